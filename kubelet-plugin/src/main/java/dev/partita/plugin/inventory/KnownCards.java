@@ -2,7 +2,6 @@ package dev.partita.plugin.inventory;
 
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
-import dev.partita.api.node.GpuProduct;
 import dev.partita.api.node.GpuReserve;
 import dev.partita.api.node.GpuTopology;
 import dev.partita.api.node.NvlinkPeer;
@@ -17,6 +16,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -93,13 +93,13 @@ final class KnownCards {
     for (Card card : reading.cards()) {
       present.add(card.uuid());
       int index = indexOf.computeIfAbsent(card.uuid(), uuid -> freeIndex(card.index()));
-      card.pciBusId().ifPresent(id -> indexByBusId.put(id, index));
+      card.topology().pciBusId().ifPresent(id -> indexByBusId.put(id, index));
     }
     for (Card card : reading.cards()) {
       lastSeen.put(card.uuid(), describe(card, topology, domains.get(card.uuid()), peers(card, indexByBusId)));
     }
     cutByOthers.clear();
-    reading.cards().stream().filter(card -> card.migOn() && !mig).map(Card::uuid).forEach(cutByOthers::add);
+    reading.cards().stream().filter(card -> card.mig().on() && !mig).map(Card::uuid).forEach(cutByOthers::add);
     missing.clear();
     missing.addAll(lastSeen.keySet());
     missing.removeAll(present);
@@ -112,28 +112,29 @@ final class KnownCards {
   }
 
   private Gpu describe(Card card, PciTopology pci, @Nullable String nvlinkDomain, List<NvlinkPeer> nvlinkPeers) {
+    Optional<String> busId = card.topology().pciBusId();
     GpuTopology topology =
         new GpuTopology(
-            card.pciBusId().orElse(null),
-            card.pciBusId().flatMap(pci::pcieRoot).orElse(null),
-            card.pciBusId().flatMap(pci::numaNode).or(card::numaNode).orElse(null),
+            busId.orElse(null),
+            busId.flatMap(pci::pcieRoot).orElse(null),
+            busId.flatMap(pci::numaNode).or(card.topology()::numaNode).orElse(null),
             nvlinkDomain,
             nvlinkPeers);
     return new Gpu(
         Objects.requireNonNull(indexOf.get(card.uuid()), card.uuid()),
         card.minor(),
         card.uuid(),
-        GpuProduct.named(card.name(), card.brand(), card.architecture(), card.computeCapability()),
-        card.memoryBytes(),
+        card.product(),
+        card.memory().bytes(),
         topology,
         GpuHealth.HEALTHY)
-        .withReserved(new GpuReserve(card.reservedBytes(), reserve.of(card.memoryBytes())))
-        .withMigProfiles(mig ? card.migProfiles() : List.of());
+        .withReserved(new GpuReserve(card.memory().reservedBytes(), reserve.of(card.memory().bytes())))
+        .withMigProfiles(mig ? card.mig().profiles() : List.of());
   }
 
   private static List<NvlinkPeer> peers(Card card, Map<String, Integer> indexByBusId) {
     Map<Integer, Integer> links = new TreeMap<>();
-    for (String busId : card.nvlink().peers()) {
+    for (String busId : card.topology().nvlink().peers()) {
       Integer index = indexByBusId.get(busId);
       if (index != null) {
         links.merge(index, 1, Integer::sum);

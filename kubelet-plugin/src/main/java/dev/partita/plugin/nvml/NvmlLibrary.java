@@ -4,6 +4,7 @@ import com.sun.jna.Memory;
 import com.sun.jna.Pointer;
 import com.sun.jna.ptr.IntByReference;
 import com.sun.jna.ptr.PointerByReference;
+import dev.partita.api.node.GpuProduct;
 import dev.partita.api.node.MigProfile;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -154,27 +155,32 @@ public final class NvmlLibrary implements CardReader {
     Pointer device = device(index);
     IntByReference minor = new IntByReference();
     nvml.require(new String[]{"nvmlDeviceGetMinorNumber"}, device, minor);
-    Memory memory = NvmlCalls.zeros(24); // nvmlMemory_t: total, free, used
-    nvml.require(new String[]{"nvmlDeviceGetMemoryInfo"}, device, memory);
-    IntByReference major = new IntByReference();
-    IntByReference minorCapability = new IntByReference();
     String uuid = text("nvmlDeviceGetUUID", device);
-    boolean capable = nvml.answers(new String[]{"nvmlDeviceGetCudaComputeCapability"}, device, major, minorCapability);
     return new CardReading.Card(
         index,
         uuid,
         minor.getValue(),
+        product(device),
+        memory(device),
+        new CardReading.Topology(busId(device), numaNode(device), new NvmlNvlink(nvml, device).read()),
+        new CardReading.Mig(migProfiles(uuid, device), new NvmlMig(nvml, device).isOnIfKnown()));
+  }
+
+  private GpuProduct product(Pointer device) throws NvmlException {
+    IntByReference major = new IntByReference();
+    IntByReference minor = new IntByReference();
+    boolean capable = nvml.answers(new String[]{"nvmlDeviceGetCudaComputeCapability"}, device, major, minor);
+    return GpuProduct.named(
         text("nvmlDeviceGetName", device),
         NvmlNames.brand(number("nvmlDeviceGetBrand", device).orElse(0)),
         NvmlNames.architecture(number("nvmlDeviceGetArchitecture", device).orElse(0)),
-        capable ? major.getValue() + "." + minorCapability.getValue() : "0.0",
-        memory.getLong(0),
-        reserved(device),
-        busId(device),
-        numaNode(device),
-        new NvmlNvlink(nvml, device).read(),
-        migProfiles(uuid, device),
-        new NvmlMig(nvml, device).isOnIfKnown());
+        capable ? major.getValue() + "." + minor.getValue() : "0.0");
+  }
+
+  private CardReading.Memory memory(Pointer device) throws NvmlException {
+    Memory memory = NvmlCalls.zeros(24); // nvmlMemory_t: total, free, used
+    nvml.require(new String[]{"nvmlDeviceGetMemoryInfo"}, device, memory);
+    return new CardReading.Memory(memory.getLong(0), reserved(device));
   }
 
   /** They never change; a card that tells none may do so once its MIG mode is on. */
