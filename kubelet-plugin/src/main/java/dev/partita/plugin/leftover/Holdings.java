@@ -2,10 +2,10 @@ package dev.partita.plugin.leftover;
 
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
-import dev.partita.plugin.held.ClaimPods;
 import dev.partita.plugin.held.HeldClaims;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.inventory.NodeInventory;
+import dev.partita.plugin.store.ClaimPods;
 import dev.partita.plugin.usage.measure.ClaimUsers;
 import java.io.IOException;
 import java.util.Collection;

@@ -1,8 +1,8 @@
 package dev.partita.plugin.usage;
 
 import dev.partita.plugin.claim.PreparedClaim;
-import dev.partita.plugin.prepare.OperationLock;
 import dev.partita.plugin.share.ShareFolders;
+import dev.partita.plugin.store.OperationLock;
 import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.measure.WatchedShare;
 import dev.partita.plugin.usage.verdict.Debounce;

@@ -1,4 +1,4 @@
-package dev.partita.plugin.prepare;
+package dev.partita.plugin.store;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -92,7 +92,7 @@ public final class OperationLock implements AutoCloseable {
    *
    * @param uuids the cards
    */
-  <T> T onCards(Collection<String> uuids, Operation<T> operation) throws IOException {
+  public <T> T onCards(Collection<String> uuids, Operation<T> operation) throws IOException {
     SortedSet<Long> bytes = new TreeSet<>();
     uuids.forEach(uuid -> bytes.add(BYTES_OF_A_KIND + byteOf(uuid)));
     return holding(bytes.iterator(), operation);

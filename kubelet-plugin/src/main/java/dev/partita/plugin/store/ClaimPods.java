@@ -1,4 +1,4 @@
-package dev.partita.plugin.held;
+package dev.partita.plugin.store;
 
 import dev.partita.plugin.claim.ClaimRef;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
