@@ -9,7 +9,7 @@ import dev.partita.plugin.nvml.ProcessSample;
 import dev.partita.plugin.nvml.Samples;
 import dev.partita.plugin.prepare.ClaimReader;
 import dev.partita.plugin.share.ShareFolders;
-import dev.partita.plugin.store.OperationLock;
+import dev.partita.plugin.store.ClaimStore;
 import dev.partita.plugin.usage.measure.CardProcess;
 import dev.partita.plugin.usage.measure.CardTime;
 import dev.partita.plugin.usage.measure.ContainerShares;
@@ -30,9 +30,9 @@ import dev.partita.plugin.usage.verdict.CoreBook;
 import dev.partita.plugin.usage.verdict.CoreLimits;
 import dev.partita.plugin.usage.verdict.CoreState;
 import dev.partita.plugin.usage.verdict.ExcessAction;
+import dev.partita.plugin.usage.verdict.ExcessPolicy;
 import dev.partita.plugin.usage.verdict.ExitGrace;
 import dev.partita.plugin.usage.verdict.MemoryState;
-import dev.partita.plugin.usage.verdict.OnExcess;
 import dev.partita.plugin.usage.verdict.ProcessUse;
 import dev.partita.plugin.usage.verdict.ShareUse;
 import dev.partita.plugin.usage.verdict.StableVerdict;
@@ -120,69 +120,32 @@ public final class UsageWatch {
    *
    * @param nvml what processes hold of each card, by the card's UUID
    * @param samples what they use of it
-   * @param lock under which quotas are written
-   * @param onExcess what is done about processes that hold more than they may
-   * @param plausibleOverhead bytes that contexts and modules of one process are believed to take,
-   *        {@link #LEAST_PLAUSIBLE_OVERHEAD} or more
+   * @param policy with a plausible overhead of {@link #LEAST_PLAUSIBLE_OVERHEAD} or more
    * @param clock the time of day
    * @param monotonicClock one for how long something lasts
    */
-  public static UsageWatch over(
-      Checkpoint checkpoint,
-      ShareFolders folders,
+  public UsageWatch(
+      ClaimStore store,
       Supplier<Map<String, List<ProcessMemory>>> nvml,
       Samples samples,
       ClaimReader api,
-      OperationLock lock,
       ClaimReports reports,
-      OnExcess onExcess,
-      long plausibleOverhead,
+      ExcessPolicy policy,
       Clock clock,
       Clock monotonicClock) {
-    HostProcesses host = new HostProcesses(Path.of("/proc"));
-    return new UsageWatch(
-        checkpoint,
-        folders,
-        nvml,
-        samples,
-        host,
-        new PodClaims(api, monotonicClock),
-        new QuotaOverheads(folders, lock),
-        new UsageReports(reports),
-        new ExcessAction(onExcess, host, reports),
-        new LeastOverheads(folders.stateRoot().resolve("overheads")),
-        plausibleOverhead,
-        clock,
-        monotonicClock);
-  }
-
-  private UsageWatch(
-      Checkpoint checkpoint,
-      ShareFolders folders,
-      Supplier<Map<String, List<ProcessMemory>>> nvml,
-      Samples samples,
-      HostProcesses host,
-      PodClaims pods,
-      QuotaOverheads quotas,
-      UsageReports reports,
-      ExcessAction excessAction,
-      LeastOverheads least,
-      long plausibleOverhead,
-      Clock clock,
-      Clock monotonicClock) {
-    this.checkpoint = checkpoint;
-    this.folders = folders;
+    this.checkpoint = store.checkpoint();
+    this.folders = store.folders();
     this.nvml = nvml;
     this.samples = samples;
-    this.host = host;
-    this.containers = new ContainerShares(host, pods, this::deviceOfRegions);
-    this.quotas = quotas;
-    this.reports = reports;
-    this.excessAction = excessAction;
+    this.host = new HostProcesses(Path.of("/proc"));
+    this.containers = new ContainerShares(host, new PodClaims(api, monotonicClock), this::deviceOfRegions);
+    this.quotas = new QuotaOverheads(folders, store.lock());
+    this.reports = new UsageReports(reports);
+    this.excessAction = new ExcessAction(policy.action(), host, reports);
     this.clock = clock;
     this.monotonicClock = monotonicClock;
-    this.least = least;
-    this.book = new OverheadBook(plausibleOverhead, least.kept());
+    this.least = new LeastOverheads(folders.stateRoot().resolve("overheads"));
+    this.book = new OverheadBook(policy.plausibleOverhead(), least.kept());
     this.settled = monotonicClock.instant();
     this.nextWhole = settled;
   }
