@@ -145,7 +145,7 @@ class CardReportsTest {
         new PreparedClaim(new ClaimRef("default", ref.uid(), ref.uid()), PreparedClaim.Phase.COMPLETED, "boot",
             List.of(grant), Map.of(), false);
     List<ProcessUse> processes = ref.equals(A) ? List.of(new ProcessUse(PID, 1, 0, 0, 0, 0, true, 0)) : List.of();
-    return new ShareUse(new WatchedShare(ref, claim, grant, share), processes, 0, 0, 0, 0, new CoreState.Unused(),
+    return new ShareUse(new WatchedShare(ref, claim, grant, share), processes, new CoreState.Unused(),
         Set.of(), new MemoryState.Held());
   }
 }

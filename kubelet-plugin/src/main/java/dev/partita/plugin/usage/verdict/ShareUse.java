@@ -6,13 +6,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What a share is used for at one moment: all figures that a metric, a condition or a decision needs.
+ * What a share is used for at one moment: all that a condition or a decision needs.
  *
  * @param processes those that hold some of it
- * @param ledgerBytes what its ledger has granted to living processes
- * @param refused allocations that the quota did not allow, since the region was made; the container's word
- * @param repairs times that the region was found wrong and mended; the container's word
- * @param hidden processes in it that cannot be seen from this pid namespace
  * @param cores whether its core limit holds, by the word of its processes
  * @param beside other shares of the card that a container has together with it
  * @param memory whether its memory limit holds
@@ -20,10 +16,6 @@ import java.util.Set;
 public record ShareUse(
     WatchedShare share,
     List<ProcessUse> processes,
-    long ledgerBytes,
-    long refused,
-    long repairs,
-    int hidden,
     CoreState cores,
     Set<ShareRef> beside,
     MemoryState memory) {
@@ -35,7 +27,7 @@ public record ShareUse(
 
   /** The same with another word on its core limit. */
   public ShareUse with(CoreState word) {
-    return new ShareUse(share, processes, ledgerBytes, refused, repairs, hidden, word, beside, memory);
+    return new ShareUse(share, processes, word, beside, memory);
   }
 
   /** Bytes of the card that its processes hold, by NVML. */

@@ -123,10 +123,6 @@ public final class UsageReckoning {
           new ShareUse(
               share,
               processes,
-              ledger.seats().stream().mapToLong(seat -> seat.slot().heldBytes()).sum(),
-              Math.max(0, ledger.refused()),
-              Math.max(0, ledger.repairs()),
-              ledger.hidden(),
               CoreState.of(ledger.seats().stream().map(Ledger.Seat::slot).toList()),
               beside(share.ref()),
               MemoryState.of(processes, excess(share), plausible)));

@@ -211,7 +211,7 @@ class CoreBookTest {
   }
 
   static ShareUse use(WatchedShare share, Set<ShareRef> beside, ProcessUse... processes) {
-    return new ShareUse(share, List.of(processes), 0, 0, 0, 0, new CoreState.Unused(), beside, new MemoryState.Held());
+    return new ShareUse(share, List.of(processes), new CoreState.Unused(), beside, new MemoryState.Held());
   }
 
   /** One that no ledger knows of, with so much of a second. */

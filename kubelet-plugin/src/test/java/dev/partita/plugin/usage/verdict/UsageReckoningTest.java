@@ -40,7 +40,7 @@ class UsageReckoningTest {
     ShareUse use =
         reckon(process(1, 3 * GIB + 300 * MIB, seat(a, 2)), process(2, GIB + 400 * MIB, seat(a, 1))).get(a.ref());
     assertThat(Objects.requireNonNull(use).bytes()).isEqualTo(4 * GIB + 700 * MIB);
-    assertThat(use.ledgerBytes()).isEqualTo(3 * GIB);
+    assertThat(use.processes()).extracting(ProcessUse::ledgerBytes).containsExactly(2 * GIB, GIB);
     assertThat(use.overheadBytes()).isEqualTo(GIB + 700 * MIB);
     assertThat(use.memory()).isEqualTo(new MemoryState.Held());
   }
