@@ -49,7 +49,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalLong;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
@@ -351,11 +351,11 @@ public final class UsageWatch {
       Map<ShareRef, Ledger> before,
       Map<ShareRef, Ledger> after,
       List<CardProcess> into) {
-    OptionalLong start = host.start(process.pid());
-    if (start.isEmpty()) {
+    Optional<ProcessIdentity> found = host.identity(process.pid());
+    if (found.isEmpty()) {
       return; // it has ended meanwhile
     }
-    ProcessIdentity identity = new ProcessIdentity(process.pid(), start.getAsLong());
+    ProcessIdentity identity = found.get();
     List<CardProcess.SeatOf> seats = seats(identity, shares, after);
     if (seats.isEmpty() && exitGrace.excuse(identity, host.isEnding(process.pid()), monotonicClock.instant())) {
       return;
@@ -363,7 +363,7 @@ public final class UsageWatch {
     Set<ShareRef> container = seats.isEmpty() ? containers.of(identity, shares) : Set.of();
     List<CardProcess.SeatOf> former = seats(identity, shares, before);
     into.add(
-        new CardProcess(process.pid(), start.getAsLong(), card, process.bytes(), former, seats, container, gpuNanos));
+        new CardProcess(identity, card, process.bytes(), former, seats, container, gpuNanos));
   }
 
   /**
@@ -410,9 +410,9 @@ public final class UsageWatch {
           for (ProcessSample sample : samples.of(card, newest.getOrDefault(card, 0L)).known()) {
             newest.merge(card, sample.timestampMicros(), Math::max);
             if (isSeated(sample.pid(), ofCard, ledgers)) {
-              host.start(sample.pid())
+              host.identity(sample.pid())
                   .ifPresent(
-                      start -> seats(new ProcessIdentity(sample.pid(), start), ofCard, ledgers)
+                      process -> seats(process, ofCard, ledgers)
                           .forEach(seat -> add(seat.share(), SlotWrite.sample(seat.slot(), sample), into)));
             }
           }

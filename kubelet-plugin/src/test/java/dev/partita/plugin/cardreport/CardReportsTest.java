@@ -15,6 +15,7 @@ import dev.partita.plugin.nvml.ProcessSample;
 import dev.partita.plugin.share.ShareFolders;
 import dev.partita.plugin.share.UsageRegions;
 import dev.partita.plugin.store.OperationLock;
+import dev.partita.plugin.usage.measure.ProcessIdentity;
 import dev.partita.plugin.usage.measure.SampledTimes;
 import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.measure.WatchedShare;
@@ -144,7 +145,8 @@ class CardReportsTest {
     PreparedClaim claim =
         new PreparedClaim(new ClaimRef("default", ref.uid(), ref.uid()), PreparedClaim.Phase.COMPLETED, "boot",
             List.of(grant), Map.of(), false);
-    List<ProcessUse> processes = ref.equals(A) ? List.of(new ProcessUse(PID, 1, 0, 0, 0, 0, true, 0)) : List.of();
+    List<ProcessUse> processes =
+        ref.equals(A) ? List.of(new ProcessUse(new ProcessIdentity(PID, 1), 0, 0, 0, 0, true, 0)) : List.of();
     return new ShareUse(new WatchedShare(ref, claim, grant, share), processes, new CoreState.Unused(),
         Set.of(), new MemoryState.Held());
   }

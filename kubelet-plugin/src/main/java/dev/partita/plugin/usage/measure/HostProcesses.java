@@ -11,7 +11,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -48,14 +47,13 @@ public record HostProcesses(Path proc) {
 
   private static final long INITIAL_PID_NAMESPACE = 4026531836L; // PROC_PID_INIT_INO, linux/proc_ns.h
 
-  /**
-   * When the process started, in clock ticks since boot; empty if it is gone. With the pid it names a process for good.
-   */
-  public OptionalLong start(long pid) {
+  /** The process that has the pid now; empty if there is none. */
+  public Optional<ProcessIdentity> identity(long pid) {
     try {
-      return OptionalLong.of(Long.parseLong(stat(proc.resolve(pid + "/stat")).get(START_FIELD - 1)));
+      return Optional
+          .of(new ProcessIdentity(pid, Long.parseLong(stat(proc.resolve(pid + "/stat")).get(START_FIELD - 1))));
     } catch (IOException | RuntimeException e) {
-      return OptionalLong.empty();
+      return Optional.empty();
     }
   }
 

@@ -8,7 +8,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalLong;
+import java.util.Optional;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,7 +50,7 @@ public final class ExcessAction {
 
   /** A pid that was used again since the reading belongs to another process, which started at another time. */
   private void kill(ShareUse use, ProcessUse process) {
-    boolean same = host.start(process.pid()).equals(OptionalLong.of(process.start()));
+    boolean same = host.identity(process.pid()).equals(Optional.of(process.identity()));
     if (!same) {
       return;
     }

@@ -77,7 +77,7 @@ public final class UsageReckoning {
       Granted granted = Granted.of(process, share);
       others += granted.bytes();
       if (granted.bytes() > 0) {
-        add(share.ref(), new ProcessUse(process.pid(), process.start(), granted.bytes(), granted.bytes(),
+        add(share.ref(), new ProcessUse(process.identity(), granted.bytes(), granted.bytes(),
             granted.paged(), 0, inLedger, 0));
       }
     }
@@ -85,7 +85,7 @@ public final class UsageReckoning {
     long rest = Math.max(process.bytes() - others, granted.resident());
     add(
         charged.getFirst().ref(),
-        new ProcessUse(process.pid(), process.start(), rest, granted.bytes(), granted.paged(), overhead, inLedger,
+        new ProcessUse(process.identity(), rest, granted.bytes(), granted.paged(), overhead, inLedger,
             process.gpuNanos()));
   }
 

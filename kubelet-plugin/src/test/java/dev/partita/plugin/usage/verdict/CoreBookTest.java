@@ -10,6 +10,7 @@ import dev.partita.plugin.claim.HookedShare;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.Share;
 import dev.partita.plugin.usage.measure.CardTime;
+import dev.partita.plugin.usage.measure.ProcessIdentity;
 import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.measure.WatchedShare;
 import java.time.Instant;
@@ -159,7 +160,8 @@ class CoreBookTest {
 
   @Test
   void theWordsSayHowMuchOfWhatSinceWhenAndWho() {
-    ShareUse use = use(quarter, Set.of(), process(4711, 60), new ProcessUse(4712, 1, 0, 0, 0, 0, true, SECOND / 50));
+    ShareUse use = use(quarter, Set.of(), process(4711, 60),
+        new ProcessUse(new ProcessIdentity(4712, 1), 0, 0, 0, 0, true, SECOND / 50));
     CoreUse state = new CoreUse.Watched();
     for (int i = 0; i < 60; i++) {
       state = of(next(use), quarter);
@@ -220,7 +222,7 @@ class CoreBookTest {
   }
 
   static ProcessUse process(long pid, long gpuNanos) {
-    return new ProcessUse(pid, 1, 1 << 20, 0, 0, 0, false, gpuNanos);
+    return new ProcessUse(new ProcessIdentity(pid, 1), 1 << 20, 0, 0, 0, false, gpuNanos);
   }
 
   static WatchedShare share(String key, int cores, CoreLimit limit) {

@@ -2,6 +2,7 @@ package dev.partita.plugin.usage.verdict;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.plugin.usage.measure.ProcessIdentity;
 import dev.partita.plugin.usage.measure.ShareRef;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -43,6 +44,6 @@ class RepeatOffendersTest {
   }
 
   private static ProcessUse process(long pid, long start) {
-    return new ProcessUse(pid, start, 2L << 30, 0, 0, 0, false, 0);
+    return new ProcessUse(new ProcessIdentity(pid, start), 2L << 30, 0, 0, 0, false, 0);
   }
 }
