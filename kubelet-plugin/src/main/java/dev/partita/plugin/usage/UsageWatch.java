@@ -26,7 +26,7 @@ import dev.partita.plugin.usage.region.RegionFile;
 import dev.partita.plugin.usage.region.RegionLocks;
 import dev.partita.plugin.usage.region.SlotWrite;
 import dev.partita.plugin.usage.region.UsageRegion;
-import dev.partita.plugin.usage.verdict.CoreBook;
+import dev.partita.plugin.usage.verdict.CoreAccount;
 import dev.partita.plugin.usage.verdict.CoreLimits;
 import dev.partita.plugin.usage.verdict.CoreState;
 import dev.partita.plugin.usage.verdict.ExcessAction;
@@ -95,7 +95,7 @@ public final class UsageWatch {
   private final Samples samples;
   private final HostProcesses host;
   private final ContainerShares containers;
-  private final QuotaOverheads quotas;
+  private final QuotaOverhead quotas;
   private final UsageReports reports;
   private final ExcessAction excessAction;
   private final Clock clock;
@@ -104,7 +104,7 @@ public final class UsageWatch {
   private final OverheadBook book;
   private final StableVerdict stableVerdict = new StableVerdict();
   private final SampledTimes times = new SampledTimes();
-  private final CoreBook cores = new CoreBook();
+  private final CoreAccount cores = new CoreAccount();
   private final ExitGrace exitGrace = new ExitGrace();
   private final Set<ShareRef> overLocked = new HashSet<>(); // whose last search did not come to its end
   private final Map<String, Long> newest = new HashMap<>(); // by card: microseconds of the newest sample
@@ -139,7 +139,7 @@ public final class UsageWatch {
     this.samples = samples;
     this.host = new HostProcesses(Path.of("/proc"));
     this.containers = new ContainerShares(host, new PodClaims(api, monotonicClock), this::deviceOfRegions);
-    this.quotas = new QuotaOverheads(folders, store.lock());
+    this.quotas = new QuotaOverhead(folders, store.lock());
     this.reports = new UsageReports(reports);
     this.excessAction = new ExcessAction(policy.action(), host, reports);
     this.clock = clock;

@@ -23,7 +23,7 @@ import java.util.Optional;
  * afterwards. So a program that launches kernels of seconds is never ahead by more than one of them, while it would be
  * beyond any window of as many seconds.
  */
-public final class CoreBook {
+public final class CoreAccount {
   /**
    * Percentage points beyond the limit that are held against nobody: five times the worst that an honest share was
    * measured to have too much (PERFORMANCE.md), and more than the noise of a single sample.
@@ -140,7 +140,7 @@ public final class CoreBook {
     long processes =
         uses.stream().flatMap(use -> use.processes().stream()).filter(process -> process.gpuNanos() > 0).count();
     long percent = limit + ALLOWANCE + ROUNDING * processes;
-    return uses.stream().mapToLong(CoreBook::used).sum() - time.watchedNanos() / 100 * percent;
+    return uses.stream().mapToLong(CoreAccount::used).sum() - time.watchedNanos() / 100 * percent;
   }
 
   private static long used(ShareUse use) {

@@ -26,13 +26,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
-class QuotaOverheadsTest {
+class QuotaOverheadTest {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
   @TempDir @SuppressWarnings("NullAway.Init") Path root;
 
   private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
-  private final Logger log = (Logger) LoggerFactory.getLogger(QuotaOverheads.class);
+  private final Logger log = (Logger) LoggerFactory.getLogger(QuotaOverhead.class);
 
   @BeforeEach
   void listen() {
@@ -54,7 +54,7 @@ class QuotaOverheadsTest {
     // a folder cannot be read
     Files.createDirectories(folders.quotaFolder(share.ref().uid(), share.ref().key()).resolve(QuotaFile.NAME));
     try (OperationLock lock = new OperationLock(root.resolve("lock"))) {
-      QuotaOverheads quotas = new QuotaOverheads(folders, lock);
+      QuotaOverhead quotas = new QuotaOverhead(folders, lock);
       for (int second = 0; second < 300; second++) {
         quotas.write(share, 1 << 20, START.plusSeconds(second));
         quotas.retain(List.of(share.ref()));
@@ -69,7 +69,7 @@ class QuotaOverheadsTest {
   void aQuotaThatWasWrittenAnewGetsTheFigureAgainAtOnce() throws IOException {
     ShareFolders folders = new ShareFolders(root.resolve("state"), root.resolve("run"), new UsageRegions());
     try (OperationLock lock = new OperationLock(root.resolve("lock"))) {
-      QuotaOverheads quotas = new QuotaOverheads(folders, lock);
+      QuotaOverhead quotas = new QuotaOverhead(folders, lock);
       for (int preparation = 0; preparation < 2; preparation++) { // with nobody looking in between
         WatchedShare share = share();
         folders.write(share.claim(), share.grant(), share.share());

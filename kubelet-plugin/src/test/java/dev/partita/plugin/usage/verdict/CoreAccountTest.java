@@ -25,11 +25,11 @@ import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-class CoreBookTest {
+class CoreAccountTest {
   private static final long SECOND = 1_000_000_000;
   private static final Instant START = Instant.parse("2026-11-23T08:00:00Z");
 
-  private final CoreBook book = new CoreBook();
+  private final CoreAccount book = new CoreAccount();
   private final WatchedShare quarter = share("quarter", 25, CoreLimit.HARD);
   private final WatchedShare other = share("other", 25, CoreLimit.HARD);
   private Instant now = START;

@@ -20,8 +20,8 @@ import org.slf4j.LoggerFactory;
  * Writes what contexts and modules take into the quota files, no more often than it must: up at once, down only after a
  * while, and in whole pages of the card.
  */
-final class QuotaOverheads {
-  private static final Logger LOG = LoggerFactory.getLogger(QuotaOverheads.class);
+final class QuotaOverhead {
+  private static final Logger LOG = LoggerFactory.getLogger(QuotaOverhead.class);
   private static final long PAGE = 2L << 20;
 
   /**
@@ -46,7 +46,7 @@ final class QuotaOverheads {
    */
   private record Known(PreparedClaim prepared, long bytes, Instant until) {}
 
-  QuotaOverheads(ShareFolders folders, OperationLock lock) {
+  QuotaOverhead(ShareFolders folders, OperationLock lock) {
     this.folders = folders;
     this.lock = lock;
   }
