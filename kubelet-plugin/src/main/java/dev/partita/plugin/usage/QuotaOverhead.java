@@ -3,22 +3,19 @@ package dev.partita.plugin.usage;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.share.ShareFolders;
 import dev.partita.plugin.store.OperationLock;
-import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.measure.WatchedShare;
 import dev.partita.plugin.usage.verdict.Debounce;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Collection;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes what contexts and modules take into the quota files, no more often than it must: up at once, down only after a
- * while, and in whole pages of the card.
+ * Writes what contexts and modules of a share take into its quota file, no more often than it must: up at once, down
+ * only after a while, and in whole pages of the card.
  */
 final class QuotaOverhead {
   private static final Logger LOG = LoggerFactory.getLogger(QuotaOverhead.class);
@@ -35,8 +32,8 @@ final class QuotaOverhead {
 
   private final ShareFolders folders;
   private final OperationLock lock;
-  private final Map<ShareRef, Instant> neededAt = new HashMap<>();
-  private final Map<ShareRef, Known> known = new HashMap<>();
+  private @Nullable Instant neededAt;
+  private @Nullable Known known;
   private final Debounce failures = new Debounce();
 
   /**
@@ -56,18 +53,18 @@ final class QuotaOverhead {
     try {
       long pages = Math.min((bytes + PAGE - 1) / PAGE * PAGE, share.share().memoryBytes());
       if (isKnown(share, pages, now)) {
-        neededAt.put(share.ref(), now);
+        neededAt = now;
         return;
       }
       OptionalLong there = folders.overhead(share.ref().uid(), share.ref().key());
       if (there.isEmpty()) {
         return; // being released
       }
-      known.put(share.ref(), new Known(share.prepared(), there.getAsLong(), now.plus(KNOWN_FOR)));
-      if (pages >= there.getAsLong()) {
-        neededAt.put(share.ref(), now);
+      known = new Known(share.prepared(), there.getAsLong(), now.plus(KNOWN_FOR));
+      if (neededAt == null || pages >= there.getAsLong()) {
+        neededAt = now;
       }
-      boolean lower = !now.isBefore(neededAt.computeIfAbsent(share.ref(), r -> now).plus(DOWN_AFTER));
+      boolean lower = !now.isBefore(neededAt.plus(DOWN_AFTER));
       if (pages > there.getAsLong() || (pages < there.getAsLong() && lower)) {
         lock.onClaim(
             share.claim().uid(),
@@ -75,11 +72,11 @@ final class QuotaOverhead {
               folders.writeOverhead(share.claim(), share.grant(), share.share(), pages);
               return true;
             });
-        known.remove(share.ref());
-        neededAt.put(share.ref(), now);
+        known = null;
+        neededAt = now;
       }
     } catch (IOException e) {
-      if (failures.begins(share.ref(), now)) { // a full disk stays full for long
+      if (failures.begins(now)) { // a full disk stays full for long
         LOG.warn("claim {}: cannot write into its quota what contexts take; trying again: {}", share.claim(),
             e.toString());
       }
@@ -88,14 +85,7 @@ final class QuotaOverhead {
 
   @SuppressWarnings("ReferenceEquality") // a claim that was prepared anew has another record, and maybe an equal one
   private boolean isKnown(WatchedShare share, long pages, Instant now) {
-    Known last = known.get(share.ref());
+    Known last = known;
     return last != null && last.prepared() == share.prepared() && last.bytes() == pages && now.isBefore(last.until());
-  }
-
-  /** Forgets all other shares. */
-  void retain(Collection<ShareRef> shares) {
-    neededAt.keySet().retainAll(shares);
-    known.keySet().retainAll(shares);
-    failures.retain(shares);
   }
 }

@@ -23,19 +23,16 @@ import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.measure.WatchedShare;
 import dev.partita.plugin.usage.region.Ledger;
 import dev.partita.plugin.usage.region.RegionFile;
-import dev.partita.plugin.usage.region.RegionLocks;
 import dev.partita.plugin.usage.region.SlotWrite;
 import dev.partita.plugin.usage.region.UsageRegion;
-import dev.partita.plugin.usage.verdict.CoreAccount;
 import dev.partita.plugin.usage.verdict.CoreLimits;
 import dev.partita.plugin.usage.verdict.CoreState;
 import dev.partita.plugin.usage.verdict.ExcessAction;
 import dev.partita.plugin.usage.verdict.ExcessPolicy;
 import dev.partita.plugin.usage.verdict.ExitGrace;
-import dev.partita.plugin.usage.verdict.MemoryState;
 import dev.partita.plugin.usage.verdict.ProcessUse;
 import dev.partita.plugin.usage.verdict.ShareUse;
-import dev.partita.plugin.usage.verdict.StableVerdict;
+import dev.partita.plugin.usage.verdict.ShareVerdict;
 import dev.partita.plugin.usage.verdict.UsageReckoning;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -95,18 +92,15 @@ public final class UsageWatch {
   private final Samples samples;
   private final HostProcesses host;
   private final ContainerShares containers;
-  private final QuotaOverhead quotas;
+  private final Supplier<ShareState> newState;
   private final UsageReports reports;
-  private final ExcessAction excessAction;
   private final Clock clock;
   private final Clock monotonicClock;
   private final LeastOverheads least;
   private final OverheadBook book;
-  private final StableVerdict stableVerdict = new StableVerdict();
   private final SampledTimes times = new SampledTimes();
-  private final CoreAccount cores = new CoreAccount();
   private final ExitGrace exitGrace = new ExitGrace();
-  private final Set<ShareRef> overLocked = new HashSet<>(); // whose last search did not come to its end
+  private final Map<ShareRef, ShareState> states = new HashMap<>();
   private final Map<String, Long> newest = new HashMap<>(); // by card: microseconds of the newest sample
   private volatile Map<ShareRef, ShareUse> current = Map.of();
   private Watched watched = new Watched(List.of(), List.of(), Set.of(), Set.of());
@@ -139,9 +133,11 @@ public final class UsageWatch {
     this.samples = samples;
     this.host = new HostProcesses(Path.of("/proc"));
     this.containers = new ContainerShares(host, new PodClaims(api, monotonicClock), this::deviceOfRegions);
-    this.quotas = new QuotaOverhead(folders, store.lock());
+    this.newState =
+        () -> new ShareState(
+            new QuotaOverhead(folders, store.lock()), new ShareEvents(reports),
+            new ExcessAction(policy.action(), host, reports));
     this.reports = new UsageReports(reports);
-    this.excessAction = new ExcessAction(policy.action(), host, reports);
     this.clock = clock;
     this.monotonicClock = monotonicClock;
     this.least = new LeastOverheads(folders.stateRoot().resolve("overheads"));
@@ -258,26 +254,35 @@ public final class UsageWatch {
   private void lookAtAll(boolean restful, Instant now) {
     List<WatchedShare> shares = watched.shares();
     folders.regions().forgetRemoved(watched.regions());
+    states.keySet().retainAll(shares.stream().map(WatchedShare::ref).toList());
     Map<String, CardTime> used = times.drain();
     Map<ShareRef, ShareUse> uses =
         restful || shares.isEmpty() ? UsageReckoning.of(shares, Map.of(), List.of(), book) : readLedgers(shares, used);
     idle = restful || (host.seesAll() && uses.values().stream().allMatch(use -> use.processes().isEmpty()));
     least.keep(book.least());
     current = uses;
-    Map<ShareRef, MemoryState> lasting = new HashMap<>();
-    Map<ShareRef, Long> overheads = new HashMap<>();
+    judge(uses, used, now);
+  }
+
+  private void judge(Map<ShareRef, ShareUse> uses, Map<String, CardTime> used, Instant now) {
+    Instant timeOfDay = clock.instant();
+    List<ShareVerdict> verdicts = new ArrayList<>();
     for (ShareUse use : uses.values()) {
-      ShareRef ref = use.share().ref();
       long overhead = Math.max(use.overheadBytes(), book.expected(use.share().grant().card().productName()));
-      quotas.write(use.share(), overhead, now);
-      overheads.put(ref, overhead);
-      lasting.put(ref, stableVerdict.take(ref, use.memory()));
+      CardTime time = used.getOrDefault(use.share().card(), CardTime.NONE);
+      ShareVerdict verdict = state(use.share()).judge(use, uses, time, host.seesAll(), overhead, timeOfDay);
+      state(use.share()).writeQuota(verdict, now);
+      verdicts.add(verdict);
     }
-    quotas.retain(uses.keySet());
-    stableVerdict.retain(uses.keySet());
-    excessAction.retain(uses.keySet());
-    reports.tell(uses.values(), lasting, cores.take(uses, used, host.seesAll(), clock.instant()), overheads, now);
-    uses.values().forEach(use -> excessAction.against(use, lasting.getOrDefault(use.share().ref(), use.memory())));
+    verdicts.forEach(verdict -> state(verdict.use().share()).tell(verdict));
+    reports.tell(
+        verdicts.stream().filter(verdict -> state(verdict.use().share()).everUsed()).toList(),
+        uses.keySet().stream().map(ShareRef::uid).collect(Collectors.toSet()), now);
+    verdicts.forEach(verdict -> state(verdict.use().share()).act(verdict));
+  }
+
+  private ShareState state(WatchedShare share) {
+    return states.computeIfAbsent(share.ref(), ref -> newState.get());
   }
 
   private Map<ShareRef, ShareUse> readLedgers(List<WatchedShare> shares, Map<String, CardTime> used) {
@@ -305,12 +310,9 @@ public final class UsageWatch {
     for (Map.Entry<ShareRef, List<SlotWrite>> ofShare : writes.entrySet()) {
       var _ = region(ofShare.getKey()).write(ofShare.getValue());
     }
-    shares.stream()
-        .filter(share -> !after.getOrDefault(share.ref(), Ledger.NONE).searched())
-        .forEach(share -> reports.tellOfLocks(share, monotonicClock.instant()));
-    shares.stream()
-        .filter(share -> after.getOrDefault(share.ref(), Ledger.NONE).grown())
-        .forEach(share -> reports.tellOfGrowth(share, monotonicClock.instant()));
+    shares.forEach(
+        share -> state(share)
+            .tell(share, after.getOrDefault(share.ref(), Ledger.NONE), monotonicClock.instant()));
     return uses;
   }
 
@@ -328,18 +330,7 @@ public final class UsageWatch {
 
   private Map<ShareRef, Ledger> ledgers(List<WatchedShare> shares) {
     Map<ShareRef, Ledger> ledgers = new HashMap<>();
-    overLocked.retainAll(shares.stream().map(WatchedShare::ref).toList());
-    for (WatchedShare share : shares) {
-      ShareRef ref = share.ref();
-      Ledger ledger =
-          region(ref).read(overLocked.contains(ref) ? RegionLocks.MOST_NANOS_AGAIN : RegionLocks.MOST_NANOS);
-      if (ledger.searched()) {
-        overLocked.remove(ref);
-      } else {
-        overLocked.add(ref);
-      }
-      ledgers.put(ref, ledger);
-    }
+    shares.forEach(share -> ledgers.put(share.ref(), state(share).read(region(share.ref()))));
     return ledgers;
   }
 

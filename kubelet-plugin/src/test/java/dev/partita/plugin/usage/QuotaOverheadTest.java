@@ -54,13 +54,12 @@ class QuotaOverheadTest {
     // a folder cannot be read
     Files.createDirectories(folders.quotaFolder(share.ref().uid(), share.ref().key()).resolve(QuotaFile.NAME));
     try (OperationLock lock = new OperationLock(root.resolve("lock"))) {
-      QuotaOverhead quotas = new QuotaOverhead(folders, lock);
+      QuotaOverhead quota = new QuotaOverhead(folders, lock);
       for (int second = 0; second < 300; second++) {
-        quotas.write(share, 1 << 20, START.plusSeconds(second));
-        quotas.retain(List.of(share.ref()));
+        quota.write(share, 1 << 20, START.plusSeconds(second));
       }
       assertThat(lines.list).hasSize(1);
-      quotas.write(share, 1 << 20, START.plusSeconds(1000));
+      quota.write(share, 1 << 20, START.plusSeconds(1000));
       assertThat(lines.list).hasSize(2);
     }
   }
@@ -69,12 +68,12 @@ class QuotaOverheadTest {
   void aQuotaThatWasWrittenAnewGetsTheFigureAgainAtOnce() throws IOException {
     ShareFolders folders = new ShareFolders(root.resolve("state"), root.resolve("run"), new UsageRegions());
     try (OperationLock lock = new OperationLock(root.resolve("lock"))) {
-      QuotaOverhead quotas = new QuotaOverhead(folders, lock);
+      QuotaOverhead quota = new QuotaOverhead(folders, lock);
       for (int preparation = 0; preparation < 2; preparation++) { // with nobody looking in between
         WatchedShare share = share();
         folders.write(share.claim(), share.grant(), share.share());
-        quotas.write(share, 2 << 20, START.plusSeconds(3L * preparation));
-        quotas.write(share, 2 << 20, START.plusSeconds(3L * preparation + 1));
+        quota.write(share, 2 << 20, START.plusSeconds(3L * preparation));
+        quota.write(share, 2 << 20, START.plusSeconds(3L * preparation + 1));
         assertThat(folders.overhead(share.ref().uid(), share.ref().key())).hasValue(2 << 20);
         folders.remove(share.ref().uid());
       }

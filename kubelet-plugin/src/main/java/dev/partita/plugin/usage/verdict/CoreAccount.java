@@ -15,9 +15,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps account of how far each share with a hard core limit is ahead of it, in GPU time, by NVML's samples.
+ * Keeps account of how far a share with a hard core limit is ahead of it, in GPU time, by NVML's samples.
  *
  * <p>An account and no mean over a window, for the interception library keeps one too: a long kernel is paid for
  * afterwards. So a program that launches kernels of seconds is never ahead by more than one of them, while it would be
@@ -49,90 +50,72 @@ public final class CoreAccount {
   /** How long NVML must have been silent until it is said that it does not tell. */
   private static final Duration SILENCE = Duration.ofSeconds(10);
 
-  private static final class Account {
-    private Instant heard;
-    private Instant since;
-    private long ahead;
-    private boolean exceeded;
-    private boolean seen; // whether any time was its processes'
-    private long watched;
-    private long watchedSince;
-    private long usedSince;
-    private final Map<ProcessIdentity, Long> users = new HashMap<>();
-
-    Account(Instant now) {
-      heard = now;
-      since = now;
-    }
-  }
-
-  private final Map<ShareRef, Account> accounts = new HashMap<>();
+  private @Nullable Instant heard; // null until the share is held to a limit
+  private Instant since = Instant.EPOCH;
+  private long ahead;
+  private boolean exceeded;
+  private boolean seen; // whether any time was its processes'
+  private long watched;
+  private long watchedSince;
+  private long usedSince;
+  private final Map<ProcessIdentity, Long> users = new HashMap<>();
 
   /**
    * Takes a reading in.
    *
-   * @param uses all shares; who is not in it is forgotten
-   * @param times by card
+   * @param uses all shares
+   * @param time what processes had of the share's card
    * @param allSeen whether samples have the pids that processes have here; if that is not certain, a share that was
    *        never seen at work may not be idle
    */
-  public Map<ShareRef, CoreUse> take(
-      Map<ShareRef, ShareUse> uses,
-      Map<String, CardTime> times,
-      boolean allSeen,
-      Instant now) {
-    accounts.keySet().retainAll(uses.keySet());
-    Map<ShareRef, CoreUse> states = new HashMap<>();
-    uses.forEach(
-        (ref, use) -> {
-          CardTime time = times.getOrDefault(use.share().card(), CardTime.NONE);
-          states.put(ref, isHeld(use) ? state(use, uses, time, allSeen, now) : new CoreUse.NotLimited());
-        });
-    return states;
-  }
-
-  private CoreUse state(ShareUse use, Map<ShareRef, ShareUse> uses, CardTime time, boolean allSeen, Instant now) {
+  public CoreUse take(ShareUse use, Map<ShareRef, ShareUse> uses, CardTime time, boolean allSeen, Instant now) {
+    if (!isHeld(use)) {
+      return new CoreUse.NotLimited();
+    }
     List<ShareUse> together = new ArrayList<>(List.of(use));
     use.beside().forEach(ref -> Optional.ofNullable(uses.get(ref)).ifPresent(together::add));
     int limit = CoreLimits.together(together.stream().map(one -> one.share().share()).toList());
     if (limit == 100) {
       return new CoreUse.NotLimited();
     }
-    Account account = accounts.computeIfAbsent(use.share().ref(), r -> new Account(now));
+    if (heard == null) {
+      heard = now;
+      since = now;
+    }
     if (time.watchedNanos() > 0) {
       long excess = Math.min(excess(List.of(use), use.share().share().cores(), time), excess(together, limit, time));
-      enter(account, use, excess, time.watchedNanos(), now);
+      enter(use, excess, time.watchedNanos(), now);
     }
-    if (account.heard.plus(SILENCE).isBefore(now)) {
+    if (heard.plus(SILENCE).isBefore(now)) {
       return new CoreUse.Untold(time.untold());
     }
-    if (!allSeen && !account.seen) {
+    if (!allSeen && !seen) {
       return new CoreUse.Untold("the pids of its samples may not be those that this plugin sees (hostPID)");
     }
-    if (account.exceeded) {
-      return new CoreUse.Exceeded(percent(account.usedSince, account), limit, account.since, users(account, use));
+    if (exceeded) {
+      return new CoreUse.Exceeded(percent(usedSince), limit, since, users(use));
     }
-    return account.watched < WATCHED ? new CoreUse.Watched() : new CoreUse.Within(limit);
+    return watched < WATCHED ? new CoreUse.Watched() : new CoreUse.Within(limit);
   }
 
-  private static void enter(Account account, ShareUse use, long excess, long watched, Instant now) {
-    long ahead = Math.clamp(account.ahead + excess, 0, AHEAD);
-    if (account.ahead == 0) {
-      account.since = now.minusNanos(watched).truncatedTo(ChronoUnit.SECONDS);
-      account.watchedSince = 0;
-      account.usedSince = 0;
-      account.users.clear();
+  private void enter(ShareUse use, long excess, long nanos, Instant now) {
+    long further = Math.clamp(ahead + excess, 0, AHEAD);
+    if (ahead == 0) {
+      since = now.minusNanos(nanos).truncatedTo(ChronoUnit.SECONDS);
+      watchedSince = 0;
+      usedSince = 0;
+      users.clear();
     }
-    account.heard = now;
-    account.ahead = ahead;
-    account.exceeded = ahead == AHEAD || (account.exceeded && ahead > 0);
-    account.watched += watched;
-    account.watchedSince += watched;
-    account.usedSince += used(use);
-    account.seen |= used(use) > 0;
-    account.users.keySet().retainAll(use.processes().stream().map(ProcessUse::identity).toList());
+    heard = now;
+    ahead = further;
+    exceeded = further == AHEAD || (exceeded && further > 0);
+    watched += nanos;
+    watchedSince += nanos;
+    usedSince += used(use);
+    seen |= used(use) > 0;
+    users.keySet().retainAll(use.processes().stream().map(ProcessUse::identity).toList());
     use.processes().stream().filter(p -> p.gpuNanos() > 0)
-        .forEach(p -> account.users.merge(p.identity(), p.gpuNanos(), Long::sum));
+        .forEach(p -> users.merge(p.identity(), p.gpuNanos(), Long::sum));
   }
 
   /** GPU time beyond what the limit gives in the time that was watched; below 0 if it is less. */
@@ -153,16 +136,16 @@ public final class CoreAccount {
         && share.coreLimit() == CoreLimit.HARD;
   }
 
-  private static List<CoreUse.User> users(Account account, ShareUse use) {
+  private List<CoreUse.User> users(ShareUse use) {
     return use.processes().stream()
-        .filter(process -> account.users.containsKey(process.identity()))
+        .filter(process -> users.containsKey(process.identity()))
         .map(process -> new CoreUse.User(process.pid(),
-            percent(Objects.requireNonNull(account.users.get(process.identity())), account), process.inLedger()))
+            percent(Objects.requireNonNull(users.get(process.identity()))), process.inLedger()))
         .sorted(Comparator.comparingInt(CoreUse.User::percent).reversed().thenComparingLong(CoreUse.User::pid))
         .toList();
   }
 
-  private static int percent(long nanos, Account account) {
-    return (int) Math.min(100, Math.round(100.0 * nanos / account.watchedSince));
+  private int percent(long nanos) {
+    return (int) Math.min(100, Math.round(100.0 * nanos / watchedSince));
   }
 }

@@ -41,13 +41,10 @@ public final class UsageWords {
 
   private UsageWords() {}
 
-  /**
-   * For the claim's status. Figures that change all the time are not in it.
-   *
-   * @param cores what NVML says; what its processes say is in {@code use}
-   * @param overheadBytes what the quota file says
-   */
-  public static DeviceNotes notes(ShareUse use, MemoryState memory, CoreUse cores, long overheadBytes) {
+  /** For the claim's status. Figures that change all the time are not in it. */
+  public static DeviceNotes notes(ShareVerdict verdict) {
+    ShareUse use = verdict.use();
+    MemoryState memory = verdict.memory();
     List<Note> notes = new ArrayList<>();
     notes.add(
         memory instanceof MemoryState.Held
@@ -61,7 +58,7 @@ public final class UsageWords {
           notes.add(Note.fails(CORE_LIMIT_ENFORCED, SEVERAL_CARDS, SEVERAL_CARDS_MESSAGE));
       case CoreState.NotEnforced not -> notes.add(Note.fails(CORE_LIMIT_ENFORCED, not.reason(), not.message()));
     }
-    switch (cores) {
+    switch (verdict.cores()) {
       case CoreUse.NotLimited ignored -> {}
       case CoreUse.Watched ignored -> {}
       case CoreUse.Within within ->
@@ -79,7 +76,7 @@ public final class UsageWords {
                   WITHIN_CORE_LIMIT, "NotMeasured",
                   "NVML does not tell what its processes use of " + use.share().card() + ": " + untold.why()));
     }
-    long up = (overheadBytes + MIB - 1) / MIB * MIB;
+    long up = (verdict.overheadBytes() + MIB - 1) / MIB * MIB;
     return new DeviceNotes(Map.of(OVERHEAD, Bytes.quantity(up).toString()), notes);
   }
 

@@ -29,7 +29,7 @@ class CoreAccountTest {
   private static final long SECOND = 1_000_000_000;
   private static final Instant START = Instant.parse("2026-11-23T08:00:00Z");
 
-  private final CoreAccount book = new CoreAccount();
+  private final Map<ShareRef, CoreAccount> accounts = new HashMap<>();
   private final WatchedShare quarter = share("quarter", 25, CoreLimit.HARD);
   private final WatchedShare other = share("other", 25, CoreLimit.HARD);
   private Instant now = START;
@@ -201,7 +201,11 @@ class CoreAccountTest {
     now = now.plusSeconds(1);
     Map<ShareRef, ShareUse> byRef = new HashMap<>();
     Arrays.stream(uses).forEach(use -> byRef.put(use.share().ref(), use));
-    return book.take(byRef, Map.of("GPU-1", time), allSeen, now);
+    Map<ShareRef, CoreUse> states = new HashMap<>();
+    byRef.forEach(
+        (ref, use) -> states.put(
+            ref, accounts.computeIfAbsent(ref, r -> new CoreAccount()).take(use, byRef, time, allSeen, now)));
+    return states;
   }
 
   private static CoreUse of(Map<ShareRef, CoreUse> states, WatchedShare share) {

@@ -116,7 +116,7 @@ class CoreLimitBySamplesTest {
   private static List<CoreUse> watched(int limit, Card card) {
     WatchedShare share = CoreAccountTest.share("share", limit, CoreLimit.HARD);
     SampledTime time = new SampledTime();
-    CoreAccount book = new CoreAccount();
+    CoreAccount account = new CoreAccount();
     List<CoreUse> states = new ArrayList<>();
     long looked = 0;
     for (long now = 1_000_000; now < MINUTES * 60_000_000L; now +=
@@ -128,7 +128,7 @@ class CoreLimitBySamplesTest {
         ShareUse use = CoreAccountTest.use(share, Set.of(), CoreAccountTest.process(PID, passed.of(PID)));
         Instant instant = Instant.EPOCH.plusMillis(now / 1000);
         states.add(Objects.requireNonNull(
-            book.take(Map.of(share.ref(), use), Map.of("GPU-1", passed), true, instant).get(share.ref())));
+            account.take(use, Map.of(share.ref(), use), passed, true, instant)));
       }
     }
     return states;

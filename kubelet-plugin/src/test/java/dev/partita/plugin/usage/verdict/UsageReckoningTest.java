@@ -223,12 +223,12 @@ class UsageReckoningTest {
   void aStateMustLastBeforeItCounts() {
     StableVerdict steady = new StableVerdict();
     MemoryState exceeded = new MemoryState.Exceeded(1, List.of());
-    assertThat(steady.take(a.ref(), exceeded)).isEqualTo(new MemoryState.Held());
-    assertThat(steady.take(a.ref(), new MemoryState.Held())).isEqualTo(new MemoryState.Held());
-    assertThat(steady.take(a.ref(), exceeded)).isEqualTo(new MemoryState.Held());
-    assertThat(steady.take(a.ref(), exceeded)).isEqualTo(new MemoryState.Held());
-    assertThat(steady.take(a.ref(), exceeded)).isEqualTo(exceeded);
-    assertThat(steady.take(a.ref(), new MemoryState.Held())).isEqualTo(exceeded);
+    assertThat(steady.take(exceeded)).isEqualTo(new MemoryState.Held());
+    assertThat(steady.take(new MemoryState.Held())).isEqualTo(new MemoryState.Held());
+    assertThat(steady.take(exceeded)).isEqualTo(new MemoryState.Held());
+    assertThat(steady.take(exceeded)).isEqualTo(new MemoryState.Held());
+    assertThat(steady.take(exceeded)).isEqualTo(exceeded);
+    assertThat(steady.take(new MemoryState.Held())).isEqualTo(exceeded);
   }
 
   @Test

@@ -9,6 +9,7 @@ import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claimstatus.ClaimReports;
 import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.usage.measure.WatchedShare;
+import dev.partita.plugin.usage.region.Ledger;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
@@ -19,7 +20,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 @EnableKubernetesMockClient(crud = true)
-class UsageReportsTest {
+class ShareEventsTest {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
   @SuppressWarnings("NullAway.Init") // set by the extension
@@ -29,9 +30,9 @@ class UsageReportsTest {
   void aRegionWithTooManyLocksIsToldOnceUntilItHadFewerForAMinute() {
     WatchedShare share = share();
     try (ClaimReports claims = new ClaimReports(client, ApiCalls.standard(), "node", Clock.systemUTC())) {
-      UsageReports reports = new UsageReports(claims);
+      ShareEvents events = new ShareEvents(claims);
       for (int second = 0; second < 100; second++) {
-        reports.tellOfLocks(share, START.plusSeconds(second));
+        events.tell(share, ledger(false, false), START.plusSeconds(second));
       }
     }
     assertThat(events()).singleElement().satisfies(event -> {
@@ -44,13 +45,17 @@ class UsageReportsTest {
   void aRegionThatAContainerLetsGrowIsToldOnce() {
     WatchedShare share = share();
     try (ClaimReports claims = new ClaimReports(client, ApiCalls.standard(), "node", Clock.systemUTC())) {
-      UsageReports reports = new UsageReports(claims);
+      ShareEvents events = new ShareEvents(claims);
       for (int second = 0; second < 100; second++) {
-        reports.tellOfGrowth(share, START.plusSeconds(second));
+        events.tell(share, ledger(true, true), START.plusSeconds(second));
       }
     }
     assertThat(events()).singleElement()
         .satisfies(event -> assertThat(event.getReason()).isEqualTo("UsageRegionGrown"));
+  }
+
+  private static Ledger ledger(boolean searched, boolean grown) {
+    return new Ledger(true, searched, grown, List.of(), 0, 0, 0);
   }
 
   private List<Event> events() {
