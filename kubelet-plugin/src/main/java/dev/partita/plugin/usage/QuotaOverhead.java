@@ -4,7 +4,6 @@ import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.share.ShareFolders;
 import dev.partita.plugin.store.OperationLock;
 import dev.partita.plugin.usage.measure.WatchedShare;
-import dev.partita.plugin.usage.verdict.Debounce;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;

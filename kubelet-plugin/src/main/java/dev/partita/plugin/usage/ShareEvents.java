@@ -4,7 +4,6 @@ import dev.partita.plugin.claimstatus.ClaimReports;
 import dev.partita.plugin.usage.measure.WatchedShare;
 import dev.partita.plugin.usage.region.Ledger;
 import dev.partita.plugin.usage.verdict.CoreUse;
-import dev.partita.plugin.usage.verdict.Debounce;
 import dev.partita.plugin.usage.verdict.MemoryState;
 import dev.partita.plugin.usage.verdict.ProcessUse;
 import dev.partita.plugin.usage.verdict.ShareUse;

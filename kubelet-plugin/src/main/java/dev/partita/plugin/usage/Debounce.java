@@ -1,18 +1,18 @@
-package dev.partita.plugin.usage.verdict;
+package dev.partita.plugin.usage;
 
 import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /** When something begins that may last, seen again and again: it is worth a line when it begins, not at every look. */
-public final class Debounce {
+final class Debounce {
   /** What was so within that time is the same still, even if it was not so at a look in between. */
   private static final Duration PAUSE = Duration.ofMinutes(1);
 
   private @Nullable Instant lastSeen;
 
   /** Takes in that it is so now; whether it begins with that. */
-  public boolean begins(Instant now) {
+  boolean begins(Instant now) {
     Instant last = lastSeen;
     lastSeen = now;
     return last == null || Duration.between(last, now).compareTo(PAUSE) > 0;
