@@ -25,7 +25,7 @@ import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.mig.MigCards;
 import dev.partita.plugin.mig.PatientMigControl;
 import dev.partita.plugin.nvml.DriverWatch;
-import dev.partita.plugin.nvml.NvmlLibrary;
+import dev.partita.plugin.nvml.jna.NvmlLibrary;
 import dev.partita.plugin.prepare.ClaimPreparer;
 import dev.partita.plugin.prepare.ClaimReader;
 import dev.partita.plugin.prepare.ClaimSpec;

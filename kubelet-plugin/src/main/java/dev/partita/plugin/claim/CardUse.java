@@ -1,6 +1,7 @@
 package dev.partita.plugin.claim;
 
 import dev.partita.api.node.HeldDevice;
+import dev.partita.plugin.allocation.AllocationDecoder;
 import java.util.List;
 import java.util.Optional;
 

@@ -1,7 +1,7 @@
 package dev.partita.plugin.claimstatus;
 
 import dev.partita.api.Driver;
-import dev.partita.plugin.claim.AllocationDecoder;
+import dev.partita.plugin.allocation.AllocationDecoder;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
 import io.fabric8.kubernetes.api.model.Condition;

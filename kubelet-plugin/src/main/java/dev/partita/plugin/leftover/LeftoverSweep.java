@@ -1,6 +1,6 @@
 package dev.partita.plugin.leftover;
 
-import dev.partita.plugin.claim.AllocationDecoder;
+import dev.partita.plugin.allocation.AllocationDecoder;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.PreparedClaim.Phase;

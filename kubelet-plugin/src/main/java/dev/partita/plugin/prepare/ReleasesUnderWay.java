@@ -1,7 +1,7 @@
 package dev.partita.plugin.prepare;
 
+import dev.partita.plugin.allocation.AllocationDecoder;
 import dev.partita.plugin.checkpoint.Checkpoint;
-import dev.partita.plugin.claim.AllocationDecoder;
 import dev.partita.plugin.claim.PreparedClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.io.IOException;

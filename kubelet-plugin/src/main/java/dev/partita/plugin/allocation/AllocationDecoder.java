@@ -1,4 +1,4 @@
-package dev.partita.plugin.claim;
+package dev.partita.plugin.allocation;
 
 import dev.partita.api.AllocatorTaint;
 import dev.partita.api.DeviceMode;
@@ -13,6 +13,12 @@ import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.MigProfile;
 import dev.partita.api.sharing.SharingStrategy;
+import dev.partita.plugin.claim.AdminAccess;
+import dev.partita.plugin.claim.CardIdentity;
+import dev.partita.plugin.claim.CardUse;
+import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.MigInstance;
+import dev.partita.plugin.claim.WholeCard;
 import dev.partita.plugin.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceAllocationConfiguration;

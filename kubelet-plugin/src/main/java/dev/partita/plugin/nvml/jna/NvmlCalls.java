@@ -1,9 +1,10 @@
-package dev.partita.plugin.nvml;
+package dev.partita.plugin.nvml.jna;
 
 import com.sun.jna.Function;
 import com.sun.jna.Library;
 import com.sun.jna.Memory;
 import com.sun.jna.NativeLibrary;
+import dev.partita.plugin.nvml.NvmlException;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;

@@ -1,8 +1,10 @@
-package dev.partita.plugin.nvml;
+package dev.partita.plugin.nvml.jna;
 
 import com.sun.jna.Memory;
 import com.sun.jna.Pointer;
 import com.sun.jna.ptr.PointerByReference;
+import dev.partita.plugin.nvml.NvmlException;
+import dev.partita.plugin.nvml.XidEvent;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;

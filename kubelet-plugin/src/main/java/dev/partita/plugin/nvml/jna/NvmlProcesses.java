@@ -1,8 +1,12 @@
-package dev.partita.plugin.nvml;
+package dev.partita.plugin.nvml.jna;
 
 import com.sun.jna.Memory;
 import com.sun.jna.Pointer;
 import com.sun.jna.ptr.IntByReference;
+import dev.partita.plugin.nvml.CardUser;
+import dev.partita.plugin.nvml.NvmlException;
+import dev.partita.plugin.nvml.ProcessMemory;
+import dev.partita.plugin.nvml.ProcessSample;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;

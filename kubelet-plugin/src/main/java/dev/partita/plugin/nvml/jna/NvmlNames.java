@@ -1,4 +1,4 @@
-package dev.partita.plugin.nvml;
+package dev.partita.plugin.nvml.jna;
 
 import java.util.Locale;
 

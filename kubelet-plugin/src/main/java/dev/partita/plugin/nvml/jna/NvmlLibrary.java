@@ -1,4 +1,4 @@
-package dev.partita.plugin.nvml;
+package dev.partita.plugin.nvml.jna;
 
 import com.sun.jna.Memory;
 import com.sun.jna.Pointer;
@@ -6,6 +6,13 @@ import com.sun.jna.ptr.IntByReference;
 import com.sun.jna.ptr.PointerByReference;
 import dev.partita.api.node.GpuProduct;
 import dev.partita.api.node.MigProfile;
+import dev.partita.plugin.nvml.CardReader;
+import dev.partita.plugin.nvml.CardReading;
+import dev.partita.plugin.nvml.CardUser;
+import dev.partita.plugin.nvml.NvmlException;
+import dev.partita.plugin.nvml.ProcessMemory;
+import dev.partita.plugin.nvml.ProcessSample;
+import dev.partita.plugin.nvml.XidEvent;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,8 +1,9 @@
-package dev.partita.plugin.nvml;
+package dev.partita.plugin.nvml.jna;
 
 import com.sun.jna.Memory;
 import com.sun.jna.Pointer;
 import com.sun.jna.ptr.IntByReference;
+import dev.partita.plugin.nvml.CardReading;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

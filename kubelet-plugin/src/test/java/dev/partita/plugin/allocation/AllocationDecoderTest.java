@@ -1,4 +1,4 @@
-package dev.partita.plugin.claim;
+package dev.partita.plugin.allocation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -12,6 +12,17 @@ import dev.partita.api.node.GpuProduct;
 import dev.partita.api.node.GpuTopology;
 import dev.partita.cdi.driver.DriverFiles;
 import dev.partita.plugin.TestClaims;
+import dev.partita.plugin.claim.AdminAccess;
+import dev.partita.plugin.claim.CardIdentity;
+import dev.partita.plugin.claim.CardUse;
+import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.Clash;
+import dev.partita.plugin.claim.ExclusiveShare;
+import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.Grants;
+import dev.partita.plugin.claim.HookedShare;
+import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.claim.Share;
 import dev.partita.plugin.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;

@@ -1,4 +1,4 @@
-package dev.partita.plugin.nvml;
+package dev.partita.plugin.nvml.jna;
 
 import com.sun.jna.Memory;
 import com.sun.jna.Pointer;
@@ -8,6 +8,7 @@ import dev.partita.api.node.MigProfile;
 import dev.partita.plugin.nvml.MigControl.ComputeInstance;
 import dev.partita.plugin.nvml.MigControl.GpuInstance;
 import dev.partita.plugin.nvml.MigControl.MigState;
+import dev.partita.plugin.nvml.NvmlException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

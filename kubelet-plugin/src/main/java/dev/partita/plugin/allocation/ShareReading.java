@@ -1,4 +1,4 @@
-package dev.partita.plugin.claim;
+package dev.partita.plugin.allocation;
 
 import dev.partita.api.Driver;
 import dev.partita.api.config.GpuShareConfig;
@@ -7,6 +7,10 @@ import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.api.sharing.SharingStrategy;
+import dev.partita.plugin.claim.CardUse;
+import dev.partita.plugin.claim.ExclusiveShare;
+import dev.partita.plugin.claim.HookedShare;
+import dev.partita.plugin.claim.Share;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import java.math.BigDecimal;
