@@ -1,4 +1,4 @@
-package dev.partita.controller.selector.functions;
+package dev.partita.controller.selector.values;
 
 import java.time.DateTimeException;
 import java.time.LocalDate;
@@ -12,7 +12,7 @@ import java.util.function.Function;
 import java.util.regex.Pattern;
 
 /** What texts can be checked against in CEL's {@code format} (k8s.io/apiserver/pkg/cel/library/format.go). */
-enum NamedFormat {
+public enum NamedFormat {
   DNS1123_LABEL("dns1123Label", 63, Form.LABEL),
   DNS1123_SUBDOMAIN("dns1123Subdomain", 253, Form.SUBDOMAIN),
   DNS1035_LABEL("dns1035Label", 63, Form.OLD_LABEL),
@@ -46,16 +46,16 @@ enum NamedFormat {
   }
 
   /** As CEL names it. */
-  String word() {
+  public String word() {
     return word;
   }
 
-  static Optional<NamedFormat> of(String word) {
+  public static Optional<NamedFormat> of(String word) {
     return Arrays.stream(values()).filter(format -> format.word.equals(word)).findFirst();
   }
 
   /** What is wrong with the text; empty if nothing is. */
-  Optional<List<String>> problems(String text) {
+  public Optional<List<String>> problems(String text) {
     return isValid(text) ? Optional.empty() : Optional.of(List.of("is no " + word));
   }
 

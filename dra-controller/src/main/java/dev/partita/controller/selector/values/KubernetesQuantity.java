@@ -1,4 +1,4 @@
-package dev.partita.controller.selector.functions;
+package dev.partita.controller.selector.values;
 
 import java.math.BigDecimal;
 import java.util.Optional;
@@ -22,7 +22,7 @@ public record KubernetesQuantity(BigDecimal amount) implements Comparable<Kubern
   }
 
   /** Reads Kubernetes' notation; empty if it is none. */
-  static Optional<KubernetesQuantity> parse(String text) {
+  public static Optional<KubernetesQuantity> parse(String text) {
     if (!FORM.matcher(text).matches()) {
       return Optional.empty();
     }
@@ -34,7 +34,7 @@ public record KubernetesQuantity(BigDecimal amount) implements Comparable<Kubern
     }
   }
 
-  boolean isInteger() {
+  public boolean isInteger() {
     try {
       amount.longValueExact();
       return true;
@@ -43,11 +43,11 @@ public record KubernetesQuantity(BigDecimal amount) implements Comparable<Kubern
     }
   }
 
-  KubernetesQuantity plus(KubernetesQuantity other) {
+  public KubernetesQuantity plus(KubernetesQuantity other) {
     return new KubernetesQuantity(amount.add(other.amount));
   }
 
-  KubernetesQuantity minus(KubernetesQuantity other) {
+  public KubernetesQuantity minus(KubernetesQuantity other) {
     return new KubernetesQuantity(amount.subtract(other.amount));
   }
 

@@ -1,4 +1,4 @@
-package dev.partita.controller.selector.functions;
+package dev.partita.controller.selector.values;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -11,11 +11,11 @@ import java.util.regex.Pattern;
  *
  * @param prefix length in bits
  */
-record Cidr(IpAddress address, int prefix) {
+public record Cidr(IpAddress address, int prefix) {
   private static final Pattern FORM = Pattern.compile("([^/]+)/(0|[1-9][0-9]{0,2})");
 
   /** Empty if the text is none. */
-  static Optional<Cidr> parse(String text) {
+  public static Optional<Cidr> parse(String text) {
     Matcher parts = FORM.matcher(text);
     if (!parts.matches()) {
       return Optional.empty();
@@ -25,7 +25,7 @@ record Cidr(IpAddress address, int prefix) {
         .map(address -> new Cidr(address, prefix));
   }
 
-  Cidr masked() {
+  public Cidr masked() {
     byte[] bytes = address.address().getAddress();
     for (int i = 0; i < bytes.length; i++) {
       int kept = Math.clamp(prefix - (long) i * Byte.SIZE, 0, Byte.SIZE);
@@ -38,11 +38,11 @@ record Cidr(IpAddress address, int prefix) {
     }
   }
 
-  boolean contains(IpAddress other) {
+  public boolean contains(IpAddress other) {
     return other.family() == address.family() && new Cidr(other, prefix).masked().equals(masked());
   }
 
-  boolean contains(Cidr other) {
+  public boolean contains(Cidr other) {
     return prefix <= other.prefix && contains(other.address);
   }
 

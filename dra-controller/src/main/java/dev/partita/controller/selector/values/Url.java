@@ -1,4 +1,4 @@
-package dev.partita.controller.selector.functions;
+package dev.partita.controller.selector.values;
 
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
  * @param path as it was written
  * @param query as it was written
  */
-record Url(String scheme, String host, String path, String query) {
+public record Url(String scheme, String host, String path, String query) {
   private static final Pattern SCHEME = Pattern.compile("([A-Za-z][A-Za-z0-9+.-]*):(.*)", Pattern.DOTALL);
   private static final Pattern ESCAPES = Pattern.compile("(?:[^%]|%[0-9A-Fa-f]{2})*", Pattern.DOTALL);
   private static final Pattern HOST =
@@ -31,12 +31,12 @@ record Url(String scheme, String host, String path, String query) {
   private static final String KEPT_IN_PATH = PATH_LETTERS + "!'()*[]%";
 
   /** Whether it is an absolute URI or an absolute path; what follows a # is no fragment here. */
-  static boolean isRequest(String text) {
+  public static boolean isRequest(String text) {
     return parts(text).isPresent();
   }
 
   /** Empty if the text is none. */
-  static Optional<Url> parse(String text) {
+  public static Optional<Url> parse(String text) {
     int fragment = text.indexOf('#');
     return isRequest(text) ? parts(fragment < 0 ? text : text.substring(0, fragment)) : Optional.empty();
   }
@@ -74,20 +74,20 @@ record Url(String scheme, String host, String path, String query) {
   }
 
   /** Without port, and without the brackets of IPv6. */
-  String hostname() {
+  public String hostname() {
     int colon = host.lastIndexOf(':');
     String name = colon > host.lastIndexOf(']') ? host.substring(0, colon) : host;
     return name.startsWith("[") && name.endsWith("]") ? name.substring(1, name.length() - 1) : name;
   }
 
   /** Empty if there is none. */
-  String port() {
+  public String port() {
     int colon = host.lastIndexOf(':');
     return colon > host.lastIndexOf(']') ? host.substring(colon + 1) : "";
   }
 
   /** As it was written, if it needs no escaping. */
-  String escapedPath() {
+  public String escapedPath() {
     if (path.chars().allMatch(c -> isLetterOrDigit(c) || KEPT_IN_PATH.indexOf(c) >= 0) || path.equals("*")) {
       return path;
     }
@@ -101,7 +101,7 @@ record Url(String scheme, String host, String path, String query) {
   }
 
   /** The query's parameters; what cannot be read of it is left out. */
-  Map<String, List<String>> parameters() {
+  public Map<String, List<String>> parameters() {
     Map<String, List<String>> parameters = new LinkedHashMap<>();
     for (String pair : query.split("&", -1)) {
       if (!pair.isEmpty() && !pair.contains(";") && ESCAPES.matcher(pair).matches()) {

@@ -1,4 +1,4 @@
-package dev.partita.controller.selector.functions;
+package dev.partita.controller.selector.values;
 
 import java.net.Inet4Address;
 import java.net.Inet6Address;
@@ -9,14 +9,14 @@ import java.util.regex.Pattern;
 /**
  * An address of IPv4 or IPv6, as CEL's {@code ip()} has it: without zone, and no IPv4 address in the clothes of IPv6.
  */
-record IpAddress(InetAddress address) {
+public record IpAddress(InetAddress address) {
   private static final String OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
   private static final Pattern V4 = Pattern.compile(OCTET + "(?:\\." + OCTET + "){3}");
   private static final Pattern V6_LETTERS = Pattern.compile("[0-9A-Fa-f:.]{2,45}");
   private static final int GROUPS = 8;
 
   /** Empty if the text is none. Nothing is ever looked up. */
-  static Optional<IpAddress> parse(String text) {
+  public static Optional<IpAddress> parse(String text) {
     try {
       if (V4.matcher(text).matches()) {
         return Optional.of(new IpAddress(Inet4Address.ofLiteral(text)));
@@ -32,16 +32,16 @@ record IpAddress(InetAddress address) {
   }
 
   /** 4 or 6. */
-  int family() {
+  public int family() {
     return address instanceof Inet4Address ? 4 : 6;
   }
 
   /** Bits of an address of its family. */
-  int bits() {
+  public int bits() {
     return address.getAddress().length * Byte.SIZE;
   }
 
-  boolean isGlobalUnicast() {
+  public boolean isGlobalUnicast() {
     boolean broadcast = family() == 4 && toString().equals("255.255.255.255");
     return !broadcast
         && !address.isAnyLocalAddress()
