@@ -22,19 +22,9 @@ final class ClaimEvents {
     this.clock = clock;
   }
 
-  /** Records that something went as it should. */
-  void normal(ClaimRef claim, String reason, String note) {
-    record(claim, false, reason, note);
-  }
-
-  /** Records that something went wrong. */
-  void warning(ClaimRef claim, String reason, String note) {
-    record(claim, true, reason, note);
-  }
-
-  private void record(ClaimRef claim, boolean warning, String reason, String note) {
-    EventObject said = new EventObject(EventObject.About.CLAIM, claim.namespace(), claim.name(), claim.uid(), warning,
-        reason, reason, note);
+  void record(ClaimRef claim, EventReason reason, String note) {
+    EventObject said = new EventObject(EventObject.About.CLAIM, claim.namespace(), claim.name(), claim.uid(),
+        reason.isWarning(), reason.name(), reason.name(), note);
     String name = said.nameByNote();
     calls.run(
         () -> {

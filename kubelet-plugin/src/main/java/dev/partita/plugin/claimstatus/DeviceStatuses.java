@@ -21,8 +21,6 @@ import java.util.TreeMap;
 
 /** The entries of a claim's {@code status.devices} that are ours, as they should be. */
 final class DeviceStatuses {
-  private static final String READY = "Ready";
-
   private final ResourceClaim claim;
   private final PreparedClaim prepared;
   private final String nodeName;
@@ -61,11 +59,15 @@ final class DeviceStatuses {
     notes.ifPresent(n -> data.putAll(n.data()));
 
     List<Condition> conditions = new ArrayList<>();
-    conditions.add(condition(before, DeviceNotes.Note.holds(READY, "Prepared", ClaimWords.message(grant, nodeName))));
+    DeviceNotes.Note ready =
+        DeviceNotes.Note.holds(
+            DeviceCondition.Ready, DeviceCondition.Reason.Prepared, ClaimWords.message(grant, nodeName));
+    conditions.add(condition(before, ready));
     if (notes.isPresent()) {
       notes.get().conditions().forEach(note -> conditions.add(condition(before, note)));
     } else {
-      before.stream().flatMap(d -> conditionsOf(d).stream()).filter(c -> !READY.equals(c.getType()))
+      before.stream().flatMap(d -> conditionsOf(d).stream())
+          .filter(c -> !DeviceCondition.Ready.name().equals(c.getType()))
           .forEach(conditions::add);
     }
     return status.withData(new RawExtension(data)).withConditions(conditions).build();
@@ -76,15 +78,15 @@ final class DeviceStatuses {
     String since =
         before.stream()
             .flatMap(device -> conditionsOf(device).stream())
-            .filter(c -> note.type().equals(c.getType()) && note.status().equals(c.getStatus()))
+            .filter(c -> note.type().name().equals(c.getType()) && note.status().equals(c.getStatus()))
             .map(Condition::getLastTransitionTime)
             .filter(Objects::nonNull)
             .findFirst()
             .orElse(now);
     return new ConditionBuilder()
-        .withType(note.type())
+        .withType(note.type().name())
         .withStatus(note.status())
-        .withReason(note.reason())
+        .withReason(note.reason().name())
         .withMessage(note.message())
         .withLastTransitionTime(since)
         .build();

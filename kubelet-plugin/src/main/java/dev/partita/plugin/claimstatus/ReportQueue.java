@@ -59,10 +59,10 @@ final class ReportQueue {
    * @param untilWritten whether it is said once only, so that it must be tried again if it is lost
    * @param tries how often it has been tried
    */
-  record Event(ClaimRef about, boolean warning, String reason, String note, boolean untilWritten, int tries)
+  record Event(ClaimRef about, EventReason reason, String note, boolean untilWritten, int tries)
       implements Report {
     Event triedAgain() {
-      return new Event(about, warning, reason, note, untilWritten, tries + 1);
+      return new Event(about, reason, note, untilWritten, tries + 1);
     }
   }
 
@@ -156,7 +156,7 @@ final class ReportQueue {
 
   private void addEvent(Waiting waiting, Event event) {
     if (waiting.events.stream()
-        .anyMatch(other -> other.reason().equals(event.reason()) && other.note().equals(event.note()))) {
+        .anyMatch(other -> other.reason() == event.reason() && other.note().equals(event.note()))) {
       return;
     }
     if (waiting.events.size() >= MOST_EVENTS) {

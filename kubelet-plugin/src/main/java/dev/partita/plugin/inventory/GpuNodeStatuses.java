@@ -103,20 +103,21 @@ final class GpuNodeStatuses {
     if (cards.gpus().isEmpty()) {
       return ready(
           false,
-          "NoGpus",
+          NodeReason.NoGpus,
           "the driver " + cards.driverVersion() + " lists no card; look for them with lspci and nvidia-smi on the node",
           earlier,
           now);
     }
     long unhealthy = cards.gpus().stream().filter(gpu -> gpu.health().state() != GpuHealth.State.Healthy).count();
     String message = cards.gpus().size() + (cards.gpus().size() == 1 ? " card" : " cards");
-    return ready(true, "GpusFound", unhealthy == 0 ? message : message + ", " + unhealthy + " of them unhealthy",
+    return ready(true, NodeReason.GpusFound,
+        unhealthy == 0 ? message : message + ", " + unhealthy + " of them unhealthy",
         earlier, now);
   }
 
   private static Condition ready(
       boolean ready,
-      String reason,
+      NodeReason reason,
       String message,
       @Nullable GpuNodeStatus earlier,
       Instant now) {
@@ -132,7 +133,7 @@ final class GpuNodeStatuses {
     return new ConditionBuilder()
         .withType(GpuNode.READY)
         .withStatus(status)
-        .withReason(reason)
+        .withReason(reason.name())
         .withMessage(message)
         .withLastTransitionTime(since)
         .build();

@@ -9,13 +9,10 @@ import java.util.Optional;
 
 /** What the node has, at one moment. */
 public sealed interface Inventory {
-  /** Reason, of a card and of a node. */
-  String SILENT = "NvmlDoesNotAnswer";
-
   /** The cards as far as they are known while NVML does not answer. */
   static List<Gpu> silent(List<Gpu> gpus) {
     GpuHealth unknown =
-        GpuHealth.unhealthy(SILENT,
+        GpuHealth.unhealthy(CardReason.NvmlDoesNotAnswer.name(),
             "NVML has not come back from a call for long; see dmesg and nvidia-smi on the node");
     return gpus.stream().map(gpu -> gpu.health().state() == GpuHealth.State.Healthy ? gpu.withHealth(unknown) : gpu)
         .toList();
@@ -64,20 +61,16 @@ public sealed interface Inventory {
   /**
    * No driver that answers.
    *
-   * @param reason CamelCase, for the condition: NoDriver, NvmlFailed or NvmlDoesNotAnswer
    * @param message what is wrong and what to do
    */
-  record NoCards(String reason, String message) implements Inventory {
-    public static final String NO_DRIVER = "NoDriver";
-    public static final String NVML_FAILED = "NvmlFailed";
-
+  record NoCards(NodeReason reason, String message) implements Inventory {
     /** What is known before the first reading has ended. */
-    static final NoCards NOT_READ = new NoCards("NotRead", "the cards have not been read yet");
+    static final NoCards NOT_READ = new NoCards(NodeReason.NotRead, "the cards have not been read yet");
 
     /** NVML has not come back from a call for so long: what cards there are nobody knows. */
     static NoCards silent(Duration since) {
       return new NoCards(
-          SILENT,
+          NodeReason.NvmlDoesNotAnswer,
           "NVML does not answer: it has not come back from a call for " + Math.max(1, since.toSeconds())
               + " s; see dmesg and nvidia-smi on the node");
     }
@@ -87,7 +80,7 @@ public sealed interface Inventory {
      * there.
      */
     boolean isSilence() {
-      return SILENT.equals(reason);
+      return reason == NodeReason.NvmlDoesNotAnswer;
     }
   }
 }

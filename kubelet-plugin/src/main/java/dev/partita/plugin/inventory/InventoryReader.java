@@ -78,7 +78,7 @@ public final class InventoryReader implements AutoCloseable, MigControl {
         lastLibrary = null;
         closeLibrary();
         known.gone();
-        yield new Inventory.NoCards(Inventory.NoCards.NO_DRIVER, notFound.message());
+        yield new Inventory.NoCards(NodeReason.NoDriver, notFound.message());
       }
       case DriverSearch.Found found -> read(found.files());
     };
@@ -205,7 +205,7 @@ public final class InventoryReader implements AutoCloseable, MigControl {
   private Inventory read(DriverFiles files) {
     Optional<DriverFile> library = files.nvml();
     if (library.isEmpty()) {
-      return new Inventory.NoCards(Inventory.NoCards.NO_DRIVER,
+      return new Inventory.NoCards(NodeReason.NoDriver,
           "the driver " + files.version() + " has no NVML library");
     }
     lastLibrary = library.get().localPath();
@@ -223,7 +223,7 @@ public final class InventoryReader implements AutoCloseable, MigControl {
         known.gone();
       }
       return new Inventory.NoCards(
-          Inventory.NoCards.NVML_FAILED,
+          NodeReason.NvmlFailed,
           "the driver " + files.version() + " does not answer: " + e.getMessage()
               + "; see dmesg and nvidia-smi on the node");
     }

@@ -29,7 +29,7 @@ final class KnownCards {
   /** CUDA sees nothing of such a card but its instances, and this plugin makes none. */
   private static final GpuHealth MIG_MODE_IS_ON =
       GpuHealth.unhealthy(
-          "MigModeIsOn",
+          CardReason.MigModeIsOn.name(),
           "its MIG mode is on: nvidia-smi -i N -mig 0 on the node makes it usable, or plugin.mig=true offers its instances");
 
   private final Reserve reserve;
@@ -173,10 +173,11 @@ final class KnownCards {
   private static GpuHealth healthOfMissing(Gpu gpu, List<CardReading.Fault> faults) {
     for (CardReading.Fault fault : faults) {
       if (fault.code() == NvmlException.RESET_REQUIRED && (faults.size() == 1 || fault.index() == gpu.index())) {
-        return GpuHealth.unhealthy("GpuResetRequired", "NVML says that the card must be reset: " + fault.message());
+        return GpuHealth.unhealthy(CardReason.GpuResetRequired.name(),
+            "NVML says that the card must be reset: " + fault.message());
       }
     }
     String detail = faults.isEmpty() ? "NVML no longer lists it" : faults.getFirst().message();
-    return GpuHealth.unhealthy("GpuIsLost", "the card does not answer: " + detail);
+    return GpuHealth.unhealthy(CardReason.GpuIsLost.name(), "the card does not answer: " + detail);
   }
 }

@@ -1,6 +1,7 @@
 package dev.partita.plugin.usage;
 
 import dev.partita.plugin.claimstatus.ClaimReports;
+import dev.partita.plugin.claimstatus.EventReason;
 import dev.partita.plugin.usage.measure.WatchedShare;
 import dev.partita.plugin.usage.region.Ledger;
 import dev.partita.plugin.usage.verdict.CoreUse;
@@ -11,6 +12,7 @@ import dev.partita.plugin.usage.verdict.ShareVerdict;
 import dev.partita.plugin.usage.verdict.UsageWords;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,10 +20,10 @@ import org.slf4j.LoggerFactory;
 final class ShareEvents {
   private static final Logger LOG = LoggerFactory.getLogger(ShareEvents.class);
 
-  private record Blame(String reason, List<Long> pids) {}
+  private record Blame(EventReason reason, List<Long> pids) {}
 
   private final ClaimReports reports;
-  private Blame blamed = new Blame("", List.of());
+  private Optional<Blame> blamed = Optional.empty();
   private boolean beyondCores;
   private final Debounce overLocked = new Debounce();
   private final Debounce grown = new Debounce();
@@ -36,14 +38,14 @@ final class ShareEvents {
    */
   void tell(WatchedShare share, Ledger ledger, Instant now) {
     if (!ledger.searched() && overLocked.begins(now)) {
-      warn(share, UsageWords.TOO_MANY_LOCKS, UsageWords.TOO_MANY_LOCKS_MESSAGE);
+      warn(share, EventReason.TooManyLocks, UsageWords.TOO_MANY_LOCKS_MESSAGE);
     }
     if (ledger.grown() && grown.begins(now)) {
-      warn(share, UsageWords.USAGE_REGION_GROWN, UsageWords.USAGE_REGION_GROWN_MESSAGE);
+      warn(share, EventReason.UsageRegionGrown, UsageWords.USAGE_REGION_GROWN_MESSAGE);
     }
   }
 
-  private void warn(WatchedShare share, String reason, String message) {
+  private void warn(WatchedShare share, EventReason reason, String message) {
     LOG.warn("claim {}: {}", share.claim(), message);
     reports.misused(share.claim(), reason, message);
   }
@@ -56,13 +58,20 @@ final class ShareEvents {
 
   /** An event when somebody is to blame, and another one when it is somebody else. */
   private void blame(ShareUse use, MemoryState memory) {
-    List<Long> pids = memory.blamed().stream().map(ProcessUse::pid).sorted().toList();
-    Blame now = new Blame(UsageWords.reason(memory), pids);
-    boolean known = now.equals(blamed);
-    blamed = now;
-    if (!pids.isEmpty() && !known) {
-      reports.misused(use.share().claim(), now.reason(), UsageWords.message(use, memory));
+    Optional<Blame> now = switch (memory) {
+      case MemoryState.Held ignored -> Optional.empty();
+      case MemoryState.OverheadBeyond ignored -> Optional.empty();
+      case MemoryState.Exceeded exceeded -> Optional.of(blame(EventReason.LimitExceeded, exceeded.offenders()));
+      case MemoryState.Bypassed bypassed -> Optional.of(blame(EventReason.LedgerBypassed, bypassed.offenders()));
+    };
+    if (!now.equals(blamed)) {
+      now.ifPresent(blame -> reports.misused(use.share().claim(), blame.reason(), UsageWords.message(use, memory)));
     }
+    blamed = now;
+  }
+
+  private static Blame blame(EventReason reason, List<ProcessUse> offenders) {
+    return new Blame(reason, offenders.stream().map(ProcessUse::pid).sorted().toList());
   }
 
   /**
@@ -73,7 +82,7 @@ final class ShareEvents {
     switch (core) {
       case CoreUse.Exceeded exceeded -> {
         if (!beyondCores) {
-          reports.misused(use.share().claim(), UsageWords.CORE_LIMIT_EXCEEDED, UsageWords.message(use, exceeded));
+          reports.misused(use.share().claim(), EventReason.CoreLimitExceeded, UsageWords.message(use, exceeded));
         }
         beyondCores = true;
       }

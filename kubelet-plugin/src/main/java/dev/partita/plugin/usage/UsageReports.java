@@ -72,7 +72,7 @@ final class UsageReports {
   private static List<String> verdicts(Map<String, DeviceNotes> notes) {
     return notes.entrySet().stream()
         .flatMap(e -> e.getValue().conditions().stream()
-            .map(n -> String.join(" ", e.getKey(), n.type(), n.status(), n.reason())))
+            .map(n -> String.join(" ", e.getKey(), n.type().name(), n.status(), n.reason().name())))
         .sorted()
         .toList();
   }

@@ -4,6 +4,7 @@ import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claimstatus.ClaimReports;
+import dev.partita.plugin.claimstatus.EventReason;
 import dev.partita.plugin.inventory.InventoryReader;
 import dev.partita.plugin.inventory.NodeInventory;
 import dev.partita.plugin.loop.Loops;
@@ -82,7 +83,7 @@ public final class XidWatch {
         grant.ifPresent(
             g -> reports.misused(
                 claim.claim(),
-                "GpuUnhealthy",
+                EventReason.GpuUnhealthy,
                 g.card().productName() + " (" + event.card() + ") reports " + event.reason()
                     + ", see https://docs.nvidia.com/deploy/xid-errors/; programs on it may fail or give wrong results, and it gets no new claims"));
       }

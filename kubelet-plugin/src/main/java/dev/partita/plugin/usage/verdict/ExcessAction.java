@@ -1,6 +1,7 @@
 package dev.partita.plugin.usage.verdict;
 
 import dev.partita.plugin.claimstatus.ClaimReports;
+import dev.partita.plugin.claimstatus.EventReason;
 import dev.partita.plugin.usage.measure.HostProcesses;
 import java.util.HashSet;
 import java.util.List;
@@ -48,7 +49,7 @@ public final class ExcessAction {
     if (ended) {
       LOG.warn("claim {}: process {} holds more than it may: killed", use.share().claim(), process.pid());
       reports.misused(
-          use.share().claim(), "ProcessKilled",
+          use.share().claim(), EventReason.ProcessKilled,
           "process " + process.pid() + " (pid on the node) was killed: it held more than the claim allows");
     } else if (cannotBeKilled.add(process.pid())) {
       LOG.error(

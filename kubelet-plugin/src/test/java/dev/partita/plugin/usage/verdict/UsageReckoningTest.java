@@ -9,6 +9,7 @@ import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.HookedShare;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.Share;
+import dev.partita.plugin.claimstatus.DeviceCondition;
 import dev.partita.plugin.usage.measure.CardProcess;
 import dev.partita.plugin.usage.measure.OverheadBook;
 import dev.partita.plugin.usage.measure.ProcessIdentity;
@@ -235,7 +236,7 @@ class UsageReckoningTest {
   void aProcessWhoseLaunchesAreNotLimitedIsSaidWithItsReason() {
     assertThat(CoreState.of(List.of(slot(0, 0), slot(1, 1)))).isEqualTo(new CoreState.Enforced());
     assertThat(CoreState.of(List.of(slot(0, 1), slot(1, 2 | 3 << 8)))).isInstanceOfSatisfying(
-        CoreState.NotEnforced.class, not -> assertThat(not.reason()).isEqualTo("TooManyStreams"));
+        CoreState.NotEnforced.class, not -> assertThat(not.reason()).isEqualTo(DeviceCondition.Reason.TooManyStreams));
     assertThat(CoreState.of(List.of(slot(0, 2 | 200 << 8)))).isInstanceOfSatisfying(CoreState.NotEnforced.class,
         not -> assertThat(not.message()).contains("200"));
     assertThat(CoreState.of(List.of())).isEqualTo(new CoreState.Unused());
