@@ -10,8 +10,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether the cards of one claim are such as its configs demand. The controller sees to that; kube-scheduler, which
- * reads no configs, does not, and whoever writes an allocation by hand may not.
+ * Checks whether the cards of one claim are what its configs demand. The controller makes sure of that. kube-scheduler
+ * does not, for it reads no configs, and a person who writes an allocation by hand may not.
  */
 final class PlacementCheck {
   private final Allocator allocator;

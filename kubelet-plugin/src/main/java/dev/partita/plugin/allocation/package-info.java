@@ -1,4 +1,4 @@
-/** What a claim's allocation gives this node's cards for, read and checked. Pure functions. */
+/** Reads and checks what a claim's allocation gives of this node's cards. Pure functions. */
 @NullMarked
 package dev.partita.plugin.allocation;
 

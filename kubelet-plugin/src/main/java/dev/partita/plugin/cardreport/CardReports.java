@@ -32,9 +32,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes a card report for every share whose core limit depends on others: on a card with several claims, or with a
- * soft limit. In place, so that a few times a second costs no new file; a share that is being released gets none. Hands
- * on the samples of these cards, and of those with a hard limit, to who holds limits against them.
+ * Writes a card report for every share whose core limit depends on others: a share on a card with several claims, or
+ * one with a soft limit. It writes in place, so that several reports a second need no new file; a share that is being
+ * released gets none. It hands the samples of these cards, and of cards with a hard limit, on to what checks the
+ * limits.
  */
 public final class CardReports implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CardReports.class);

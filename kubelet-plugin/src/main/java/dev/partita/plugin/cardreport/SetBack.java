@@ -6,9 +6,9 @@ import dev.partita.plugin.nvml.ProcessSample;
 import java.util.List;
 
 /**
- * Notices when the time of day is set back, as at the start of a machine whose own clock is ahead. NVML's samples carry
- * it: those from before then seem to be of times that are yet to come, and newer ones than those are not made for as
- * long as the clock was ahead.
+ * Notices when the time of day is set back, as happens at the start of a machine whose own clock is ahead. NVML's
+ * samples carry the time of day. So samples from before then seem to lie in the future, and for as long as the clock
+ * was ahead none is newer than those.
  */
 final class SetBack {
   /** Microseconds; clocks that are only slowed down go back by far less between two looks. */

@@ -29,13 +29,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The claims that have been or are being prepared: a folder with one record a claim, {@code <UID>.claim}. A record that
- * cannot be read is set aside under {@code <UID>.claim.unreadable-<time>} and counts as not there: whoever needs it
- * makes it anew from the claim. One that another version of the plugin has written is not touched: its claim can be
- * neither prepared nor released, and {@link #foreign} tells of it.
+ * Keeps a record of every claim that was or is being prepared: a folder with one file for each claim, {@code
+ * <UID>.claim}. A record that cannot be read is moved aside, to {@code <UID>.claim.unreadable-<time>}, and counts as
+ * missing: whoever needs it makes it anew from the claim. A record that another version of the plugin has written is
+ * not touched: its claim can be neither prepared nor released, and {@link #foreign} lists it.
  *
- * <p>Records are kept in memory, and only files that have changed are read again, whoever changed them: another plugin
- * of a rolling update writes here, too.
+ * <p>Records are kept in memory, and only files that have changed are read again, whoever changed them: during a
+ * rolling update another plugin writes here, too.
  */
 public final class Checkpoint implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Checkpoint.class);

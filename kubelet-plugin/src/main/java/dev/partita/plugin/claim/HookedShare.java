@@ -5,7 +5,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
-/** A part of a card that the hook library holds containers to, beside others' parts. */
+/** A part of a card, to which the hook library limits containers. Others have other parts of the card. */
 public record HookedShare(Share its) implements CardUse {
   @Override
   public Optional<String> clash(PreparedDevice own, List<PreparedDevice> others) {

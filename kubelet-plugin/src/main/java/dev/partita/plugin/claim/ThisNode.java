@@ -1,7 +1,7 @@
 package dev.partita.plugin.claim;
 
 /**
- * The node that the plugin runs on, since it was started last.
+ * The node that the plugin runs on, since its last boot.
  *
  * @param pool name of its pool in allocations
  * @param bootId of the running kernel

@@ -8,7 +8,10 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Clock;
 
-/** Writes events on claims. The same event again is counted, not repeated; another note is another event. */
+/**
+ * Writes events on claims. The same event with the same note is counted, not written again; with another note it is
+ * another event.
+ */
 final class ClaimEvents {
   private final KubernetesClient client;
   private final ApiCalls calls;

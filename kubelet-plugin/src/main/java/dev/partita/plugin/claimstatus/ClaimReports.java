@@ -23,9 +23,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells a claim's user what happened to it, by the claim's device status and by events. Reports are written one after
- * the other, after the call that they report on has been answered: a container never waits for them, and they never
- * make a preparation fail. How many wait is bounded ({@link ReportQueue}).
+ * Tells a claim's user what happened to the claim, by the claim's device status and by events. Reports are written one
+ * after another, and only after the call that they are about has been answered: no container waits for them, and they
+ * never make a preparation fail. The number of reports that wait is bounded ({@link ReportQueue}).
  */
 public final class ClaimReports implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ClaimReports.class);

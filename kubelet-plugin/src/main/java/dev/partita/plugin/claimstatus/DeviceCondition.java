@@ -1,7 +1,7 @@
 package dev.partita.plugin.claimstatus;
 
 /**
- * What the plugin says of a claim's device. The constants are spelt as they are in the claim's status, as are those of
+ * A condition of a claim's device. The constants are spelt as in the claim's status, and so are those of
  * {@link Reason}.
  */
 public enum DeviceCondition {

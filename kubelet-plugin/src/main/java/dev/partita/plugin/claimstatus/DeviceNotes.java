@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What is to be said of a device beside that it is ready.
+ * What a device's status says besides that the device is ready.
  *
  * @param data scalars, as text
  * @param conditions one a type

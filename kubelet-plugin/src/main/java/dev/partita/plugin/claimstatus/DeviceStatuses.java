@@ -19,7 +19,9 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** The entries of a claim's {@code status.devices} that are ours, as they should be. */
+/**
+ * Makes our entries of a claim's {@code status.devices}.
+ */
 final class DeviceStatuses {
   private final ResourceClaim claim;
   private final PreparedClaim prepared;

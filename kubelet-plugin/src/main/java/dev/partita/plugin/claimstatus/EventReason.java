@@ -1,6 +1,6 @@
 package dev.partita.plugin.claimstatus;
 
-/** Why the plugin makes an event on a claim. The constants are spelt as they are in the event. */
+/** The reason of an event that the plugin makes on a claim. The constants are spelt as in the event. */
 public enum EventReason {
   Prepared(false),
   PrepareFailed(true),

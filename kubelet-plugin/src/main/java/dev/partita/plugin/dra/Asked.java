@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** The claims of one call. A text that cannot be a UID is refused, for a UID becomes part of paths. */
+/** The claims of one call. A text that cannot be a UID is refused, since UIDs become part of paths. */
 final class Asked {
   private final Set<ClaimRef> claims = new LinkedHashSet<>();
   private final Map<String, String> refused = new TreeMap<>();

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** What kubelet asks of a driver, whichever version of the interface it speaks. */
+/** What kubelet asks of a driver, in any version of the interface. */
 public interface ClaimService {
   /** Makes the claims of one call ready for containers; the outcome of each. None waits for another one of them. */
   Map<ClaimRef, Outcome> prepare(Collection<ClaimRef> claims);

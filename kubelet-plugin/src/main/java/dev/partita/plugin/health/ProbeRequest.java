@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 
-/** What a probe asks, of which nothing but the path matters (RFC 9112). */
+/** A probe's request (RFC 9112), of which only the path matters. */
 sealed interface ProbeRequest {
   /** A GET of a path, without its query. */
   record Get(String path) implements ProbeRequest {}

@@ -25,9 +25,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the node holds that no claim accounts for. Which claims are gone only the API server knows: the search for
- * leftovers asks it, and tells here. What of these is still on the node is looked at whenever somebody wants to know,
- * so that nothing is held any longer once it was released. For any thread.
+ * Knows what the node holds although no claim accounts for it. Only the API server knows which claims are gone: the
+ * search for leftovers asks it, and tells this class. Whether anything of them is still on the node is looked up at
+ * each question, so nothing counts as held any more once it was released. For any thread.
  */
 public final class HeldClaims {
   private static final Logger LOG = LoggerFactory.getLogger(HeldClaims.class);

@@ -1,8 +1,8 @@
 package dev.partita.plugin.inventory;
 
 /**
- * Why a card is unhealthy, besides {@link dev.partita.plugin.nvml.XidEvent#reason}. The constants are spelt as they are
- * in the GpuNode.
+ * Why a card is unhealthy, besides XID errors ({@link dev.partita.plugin.nvml.XidEvent#reason}). The constants are
+ * spelt as in the GpuNode.
  */
 public enum CardReason {
   GpuIsLost,

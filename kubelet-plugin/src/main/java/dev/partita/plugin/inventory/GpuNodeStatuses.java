@@ -18,7 +18,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** What an inventory looks like in a GpuNode's status. */
+/** Makes a GpuNode's status from an inventory. */
 final class GpuNodeStatuses {
   private GpuNodeStatuses() {}
 

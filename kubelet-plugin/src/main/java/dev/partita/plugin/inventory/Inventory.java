@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/** What the node has, at one moment. */
+/** What cards the node has, at one moment. */
 public sealed interface Inventory {
   /** The cards as far as they are known while NVML does not answer. */
   static List<Gpu> silent(List<Gpu> gpus) {

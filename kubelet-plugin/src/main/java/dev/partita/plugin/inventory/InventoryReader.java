@@ -23,7 +23,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Finds the driver, asks NVML, and keeps the library open between readings as long as it is the same driver. */
+/**
+ * Finds the driver and asks NVML. The library stays open from one reading to the next, as long as the driver is the
+ * same.
+ */
 public final class InventoryReader implements AutoCloseable, MigControl {
   private static final Logger LOG = LoggerFactory.getLogger(InventoryReader.class);
 

@@ -22,8 +22,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns readings into the node's cards. A card keeps its index, and so the names of its devices, as long as it is
- * known: NVML renumbers the others when one falls off the bus, and claims must not change cards by that.
+ * Turns readings into the node's cards. A card keeps its index, and with it the names of its devices, for as long as it
+ * is known. When one card falls off the bus NVML renumbers the others, and that must not give claims other cards.
  */
 final class KnownCards {
   /** CUDA sees nothing of such a card but its instances, and this plugin makes none. */

@@ -17,9 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads the node's inventory again and again, and tells a listener of it. One thread reads and another one tells: a
- * driver that does not come back from a call keeps nobody from saying so, and an API server that answers slowly keeps
- * no claim from fresh cards.
+ * Reads the node's inventory again and again, and reports it to a listener. One thread reads and another one reports.
+ * So it can be reported that the driver does not come back from a call, and claims get fresh cards while the API server
+ * answers slowly.
  */
 public final class NodeInventory implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NodeInventory.class);

@@ -1,6 +1,6 @@
 package dev.partita.plugin.inventory;
 
-/** Why a GpuNode is ready or not. The constants are spelt as they are in its condition. */
+/** Why a GpuNode is ready or not. The constants are spelt as in its condition. */
 public enum NodeReason {
   GpusFound,
   NoGpus,

@@ -14,7 +14,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What the search for leftovers tells about claims that are gone, and asks before it removes anything of one.
+ * What the search for leftovers tells about claims that are gone, and what it asks before it removes anything of a
+ * claim.
  *
  * @param inventory reports what is held with the cards
  */

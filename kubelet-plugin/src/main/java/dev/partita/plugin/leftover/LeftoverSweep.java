@@ -28,9 +28,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks at the start, and again and again, for state that no claim needs, and for claims whose record or spec is
- * missing. Kubelet normally asks for every removal; this is for what it cannot know of: crashes, unreadable records, a
- * kubelet that lost its own state.
+ * Looks at the start, and then again and again, for state that no claim needs, and for claims whose record or CDI spec
+ * is missing. Kubelet normally asks for every removal. This is for what kubelet cannot know of: crashes, unreadable
+ * records, and a kubelet that lost its own state.
  */
 public final class LeftoverSweep {
   private static final Logger LOG = LoggerFactory.getLogger(LeftoverSweep.class);

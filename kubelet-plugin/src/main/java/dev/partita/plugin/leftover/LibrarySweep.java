@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Removes installed libraries of other versions that no CDI spec names any more. A container that is started again has
- * them mounted from where the spec of its claim says, for as long as the claim is prepared.
+ * Removes installed libraries of other versions once no CDI spec names them. A container that is started again mounts
+ * them from the path in its claim's spec, for as long as the claim is prepared.
  */
 public final class LibrarySweep {
   private static final Logger LOG = LoggerFactory.getLogger(LibrarySweep.class);

@@ -23,9 +23,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has the CDI specs of prepared claims written anew when the driver's files are others than they name, for a driver has
- * its version in the names of its files: kubelet starts a container that ended again without asking for its claim, and
- * that must not fail after an upgrade of the driver. And when they are gone.
+ * Has CDI specs of prepared claims written anew, when they are missing or name other files than the driver has now: the
+ * names of a driver's files have its version in them. Kubelet starts a container that ended again without asking for
+ * its claim, and that must not fail after an upgrade of the driver.
  */
 public final class SpecRenewal {
   private static final Logger LOG = LoggerFactory.getLogger(SpecRenewal.class);

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
 
-/** What is to become of state on the node that kubelet has not asked to be removed. */
+/** What is to become of a claim's state on the node that kubelet has not asked to be removed. */
 enum Verdict {
   /** A claim needs it. */
   KEEP,

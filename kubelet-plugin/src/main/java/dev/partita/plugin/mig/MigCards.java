@@ -12,7 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings cards into the shape that claims need. Everything may be asked again.
+ * Makes and ends MIG instances, so that each card has those that claims need. Every call may be repeated.
  *
  * @param nvml where cards are seen and changed
  */

@@ -2,7 +2,7 @@ package dev.partita.plugin.nvml;
 
 import java.util.List;
 
-/** NVML's answer to who has used a card. */
+/** NVML's answer to the question which processes have used a card. */
 public sealed interface CardSamples {
   /**
    * It told.

@@ -18,8 +18,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Reads what the claims of one call need of the API server, each thing once: the claims of a pod have their pod and
- * each other in common, so that a hundred of them would be read a hundred times each.
+ * Reads what the claims of one call need from the API server, each object once. The claims of a pod have their pod and
+ * each other in common, so without this a hundred of them would have each object read a hundred times.
  */
 final class CallReads {
   private final ClaimReader api;

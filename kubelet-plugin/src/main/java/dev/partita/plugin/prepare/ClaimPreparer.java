@@ -40,8 +40,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Prepares and takes back claims: reads what the decision needs, decides, and has the steps carried out. Everything may
- * be asked again at any time, and gives the same answer.
+ * Prepares and releases claims: it reads what the decision needs, decides, and has the steps carried out. Every call
+ * may be repeated, and then gives the same answer.
  */
 public final class ClaimPreparer implements ClaimService {
   private static final Logger LOG = LoggerFactory.getLogger(ClaimPreparer.class);

@@ -18,7 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks at the containers that a claim is for.
+ * Finds out what each container that uses a claim has of this node's cards.
  *
  * @param reads what the call has read of the API server
  * @param cards this node's

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How long a preparation may wait for somebody else before it must answer.
+ * How long a preparation may wait for something else before it must answer.
  *
  * @param call whose answer is waited for; ended when nobody waits any more
  * @param deadline when waiting must end

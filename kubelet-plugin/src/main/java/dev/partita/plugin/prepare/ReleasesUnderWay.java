@@ -13,9 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Waits for claims that kubelet is about to release. Of a pod that is deleted by force nothing is left in the API at
- * once, so that its card is allocated anew, while kubelet still ends its containers and releases its claims after that.
- * A preparation that is refused meanwhile would be tried again only after a minute or more.
+ * Waits for claims that kubelet is about to release. A pod that is deleted by force is gone from the API at once, and
+ * its card is allocated anew, while kubelet still ends its containers and releases its claims only after that. If the
+ * next preparation were refused meanwhile, kubelet would try it again only after a minute or more.
  *
  * @param pool this node's pool
  */

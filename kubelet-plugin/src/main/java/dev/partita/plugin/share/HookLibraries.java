@@ -28,8 +28,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The shadow libraries and the CDI hook, put where containers mount them from and container runtimes start it: a folder
- * named after their content, which is never changed afterwards, since running containers have its files mapped.
+ * Installs the shadow libraries and the CDI hook where containers mount them and container runtimes start the hook: in
+ * a folder that is named after their content. Such a folder never changes afterwards, since running containers have its
+ * files mapped.
  */
 public final class HookLibraries implements AutoCloseable {
   public static final String CUDA = "libcuda-shadow.so";

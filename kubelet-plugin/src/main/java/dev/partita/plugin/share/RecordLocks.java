@@ -8,8 +8,8 @@ import java.io.IOException;
 import java.util.OptionalLong;
 
 /**
- * Who holds record locks on an open file, by the kernel's word (fcntl(2), F_GETLK). Takes no lock itself. Not for
- * several threads.
+ * Asks the kernel who holds record locks on an open file (fcntl(2), F_GETLK). Takes no lock itself. Not for several
+ * threads.
  */
 public final class RecordLocks {
   // Values and layout of struct flock are the same on 64-bit x86 and ARM.

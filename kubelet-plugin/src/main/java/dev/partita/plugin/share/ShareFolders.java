@@ -31,12 +31,12 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
 /**
- * What shares consist of on the host: a folder with the quota file, which the plugin alone writes, and a usage region,
- * which containers write. Neither is forced to the disk: no container outlives its kernel, and kubelet has a claim
- * prepared again before it starts one after that, which writes both anew.
+ * The files of shares on the host: for each share a folder with the quota file, which only the plugin writes, and a
+ * usage region, which containers write. Neither is forced to the disk. No container outlives its kernel, and before
+ * kubelet starts one after a reboot it has the claim prepared again, which writes both anew.
  *
- * <p>The folder is mounted in the claim's containers, which can hold a lease on the quota, so that whoever opens it
- * would wait. What was written last therefore also lies where no container can open it, and is read there.
+ * <p>The folder is mounted in the claim's containers. They can hold a lease on the quota file, so that whoever opens it
+ * has to wait. So the plugin also keeps what it wrote last where no container can open it, and reads it there.
  *
  * @param stateRoot holds {@code shares/<claim UID>/<share key>/quota} and {@code quotas/<claim UID>/<share key>}
  * @param runRoot holds {@code shares/<claim UID>/<share key>/usage}

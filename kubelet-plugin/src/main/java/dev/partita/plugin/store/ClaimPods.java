@@ -17,9 +17,9 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Remembers which pods a claim was reserved for, one small file a claim, so that it is known whose containers may run
- * when the claim is gone. It lies where the usage regions do, which a reboot takes along as it ends the containers; so
- * nothing has to reach a disk.
+ * Remembers which pods a claim was reserved for, in one small file for each claim. So when the claim is gone it is
+ * known whose containers may still run. The files lie beside the usage regions. A reboot removes both as it ends the
+ * containers, so nothing has to reach a disk.
  */
 public final class ClaimPods {
   /** The API lets a claim be reserved for 256. */

@@ -21,14 +21,14 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps operations apart that change the same of the node's state, among the threads of this plugin and among plugins:
- * those on one claim, those on one card, and those on the whole node, which stand alone. For example, claims of
+ * Keeps operations apart that change the same part of the node's state, among the threads of this plugin and among
+ * plugins: operations on one claim, on one card, and on the whole node, which run alone. For example, claims of
  * different cards are prepared at the same time, and two claims of one card check one after the other whether they fit
  * beside each other.
  *
- * <p>The order is node, claim, cards, and cards by their places in the file, so that nobody waits in a ring. Each claim
- * and each card has a byte of the lock file, by a hash; that two have the same byte costs time and nothing else. A lock
- * on the whole file, which is what a plugin before this one took, excludes them all.
+ * <p>Locks are taken in the order node, claim, cards, and cards in the order of their places in the file, so that there
+ * is no deadlock. Each claim and each card has a byte of the lock file, by a hash. Where two have the same byte, that
+ * costs time and nothing else. A lock on the whole file, which plugins before this one take, excludes all of them.
  */
 public final class OperationLock implements AutoCloseable {
   private static final int BYTES_OF_A_KIND = 1 << 12;

@@ -4,7 +4,10 @@ import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** When something begins that may last, seen again and again: it is worth a line when it begins, not at every look. */
+/**
+ * Tells when something begins that is seen again and again for as long as it lasts. Only its beginning is worth a line
+ * in the log.
+ */
 final class Debounce {
   /** What was so within that time is the same still, even if it was not so at a look in between. */
   private static final Duration PAUSE = Duration.ofMinutes(1);

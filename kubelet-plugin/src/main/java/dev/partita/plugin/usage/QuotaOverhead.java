@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes what contexts and modules of a share take into its quota file, no more often than it must: up at once, down
- * only after a while, and in whole pages of the card.
+ * Writes what contexts and modules of a share take into its quota file, in whole pages of the card and no more often
+ * than it must: a larger figure at once, a smaller one only after a while.
  */
 final class QuotaOverhead {
   private static final Logger LOG = LoggerFactory.getLogger(QuotaOverhead.class);

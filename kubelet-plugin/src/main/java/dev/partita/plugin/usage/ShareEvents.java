@@ -16,7 +16,7 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Makes events of what the processes of one share do that they may not: one when it begins. */
+/** Makes an event when the processes of one share begin to do what they may not. */
 final class ShareEvents {
   private static final Logger LOG = LoggerFactory.getLogger(ShareEvents.class);
 

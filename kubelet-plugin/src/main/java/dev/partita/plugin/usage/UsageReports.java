@@ -17,8 +17,8 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Tells claims in their status how they are used, when that has changed: a condition at once but not more often than
- * every few seconds, a figure when it has changed by much, and everything now and then, should a report have been lost.
+ * Writes into claims' status how they are used, when that has changed: a changed condition at once, but only every few
+ * seconds; a figure when it has changed by much; and everything now and then, in case a report was lost.
  */
 final class UsageReports {
   private static final Duration BETWEEN = Duration.ofSeconds(5);

@@ -55,9 +55,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Holds what containers say that they use against what NVML says, again and again: writes what contexts and modules
- * take into the quotas, and tells claims, and what is to be done to them, whose processes hold more than they may.
- * Tells claims, too, whose processes use more of a card's time than they may.
+ * Compares what containers say that they use with what NVML says, again and again. It writes into the quotas what
+ * contexts and modules take. It tells claims whose processes hold more memory than they may, or use more of a card's
+ * time, and does to those that hold too much what was asked for.
  */
 public final class UsageWatch {
   /** Bytes that contexts and modules of one process are believed to take, if nobody has said otherwise. */

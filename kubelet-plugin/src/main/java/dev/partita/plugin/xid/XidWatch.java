@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Waits for NVML's XID errors. A fatal one makes its card unhealthy at once, and the claims that have the card prepared
- * are told.
+ * Waits for NVML's XID errors. A fatal error makes its card unhealthy at once, and the claims that have the card
+ * prepared are told.
  */
 public final class XidWatch {
   private static final Logger LOG = LoggerFactory.getLogger(XidWatch.class);

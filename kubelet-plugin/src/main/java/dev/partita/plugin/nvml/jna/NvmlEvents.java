@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 
-/** A set of NVML's events. It has those that came after it was made. */
+/** A set of NVML's events. It has the events that came after it was made. */
 final class NvmlEvents {
   private static final int TIMEOUT = 10; // NVML_ERROR_TIMEOUT
   private static final long XID_CRITICAL_ERROR = 8; // nvmlEventTypeXidCriticalError

@@ -26,8 +26,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * NVML from one file. Only functions of the public nvml.h are used; where a driver lacks a newer one, the older one or
- * no answer is taken. Every instance has a library of its own, so several can live in one process.
+ * NVML, loaded from one file. Only functions of the public nvml.h are used. Where a driver lacks a newer function, the
+ * older one is called, or there is no answer. Every instance has a library of its own, so several can live in one
+ * process.
  */
 public final class NvmlLibrary implements CardReader {
   private static final Logger LOG = LoggerFactory.getLogger(NvmlLibrary.class);

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 
-/** What a card is linked to. */
+/** Reads what a card's NVLinks lead to. */
 record NvmlNvlink(NvmlCalls nvml, Pointer device) {
   static final int PCI_V3_BYTES = 68;
   static final int PCI_V3_BUS_ID = 36; // offset of busId, 32 bytes, in nvmlPciInfo_t

@@ -16,7 +16,7 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * NVML's lists of the processes that use a card. Its buffer protocol: too little room gives the number that is needed.
+ * Reads NVML's lists of the processes that use a card. When the buffer is too small, NVML says how large it must be.
  */
 final class NvmlProcesses {
   private static final int INSUFFICIENT_SIZE = 7; // NVML_ERROR_INSUFFICIENT_SIZE

@@ -1,4 +1,4 @@
-/** NVML itself: the driver's own library, called through JNA. */
+/** Calls NVML, the driver's own library, through JNA. */
 @NullMarked
 package dev.partita.plugin.nvml.jna;
 

@@ -18,9 +18,9 @@ import java.util.OptionalInt;
 import java.util.Set;
 
 /**
- * Tells whether processes still use what a claim has, for who is about to take it back without kubelet's asking. A
- * container that runs may use its card at any time, so a process of one of the claim's pods counts like one that is on
- * the card. What cannot be seen counts as used.
+ * Tells whether processes still use what a claim has, before it is released without kubelet's asking. A container that
+ * runs may use its card at any time, so a process of one of the claim's pods counts as much as one that is on the card.
+ * What cannot be seen counts as used.
  */
 public final class ClaimUsers {
   private final ShareFolders folders;

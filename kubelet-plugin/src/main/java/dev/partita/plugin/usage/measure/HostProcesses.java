@@ -17,7 +17,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What /proc tells of processes: only files that everybody may read, so that no capability is needed.
+ * Reads what /proc says of processes. It opens only files that everybody may read, so it needs no capability.
  *
  * @param proc the /proc of the pid namespace in which NVML gives pids
  */

@@ -8,7 +8,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Future;
 
-/** A share's usage region, as a ledger. What is written into it is written by and by: a container can hold that up. */
+/**
+ * Reads a share's usage region as a ledger, and writes into it. Writes are carried out later, on a thread of their own,
+ * since a container can hold them up.
+ */
 public record RegionFile(UsageRegions regions, Path path) {
   /**
    * What the region says now; {@link Ledger#NONE} if it cannot be read. What a container has added behind its end is

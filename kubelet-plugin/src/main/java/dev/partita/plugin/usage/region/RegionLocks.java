@@ -8,7 +8,7 @@ import java.util.OptionalLong;
 import java.util.function.LongSupplier;
 
 /**
- * Who holds the record lock of which slot, by the kernel's word: the one thing about a slot that a container cannot
+ * Asks the kernel who holds the record lock of which slot. That is the one thing about a slot that a container cannot
  * forge. Takes no lock itself.
  */
 public final class RegionLocks {

@@ -18,11 +18,11 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps account of how far a share with a hard core limit is ahead of it, in GPU time, by NVML's samples.
+ * Keeps account of how much more GPU time a share has had than its hard core limit gives it, by NVML's samples.
  *
- * <p>An account and no mean over a window, for the interception library keeps one too: a long kernel is paid for
- * afterwards. So a program that launches kernels of seconds is never ahead by more than one of them, while it would be
- * beyond any window of as many seconds.
+ * <p>It is an account and not an average over a window, since the interception library keeps one too: a long kernel is
+ * paid for afterwards. So a program that launches kernels of seconds is never ahead by more than one of them, while it
+ * would be beyond its limit in any window of as many seconds.
  */
 public final class CoreAccount {
   /**

@@ -4,7 +4,9 @@ import dev.partita.plugin.claimstatus.DeviceCondition.Reason;
 import dev.partita.plugin.usage.region.UsageRegion;
 import java.util.List;
 
-/** Whether a share's core limit holds, by the word of its processes (`compute` of usage_region.h). */
+/**
+ * Whether a share's core limit holds, by what its processes say ({@code compute} of usage_region.h).
+ */
 public sealed interface CoreState {
   /** Nothing was launched that the limit is for. */
   record Unused() implements CoreState {}

@@ -10,7 +10,7 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What is done to processes of a share that hold more than they may, where that was asked for. */
+/** Does what was asked for to processes of a share that hold more than they may. */
 public final class ExcessAction {
   private static final Logger LOG = LoggerFactory.getLogger(ExcessAction.class);
 

@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Processes of a share that are blamed, with how long they have been. A share can be beyond its limit for long while
- * the processes that are to blame come and go; each of them is to have been seen as often as the state of the share
- * itself.
+ * Counts for how many readings on end each process of a share has been blamed. A share can be beyond its limit for long
+ * while the processes that are to blame come and go. Each of them must have been seen as often as the state of the
+ * share itself.
  */
 final class RepeatOffenders {
   private Map<ProcessIdentity, Integer> readings = Map.of();

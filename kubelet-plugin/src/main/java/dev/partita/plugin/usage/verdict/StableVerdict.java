@@ -1,6 +1,6 @@
 package dev.partita.plugin.usage.verdict;
 
-/** A share's memory state as it has been for some readings on end: nobody is blamed for one reading. */
+/** A share's memory state once it has lasted for some readings on end: nobody is blamed for one reading. */
 public final class StableVerdict {
   /** Readings that a state must last. */
   static final int READINGS = 3;

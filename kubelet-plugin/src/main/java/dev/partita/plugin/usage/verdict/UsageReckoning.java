@@ -18,15 +18,15 @@ import java.util.TreeSet;
 import java.util.function.ToLongFunction;
 
 /**
- * Reckons what shares are used for, out of one reading of ledgers, NVML and processes.
+ * Works out what shares are used for, from one reading of ledgers, NVML and processes.
  *
- * <p>A process counts with NVML's figure. What the ledgers have for it goes to the shares that have it; the rest goes
- * to the first share of its container, and its GPU time too. Shares that one container has of one card are one limit,
- * as they are for the interception library.
+ * <p>A process counts with NVML's figure. What the ledgers have for it goes to the shares whose ledgers they are. The
+ * rest goes to the first share of its container, and so does its GPU time. Shares that one container has of one card
+ * are one limit, as they are for the interception library.
  *
- * <p>What a share holds of the card is bounded twice: with managed memory, which may all be on a card that has room, by
- * its memory, and without by its part of the card. How much of it is managed memory only the ledger says; it is
- * believed for each process by itself, and no more of it than the share can have granted.
+ * <p>What a share holds of the card is bounded twice: by its memory with managed memory, which may all be on a card
+ * that has room, and by its part of the card without. Only the ledger says how much is managed memory. It is believed
+ * for each process by itself, and no more of it than the share can have granted.
  */
 public final class UsageReckoning {
   private final List<WatchedShare> shares;

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** What a share is used for, in words and in flat data. */
+/** Describes what a share is used for, as text and as flat data. */
 public final class UsageWords {
   public static final String OVERHEAD = "memoryOverhead";
 
