@@ -140,7 +140,7 @@ public final class AllocationDecoder {
     Optional<DeviceName> name = DeviceName.parse(String.valueOf(result.getDevice()));
     if (name.isEmpty()) {
       return refuse(
-          at + " is none that this driver offers (gpu-<index>, gpu-<index>-shared, gpu-<index>-mig-<profile>-<start>)");
+          at + " is not one that this driver offers (gpu-<index>, gpu-<index>-shared, gpu-<index>-mig-<profile>-<start>)");
     }
     Optional<Gpu> gpu = cards.byIndex(name.get().index());
     if (gpu.isEmpty()) {
@@ -162,10 +162,10 @@ public final class AllocationDecoder {
     boolean monitor = Boolean.TRUE.equals(result.getAdminAccess());
     if (!monitor && node.allocator() == GpuNodeSpec.Allocator.Controller && toleratesAllocatorTaint(result)) {
       return refuse(
-          at + " was allocated past Partita's controller, which allocates on this node: the request tolerates taint "
+          at + " was not allocated by Partita's controller, which allocates on this node: the request tolerates taint "
               + Driver.ALLOCATOR_TAINT
-              + ", so others may have the same part of the card. Name in its tolerations the keys of the taints that it is to"
-              + " tolerate, such as " + Driver.HEALTH_TAINT + ", and make claim and pod anew");
+              + ", so others may have the same part of the card. Have its tolerations name the keys of the taints that it is"
+              + " to tolerate, such as " + Driver.HEALTH_TAINT + ", and make the claim and the pod anew");
     }
     if (!SharingStrategy.canOversubscribe(name.get().mode()) && !monitor
         && config.oversubscribe() != GpuShareConfig.NOT_OVERSUBSCRIBED) {
@@ -177,7 +177,7 @@ public final class AllocationDecoder {
       case SharingStrategy.AdminAccess _ -> {
         if (name.get().mode() == DeviceMode.MIG) {
           return refuse(at
-              + " has admin access; a MIG instance is made for one claim, so there is none beside which an administrator could be");
+              + " has admin access, which there is not to MIG instances: each one is made for a single claim");
         }
         use = new AdminAccess(); // it consumes nothing, so there is no share that it could be held to
       }

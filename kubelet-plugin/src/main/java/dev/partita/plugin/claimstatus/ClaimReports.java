@@ -176,7 +176,7 @@ public final class ClaimReports implements AutoCloseable {
             dropped -> {
               warned = System.nanoTime();
               LOG.warn(
-                  "dropped {} reports about claims, for the API server takes them too slowly; the last one was about claim {}",
+                  "dropped {} reports about claims, because the API server takes them too slowly; the last one was about claim {}",
                   dropped.count(),
                   dropped.last().about());
             });

@@ -120,7 +120,7 @@ public final class InventoryReader implements AutoCloseable, MigControl {
       LOG.debug("NVML does not say who uses card {}: {}", card, e.getMessage());
       return new CardSamples.NotTold(
           e.code() == NvmlException.NOT_SUPPORTED
-              ? "the card has no samples of processes, as old ones and those in MIG mode"
+              ? "the card has no samples of processes; old cards and cards in MIG mode have none"
               : String.valueOf(e.getMessage()));
     }
   }

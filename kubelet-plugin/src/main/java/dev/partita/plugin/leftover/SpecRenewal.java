@@ -71,14 +71,18 @@ public final class SpecRenewal {
     try {
       Optional<String> problem = preparer.renew(record);
       if (problem.isEmpty()) {
-        LOG.info("claim {}: its CDI spec was gone, or of another driver, and has been written anew for driver {}",
+        LOG.info(
+            "claim {}: its CDI spec was missing or named the files of another driver; it has been written anew for driver {}",
             record.claim(), driver.version());
       } else {
-        LOG.warn("claim {}: its CDI spec is gone, or of another driver, and cannot be written anew: {}", record.claim(),
+        LOG.warn(
+            "claim {}: its CDI spec is missing or names the files of another driver, and cannot be written anew: {}",
+            record.claim(),
             problem.get());
       }
     } catch (IOException | IllegalStateException e) { // the others are looked at all the same
-      LOG.warn("claim {}: its CDI spec is gone, or of another driver, and cannot be written anew: {}", record.claim(),
+      LOG.warn("claim {}: its CDI spec is missing or names the files of another driver, and cannot be written anew: {}",
+          record.claim(),
           e.toString());
     }
   }

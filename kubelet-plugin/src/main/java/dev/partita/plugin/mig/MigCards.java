@@ -69,7 +69,8 @@ public record MigCards(MigControl nvml) {
         return; // it cannot do MIG
       }
       throw new IOException("MIG mode of " + at(card)
-          + " cannot be switched off, as is needed to use it as a whole or shared: " + e.getMessage(), e);
+          + " cannot be switched off, without which the card cannot be used as a whole or shared: " + e.getMessage(),
+          e);
     }
   }
 

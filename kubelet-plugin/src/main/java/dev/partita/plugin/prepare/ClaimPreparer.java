@@ -129,7 +129,7 @@ public final class ClaimPreparer implements ClaimService {
     } catch (IOException | IllegalStateException e) {
       outcome = new Failed(e.getMessage() == null ? e.toString() : e.getMessage());
     } catch (RuntimeException e) { // kubelet asks for several claims at once, and the others are to have their answers
-      LOG.error("claim {}: preparing it failed by an error of the plugin", claim, e);
+      LOG.error("claim {}: cannot prepare it, because of an error in the plugin", claim, e);
       outcome = new Failed(e.toString());
     }
     if (outcome instanceof Failed failed) {

@@ -141,7 +141,7 @@ public final class OperationLock implements AutoCloseable {
         Thread.sleep(BETWEEN_TRIES);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
-        throw new InterruptedIOException("the plugin stops while another one is at it");
+        throw new InterruptedIOException("the plugin is stopping while another one holds the lock");
       }
     }
   }

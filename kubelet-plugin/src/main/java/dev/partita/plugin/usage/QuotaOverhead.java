@@ -76,7 +76,7 @@ final class QuotaOverhead {
       }
     } catch (IOException e) {
       if (failures.begins(now)) { // a full disk stays full for long
-        LOG.warn("claim {}: cannot write into its quota what contexts take; trying again: {}", share.claim(),
+        LOG.warn("claim {}: cannot write into its quota file what contexts take; trying again: {}", share.claim(),
             e.toString());
       }
     }

@@ -163,7 +163,7 @@ public final class UsageWatch {
   public void start(Loops loops, Duration period) {
     if (!host.seesAll()) {
       LOG.info(
-          "cannot see processes outside this pid namespace, so their overhead and what they take past their limit go unnoticed; set hostPID");
+          "cannot see processes outside this pid namespace, so their overhead and what they hold beyond their limit go unnoticed; set hostPID");
     }
     loops
         .makeAskingDriver(

@@ -65,11 +65,11 @@ public final class XidWatch {
 
   private void take(XidEvent event) {
     if (!event.isFatal()) {
-      LOG.info("card {}: {}, by a program; the card is as it was", event.card(), event.reason());
+      LOG.info("card {}: {}: a program caused it, and the card still works", event.card(), event.reason());
       return;
     }
     boolean isNew = reader.blame(event);
-    LOG.warn("card {}: {}{}", event.card(), event.reason(), isNew ? ": it is unhealthy until it was reset" : " again");
+    LOG.warn("card {}: {}{}", event.card(), event.reason(), isNew ? ": it is unhealthy until it is reset" : " again");
     if (isNew) {
       inventory.readSoon();
       tellClaims(event);

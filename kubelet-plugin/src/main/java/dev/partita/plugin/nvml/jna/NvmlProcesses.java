@@ -119,7 +119,7 @@ final class NvmlProcesses {
         return samples;
       }
     }
-    throw new NvmlException(function, INSUFFICIENT_SIZE, "the number of processes does not stay the same");
+    throw new NvmlException(function, INSUFFICIENT_SIZE, "the number of processes keeps changing");
   }
 
   private static String newest(NvmlCalls nvml, String function) {
@@ -160,6 +160,6 @@ final class NvmlProcesses {
         return new Rows(list, stride, Math.min(count.getValue(), room));
       }
     }
-    throw new NvmlException(function, INSUFFICIENT_SIZE, "the number of processes does not stay the same");
+    throw new NvmlException(function, INSUFFICIENT_SIZE, "the number of processes keeps changing");
   }
 }

@@ -30,8 +30,8 @@ public final class SampledTime {
    */
   private static final long LATE = 333_000_000;
 
-  private static final String TOO_LATE = "the plugin does not come to ask often enough";
-  private static final String TOO_FEW = "its samples are so far apart that it is unclear for how much time one stands";
+  private static final String TOO_LATE = "the plugin could not ask often enough";
+  private static final String TOO_FEW = "its samples are so far apart that it is unclear how much time each stands for";
 
   private final Map<Long, Long> gpuNanos = new HashMap<>();
   private long watchedNanos;

@@ -16,7 +16,7 @@ public final class UsageWords {
   public static final String OVERHEAD = "memoryOverhead";
 
   public static final String TOO_MANY_LOCKS_MESSAGE =
-      "a process has taken so many locks on the usage region that they cannot all be searched: processes that are not found for that count as if no ledger knew of them";
+      "a process has taken so many locks on the usage region that they cannot all be searched: processes that are not found because of that count as if no ledger knew of them";
 
   public static final String USAGE_REGION_GROWN_MESSAGE =
       "a process has written behind the end of the usage region, in the node's memory: what it added is removed every second. No program"
