@@ -196,9 +196,9 @@ public final class AllocationDecoder {
       }
       case SharingStrategy.WholeCard _ -> use = new WholeCard();
       case SharingStrategy.HookedShare _,SharingStrategy.ExclusiveShare _ -> {
-        switch (ShareReading.read(result, strategy, config, gpu.get(), node)) {
-          case ShareReading.Granted(CardUse share) -> use = share;
-          case ShareReading.Refused(String why) -> {
+        switch (ShareDecoder.read(result, strategy, config, gpu.get(), node)) {
+          case ShareDecoder.Granted(CardUse share) -> use = share;
+          case ShareDecoder.Refused(String why) -> {
             return refuse(at + why);
           }
         }

@@ -22,8 +22,8 @@ import java.util.Optional;
  * Reads what a result for a shared device gives of its card: the capacity that is consumed, under the terms of its
  * config.
  */
-final class ShareReading {
-  private ShareReading() {}
+final class ShareDecoder {
+  private ShareDecoder() {}
 
   /** Outcome of the reading. */
   sealed interface Outcome {}

@@ -7,7 +7,7 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /** The claims of one call. A text that cannot be a UID is refused, since UIDs become part of paths. */
-final class Asked {
+final class RequestedClaims {
   private final Set<ClaimRef> claims = new LinkedHashSet<>();
   private final Map<String, String> refused = new TreeMap<>();
 

@@ -22,7 +22,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /** Whatever an allocation says, reading it gives grants within the card, or the reason why it is refused. */
-class AllocationReadingFuzzTest {
+class AllocationDecoderFuzzTest {
   private static final JsonMapper JSON =
       JsonMapper.builder().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
   private static final long MEMORY = 80L << 30;
