@@ -18,7 +18,7 @@ import ch.qos.logback.core.spi.ContextAwareBase;
  */
 @ConfiguratorRank(ConfiguratorRank.CUSTOM_HIGH_PRIORITY)
 public final class PluginLog extends ContextAwareBase implements Configurator {
-  /** Set, to whatever, where this is to be the log's configuration. */
+  /** The system property that makes this the log's configuration, whatever its value. */
   public static final String PROPERTY = "partita.plugin.log";
 
   private static final String PATTERN =

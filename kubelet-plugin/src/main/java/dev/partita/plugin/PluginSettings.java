@@ -153,7 +153,10 @@ public final class PluginSettings {
     return settings.checked();
   }
 
-  /** These settings. Throws IllegalArgumentException that names the first of them that cannot be. */
+  /**
+   * These settings, if all of them are possible. Throws an IllegalArgumentException that names the first one that is
+   * not.
+   */
   PluginSettings checked() {
     if (!NODE_NAME.matcher(nodeName).matches()) {
       throw new IllegalArgumentException("the node name must be the name of a Kubernetes node: \"" + nodeName + "\"");

@@ -24,8 +24,8 @@ final class PlacementCheck {
   }
 
   /**
-   * What a card, which is looked at after the claim's cards before it, breaks of a placement; for a text that begins
-   * with the device.
+   * What of a placement a card breaks, after the claim's cards that were asked about before it. The text goes on where
+   * a text that begins with the device ends. Empty if it breaks nothing.
    */
   Optional<String> brokenBy(Gpu card, Placement placement) {
     if (!placement.models().allows(card.model())) {
@@ -60,7 +60,7 @@ final class PlacementCheck {
     return Optional.empty();
   }
 
-  /** Cards of which it is not known where they are do not count as together. */
+  /** Cards whose place is not known count as apart. */
   private static boolean isApart(Gpu first, Gpu card, Function<Gpu, @Nullable Object> place) {
     @Nullable Object its = place.apply(card);
     return !first.uuid().equals(card.uuid()) && (its == null || !its.equals(place.apply(first)));

@@ -34,8 +34,8 @@ final class ShareDecoder {
   record Refused(String why) implements Outcome {}
 
   /**
-   * Reads. A share that has its card alone may hold there what is allocated to it, as far as the card has that for
-   * shares: where the node sells more than its cards have, nobody else needs the rest.
+   * Reads one result. A share that has its card alone may hold on it what is allocated to the share, as far as the card
+   * has that for shares: where the node sells more than its cards have, nobody else needs the rest.
    *
    * @param strategy whether the share has its card alone
    * @param node the node's knobs: what of a card a share of all its memory gets

@@ -140,7 +140,7 @@ public final class CardReports implements AutoCloseable {
     }
   }
 
-  /** Writes all reports that are needed, once. Of a card that nobody uses that is said once, and NVML is not asked. */
+  /** Writes once all reports that are needed. Those of a card that nobody uses say so once, and NVML is not asked. */
   void report() throws IOException {
     group();
     if (setBack.since(clock.get())) {
@@ -214,7 +214,10 @@ public final class CardReports implements AutoCloseable {
     }
   }
 
-  /** Before anything is written: a report that cannot be is no reason to miss samples. */
+  /**
+   * Asks for all samples. This comes before anything is written, so that a report that cannot be written makes nobody
+   * miss samples.
+   */
   private Map<String, List<ProcessSample>> ask() {
     Map<String, List<ProcessSample>> answers = new HashMap<>();
     for (String card : asked) {

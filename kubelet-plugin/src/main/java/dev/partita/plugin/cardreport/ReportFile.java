@@ -24,7 +24,9 @@ import java.util.Objects;
  * a file of its own, which replaces that of an earlier plugin.
  */
 final class ReportFile implements AutoCloseable {
-  /** A plugin that is being replaced leaves the file to the new one, and takes it back if that one does not go on. */
+  /**
+   * A plugin that is being replaced leaves the file to the new one, and takes it back if the new one does not go on.
+   */
   private static final Duration GONE = Duration.ofSeconds(5);
 
   private final Path path;

@@ -48,8 +48,8 @@ public final class Checkpoint implements AutoCloseable {
   private final Clock clock;
 
   /**
-   * Writers share it; who sets a record aside has it alone, so that no record is taken for the unreadable one that it
-   * replaces.
+   * Writers share it. Whoever moves a record aside has it alone, so that no new record is taken for the unreadable one
+   * that it replaces.
    */
   private final ReadWriteLock replacing = new ReentrantReadWriteLock();
 
@@ -72,7 +72,7 @@ public final class Checkpoint implements AutoCloseable {
 
   /**
    * Writes a claim's record. When this returns, a completed one is on the disk. One that was only started survives the
-   * plugin, but maybe not a power cut, as nothing of what it stands for does.
+   * plugin, but maybe not a power cut, and neither does anything that it stands for.
    */
   public void write(PreparedClaim claim) throws IOException {
     Path file = fileOf(claim.claim().uid());
@@ -181,7 +181,7 @@ public final class Checkpoint implements AutoCloseable {
     }
   }
 
-  /** Forgets a claim; whether there was a record. */
+  /** Removes a claim's record; whether there was one. */
   public boolean remove(String uid) throws IOException {
     return DurableFile.remove(fileOf(uid), sync);
   }

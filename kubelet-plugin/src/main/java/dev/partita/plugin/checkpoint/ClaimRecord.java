@@ -108,7 +108,10 @@ final class ClaimRecord {
     return new ForeignRecord(uid, version, text(body, "namespace"), text(body, "name"), cards);
   }
 
-  /** By a list of what is still to be looked at: how deep a newer record nests is not known. */
+  /**
+   * Collects the UUIDs of cards that stand anywhere in a record. It keeps a list of what is still to be looked at,
+   * since nobody knows how deep a newer record nests.
+   */
   private static void collectCards(JsonNode body, Set<String> into) {
     Deque<JsonNode> left = new ArrayDeque<>(List.of(body));
     while (!left.isEmpty()) {

@@ -11,7 +11,7 @@ public record AdminAccess() implements CardUse {
     return Optional.empty();
   }
 
-  /** The card stays as whoever uses it has it. */
+  /** No: the card stays as those who use it have it. */
   @Override
   public boolean needsUncutCard() {
     return false;

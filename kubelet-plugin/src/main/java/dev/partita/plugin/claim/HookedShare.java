@@ -27,7 +27,7 @@ public record HookedShare(Share its) implements CardUse {
     return its.words(card);
   }
 
-  /** What of a card keeps every share off it, in the order in which it is told. */
+  /** What keeps every share off a card. If there are several, the first one here is told. */
   private enum Obstacle {
     INSTANCES,
     WHOLE_CARD,

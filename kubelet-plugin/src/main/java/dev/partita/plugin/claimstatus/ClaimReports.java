@@ -101,8 +101,8 @@ public final class ClaimReports implements AutoCloseable {
   }
 
   /**
-   * Something is wrong with how the claim is used. That is said once, so if the API server cannot be reached, it is
-   * tried again for half an hour: who means harm could choose the moment.
+   * Something is wrong with how the claim is used. That is said only once. So if the API server cannot be reached it is
+   * tried again for half an hour: whoever means harm could choose that moment.
    */
   public void misused(ClaimRef claim, EventReason reason, String note) {
     add(new ReportQueue.Event(claim, reason, note, true, 0));
@@ -113,7 +113,7 @@ public final class ClaimReports implements AutoCloseable {
     add(event(claim, EventReason.PrepareFailed, error));
   }
 
-  /** The claim has been taken back. */
+  /** The claim has been released. */
   public void released(ClaimRef claim) {
     add(event(claim, EventReason.Released, "no longer prepared on " + nodeName));
   }

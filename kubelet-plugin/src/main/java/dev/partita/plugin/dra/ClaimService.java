@@ -12,8 +12,8 @@ public interface ClaimService {
   Map<ClaimRef, Outcome> prepare(Collection<ClaimRef> claims);
 
   /**
-   * Takes the claims of one call back; what went wrong with each, empty if nothing. A claim that is not known is taken
-   * back already.
+   * Releases the claims of one call; what went wrong with each, empty if nothing. A claim that is not known counts as
+   * released.
    */
   Map<ClaimRef, Optional<String>> unprepare(Collection<ClaimRef> claims);
 

@@ -24,7 +24,7 @@ final class RequestedClaims {
     return claims;
   }
 
-  /** Why the others cannot be, by what stands for their UID. */
+  /** Why the others are refused, by the text that stands for their UID. */
   Map<String, String> refused() {
     return refused;
   }

@@ -85,8 +85,8 @@ public final class GpuNodeReporter implements AutoCloseable {
   }
 
   /**
-   * What the GpuNode's spec says. What is prepared by a wrong one stays so, thus there is no default while it is not
-   * known: it is waited for.
+   * What the GpuNode's spec says; waits for it while it is not known. There is no default for that time, since what is
+   * prepared by a wrong spec stays so.
    *
    * @param atMost how long
    * @throws IllegalStateException if the GpuNode is not known by then

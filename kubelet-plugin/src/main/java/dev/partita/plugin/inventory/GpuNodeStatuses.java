@@ -23,8 +23,8 @@ final class GpuNodeStatuses {
   private GpuNodeStatuses() {}
 
   /**
-   * The status to report. Where the Ready condition says the same as before, it keeps its time of transition, so that
-   * an unchanged node gives an equal status; so does what it holds.
+   * The status to report. An unchanged node gives an equal status: where the Ready condition says the same as before it
+   * keeps its time of transition, and so does what the node holds.
    *
    * @param held what it holds that no claim accounts for
    */
@@ -79,7 +79,7 @@ final class GpuNodeStatuses {
     return counts.entrySet().stream().map(e -> e.getValue() + "x " + e.getKey()).collect(Collectors.joining(", "));
   }
 
-  /** What an earlier plugin has seen already keeps its time. */
+  /** The same, with the times of what an earlier plugin has reported already. */
   private static List<HeldClaim> asBefore(List<HeldClaim> held, @Nullable GpuNodeStatus earlier) {
     if (earlier == null || held.isEmpty()) {
       return held;
@@ -89,7 +89,7 @@ final class GpuNodeStatuses {
     return held.stream().map(claim -> claim.since(since.getOrDefault(claim.claimUid(), claim.since()))).toList();
   }
 
-  /** Conditions of other types are others' to write. */
+  /** The conditions with those of other types, which others write. */
   private static List<Condition> withOthers(Condition ready, @Nullable GpuNodeStatus earlier) {
     List<Condition> conditions = new ArrayList<>(List.of(ready));
     if (earlier != null) {

@@ -33,7 +33,7 @@ public sealed interface Inventory {
     }
 
     /**
-     * The same while NVML does not answer: which card is to blame nobody knows. What was said of a card before stays.
+     * The same while NVML does not answer. Nobody knows which card is to blame. What was said of a card before stays.
      */
     Cards silent() {
       return new Cards(files, driverVersion, cudaDriverVersion, Inventory.silent(gpus));
@@ -49,8 +49,8 @@ public sealed interface Inventory {
     }
 
     /**
-     * Whether {@code /dev/nvidia<minor>} is the card's: the driver numbers cards anew when it is loaded, so that one
-     * which is gone has left its number to another.
+     * Whether {@code /dev/nvidia<minor>} is the card's. The driver numbers cards anew when it is loaded, and then the
+     * number of a card that is gone may be another card's.
      */
     public boolean hasNode(Gpu card) {
       return card.health().state() == GpuHealth.State.Healthy
@@ -67,7 +67,7 @@ public sealed interface Inventory {
     /** What is known before the first reading has ended. */
     static final NoCards NOT_READ = new NoCards(NodeReason.NotRead, "the cards have not been read yet");
 
-    /** NVML has not come back from a call for so long: what cards there are nobody knows. */
+    /** NVML has not come back from a call for so long. Nobody knows what cards there are. */
     static NoCards silent(Duration since) {
       return new NoCards(
           NodeReason.NvmlDoesNotAnswer,
@@ -75,10 +75,7 @@ public sealed interface Inventory {
               + " s; see dmesg and nvidia-smi on the node");
     }
 
-    /**
-     * Whether it is NVML's silence that keeps the cards from being known: then those that were known before may be
-     * there.
-     */
+    /** Whether NVML's silence is the reason. Then the cards that were known before may still be there. */
     boolean isSilence() {
       return reason == NodeReason.NvmlDoesNotAnswer;
     }

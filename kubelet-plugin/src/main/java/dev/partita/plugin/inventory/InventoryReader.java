@@ -44,7 +44,8 @@ public final class InventoryReader implements AutoCloseable, MigControl {
   private boolean startAnew;
 
   /**
-   * Held, for reading, by who waits for events; taken, for writing, to close the library. Both only under the monitor.
+   * Guards the library. Whoever waits for events holds it for reading, and whoever closes the library takes it for
+   * writing; both only under the monitor.
    */
   private final ReentrantReadWriteLock waiting = new ReentrantReadWriteLock();
 
@@ -183,7 +184,8 @@ public final class InventoryReader implements AutoCloseable, MigControl {
   }
 
   /**
-   * Before the first reading of the cards, too: a claim with a MIG instance can be released as soon as the plugin runs.
+   * Opens NVML, also before the first reading of the cards: a claim with a MIG instance can be released as soon as the
+   * plugin runs.
    */
   private CardReader openReader() throws NvmlException {
     Path library = lastLibrary;

@@ -26,7 +26,10 @@ import org.jspecify.annotations.Nullable;
  * is known. When one card falls off the bus NVML renumbers the others, and that must not give claims other cards.
  */
 final class KnownCards {
-  /** CUDA sees nothing of such a card but its instances, and this plugin makes none. */
+  /**
+   * The health of a card whose MIG mode is on while this plugin makes no instances: CUDA sees nothing of such a card
+   * but its instances.
+   */
   private static final GpuHealth MIG_MODE_IS_ON =
       GpuHealth.unhealthy(
           CardReason.MigModeIsOn.name(),

@@ -102,8 +102,8 @@ public final class NodeInventory implements AutoCloseable {
   }
 
   /**
-   * A reading that begins after the call, or the first one of all. It is waited for as long as {@link Patience} says;
-   * if it does not come, there are no cards, for NVML does not answer.
+   * A reading that begins after the call, or the first one of all. This waits for it as long as {@link Patience} says.
+   * If it does not come by then, the answer is that there are no cards, since NVML does not answer.
    */
   public Inventory refresh() {
     CompletableFuture<Inventory> wanted;
@@ -175,8 +175,8 @@ public final class NodeInventory implements AutoCloseable {
   }
 
   /**
-   * A driver in trouble may not come back from a call at all; then nobody else would say so. The next reading takes it
-   * back.
+   * What to tell the listener: the last reading, or that NVML does not answer while a reading takes too long. Nobody
+   * else would say so, since the driver may not come back from a call at all. The next reading takes it back.
    */
   private Optional<Inventory> toTell() {
     Inventory known = current;

@@ -20,14 +20,14 @@ import java.util.Set;
  * @param inventory reports what is held with the cards
  */
 public record Holdings(HeldClaims held, ClaimPods pods, ClaimUsers users, NodeInventory inventory) {
-  /** Tells which claims are gone, of all of which something is on the node. */
+  /** Takes in which claims are gone, though something of each is on the node. */
   void areGone(Set<String> claimUids) {
     if (held.areGone(claimUids)) {
       inventory.readSoon();
     }
   }
 
-  /** Something of a claim that is gone was released. */
+  /** Takes in that something of a claim that is gone was released. */
   void released() {
     inventory.readSoon();
   }
@@ -38,7 +38,7 @@ public record Holdings(HeldClaims held, ClaimPods pods, ClaimUsers users, NodeIn
   }
 
   /**
-   * Why what a claim has cannot be taken back; empty if nobody uses it.
+   * Why what a claim has cannot be released; empty if nobody uses it.
    *
    * @param record empty if there is none
    */

@@ -100,7 +100,7 @@ public final class LeftoverSweep {
     }
   }
 
-  /** Sweeps once. Which claims are gone is told before anything is removed or rebuilt: that depends on it. */
+  /** Sweeps once. It first tells which claims are gone, since what is removed or rebuilt depends on that. */
   void sweep() throws IOException {
     Map<String, PreparedClaim> records = new TreeMap<>();
     store.checkpoint().readAll().forEach(record -> records.put(record.claim().uid(), record));
@@ -198,7 +198,7 @@ public final class LeftoverSweep {
   }
 
   /**
-   * Whether the claim is allocated to this node. Who it is reserved for says less: kubelet releases before that
+   * Whether the claim is allocated to this node. For whom it is reserved says less: kubelet releases before that
    * changes.
    */
   private boolean isNeeded(ResourceClaim claim) {

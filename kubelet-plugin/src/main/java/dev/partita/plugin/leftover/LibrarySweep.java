@@ -74,7 +74,7 @@ public final class LibrarySweep {
         });
   }
 
-  /** The folders that nothing names; none if that cannot be told, since a prepared claim has lost its spec. */
+  /** The folders that nothing names; none if a prepared claim has lost its spec, since then nobody can tell. */
   private Set<String> unnamed() throws IOException {
     Set<String> unnamed = libraries.installed();
     unnamed.remove(libraries.current());

@@ -156,7 +156,9 @@ public final class PeriodicLoop implements AutoCloseable {
     }
   }
 
-  /** With the place: the log has no stack traces, and what comes here was foreseen by nobody. */
+  /**
+   * A failure in words, with the place in the code: the log has no stack traces, and nobody foresaw what comes here.
+   */
   private static String described(Throwable failure) {
     StackTraceElement[] stack = failure.getStackTrace();
     return stack.length == 0 ? failure.toString() : failure + " at " + stack[0];

@@ -84,8 +84,8 @@ public record MigCards(MigControl nvml) {
   }
 
   /**
-   * An instance has no name, so a claim whose record is lost cannot say that one is its own; it is idle as long as no
-   * process uses it.
+   * Refuses a plan that may end an instance of a claim whose record is lost: an instance has no name, so such a claim
+   * cannot say which one is its own, and it is idle as long as no process uses it.
    */
   private static void refuseIfItEndsWhatIsUnknown(CardIdentity card, MigPlan plan, Collection<String> unknown)
       throws IOException {

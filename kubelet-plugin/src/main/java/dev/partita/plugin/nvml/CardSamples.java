@@ -16,7 +16,7 @@ public sealed interface CardSamples {
   }
 
   /**
-   * It does not tell, which is not the same as that nobody has.
+   * It does not tell, which does not mean that no process has used the card.
    *
    * @param why for people
    */

@@ -101,8 +101,8 @@ public final class ClaimPreparer implements ClaimService {
   }
 
   /**
-   * Prepares a claim whose record is missing and whose containers may be running. If that fails they keep what they
-   * have: of the claim only the record is taken back, so that it is missed again.
+   * Prepares a claim whose record is missing and whose containers may be running. If that fails, the containers keep
+   * what they have. Of the claim only the record is removed, so that it is missed again.
    */
   public Outcome rebuild(ClaimRef claim) {
     Call call = new Call(Patience.NONE, new CallReads(api, here.pool()), new ConcurrentLinkedQueue<>());
@@ -139,7 +139,7 @@ public final class ClaimPreparer implements ClaimService {
     return outcome;
   }
 
-  /** Takes a single claim back; what went wrong, empty if nothing. */
+  /** Releases a single claim; what went wrong, empty if nothing. */
   Optional<String> unprepare(ClaimRef claim) {
     try {
       boolean known = release(claim.uid());
@@ -158,7 +158,7 @@ public final class ClaimPreparer implements ClaimService {
     }
   }
 
-  /** Takes a claim's state off the node; whether there was a record of it. */
+  /** Removes a claim's state from the node; whether there was a record of it. */
   public boolean release(String uid) throws IOException {
     return store.lock().onClaim(
         uid,
@@ -170,7 +170,7 @@ public final class ClaimPreparer implements ClaimService {
   }
 
   /**
-   * Takes a claim's state off the node if its record is still the given one; whether it was.
+   * Removes a claim's state from the node if its record is still the given one; whether it was.
    *
    * @param record as it was read before; empty if there was none
    */
@@ -187,8 +187,8 @@ public final class ClaimPreparer implements ClaimService {
   }
 
   /**
-   * Takes note of whom a prepared claim is reserved for; not of one that was released since it was read, for nobody
-   * would take that back.
+   * Takes note of whom a prepared claim is reserved for. It does not for a claim that was released since it was read,
+   * since nobody would remove that note.
    */
   public void noteReservations(ResourceClaim claim) throws IOException {
     String uid = claim.getMetadata().getUid();
@@ -359,8 +359,8 @@ public final class ClaimPreparer implements ClaimService {
   }
 
   /**
-   * Completes a preparation while the claim is read once more: if it is deleted from now on, kubelet's release comes
-   * after this.
+   * Completes a preparation, and has the claim read once more meanwhile: if the claim is deleted from now on, kubelet's
+   * release comes after this.
    */
   private Prepared complete(PreparedClaim wanted, ResourceClaim claim) throws IOException {
     store.pods().see(claim);
@@ -423,7 +423,10 @@ public final class ClaimPreparer implements ClaimService {
         earlier.mixed());
   }
 
-  /** Another card's device node in its place would be one that nothing limits: quotas go by the UUID. */
+  /**
+   * Why a device is lost: its card does not answer, and its device node may be another card's by now. Nothing would
+   * limit that one, since quotas go by the UUID.
+   */
   private static Optional<String> lost(List<Grant> grants, Inventory.Cards cards) {
     return grants.stream()
         .map(Grant::card)
@@ -439,7 +442,7 @@ public final class ClaimPreparer implements ClaimService {
 
   /**
    * The cards. They are read once more if the allocation names one that the last reading does not have, or if the
-   * driver is another one since: a container would not start that is to get files of the one before.
+   * driver is another one since: a container does not start that is to get files of the driver before.
    */
   private Inventory.Cards cardsFor(ResourceClaim claim, GpuNodeSpec knobs) {
     Inventory now = inventory.current();

@@ -151,7 +151,10 @@ public record ClaimSpec(DriverRoot root, List<ExtraDriverMount> extraMounts, Sha
     return node.toEdit();
   }
 
-  /** Who can open the card's node sees those of its instances whose own two nodes he can open, and no other. */
+  /**
+   * The device nodes of an instance. Whoever can open the card's node sees those of its instances whose own two nodes
+   * he can open, and no others.
+   */
   private List<DeviceNode> instanceNodes(Grant grant, GpuInstance instance) {
     int compute = instance.computeInstances().getFirst().id();
     return root.migNodes(grant.card().minor(), instance.id(), compute)

@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
 record Containers(CallReads reads, Inventory.Cards cards, GpuNodeSpec node) {
   private static final Logger LOG = LoggerFactory.getLogger(Containers.class);
 
-  /** The claim from inside its containers; a claim that is reserved for nobody is seen as one container's. */
+  /** The claim as its containers see it. A claim that is reserved for nobody is seen as by one container. */
   ContainerView view(ClaimRef ref, ResourceClaim claim, List<Grant> grants) {
     List<ResourceClaimConsumerReference> consumers =
         claim.getStatus() == null || claim.getStatus().getReservedFor() == null

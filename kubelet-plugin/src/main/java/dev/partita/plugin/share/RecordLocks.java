@@ -46,8 +46,8 @@ public final class RecordLocks {
   }
 
   /**
-   * The pid of one who holds a lock in that range, 0 or less for a process that cannot be seen from here; empty if
-   * nobody does.
+   * The pid of a process that holds a lock in that range, 0 or less if it cannot be seen from here; empty if there is
+   * none.
    */
   public OptionalLong holder(long start, long length) {
     return ask(start, length) && flock.getShort(0) != F_UNLCK

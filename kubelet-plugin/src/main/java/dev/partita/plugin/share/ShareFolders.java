@@ -123,7 +123,10 @@ public record ShareFolders(Path stateRoot, Path runRoot, UsageRegions regions) {
     return Optional.empty();
   }
 
-  /** Writes into the quota what contexts and modules take, in bytes. A share that is not there any more stays so. */
+  /**
+   * Writes into the quota what contexts and modules take, in bytes. A share that is not there any more is not made
+   * anew.
+   */
   public void writeOverhead(ClaimRef claim, Grant grant, Share share, long bytes) throws IOException {
     Path folder = quotaFolder(claim.uid(), grant.shareKey());
     String earlier = written(claim.uid(), grant.shareKey());
@@ -134,7 +137,7 @@ public record ShareFolders(Path stateRoot, Path runRoot, UsageRegions regions) {
     }
   }
 
-  /** The quota first: if this ends in between, the same is written once more. */
+  /** Writes the quota first: if this ends in between, the same is written once more. */
   private void writeQuota(String uid, String shareKey, String text) throws IOException {
     byte[] bytes = text.getBytes(StandardCharsets.US_ASCII);
     DurableFile.replace(quotaFolder(uid, shareKey).resolve(QuotaFile.NAME), bytes, READABLE);
@@ -256,9 +259,9 @@ public record ShareFolders(Path stateRoot, Path runRoot, UsageRegions regions) {
   }
 
   /**
-   * Takes a region away from root, whom containers run as: only a file's owner gets a lease on it. Without the right to
-   * do that it stays root's, and a container with the capabilities CHOWN or SETUID is not kept from it: what it gains
-   * by that is bounded by {@link UsageRegions}.
+   * Gives a region to an owner that no container runs as, since only a file's owner gets a lease on it. Without the
+   * right to do that it stays root's. A container with the capabilities CHOWN or SETUID is not kept from a lease;
+   * {@link UsageRegions} bounds what it gains by that.
    */
   private static void disown(Path usage) {
     CHOWN.invokeInt(new Object[]{usage.toString(), NOBODYS_UID, NOBODYS_UID});

@@ -105,9 +105,9 @@ public final class UntrustedFile {
   }
 
   /**
-   * The same, but waits until a lease is broken, for as long as {@code fs.lease-break-time} says. Nobody gets another
-   * lease meanwhile, as the kernel refuses leases on a file that is being opened for writing: who holds one again and
-   * again can keep {@link #open} from ever getting in between, but not this.
+   * The same, but waits until a lease is broken, for as long as {@code fs.lease-break-time} says. Meanwhile nobody gets
+   * another lease, since the kernel refuses leases on a file that is being opened for writing. So a container that
+   * takes a lease again and again can keep {@link #open} out for ever, but not this.
    */
   static Opening openWaiting(Path path) {
     return open(path, O_RDWR);

@@ -72,8 +72,8 @@ public final class UsageRegions implements AutoCloseable {
   }
 
   /**
-   * Changes a region, in a thread of its own. While an earlier change of the region is not through nothing is done:
-   * whoever has something to write there finds it unwritten the next time it looks.
+   * Changes a region, on a thread of its own. While an earlier change of the region is not through, nothing is done:
+   * whoever has something to write there sees the next time that it is not written.
    *
    * @return to wait for the change, which is none if nothing is done
    */

@@ -78,8 +78,8 @@ public final class ClaimPods {
   }
 
   /**
-   * Forgets all claims but these, if they were not among them the last time either: one that is being prepared has no
-   * record yet.
+   * Forgets all claims but these, if they were not among these the last time either: a claim that is being prepared has
+   * no record yet.
    */
   public synchronized void retain(Collection<String> claimUids) throws IOException {
     if (!Files.isDirectory(folder)) {

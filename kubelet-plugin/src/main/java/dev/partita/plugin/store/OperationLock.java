@@ -34,9 +34,9 @@ public final class OperationLock implements AutoCloseable {
   private static final int BYTES_OF_A_KIND = 1 << 12;
 
   /**
-   * Between two tries for what another plugin holds. Nobody is let wait in the kernel: it takes the process for the
-   * waiter, not the thread, and so two plugins, each with a thread that holds and one that waits, for a deadlock
-   * (EDEADLK, fcntl(2)).
+   * Time between two tries for what another plugin holds. No thread waits in the kernel. The kernel takes the process
+   * for the waiter, not the thread. So two plugins, each with one thread that holds a lock and one that waits, look
+   * like a deadlock to it (EDEADLK, fcntl(2)).
    */
   private static final Duration BETWEEN_TRIES = Duration.ofMillis(2);
 
@@ -57,7 +57,7 @@ public final class OperationLock implements AutoCloseable {
     T run() throws IOException;
   }
 
-  /** Waits until nobody else is at anything, then runs. An operation does not start another one. */
+  /** Waits until no other operation is under way, then runs. An operation does not start another one. */
   public <T> T run(Operation<T> operation) throws IOException {
     node.writeLock().lock();
     try (FileLock _ = take(0, Long.MAX_VALUE)) {
@@ -77,7 +77,7 @@ public final class OperationLock implements AutoCloseable {
         .orElse(Duration.ZERO);
   }
 
-  /** Waits until nobody else is at the claim, then runs. */
+  /** Waits until no other operation on the claim is under way, then runs. */
   public <T> T onClaim(String uid, Operation<T> operation) throws IOException {
     node.readLock().lock();
     try {
@@ -88,7 +88,7 @@ public final class OperationLock implements AutoCloseable {
   }
 
   /**
-   * Waits until nobody else is at any of the cards, then runs. Only within {@link #onClaim}.
+   * Waits until no other operation on any of the cards is under way, then runs. Only within {@link #onClaim}.
    *
    * @param uuids the cards
    */

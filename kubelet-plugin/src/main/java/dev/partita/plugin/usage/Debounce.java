@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * in the log.
  */
 final class Debounce {
-  /** What was so within that time is the same still, even if it was not so at a look in between. */
+  /** What was so within that time still counts as the same, even if it was not so at a look in between. */
   private static final Duration PAUSE = Duration.ofMinutes(1);
 
   private @Nullable Instant lastSeen;

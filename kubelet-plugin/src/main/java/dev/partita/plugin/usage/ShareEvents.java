@@ -33,8 +33,8 @@ final class ShareEvents {
   }
 
   /**
-   * An event when the share's region has more locks than can be searched for those of its slots, and one when a
-   * container has let it grow; no other until that was not so for a minute.
+   * Makes an event when the share's region has more locks than can be searched for those of its slots, and one when a
+   * container has let the region grow. There is no other one until that was not so for a minute.
    */
   void tell(WatchedShare share, Ledger ledger, Instant now) {
     if (!ledger.searched() && overLocked.begins(now)) {
@@ -50,13 +50,13 @@ final class ShareEvents {
     reports.misused(share.claim(), reason, message);
   }
 
-  /** Events for a verdict that is another than the last one. */
+  /** Makes events when a verdict is another than the last one. */
   void tell(ShareVerdict verdict) {
     blame(verdict.use(), verdict.memory());
     blame(verdict.use(), verdict.cores());
   }
 
-  /** An event when somebody is to blame, and another one when it is somebody else. */
+  /** Makes an event when processes are to blame, and another one when they are other processes. */
   private void blame(ShareUse use, MemoryState memory) {
     Optional<Blame> now = switch (memory) {
       case MemoryState.Held ignored -> Optional.empty();
@@ -75,8 +75,8 @@ final class ShareEvents {
   }
 
   /**
-   * An event when the share is beyond its core limit, and no other until it was within: who of its processes is at work
-   * changes all the time.
+   * Makes an event when the share is beyond its core limit, and no other until it was within: which of its processes
+   * are at work changes all the time.
    */
   private void blame(ShareUse use, CoreUse core) {
     switch (core) {

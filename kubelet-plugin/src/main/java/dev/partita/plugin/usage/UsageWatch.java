@@ -64,23 +64,26 @@ public final class UsageWatch {
   public static final long PLAUSIBLE_OVERHEAD = OverheadBook.PLAUSIBLE;
 
   /**
-   * The least that may be said: contexts and modules of many programs stay below, but with less the innocent would be
-   * found guilty.
+   * The least that may be said. Contexts and modules of many programs take less, but with a smaller figure honest
+   * programs would be found guilty.
    */
   public static final long LEAST_PLAUSIBLE_OVERHEAD = OverheadBook.USUAL;
 
   private static final Logger LOG = LoggerFactory.getLogger(UsageWatch.class);
 
-  /** Microseconds: samples later than that were made before the time of day was set back, or do not carry it. */
+  /**
+   * Microseconds by which a sample's time may lie in the future. Samples later than that were made before the time of
+   * day was set back, or do not carry it.
+   */
   private static final long SET_BACK = 1_000_000;
 
   /**
-   * How long everything is looked at every time after the last change or use: until then a state has lasted, a quota
-   * has its lower figure, and what was held back has been told.
+   * How long after the last change or use everything is looked at every time. By then a state has lasted, a quota has
+   * its lower figure, and what was held back has been told.
    */
   private static final Duration SETTLING = Duration.ofSeconds(10);
 
-  /** From then on everything is looked at this often; in between only whether anything has happened. */
+  /** How often everything is looked at from then on. In between, only whether anything has happened is looked at. */
   private static final Duration BETWEEN_WHOLE_LOOKS = Duration.ofSeconds(10);
 
   /** A look at many shares on a busy node takes seconds. */
@@ -177,8 +180,8 @@ public final class UsageWatch {
   }
 
   /**
-   * Must be given the samples of cards with hard core limits: what a share uses is looked at far too seldom to see it
-   * all here.
+   * What collects the samples of cards with hard core limits. It must be given them several times a second, since looks
+   * are far too seldom to see all that a share uses.
    */
   public SampledTimes times() {
     return times;
@@ -208,9 +211,8 @@ public final class UsageWatch {
   }
 
   /**
-   * Looks once. While nobody uses a card that has shares, NVML is asked first, and the ledgers, of processes that hold
-   * nothing, are not read; when that and everything else has stayed so for a while, only whether it still is is looked
-   * at most times.
+   * Looks once. While nobody uses a card that has shares, NVML is asked first, and the ledgers are not read. When that
+   * and everything else has stayed so for a while, most looks only look whether it is still so.
    */
   void look() throws IOException {
     Instant now = monotonicClock.instant();
@@ -358,8 +360,8 @@ public final class UsageWatch {
   }
 
   /**
-   * Of locks that bear its pid only those of shares that its container has: the others were taken by a process that has
-   * ended.
+   * The seats of a process. Of the locks that bear its pid only those of shares count that its container has: the
+   * others were taken by a process that has ended.
    */
   private List<CardProcess.SeatOf> seats(
       ProcessIdentity process,
@@ -386,8 +388,8 @@ public final class UsageWatch {
   }
 
   /**
-   * For NVML in the containers, whose driver gives it the host's pids with samples: there nobody can tell whose they
-   * are.
+   * Writes samples into slots, for NVML in the containers. The driver gives it the host's pids with samples, and in a
+   * container nobody can tell whose these are.
    */
   private void addSamples(
       List<WatchedShare> shares,

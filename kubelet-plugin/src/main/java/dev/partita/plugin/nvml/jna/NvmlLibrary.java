@@ -228,7 +228,7 @@ public final class NvmlLibrary implements CardReader {
     return handle.getValue();
   }
 
-  /** What only the later version of the function tells apart from what is used. */
+  /** What the driver keeps for itself: only the later version of the function tells that apart from what is used. */
   private long reserved(Pointer device) {
     Memory memory = NvmlCalls.zeros(MEMORY_V2_BYTES);
     memory.setInt(0, MEMORY_V2_BYTES | 2 << 24); // nvmlMemory_v2, the structure's version
@@ -247,7 +247,10 @@ public final class NvmlLibrary implements CardReader {
         : Optional.empty();
   }
 
-  /** The one NUMA node that the card's memory affinity names; where the card is a NUMA node itself, that one. */
+  /**
+   * The NUMA node of the card, if there is just one to which its memory belongs; where the card is a NUMA node itself,
+   * that one.
+   */
   private Optional<Integer> numaNode(Pointer device) {
     Memory set = NvmlCalls.zeros(Long.BYTES);
     if (nvml.answers(new String[]{"nvmlDeviceGetMemoryAffinity"}, device, 1, set, 0)

@@ -49,7 +49,7 @@ public final class ContainerShares {
     this.device = device;
   }
 
-  /** Begins a look. Who is not asked for in it is forgotten with the next. */
+  /** Begins a look. A process that is not asked about in it is forgotten with the next. */
   public void beginLook() {
     before = now;
     now = new HashMap<>();

@@ -26,7 +26,7 @@ public final class OverheadBook {
   public static final int WINDOW = 5;
 
   /**
-   * Bytes that contexts and modules of one process usually stay below. Contexts take 250 to 550 MiB. What is more is
+   * Bytes that contexts and modules of one process usually stay below. Contexts take 250 to 550 MiB. A larger figure is
    * not learned for other processes: a share that nobody has used yet would begin with less for it.
    */
   public static final long USUAL = 1L << 30;

@@ -25,8 +25,8 @@ public final class SampledTime {
   private static final long NEXT_PERIOD = 250_000;
 
   /**
-   * Two of the shortest periods, in nanoseconds. Of those before the newest NVML tells nothing, so who asks later has
-   * missed some.
+   * Two of the shortest periods, in nanoseconds. NVML tells nothing of periods before the newest one, so whoever asks
+   * later than that has missed some.
    */
   private static final long LATE = 333_000_000;
 

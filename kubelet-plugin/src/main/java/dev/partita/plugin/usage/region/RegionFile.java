@@ -47,7 +47,7 @@ public record RegionFile(UsageRegions regions, Path path) {
     }
   }
 
-  /** Writes into slots, by and by and all in one go; nothing while an earlier write is held up. */
+  /** Writes into slots, later and all in one go; nothing while an earlier write is held up. */
   public Future<?> write(List<SlotWrite> writes) {
     return regions.change(path, file -> writes.forEach(write -> write.into(file)));
   }

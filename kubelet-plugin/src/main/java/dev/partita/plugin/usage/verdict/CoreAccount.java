@@ -31,23 +31,24 @@ public final class CoreAccount {
    */
   private static final int ALLOWANCE = 5;
 
-  /** And for each process one, since NVML gives whole percents and does not say how they are rounded. */
+  /** One point more for each process, since NVML gives whole percents and does not say how they are rounded. */
   private static final int ROUNDING = 1;
 
   /**
-   * The GPU time that a share must be ahead, such as by a kernel that runs for 8 s under a limit of 25 %. A program's
-   * first launches are ahead by less than a tenth of a second, and what is made up for later is a second of the limit.
-   * Who has 60 % where 25 are allowed is found after 21 s, who has all of the card after 9.
+   * How much GPU time a share must be ahead to be beyond its limit: as much as by a kernel that runs for 8 s under a
+   * limit of 25 %. A program's first launches are ahead by less than a tenth of a second, and what is made up for later
+   * is a second of the limit. A share that has 60 % where 25 are allowed is found after 21 s, one that has all of the
+   * card after 9.
    */
   private static final long AHEAD = Duration.ofSeconds(6).toNanos();
 
   /**
-   * How long a share is watched before it is said to keep to its limit: who has all of the card where half is allowed
-   * is found by then.
+   * How long a share is watched before it is said to keep to its limit. By then a share is found that has all of the
+   * card where half is allowed.
    */
   private static final long WATCHED = Duration.ofSeconds(20).toNanos();
 
-  /** How long NVML must have been silent until it is said that it does not tell. */
+  /** How long NVML must have been silent before the condition says that NVML does not tell. */
   private static final Duration SILENCE = Duration.ofSeconds(10);
 
   private @Nullable Instant heard; // null until the share is held to a limit

@@ -18,7 +18,7 @@ public final class ExitGrace {
   private Map<ProcessIdentity, Instant> before = Map.of();
   private Map<ProcessIdentity, Instant> now = new HashMap<>();
 
-  /** Begins a look. Who is not asked for in it is forgotten with the next. */
+  /** Begins a look. A process that is not asked about in it is forgotten with the next. */
   public void beginLook() {
     before = now;
     now = new HashMap<>();

@@ -44,7 +44,7 @@ public final class UsageReckoning {
   }
 
   /**
-   * Reckons.
+   * Works it out.
    *
    * @param ledgers as they were read after NVML was asked
    * @param processes those on the shares' cards
@@ -143,8 +143,8 @@ public final class UsageReckoning {
   }
 
   /**
-   * What the share holds beyond its limit; no more than what it and those beside it in containers hold beyond the sum
-   * of theirs.
+   * What the share holds beyond its limit, but no more than what it and the shares beside it in containers hold beyond
+   * the sum of theirs.
    */
   private long excess(WatchedShare share, ToLongFunction<ProcessUse> held, ToLongFunction<Share> limit) {
     ToLongFunction<WatchedShare> own =

@@ -140,8 +140,8 @@ public final class UsageWords {
   }
 
   /**
-   * How much of a share is managed memory, which does not count against its part of the card, nobody but its processes
-   * says.
+   * The share's memory limit in words. Managed memory does not count against the share's part of the card, and only its
+   * processes say how much of it there is.
    */
   private static String limit(Share share) {
     String memory = Bytes.words(share.memoryBytes());
