@@ -5,32 +5,22 @@ import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claimstatus.ClaimReports;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.nvml.ProcessMemory;
-import dev.partita.plugin.nvml.ProcessSample;
 import dev.partita.plugin.nvml.Samples;
 import dev.partita.plugin.prepare.ClaimReader;
 import dev.partita.plugin.share.ShareFolders;
 import dev.partita.plugin.store.ClaimStore;
-import dev.partita.plugin.usage.measure.CardProcess;
 import dev.partita.plugin.usage.measure.CardTime;
 import dev.partita.plugin.usage.measure.ContainerShares;
 import dev.partita.plugin.usage.measure.HostProcesses;
 import dev.partita.plugin.usage.measure.LeastOverheads;
 import dev.partita.plugin.usage.measure.OverheadBook;
 import dev.partita.plugin.usage.measure.PodClaims;
-import dev.partita.plugin.usage.measure.ProcessIdentity;
 import dev.partita.plugin.usage.measure.SampledTimes;
 import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.measure.WatchedShare;
-import dev.partita.plugin.usage.region.Ledger;
 import dev.partita.plugin.usage.region.RegionFile;
-import dev.partita.plugin.usage.region.SlotWrite;
-import dev.partita.plugin.usage.region.UsageRegion;
-import dev.partita.plugin.usage.verdict.CoreLimits;
-import dev.partita.plugin.usage.verdict.CoreState;
 import dev.partita.plugin.usage.verdict.ExcessAction;
 import dev.partita.plugin.usage.verdict.ExcessPolicy;
-import dev.partita.plugin.usage.verdict.ExitGrace;
-import dev.partita.plugin.usage.verdict.ProcessUse;
 import dev.partita.plugin.usage.verdict.ShareUse;
 import dev.partita.plugin.usage.verdict.ShareVerdict;
 import dev.partita.plugin.usage.verdict.UsageReckoning;
@@ -40,15 +30,11 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -72,12 +58,6 @@ public final class UsageWatch {
   private static final Logger LOG = LoggerFactory.getLogger(UsageWatch.class);
 
   /**
-   * Microseconds by which a sample's time may lie in the future. Samples later than that were made before the time of
-   * day was set back, or do not carry it.
-   */
-  private static final long SET_BACK = 1_000_000;
-
-  /**
    * How long after the last change or use everything is looked at every time. By then a state has lasted, a quota has
    * its lower figure, and what was held back has been told.
    */
@@ -92,9 +72,9 @@ public final class UsageWatch {
   private final Checkpoint checkpoint;
   private final ShareFolders folders;
   private final Supplier<Map<String, List<ProcessMemory>>> nvml;
-  private final Samples samples;
   private final HostProcesses host;
-  private final ContainerShares containers;
+  private final UsageReader reader;
+  private final SlotFigures slots;
   private final Supplier<ShareState> newState;
   private final UsageReports reports;
   private final Clock clock;
@@ -102,9 +82,7 @@ public final class UsageWatch {
   private final LeastOverheads least;
   private final OverheadBook book;
   private final SampledTimes times = new SampledTimes();
-  private final ExitGrace exitGrace = new ExitGrace();
   private final Map<ShareRef, ShareState> states = new HashMap<>();
-  private final Map<String, Long> newest = new HashMap<>(); // by card: microseconds of the newest sample
   private volatile Map<ShareRef, ShareUse> current = Map.of();
   private Watched watched = new Watched(List.of(), List.of(), Set.of(), Set.of());
   private boolean idle; // whether nobody used a card that has shares at the last whole look
@@ -133,9 +111,7 @@ public final class UsageWatch {
     this.checkpoint = store.checkpoint();
     this.folders = store.folders();
     this.nvml = nvml;
-    this.samples = samples;
     this.host = new HostProcesses(Path.of("/proc"));
-    this.containers = new ContainerShares(host, new PodClaims(api, monotonicClock), this::deviceOfRegions);
     this.newState =
         () -> new ShareState(
             new QuotaOverhead(folders, store.lock()), new ShareEvents(reports),
@@ -145,6 +121,10 @@ public final class UsageWatch {
     this.monotonicClock = monotonicClock;
     this.least = new LeastOverheads(folders.stateRoot().resolve("overheads"));
     this.book = new OverheadBook(policy.plausibleOverhead(), least.kept());
+    ContainerShares containers =
+        new ContainerShares(host, new PodClaims(api, monotonicClock), this::deviceOfRegions);
+    this.reader = new UsageReader(nvml, host, containers, book, monotonicClock);
+    this.slots = new SlotFigures(folders, samples, host, clock);
     this.settled = monotonicClock.instant();
     this.nextWhole = settled;
   }
@@ -288,138 +268,11 @@ public final class UsageWatch {
   }
 
   private Map<ShareRef, ShareUse> readLedgers(List<WatchedShare> shares, Map<String, CardTime> used) {
-    Map<ShareRef, Ledger> before = ledgers(shares);
-    Map<String, List<ProcessMemory>> held = nvml.get();
-    Map<ShareRef, Ledger> after = ledgers(shares);
-    List<CardProcess> processes = new ArrayList<>();
-    exitGrace.beginLook();
-    containers.beginLook();
-    shares.stream()
-        .collect(Collectors.groupingBy(WatchedShare::card, TreeMap::new, Collectors.toList()))
-        .forEach(
-            (card, ofCard) -> {
-              CardTime time = used.getOrDefault(card, CardTime.NONE);
-              held.getOrDefault(card, List.of())
-                  .forEach(p -> add(p, time.of(p.pid()), card, ofCard, before, after, processes));
-            });
-    Map<ShareRef, ShareUse> uses = UsageReckoning.of(shares, after, processes, book);
-    for (ShareRef across : acrossCards(shares, processes)) {
-      uses.computeIfPresent(across, (ref, use) -> use.with(new CoreState.SeveralCards()));
-    }
-    Map<ShareRef, List<SlotWrite>> writes = new HashMap<>();
-    uses.values().forEach(use -> addOverheads(use, after.getOrDefault(use.share().ref(), Ledger.NONE), writes));
-    addSamples(shares, after, writes);
-    for (Map.Entry<ShareRef, List<SlotWrite>> ofShare : writes.entrySet()) {
-      var _ = region(ofShare.getKey()).write(ofShare.getValue());
-    }
+    UsageReader.Reading reading = reader.read(shares, share -> state(share).read(region(share.ref())), used);
+    slots.write(shares, reading.uses().values(), reading.ledgers());
     shares.forEach(
-        share -> state(share)
-            .tell(share, after.getOrDefault(share.ref(), Ledger.NONE), monotonicClock.instant()));
-    return uses;
-  }
-
-  /** The shares with a process whose container has core limits on several cards. */
-  private Set<ShareRef> acrossCards(List<WatchedShare> shares, List<CardProcess> processes) {
-    Set<ShareRef> across = new HashSet<>();
-    for (CardProcess process : processes) {
-      Set<ShareRef> mounted = containers.mounted(process.identity());
-      if (CoreLimits.limitedCards(shares.stream().filter(share -> mounted.contains(share.ref())).toList()) > 1) {
-        across.addAll(process.shares());
-      }
-    }
-    return across;
-  }
-
-  private Map<ShareRef, Ledger> ledgers(List<WatchedShare> shares) {
-    Map<ShareRef, Ledger> ledgers = new HashMap<>();
-    shares.forEach(share -> ledgers.put(share.ref(), state(share).read(region(share.ref()))));
-    return ledgers;
-  }
-
-  private void add(
-      ProcessMemory process,
-      long gpuNanos,
-      String card,
-      List<WatchedShare> shares,
-      Map<ShareRef, Ledger> before,
-      Map<ShareRef, Ledger> after,
-      List<CardProcess> into) {
-    Optional<ProcessIdentity> found = host.identity(process.pid());
-    if (found.isEmpty()) {
-      return; // it has ended meanwhile
-    }
-    ProcessIdentity identity = found.get();
-    List<CardProcess.SeatOf> seats = seats(identity, shares, after);
-    if (seats.isEmpty() && exitGrace.excuse(identity, host.isEnding(process.pid()), monotonicClock.instant())) {
-      return;
-    }
-    Set<ShareRef> container = seats.isEmpty() ? containers.of(identity, shares) : Set.of();
-    List<CardProcess.SeatOf> former = seats(identity, shares, before);
-    into.add(
-        new CardProcess(identity, card, process.bytes(), former, seats, container, gpuNanos));
-  }
-
-  /**
-   * The seats of a process. Of the locks that bear its pid only those of shares count that its container has: the
-   * others were taken by a process that has ended.
-   */
-  private List<CardProcess.SeatOf> seats(
-      ProcessIdentity process,
-      List<WatchedShare> shares,
-      Map<ShareRef, Ledger> ledgers) {
-    List<CardProcess.SeatOf> seats = new ArrayList<>();
-    for (WatchedShare share : shares) {
-      List<Ledger.Seat> all = ledgers.getOrDefault(share.ref(), Ledger.NONE).seats();
-      List<Ledger.Seat> own = all.stream().filter(seat -> seat.pid() == process.pid()).toList();
-      if (!own.isEmpty() && containers.has(process, share)) {
-        own.forEach(seat -> seats.add(new CardProcess.SeatOf(share.ref(), seat.slot())));
-      }
-    }
-    return seats;
-  }
-
-  private static void addOverheads(ShareUse use, Ledger ledger, Map<ShareRef, List<SlotWrite>> into) {
-    for (ProcessUse process : use.processes()) {
-      ledger.seats().stream()
-          .filter(seat -> seat.pid() == process.pid())
-          .filter(seat -> Math.abs(seat.slot().overheadBytes() - process.overheadBytes()) >= UsageRegion.UNIT)
-          .forEach(seat -> add(use.share().ref(), SlotWrite.overhead(seat.slot(), process.overheadBytes()), into));
-    }
-  }
-
-  /**
-   * Writes samples into slots, for NVML in the containers. The driver gives it the host's pids with samples, and in a
-   * container nobody can tell whose these are.
-   */
-  private void addSamples(
-      List<WatchedShare> shares,
-      Map<ShareRef, Ledger> ledgers,
-      Map<ShareRef, List<SlotWrite>> into) {
-    Map<String, List<WatchedShare>> cards = shares.stream().collect(Collectors.groupingBy(WatchedShare::card));
-    newest.keySet().retainAll(cards.keySet());
-    newest.values().removeIf(time -> time > ChronoUnit.MICROS.between(Instant.EPOCH, clock.instant()) + SET_BACK);
-    cards.forEach(
-        (card, ofCard) -> {
-          for (ProcessSample sample : samples.of(card, newest.getOrDefault(card, 0L)).known()) {
-            newest.merge(card, sample.timestampMicros(), Math::max);
-            if (isSeated(sample.pid(), ofCard, ledgers)) {
-              host.identity(sample.pid())
-                  .ifPresent(
-                      process -> seats(process, ofCard, ledgers)
-                          .forEach(seat -> add(seat.share(), SlotWrite.sample(seat.slot(), sample), into)));
-            }
-          }
-        });
-  }
-
-  private static boolean isSeated(long pid, List<WatchedShare> shares, Map<ShareRef, Ledger> ledgers) {
-    return shares.stream()
-        .flatMap(share -> ledgers.getOrDefault(share.ref(), Ledger.NONE).seats().stream())
-        .anyMatch(seat -> seat.pid() == pid);
-  }
-
-  private static void add(ShareRef ref, SlotWrite write, Map<ShareRef, List<SlotWrite>> into) {
-    into.computeIfAbsent(ref, r -> new ArrayList<>()).add(write);
+        share -> state(share).tell(share, reading.ledgers().of(share.ref()), monotonicClock.instant()));
+    return reading.uses();
   }
 
   private RegionFile region(ShareRef ref) {
