@@ -1,6 +1,7 @@
 package dev.partita.plugin.usage;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grant;
@@ -14,6 +15,7 @@ import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import java.time.Clock;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -34,6 +36,7 @@ class ShareEventsTest {
       for (int second = 0; second < 100; second++) {
         events.tell(share, ledger(false, false), START.plusSeconds(second));
       }
+      awaitAnEvent(); // on a busy machine closing does not wait for long enough
     }
     assertThat(events()).singleElement().satisfies(event -> {
       assertThat(event.getReason()).isEqualTo("TooManyLocks");
@@ -49,9 +52,14 @@ class ShareEventsTest {
       for (int second = 0; second < 100; second++) {
         events.tell(share, ledger(true, true), START.plusSeconds(second));
       }
+      awaitAnEvent(); // on a busy machine closing does not wait for long enough
     }
     assertThat(events()).singleElement()
         .satisfies(event -> assertThat(event.getReason()).isEqualTo("UsageRegionGrown"));
+  }
+
+  private void awaitAnEvent() {
+    await().atMost(Duration.ofSeconds(60)).until(() -> !events().isEmpty());
   }
 
   private static Ledger ledger(boolean searched, boolean grown) {
