@@ -12,6 +12,10 @@ import dev.partita.cli.Partita;
 import dev.partita.controller.events.AllocatedCondition;
 import dev.partita.controller.events.ClaimEvent;
 import dev.partita.controller.metrics.ClusterMetrics;
+import dev.partita.plugin.claimstatus.DeviceCondition;
+import dev.partita.plugin.claimstatus.EventReason;
+import dev.partita.plugin.inventory.CardReason;
+import dev.partita.plugin.inventory.NodeReason;
 import dev.partita.plugin.metrics.NodeMetrics;
 import dev.partita.serving.metrics.Family;
 import java.io.IOException;
@@ -22,7 +26,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.yaml.snakeyaml.Yaml;
@@ -46,6 +53,8 @@ class ReferenceTest {
             -Dpartita.docs.write=true
           ```
           """;
+
+  private static final Pattern NAME = Pattern.compile("`([A-Za-z]+)`");
 
   @Test
   void commandLine() throws IOException {
@@ -130,6 +139,37 @@ class ReferenceTest {
     Stream.of(ofEvents, ofPods, ofNodes)
         .flatMap(reasons -> reasons)
         .forEach(reason -> assertThat(page).contains("`" + reason + "`"));
+  }
+
+  @Test
+  void theReasonsOfThePluginThatAreListedAreThoseOfTheCode() throws IOException {
+    String page = Files.readString(PAGES.resolve("events-and-conditions.md"));
+    assertThat(reasons(page, "Events on claims", "plugin")).isEqualTo(names(EventReason.values()));
+    assertThat(reasons(page, "Conditions of a claim's device", ""))
+        .isEqualTo(names(DeviceCondition.values(), DeviceCondition.Reason.values()));
+    assertThat(reasons(page, "Conditions of a GpuNode", ""))
+        .containsAll(names(NodeReason.values())).contains(GpuNode.READY);
+    assertThat(section(page, "Reasons of a card's health"))
+        .contains(names(CardReason.values()).stream().map(name -> "`" + name + "`").toList());
+  }
+
+  private static Set<String> names(Enum<?>[]... values) {
+    return Stream.of(values).flatMap(Stream::of).map(Enum::name).collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  /** The names in the first three columns of a section's table, in the rows that have a cell of that text. */
+  private static Set<String> reasons(String page, String section, String cell) {
+    return section(page, section).lines()
+        .filter(line -> line.startsWith("| ") && line.contains("| " + cell))
+        .flatMap(line -> NAME.matcher(line.substring(0, line.lastIndexOf(" | "))).results())
+        .map(name -> name.group(1))
+        .collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  private static String section(String page, String title) {
+    String rest = page.substring(page.indexOf("\n## " + title + "\n") + 1);
+    int end = rest.indexOf("\n## ");
+    return end < 0 ? rest : rest.substring(0, end);
   }
 
   @Test

@@ -6,6 +6,8 @@ import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeStatus;
+import dev.partita.api.node.GpuProduct;
+import dev.partita.api.node.GpuTopology;
 import dev.partita.api.node.HeldClaim;
 import dev.partita.api.node.MigProfile;
 import io.fabric8.kubernetes.api.model.ConditionBuilder;
@@ -80,20 +82,9 @@ public final class GpuNodes {
   }
 
   public static Gpu card(String node, int index, String productName, long memoryBytes, GpuHealth health) {
-    return new Gpu(
-        index,
-        index,
-        "GPU-" + node + "-" + index,
-        productName,
-        Driver.modelOf(productName),
-        "Nvidia",
-        "Hopper",
-        "9.0",
-        memoryBytes,
-        "0000:%02x:00.0".formatted(index),
-        "pci0000:%02x".formatted(index),
-        index / 4,
-        "nvl-" + index / 2,
+    return new Gpu(index, index, "GPU-" + node + "-" + index, GpuProduct.named(productName, "Nvidia", "Hopper", "9.0"),
+        memoryBytes, new GpuTopology("0000:%02x:00.0".formatted(index), "pci0000:%02x".formatted(index), index / 4,
+            "nvl-" + index / 2),
         health);
   }
 

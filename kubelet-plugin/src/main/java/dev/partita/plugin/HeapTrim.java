@@ -5,9 +5,9 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
- * Gives the node back what of the heap is not needed any more. The serial collector lets the old generation grow up to
- * its limit before it looks for garbage in it, so that after a start or a rush of claims the heap would stay at several
- * times of what is alive. A collection takes some 30 ms, and on a quiet node there is none.
+ * Returns heap memory that is no longer needed to the node. The serial collector lets the old generation grow to its
+ * limit before it looks for garbage there. So after a start or a burst of claims the heap would stay several times as
+ * large as what is alive. A collection takes about 30 ms, and a quiet node has none.
  *
  * <p>For example, 16 MiB were left after the last collection and the heap has 28 MiB now: more than 16 × 1.25 + 4, so
  * it is collected.

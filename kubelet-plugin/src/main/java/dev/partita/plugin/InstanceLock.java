@@ -11,8 +11,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds a state folder against plugins that know nothing of each other. Plugins that run in pods hold it together,
- * since a rolling update has two of them for a while; one that does not holds it alone. It ends with the process.
+ * Locks a state folder against plugins that must not share it. Plugins that run in pods share it, since a rolling
+ * update has two of them for a while; a plugin outside a pod has it alone. The lock ends with the process.
  */
 final class InstanceLock implements AutoCloseable {
   private final FileChannel file;

@@ -6,12 +6,12 @@ import dev.partita.cdi.CdiFolder;
 import dev.partita.plugin.cardreport.CardReports;
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.CdiName;
+import dev.partita.plugin.claim.ThisNode;
 import dev.partita.plugin.claimstatus.ClaimReports;
 import dev.partita.plugin.dra.ClaimServiceOnceStarted;
 import dev.partita.plugin.dra.DraV1Beta1Service;
 import dev.partita.plugin.dra.DraV1Service;
 import dev.partita.plugin.health.HealthEndpoint;
-import dev.partita.plugin.held.ClaimPods;
 import dev.partita.plugin.held.HeldClaims;
 import dev.partita.plugin.inventory.GpuNodeReporter;
 import dev.partita.plugin.inventory.Inventory;
@@ -21,7 +21,6 @@ import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.leftover.Holdings;
 import dev.partita.plugin.leftover.LeftoverSweep;
 import dev.partita.plugin.leftover.LibrarySweep;
-import dev.partita.plugin.leftover.SpecRenewal;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.metrics.NodeMetrics;
 import dev.partita.plugin.metrics.TimedClaimService;
@@ -29,19 +28,22 @@ import dev.partita.plugin.metrics.UseTotals;
 import dev.partita.plugin.mig.MigCards;
 import dev.partita.plugin.mig.PatientMigControl;
 import dev.partita.plugin.nvml.DriverWatch;
-import dev.partita.plugin.nvml.NvmlLibrary;
+import dev.partita.plugin.nvml.jna.NvmlLibrary;
 import dev.partita.plugin.podresources.ContainerDevices;
 import dev.partita.plugin.prepare.ClaimPreparer;
 import dev.partita.plugin.prepare.ClaimReader;
 import dev.partita.plugin.prepare.ClaimSpec;
 import dev.partita.plugin.prepare.NodeSteps;
-import dev.partita.plugin.prepare.OperationLock;
 import dev.partita.plugin.registration.PluginSockets;
 import dev.partita.plugin.share.HookLibraries;
 import dev.partita.plugin.share.ShareFolders;
 import dev.partita.plugin.share.UsageRegions;
+import dev.partita.plugin.store.ClaimPods;
+import dev.partita.plugin.store.ClaimStore;
+import dev.partita.plugin.store.OperationLock;
 import dev.partita.plugin.usage.UsageWatch;
 import dev.partita.plugin.usage.measure.ClaimUsers;
+import dev.partita.plugin.usage.verdict.ExcessPolicy;
 import dev.partita.plugin.xid.XidWatch;
 import dev.partita.serving.metrics.Metrics;
 import dev.partita.serving.metrics.MetricsServer;
@@ -176,38 +178,50 @@ public final class KubeletPlugin implements AutoCloseable {
                 settings.kubeletPluginsDir(),
                 settings.podUid(),
                 List.of(new DraV1Service(claims), new DraV1Beta1Service(claims))));
-    startLoops(settings, client.apply(this), patience, libraries, lock, driver, loops, reporting, kubelet, claims);
+    startLoops(
+        settings, client.apply(this), patience,
+        new ForKubelet(libraries, lock, driver, loops, reporting, kubelet, claims));
     LOG.info("plugin of node {} started, driver root {}", settings.nodeName(), settings.driverRoot().onHost());
   }
 
-  private void startLoops(
-      PluginSettings settings,
-      KubernetesClient client,
-      NodeInventory.Patience patience,
+  /**
+   * What is there before the API client is made and the driver is asked, so that kubelet does not wait for them.
+   *
+   * @param reporting the loops that go on until what the others have left is written
+   * @param claims waits for who prepares them
+   */
+  private record ForKubelet(
       HookLibraries libraries,
       OperationLock lock,
       DriverWatch driver,
       Loops loops,
       Loops reporting,
-      PluginSockets kubelet,
-      ClaimServiceOnceStarted claims)
+      PluginSockets sockets,
+      ClaimServiceOnceStarted claims) {}
+
+  private void startLoops(
+      PluginSettings settings,
+      KubernetesClient client,
+      NodeInventory.Patience patience,
+      ForKubelet open)
       throws IOException {
+    Loops loops = open.loops();
     Clock clock = Clock.systemUTC();
     Clock monotonicClock = MonotonicClock.start();
-    String pool = Driver.poolOf(settings.nodeName());
+    ThisNode here = new ThisNode(Driver.poolOf(settings.nodeName()), Files.readString(BOOT_ID).strip());
     Checkpoint checkpoint = opened(new Checkpoint(settings.stateRoot().resolve("claims"), clock));
     ShareFolders folders = new ShareFolders(settings.stateRoot(), settings.runRoot(), opened(new UsageRegions()));
     CdiFolder cdi = new CdiFolder(settings.cdiRoot(), CdiName.KIND.vendor() + "-" + CdiName.KIND.deviceClass());
+    ClaimStore store = new ClaimStore(checkpoint, cdi, folders, new ClaimPods(settings.runRoot()), open.lock());
 
     ApiCalls calls = ApiCalls.standard();
     ClaimReader api = new ClaimReader(client, calls);
     GpuNodeReporter node =
         opened(new GpuNodeReporter(client, calls, settings.nodeName(), version(), settings.podUid(), clock));
     HeldClaims held = new HeldClaims(checkpoint, cdi, folders, clock);
-    ClaimPods pods = new ClaimPods(settings.runRoot());
     InventoryReader reader =
         new InventoryReader(
-            settings.driverRoot(), settings.sysfs(), driver.around(NvmlLibrary::open)::open, settings.reserve(),
+            settings.driverRoot(), settings.sysfs(), open.driver().around(NvmlLibrary::open)::open, settings.reserve(),
             settings.mig());
     NodeInventory inventory =
         opened(
@@ -221,30 +235,26 @@ public final class KubeletPlugin implements AutoCloseable {
                 patience,
                 loops));
 
-    ClaimReports reports = opened(new ClaimReports(client, calls, settings.nodeName(), clock, reporting));
+    ClaimReports reports = opened(new ClaimReports(client, calls, settings.nodeName(), clock, open.reporting()));
     ClaimSpec specs = new ClaimSpec(settings.driverRoot(), settings.extraDriverMounts(), folders);
     PatientMigControl cards = opened(new PatientMigControl(reader));
     MigCards mig = new MigCards(cards);
     NodeSteps steps =
-        new NodeSteps(checkpoint, libraries, folders, specs, cdi, inventory::current, mig, settings.mig());
-    String bootId = Files.readString(BOOT_ID).strip();
+        new NodeSteps(store, open.libraries(), specs, inventory::current, mig, settings.mig());
     ClaimPreparer preparer =
         new ClaimPreparer(
-            pool, bootId, api, inventory, () -> node.spec(SPEC_WAIT), checkpoint, steps, lock, reports, held, pods);
+            here, api, inventory, () -> node.spec(SPEC_WAIT), store, steps, reports, held);
     Metrics metrics = new Metrics();
-    claims.started(new TimedClaimService(preparer, metrics.registry()));
-    readiness = () -> notReady(node, inventory, kubelet);
+    open.claims().started(new TimedClaimService(preparer, metrics.registry()));
+    readiness = () -> notReady(node, inventory, open.sockets());
     UsageWatch usage =
-        UsageWatch.over(
-            checkpoint,
-            folders,
+        new UsageWatch(
+            store,
             reader::processes,
             reader::samples,
             api,
-            lock,
             reports,
-            settings.onExcess(),
-            settings.plausibleOverhead(),
+            new ExcessPolicy(settings.onExcess(), settings.plausibleOverhead()),
             clock,
             monotonicClock);
     UseTotals totals = new UseTotals();
@@ -257,31 +267,28 @@ public final class KubeletPlugin implements AutoCloseable {
       opened(serveMetrics(settings, client, metrics));
     }
     CardReports cardReports =
-        opened(new CardReports(usage::current, usage::seesAll, reader::samples, usage.times(), folders, lock));
+        opened(new CardReports(usage::current, usage::seesAll, reader::samples, usage.times(), folders, open.lock()));
     opened(loops);
     node.start();
     inventory.start(settings.inventoryPeriod());
-    loops.make("kubelet-socket", SOCKET_ALLOWED, () -> check(kubelet)).start();
-    lock.run(
+    loops.make("kubelet-socket", SOCKET_ALLOWED, () -> check(open.sockets())).start();
+    open.lock().run(
         () -> {
           checkpoint.removeLeftovers();
           cdi.removeLeftovers();
-          libraries.removeLeftovers();
+          open.libraries().removeLeftovers();
           return true;
         });
     LeftoverSweep sweep =
         new LeftoverSweep(
-            pool,
-            bootId,
+            here,
             settings.leftoverGrace(),
             api,
-            checkpoint,
-            cdi,
-            folders,
+            store,
             preparer,
-            new Holdings(held, pods, new ClaimUsers(folders, cards), inventory),
-            new SpecRenewal(inventory::current, checkpoint, cdi, preparer),
-            new LibrarySweep(libraries, checkpoint, cdi, lock, settings.leftoverGrace(), monotonicClock),
+            new Holdings(held, store.pods(), new ClaimUsers(folders, cards), inventory),
+            new LibrarySweep(
+                open.libraries(), checkpoint, cdi, open.lock(), settings.leftoverGrace(), monotonicClock),
             monotonicClock);
     sweep.start(loops, settings.sweepPeriod(), settings.inventoryPeriod());
     usage.start(loops, settings.usagePeriod());

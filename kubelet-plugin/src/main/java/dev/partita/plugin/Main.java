@@ -82,8 +82,8 @@ public final class Main implements Callable<Integer> {
   }
 
   /**
-   * Repeating calls is this program's own policy, so the client does not. Nor does it look for every kind of object
-   * that there is, a thousand classes: it is asked for those that it is told of.
+   * Makes the client. It does not repeat calls, since this program does that by its own policy. Nor does it look for
+   * every kind of object that there is, a thousand classes: it is given those that the program uses.
    */
   private static KubernetesClient client() {
     Config config = new ConfigBuilder(Config.autoConfigure(null)).withRequestRetryBackoffLimit(0)

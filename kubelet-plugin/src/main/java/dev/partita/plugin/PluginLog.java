@@ -11,14 +11,14 @@ import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.spi.ContextAwareBase;
 
 /**
- * The log of the plugin's own process: one line an event on stderr, with time, level, where and what. In Java, since
- * what reads the same from XML is 480 classes more in the process. Whoever embeds the plugin has a configuration of its
- * own, so that this is none of it unless the system property {@link #PROPERTY} is set. The environment variable
- * PARTITA_LOG_LEVEL sets the level (INFO).
+ * Configures the log of the plugin's own process: one line for each event on stderr, with time, level, class and
+ * message. It is Java code, since Logback's XML would bring 480 more classes into the process. A program that embeds
+ * the plugin has a configuration of its own, so this one applies only if the system property {@link #PROPERTY} is set.
+ * The environment variable PARTITA_LOG_LEVEL sets the level (INFO).
  */
 @ConfiguratorRank(ConfiguratorRank.CUSTOM_HIGH_PRIORITY)
 public final class PluginLog extends ContextAwareBase implements Configurator {
-  /** Set, to whatever, where this is to be the log's configuration. */
+  /** The system property that makes this the log's configuration, whatever its value. */
   public static final String PROPERTY = "partita.plugin.log";
 
   private static final String PATTERN =

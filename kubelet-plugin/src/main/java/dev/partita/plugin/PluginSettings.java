@@ -136,8 +136,9 @@ public final class PluginSettings {
           + "PARTITA_USAGE_PERIOD]") private Duration usagePeriod = Duration.ZERO;
 
   @Option(names = "--reserve-memory", paramLabel = "AMOUNT|PERCENT", defaultValue = "${env:PARTITA_RESERVE_MEMORY:-0}",
-      description = "Memory a card that is not sold to shares, besides what the driver keeps for itself: 512Mi, 1.5%%. For what uses the cards without"
-          + " a claim: contexts count against the shares that they are made in. Default: ${DEFAULT-VALUE}" + ENV
+      description = "Memory of each card that is not sold to shares, besides what the driver keeps for itself: 512Mi, 1.5%%. It is for what uses the"
+          + " cards without a claim; contexts count against the shares that they are made in. Default: ${DEFAULT-VALUE}"
+          + ENV
           + "PARTITA_RESERVE_MEMORY]") private String reserveMemory = "";
 
   @Option(names = "--on-excess", paramLabel = "report|kill", defaultValue = "${env:PARTITA_ON_EXCESS:-report}",
@@ -153,8 +154,8 @@ public final class PluginSettings {
 
   @Option(names = "--mig", paramLabel = "true|false", arity = "0..1", fallbackValue = "true",
       defaultValue = "${env:PARTITA_MIG:-false}",
-      description = "Whether to cut cards into MIG instances for claims, which takes a privileged process. What is cut then is what a GpuNode's spec.publish"
-          + " offers as Mig; on such a node nobody else may make instances. Default: ${DEFAULT-VALUE}" + ENV
+      description = "Whether to cut cards into MIG instances for claims, which needs a privileged process. A node offers instances if its GpuNode's spec.publish"
+          + " has Mig. Nobody else may make instances there. Default: ${DEFAULT-VALUE}" + ENV
           + "PARTITA_MIG]") private boolean mig;
 
   /** Filled by {@link #of} or by the command whose mixin it is. */
@@ -177,7 +178,10 @@ public final class PluginSettings {
     return settings.checked();
   }
 
-  /** These settings. Throws IllegalArgumentException that names the first of them that cannot be. */
+  /**
+   * These settings, if all of them are possible. Throws an IllegalArgumentException that names the first one that is
+   * not.
+   */
   PluginSettings checked() {
     if (!NODE_NAME.matcher(nodeName).matches()) {
       throw new IllegalArgumentException("the node name must be the name of a Kubernetes node: \"" + nodeName + "\"");
@@ -190,7 +194,7 @@ public final class PluginSettings {
     metricsNames();
     for (Duration period : List.of(inventoryPeriod, sweepPeriod, usagePeriod)) {
       if (period.isZero()) {
-        throw new IllegalArgumentException("a period must be longer than nothing: " + period);
+        throw new IllegalArgumentException("a period must be longer than 0 s: " + period);
       }
     }
     if (plausibleOverhead() < UsageWatch.LEAST_PLAUSIBLE_OVERHEAD) {

@@ -15,7 +15,7 @@ import dev.partita.cdi.driver.DriverSearch;
 import dev.partita.plugin.nvml.CardReader;
 import dev.partita.plugin.nvml.CardUser;
 import dev.partita.plugin.nvml.MigControl;
-import dev.partita.plugin.nvml.NvmlLibrary;
+import dev.partita.plugin.nvml.jna.NvmlLibrary;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;

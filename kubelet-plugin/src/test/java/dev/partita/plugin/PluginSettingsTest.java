@@ -59,7 +59,7 @@ class PluginSettingsTest {
   @Test
   void aPeriodOfNothingIsRefusedAndAGraceOfNothingIsNot() {
     assertThatThrownBy(() -> of("--usage-period=0")).isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("longer than nothing");
+        .hasMessageContaining("longer than 0 s");
     assertThat(of("--leftover-grace=0").leftoverGrace()).isZero();
   }
 

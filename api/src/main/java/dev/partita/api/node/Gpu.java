@@ -8,24 +8,24 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One card, as NVML describes it.
+ * One card, as NVML describes it. It has as many components as a GpuNode has fields for a card, since Jackson reads and
+ * writes it as it stands; code makes one of a {@link GpuProduct} and a {@link GpuTopology}.
  *
  * @param index NVML's index on the node, from 0
  * @param minor number of its device node, {@code /dev/nvidia<minor>}
  * @param uuid {@code GPU-…}
- * @param productName such as "NVIDIA H200"
- * @param model short name: {@link dev.partita.api.Driver#modelOf}
- * @param brand such as "Nvidia"
- * @param architecture such as "Hopper"
- * @param cudaComputeCapability such as "9.0"
+ * @param productName as in {@link GpuProduct}
+ * @param model as in {@link GpuProduct}
+ * @param brand as in {@link GpuProduct}
+ * @param architecture as in {@link GpuProduct}
+ * @param cudaComputeCapability as in {@link GpuProduct}
  * @param memoryBytes device memory in bytes, before any reserve
  * @param reserved what of it is not sold to shares; null if that is nothing
- * @param pciBusId domain:bus:device.function, such as 0000:1b:00.0; null if not known
- * @param pcieRoot PCIe root complex, such as pci0000:17; null if not known
- * @param numaNode NUMA node; null if not known
- * @param nvlinkDomain cards with the same value reach each other over NVLink; null without NVLink
- * @param nvlinkPeers cards of the node to which its NVLinks lead directly; none where they all lead to switches, over
- *        which every card of the domain is as near as any other
+ * @param pciBusId as in {@link GpuTopology}
+ * @param pcieRoot as in {@link GpuTopology}
+ * @param numaNode as in {@link GpuTopology}
+ * @param nvlinkDomain as in {@link GpuTopology}
+ * @param nvlinkPeers as in {@link GpuTopology}
  * @param migProfiles which MIG instances the node's plugin can make of the card; none where the card or the plugin
  *        cannot
  * @param health whether the card can be used
@@ -58,50 +58,60 @@ public record Gpu(
     migProfiles = migProfiles == null ? List.of() : List.copyOf(migProfiles);
   }
 
-  /** A card of which nothing is reserved, no MIG instances are made, and no NVLink leads to another one directly. */
+  /** A card of which nothing is reserved, and no MIG instances are made. */
   public Gpu(
       int index,
       int minor,
       String uuid,
-      String productName,
-      String model,
-      String brand,
-      String architecture,
-      String cudaComputeCapability,
+      GpuProduct product,
       long memoryBytes,
-      @Nullable String pciBusId,
-      @Nullable String pcieRoot,
-      @Nullable Integer numaNode,
-      @Nullable String nvlinkDomain,
+      GpuTopology topology,
       GpuHealth health) {
     this(
-        index, minor, uuid, productName, model, brand, architecture, cudaComputeCapability, memoryBytes, null, pciBusId,
-        pcieRoot,
-        numaNode, nvlinkDomain, List.of(), List.of(), health);
+        index, minor, uuid, product.productName(), product.model(), product.brand(), product.architecture(),
+        product.cudaComputeCapability(), memoryBytes, null, topology.pciBusId(), topology.pcieRoot(),
+        topology.numaNode(), topology.nvlinkDomain(), topology.nvlinkPeers(), List.of(), health);
+  }
+
+  /** The same card, of which something is reserved. */
+  public Gpu withReserved(@Nullable GpuReserve reserve) {
+    return with(reserve, topology(), migProfiles, health);
   }
 
   /** The same card with other MIG profiles. */
   public Gpu withMigProfiles(List<MigProfile> profiles) {
-    return new Gpu(
-        index, minor, uuid, productName, model, brand, architecture, cudaComputeCapability, memoryBytes, reserved,
-        pciBusId, pcieRoot,
-        numaNode, nvlinkDomain, nvlinkPeers, profiles, health);
+    return with(reserved, topology(), profiles, health);
   }
 
-  /** The same card with other NVLinks that lead to cards directly. */
-  public Gpu withNvlinkPeers(List<NvlinkPeer> peers) {
-    return new Gpu(
-        index, minor, uuid, productName, model, brand, architecture, cudaComputeCapability, memoryBytes, reserved,
-        pciBusId, pcieRoot,
-        numaNode, nvlinkDomain, peers, migProfiles, health);
+  /** The same card, plugged in and linked otherwise. */
+  public Gpu withTopology(GpuTopology other) {
+    return with(reserved, other, migProfiles, health);
   }
 
   /** The same card in another state of health. */
   public Gpu withHealth(GpuHealth now) {
+    return with(reserved, topology(), migProfiles, now);
+  }
+
+  private Gpu with(
+      @Nullable GpuReserve reserve,
+      GpuTopology place,
+      List<MigProfile> profiles,
+      GpuHealth state) {
     return new Gpu(
-        index, minor, uuid, productName, model, brand, architecture, cudaComputeCapability, memoryBytes, reserved,
-        pciBusId, pcieRoot,
-        numaNode, nvlinkDomain, nvlinkPeers, migProfiles, now);
+        index, minor, uuid, productName, model, brand, architecture, cudaComputeCapability, memoryBytes, reserve,
+        place.pciBusId(), place.pcieRoot(), place.numaNode(), place.nvlinkDomain(), place.nvlinkPeers(), profiles,
+        state);
+  }
+
+  /** What is the same for all cards of its product. */
+  public GpuProduct product() {
+    return new GpuProduct(productName, model, brand, architecture, cudaComputeCapability);
+  }
+
+  /** Where it is plugged in, and which cards its NVLinks lead to. */
+  public GpuTopology topology() {
+    return new GpuTopology(pciBusId, pcieRoot, numaNode, nvlinkDomain, nvlinkPeers);
   }
 
   /** The profile of an instance, if the card offers it at that place. */

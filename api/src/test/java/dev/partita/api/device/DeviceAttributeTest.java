@@ -8,6 +8,8 @@ import dev.partita.api.device.DeviceAttribute.Scope;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNodeStatus;
+import dev.partita.api.node.GpuProduct;
+import dev.partita.api.node.GpuTopology;
 import dev.partita.api.node.MigProfile;
 import java.util.List;
 import java.util.Map;
@@ -19,7 +21,8 @@ import org.junit.jupiter.api.Test;
 class DeviceAttributeTest {
   private static final Gpu CARD = card("NVIDIA H200", 1);
   private static final Gpu BARE =
-      new Gpu(0, 0, "GPU-0", "", "gpu", "", "", "unknown", 1, "", null, null, null, GpuHealth.HEALTHY);
+      new Gpu(0, 0, "GPU-0", new GpuProduct("", "gpu", "", "", "unknown"), 1, new GpuTopology("", null, null, null),
+          GpuHealth.HEALTHY);
 
   private static final GpuNodeStatus STATUS =
       new GpuNodeStatus(1, "", "580.95.05", "13.0", null, null, List.of(), List.of());
@@ -94,7 +97,7 @@ class DeviceAttributeTest {
   }
 
   private static Gpu card(String product, int numa) {
-    return new Gpu(3, 4, "GPU-3", product, "h200", "Nvidia", "Hopper", "9.0", 140L << 30, "0000:03:00.0", "pci0000:03",
-        numa, "nvl", GpuHealth.HEALTHY);
+    return new Gpu(3, 4, "GPU-3", new GpuProduct(product, "h200", "Nvidia", "Hopper", "9.0"), 140L << 30,
+        new GpuTopology("0000:03:00.0", "pci0000:03", numa, "nvl"), GpuHealth.HEALTHY);
   }
 }

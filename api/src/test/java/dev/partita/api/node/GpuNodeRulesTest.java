@@ -66,8 +66,8 @@ class GpuNodeRulesTest {
   }
 
   private static Gpu card(int index, long memory) {
-    return new Gpu(index, index, "GPU-" + index, "NVIDIA T4", "t4", "Nvidia", "Turing", "7.5", memory, null, null, null,
-        null, GpuHealth.HEALTHY);
+    return new Gpu(index, index, "GPU-" + index, GpuProduct.named("NVIDIA T4", "Nvidia", "Turing", "7.5"), memory,
+        GpuTopology.UNKNOWN, GpuHealth.HEALTHY);
   }
 
   private static GpuNodeSpec spec(String json) throws JsonProcessingException {

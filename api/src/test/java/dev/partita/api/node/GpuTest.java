@@ -63,7 +63,7 @@ class GpuTest {
 
   private static Gpu gpu(@Nullable GpuReserve reserve) {
     return new Gpu(
-        0, 0, "GPU-1", "NVIDIA A", "a", "Nvidia", "Ampere", "8.0", 80 * GIB, reserve, null, null, null, null, List.of(),
-        List.of(), GpuHealth.HEALTHY);
+        0, 0, "GPU-1", GpuProduct.named("NVIDIA A", "Nvidia", "Ampere", "8.0"), 80 * GIB, GpuTopology.UNKNOWN,
+        GpuHealth.HEALTHY).withReserved(reserve);
   }
 }

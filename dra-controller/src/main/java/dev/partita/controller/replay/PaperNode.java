@@ -5,6 +5,8 @@ import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeStatus;
+import dev.partita.api.node.GpuProduct;
+import dev.partita.api.node.GpuTopology;
 import io.fabric8.kubernetes.api.model.ConditionBuilder;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,20 +24,9 @@ final class PaperNode {
     List<Gpu> gpus = new ArrayList<>();
     for (int g = 0; g < cards; g++) {
       gpus.add(
-          new Gpu(
-              g,
-              g,
-              "GPU-" + name + "-" + g,
-              model,
-              model,
-              "Nvidia",
-              "Hopper",
-              "9.0",
-              memory,
-              "0000:%02x:00.0".formatted(g),
-              "pci0000:%02x".formatted(g),
-              g / Math.max(1, perNuma),
-              null,
+          new Gpu(g, g, "GPU-" + name + "-" + g, new GpuProduct(model, model, "Nvidia", "Hopper", "9.0"), memory,
+              new GpuTopology("0000:%02x:00.0".formatted(g), "pci0000:%02x".formatted(g), g / Math.max(1, perNuma),
+                  null),
               GpuHealth.HEALTHY));
     }
     GpuNode node = new GpuNode();

@@ -4,7 +4,7 @@ import dev.partita.api.Driver;
 import dev.partita.api.device.AttributeValue;
 import dev.partita.controller.inventory.Capacity;
 import dev.partita.controller.inventory.Device;
-import dev.partita.controller.selector.functions.KubernetesQuantity;
+import dev.partita.controller.selector.values.KubernetesQuantity;
 import java.util.AbstractMap;
 import java.util.HashMap;
 import java.util.Map;

@@ -11,6 +11,8 @@ import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.api.node.GpuNodeSpec.PublishedMode;
+import dev.partita.api.node.GpuProduct;
+import dev.partita.api.node.GpuTopology;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.inventory.CardKey;
@@ -77,20 +79,11 @@ record Recorded(Header header, List<Case> cases) {
   record Card(String model, @Nullable Integer numa, @Nullable String nvlink, @Nullable String unhealthy) {
     private Gpu of(String node, int index) {
       boolean large = model.equals("h200");
-      return new Gpu(
-          index,
-          index,
-          "GPU-" + node + "-" + index,
-          large ? "NVIDIA H200" : "NVIDIA L40S",
-          model,
-          "Nvidia",
-          large ? "Hopper" : "Ada Lovelace",
-          large ? "9.0" : "8.9",
+      return new Gpu(index, index, "GPU-" + node + "-" + index,
+          new GpuProduct(large ? "NVIDIA H200" : "NVIDIA L40S", model, "Nvidia", large ? "Hopper" : "Ada Lovelace",
+              large ? "9.0" : "8.9"),
           memoryBytes(),
-          "0000:%02x:00.0".formatted(index),
-          "pci0000:%02x".formatted(index / 2),
-          numa,
-          nvlink,
+          new GpuTopology("0000:%02x:00.0".formatted(index), "pci0000:%02x".formatted(index / 2), numa, nvlink),
           unhealthy == null ? GpuHealth.HEALTHY : GpuHealth.unhealthy(unhealthy, "as recorded"));
     }
 

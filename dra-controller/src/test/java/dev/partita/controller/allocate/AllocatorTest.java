@@ -11,6 +11,7 @@ import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.node.GpuTopology;
 import dev.partita.api.node.NvlinkPeer;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.booking.Booking;
@@ -372,22 +373,14 @@ class AllocatorTest {
   private static GpuNode mesh(String name) {
     GpuNode node = GpuNodes.ready(name, 8, "Tesla V100", 32 * GIB);
     List<Gpu> cards =
-        node.getStatus().gpus().stream()
-            .map(
-                gpu -> gpu.withNvlinkPeers(
-                    IntStream.range(0, 8).filter(i -> MESH[gpu.index()][i] > 0)
-                        .mapToObj(i -> new NvlinkPeer(i, MESH[gpu.index()][i])).toList()))
-            .map(gpu -> inOneDomain(gpu))
-            .toList();
+        node.getStatus().gpus().stream().map(gpu -> gpu.withTopology(meshed(gpu.index(), gpu.topology()))).toList();
     return GpuNodes.ready(name, GpuNodeSpec.DEFAULT, cards);
   }
 
-  private static Gpu inOneDomain(Gpu gpu) {
-    return new Gpu(
-        gpu.index(), gpu.minor(), gpu.uuid(), gpu.productName(), gpu.model(), gpu.brand(), gpu.architecture(),
-        gpu.cudaComputeCapability(),
-        gpu.memoryBytes(), gpu.reserved(), gpu.pciBusId(), gpu.pcieRoot(), gpu.numaNode(), "mesh", gpu.nvlinkPeers(),
-        gpu.migProfiles(), gpu.health());
+  private static GpuTopology meshed(int index, GpuTopology at) {
+    List<NvlinkPeer> peers =
+        IntStream.range(0, 8).filter(i -> MESH[index][i] > 0).mapToObj(i -> new NvlinkPeer(i, MESH[index][i])).toList();
+    return new GpuTopology(at.pciBusId(), at.pcieRoot(), at.numaNode(), "mesh", peers);
   }
 
   @Test

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.node.GpuProduct;
+import dev.partita.api.node.GpuTopology;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.inventory.Inventory;
 import java.util.List;
@@ -34,8 +36,8 @@ class ClassPlanTest {
   @Test
   void aModelThatIsNoNameMakesNoClassAndNoExpression() {
     Gpu hostile =
-        new Gpu(0, 0, "GPU-1", "?", "x\" || true || \"", "b", "a", "9.0", GpuNodes.GIB, null, null, null, null,
-            GpuHealth.HEALTHY);
+        new Gpu(0, 0, "GPU-1", new GpuProduct("?", "x\" || true || \"", "b", "a", "9.0"), GpuNodes.GIB,
+            GpuTopology.UNKNOWN, GpuHealth.HEALTHY);
     Inventory inventory =
         Inventory.EMPTY.refreshed(List.of(GpuNodes.ready("node-0", GpuNodeSpec.DEFAULT, List.of(hostile))));
     assertThat(ClassPlan.of(inventory).keySet()).containsExactly("gpu.partita.dev", "mig.gpu.partita.dev",

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.node.GpuProduct;
+import dev.partita.api.node.GpuTopology;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
@@ -54,8 +56,7 @@ class CardKindTest {
       String model,
       int gib,
       GpuHealth health) {
-    return new Gpu(
-        index, index, uuid, "NVIDIA", model, "Nvidia", "Hopper", "9.0", gib * GpuNodes.GIB,
-        "0000:%02x:00.0".formatted(index), "pci0000:%02x".formatted(index), numa, nvlink, health);
+    return new Gpu(index, index, uuid, new GpuProduct("NVIDIA", model, "Nvidia", "Hopper", "9.0"), gib * GpuNodes.GIB,
+        new GpuTopology("0000:%02x:00.0".formatted(index), "pci0000:%02x".formatted(index), numa, nvlink), health);
   }
 }

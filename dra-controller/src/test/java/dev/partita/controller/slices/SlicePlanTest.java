@@ -9,6 +9,8 @@ import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.api.node.GpuNodeSpec.PublishedMode;
+import dev.partita.api.node.GpuProduct;
+import dev.partita.api.node.GpuTopology;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpec;
@@ -279,8 +281,8 @@ class SlicePlanTest {
   @Test
   void valuesThatTheApiWouldRefuseAreMadeToFit() {
     Gpu odd =
-        new Gpu(0, 0, "GPU-1", "N".repeat(80), "n", "", "Hopper", "unknown", GpuNodes.GIB, null, null, null, null,
-            GpuHealth.unhealthy("-not a label! " + "x".repeat(80), "?"));
+        new Gpu(0, 0, "GPU-1", new GpuProduct("N".repeat(80), "n", "", "Hopper", "unknown"), GpuNodes.GIB,
+            GpuTopology.UNKNOWN, GpuHealth.unhealthy("-not a label! " + "x".repeat(80), "?"));
     var device = plan(GpuNodes.ready("node-0", GpuNodeSpec.DEFAULT, List.of(odd))).getFirst().getDevices().getFirst();
     assertThat(Objects.requireNonNull(device.getAttributes().get("productName")).getString()).hasSize(64);
     assertThat(device.getAttributes()).doesNotContainKeys("brand", "cudaComputeCapability", "pciBusID");

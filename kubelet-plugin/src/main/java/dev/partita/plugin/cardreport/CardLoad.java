@@ -12,9 +12,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes one card's reports of NVML's samples. Each sample is an average over a period that ends with it; periods differ
- * by card. What a process uses of which nobody knows yet whose it is counts for every share as its own, and for each as
- * others' use as well.
+ * Makes one card's reports from NVML's samples. Each sample is an average over a period that ends with it; periods
+ * differ from card to card. As long as nobody knows whose a process is, what it uses counts for every share both as its
+ * own use and as others' use.
  */
 final class CardLoad {
   /** Samples of one period carry times this close to each other, in microseconds; the shortest period is 1/6 s. */

@@ -17,7 +17,10 @@ record CardReport(long number, long atNanos, long busyNanos, int othersPercent, 
   /** Name of the file, beside the quota. */
   static final String NAME = "card";
 
-  /** Always as long, so that writing it over an earlier one leaves nothing of that. */
+  /**
+   * The report's text. It always has the same length, so that nothing stays of an earlier report that it is written
+   * over.
+   */
   String text() {
     return String.format(
         Locale.ROOT,

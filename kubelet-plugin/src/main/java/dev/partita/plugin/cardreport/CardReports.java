@@ -5,8 +5,8 @@ import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.nvml.CardSamples;
 import dev.partita.plugin.nvml.ProcessSample;
 import dev.partita.plugin.nvml.Samples;
-import dev.partita.plugin.prepare.OperationLock;
 import dev.partita.plugin.share.ShareFolders;
+import dev.partita.plugin.store.OperationLock;
 import dev.partita.plugin.usage.measure.SampledTimes;
 import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.verdict.ProcessUse;
@@ -32,9 +32,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes a card report for every share whose core limit depends on others: on a card with several claims, or with a
- * soft limit. In place, so that a few times a second costs no new file; a share that is being released gets none. Hands
- * on the samples of these cards, and of those with a hard limit, to who holds limits against them.
+ * Writes a card report for every share whose core limit depends on others: a share on a card with several claims, or
+ * one with a soft limit. It writes in place, so that several reports a second need no new file; a share that is being
+ * released gets none. It hands the samples of these cards, and of cards with a hard limit, on to what checks the
+ * limits.
  */
 public final class CardReports implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CardReports.class);
@@ -139,7 +140,7 @@ public final class CardReports implements AutoCloseable {
     }
   }
 
-  /** Writes all reports that are needed, once. Of a card that nobody uses that is said once, and NVML is not asked. */
+  /** Writes once all reports that are needed. Those of a card that nobody uses say so once, and NVML is not asked. */
   void report() throws IOException {
     group();
     if (setBack.since(clock.get())) {
@@ -213,7 +214,10 @@ public final class CardReports implements AutoCloseable {
     }
   }
 
-  /** Before anything is written: a report that cannot be is no reason to miss samples. */
+  /**
+   * Asks for all samples. This comes before anything is written, so that a report that cannot be written makes nobody
+   * miss samples.
+   */
   private Map<String, List<ProcessSample>> ask() {
     Map<String, List<ProcessSample>> answers = new HashMap<>();
     for (String card : asked) {

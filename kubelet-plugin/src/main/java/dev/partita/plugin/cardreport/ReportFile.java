@@ -17,14 +17,16 @@ import java.time.Instant;
 import java.util.Objects;
 
 /**
- * A card report, written in place through a descriptor that is open from when the file was made.
+ * A card report's file. It is written in place, through a descriptor that stays open from the moment the file is made.
  *
- * <p>Containers have the file mounted, read-only; but root of one can hold a lease on it, and whoever opened it for
- * writing would wait for that. On a file that is open for writing the kernel gives no lease. So every plugin makes a
- * file of its own, which takes the place of an earlier plugin's.
+ * <p>Containers have the file mounted read-only. But a container's root can hold a lease on it, and whoever then opens
+ * the file for writing has to wait. The kernel gives no lease on a file that is open for writing. So every plugin makes
+ * a file of its own, which replaces that of an earlier plugin.
  */
 final class ReportFile implements AutoCloseable {
-  /** A plugin that is being replaced leaves the file to the new one, and takes it back if that one does not go on. */
+  /**
+   * A plugin that is being replaced leaves the file to the new one, and takes it back if the new one does not go on.
+   */
   private static final Duration GONE = Duration.ofSeconds(5);
 
   private final Path path;

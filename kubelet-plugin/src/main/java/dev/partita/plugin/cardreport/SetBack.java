@@ -6,9 +6,9 @@ import dev.partita.plugin.nvml.ProcessSample;
 import java.util.List;
 
 /**
- * Notices when the time of day is set back, as at the start of a machine whose own clock is ahead. NVML's samples carry
- * it: those from before then seem to be of times that are yet to come, and newer ones than those are not made for as
- * long as the clock was ahead.
+ * Notices when the time of day is set back, as happens at the start of a machine whose own clock is ahead. NVML's
+ * samples carry the time of day. So samples from before then seem to lie in the future, and for as long as the clock
+ * was ahead none is newer than those.
  */
 final class SetBack {
   /** Microseconds; clocks that are only slowed down go back by far less between two looks. */
@@ -19,7 +19,7 @@ final class SetBack {
   private long last;
   private long reached; // by the time of day, before it was set back; 0 if it never was
 
-  /** Whether it was since the last look: then what is known of samples is to be forgotten. */
+  /** Whether the clock was set back since the last look. If so, what is known of samples must be forgotten. */
   boolean since(Moment now) {
     long offsetNow = now.epochMicros() - now.nanos() / 1000;
     boolean back = begun && offsetNow < offset - STEP;
@@ -32,7 +32,10 @@ final class SetBack {
     return back;
   }
 
-  /** An answer that has samples from before tells nothing: NVML may have none yet of a process that is at work. */
+  /**
+   * The answer, or one that tells nothing if it has samples from before: then NVML may have none yet of a process that
+   * is at work.
+   */
   CardSamples judge(CardSamples answer, Moment now) {
     List<ProcessSample> samples = answer.known();
     boolean old = samples.stream().mapToLong(ProcessSample::timestampMicros)

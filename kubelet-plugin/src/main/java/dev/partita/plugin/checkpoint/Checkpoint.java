@@ -29,13 +29,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The claims that have been or are being prepared: a folder with one record a claim, {@code <UID>.claim}. A record that
- * cannot be read is set aside under {@code <UID>.claim.unreadable-<time>} and counts as not there: whoever needs it
- * makes it anew from the claim. One that another version of the plugin has written is not touched: its claim can be
- * neither prepared nor released, and {@link #foreign} tells of it.
+ * Keeps a record of every claim that was or is being prepared: a folder with one file for each claim, {@code
+ * <UID>.claim}. A record that cannot be read is moved aside, to {@code <UID>.claim.unreadable-<time>}, and counts as
+ * missing: whoever needs it makes it anew from the claim. A record that another version of the plugin has written is
+ * not touched: its claim can be neither prepared nor released, and {@link #foreign} lists it.
  *
- * <p>Records are kept in memory, and only files that have changed are read again, whoever changed them: another plugin
- * of a rolling update writes here, too.
+ * <p>Records are kept in memory, and only files that have changed are read again, whoever changed them: during a
+ * rolling update another plugin writes here, too.
  */
 public final class Checkpoint implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Checkpoint.class);
@@ -48,8 +48,8 @@ public final class Checkpoint implements AutoCloseable {
   private final Clock clock;
 
   /**
-   * Writers share it; who sets a record aside has it alone, so that no record is taken for the unreadable one that it
-   * replaces.
+   * Writers share it. Whoever moves a record aside has it alone, so that no new record is taken for the unreadable one
+   * that it replaces.
    */
   private final ReadWriteLock replacing = new ReentrantReadWriteLock();
 
@@ -72,7 +72,7 @@ public final class Checkpoint implements AutoCloseable {
 
   /**
    * Writes a claim's record. When this returns, a completed one is on the disk. One that was only started survives the
-   * plugin, but maybe not a power cut, as nothing of what it stands for does.
+   * plugin, but maybe not a power cut, and neither does anything that it stands for.
    */
   public void write(PreparedClaim claim) throws IOException {
     Path file = fileOf(claim.claim().uid());
@@ -181,7 +181,7 @@ public final class Checkpoint implements AutoCloseable {
     }
   }
 
-  /** Forgets a claim; whether there was a record. */
+  /** Removes a claim's record; whether there was one. */
   public boolean remove(String uid) throws IOException {
     return DurableFile.remove(fileOf(uid), sync);
   }

@@ -34,9 +34,10 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A record's bytes: one line {@code partita-checkpoint <version> sha256:<of the rest>}, then JSON. The checksum is over
- * the bytes as they are, so that a newer program can read what an older one wrote; unknown fields are skipped. A change
- * that an older program must not skip takes the next version: then the older one keeps its hands off the record.
+ * Reads and writes a record's bytes: one line {@code partita-checkpoint <version> sha256:<of the rest>}, then JSON. The
+ * checksum covers the bytes as they are, so that a newer program can read what an older one wrote. Unknown fields are
+ * skipped. A change that an older program must not skip gets the next version number; the older program then leaves the
+ * record alone.
  */
 final class ClaimRecord {
   private static final String MAGIC = "partita-checkpoint";
@@ -107,7 +108,10 @@ final class ClaimRecord {
     return new ForeignRecord(uid, version, text(body, "namespace"), text(body, "name"), cards);
   }
 
-  /** By a list of what is still to be looked at: how deep a newer record nests is not known. */
+  /**
+   * Collects the UUIDs of cards that stand anywhere in a record. It keeps a list of what is still to be looked at,
+   * since nobody knows how deep a newer record nests.
+   */
   private static void collectCards(JsonNode body, Set<String> into) {
     Deque<JsonNode> left = new ArrayDeque<>(List.of(body));
     while (!left.isEmpty()) {

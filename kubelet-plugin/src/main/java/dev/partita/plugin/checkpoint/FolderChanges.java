@@ -12,9 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells which files of a folder have changed since the last question, by the kernel's word (inotify(7)), so that a
- * change that was made before the question, by whichever process, is told by it. Where the kernel gives no more
- * watches, everything may have changed each time. Not for several threads.
+ * Tells which files of a folder have changed since the last question. The kernel reports the changes (inotify(7)), so
+ * the answer has every change that any process made before the question. Where the kernel gives no more watches, the
+ * answer is always that everything may have changed. Not for several threads.
  */
 final class FolderChanges implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(FolderChanges.class);

@@ -4,8 +4,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A record that another version of the plugin has written. What it means is not known here; this is what stands in it
- * all the same.
+ * A record that another version of the plugin has written. This version does not know what the record means, only what
+ * stands in it.
  *
  * @param uid of the claim
  * @param version of the record

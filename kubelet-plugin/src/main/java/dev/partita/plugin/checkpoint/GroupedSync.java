@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Syncs one folder for several writers at once: whoever waits while a sync runs has his part in the next one. */
+/** Syncs one folder for several writers at once: a writer that comes while a sync runs is served by the next one. */
 final class GroupedSync implements DurableFile.FolderSync {
   private final AtomicLong asked = new AtomicLong();
   private final ReentrantLock turn = new ReentrantLock();

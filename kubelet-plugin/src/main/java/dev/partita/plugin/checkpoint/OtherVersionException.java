@@ -2,7 +2,7 @@ package dev.partita.plugin.checkpoint;
 
 import java.io.IOException;
 
-/** A record was written by another version of the plugin, which alone can read and release what it tells of. */
+/** A record was written by another version of the plugin. Only that version can read it and release what it lists. */
 public final class OtherVersionException extends IOException {
   private static final long serialVersionUID = 1L;
 

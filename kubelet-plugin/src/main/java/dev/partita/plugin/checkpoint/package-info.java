@@ -1,4 +1,4 @@
-/** What has been prepared, as it survives a crash. */
+/** The records of prepared claims, which survive a crash. */
 @NullMarked
 package dev.partita.plugin.checkpoint;
 

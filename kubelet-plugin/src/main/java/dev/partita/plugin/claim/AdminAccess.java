@@ -4,14 +4,14 @@ import dev.partita.api.node.HeldDevice;
 import java.util.List;
 import java.util.Optional;
 
-/** Access to a card beside whoever has it, for an administrator; nothing of it is taken. */
+/** An administrator's access to a card beside the claims that have it. It takes nothing of the card. */
 public record AdminAccess() implements CardUse {
   @Override
   public Optional<String> clash(PreparedDevice own, List<PreparedDevice> others) {
     return Optional.empty();
   }
 
-  /** The card stays as whoever uses it has it. */
+  /** No: the card stays as those who use it have it. */
   @Override
   public boolean needsUncutCard() {
     return false;

@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * How a claim uses a card on this node: for every {@link dev.partita.api.sharing.SharingStrategy} the class that
- * answers for it. Nothing else in the plugin tells strategies apart but what reads an allocation
- * ({@link AllocationDecoder}) and a checkpoint record, and the compiler names these.
+ * How a claim uses a card on this node. For every {@link dev.partita.api.sharing.SharingStrategy} there is one class
+ * that answers for it. Besides these only two places in the plugin tell strategies apart, what reads an allocation and
+ * what reads a checkpoint record, and the compiler names both.
  */
 public sealed interface CardUse permits HookedShare, ExclusiveShare, WholeCard, MigInstance, AdminAccess {
   /** Why it cannot stand beside what others have of its card; empty if it can. */

@@ -3,7 +3,7 @@ package dev.partita.plugin.claim;
 import dev.partita.api.Driver;
 import dev.partita.cdi.CdiKind;
 
-/** What our CDI devices are called. */
+/** The names of our CDI devices. */
 public final class CdiName {
   public static final CdiKind KIND = new CdiKind(Driver.NAME, "claim");
 

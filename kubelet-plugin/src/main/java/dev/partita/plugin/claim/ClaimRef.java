@@ -11,8 +11,8 @@ public record ClaimRef(String namespace, String name, String uid) {
   }
 
   /**
-   * Whether a text can be a UID: 1 to 64 letters, digits and, inside, dashes. A UID becomes part of paths. By hand,
-   * since every claim that is prepared has the names of all others looked at.
+   * Whether a text can be a UID: 1 to 64 letters, digits and, inside, dashes. A UID becomes part of paths. There is no
+   * regular expression, since every claim that is prepared has the names of all others looked at.
    */
   public static boolean isUid(String text) {
     int last = text.length() - 1;

@@ -6,7 +6,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The last line of defence: the API server lets one card be allocated twice, so the node must not hand it out twice.
+ * Why a claim cannot be prepared beside what other claims have prepared. This is the last line of defence: the API
+ * server lets one card be allocated twice, so the node must not hand it out twice.
  *
  * @param reason why the claim cannot be prepared now
  * @param others the claims that have something of the card in question prepared; empty if the claim is at odds with

@@ -4,7 +4,7 @@ import dev.partita.api.node.HeldDevice;
 import java.util.List;
 import java.util.Optional;
 
-/** A part of a card that the hook library holds containers to, while nobody else has anything of the card. */
+/** A part of a card, to which the hook library limits containers. Nobody else has any part of the card. */
 public record ExclusiveShare(Share its) implements CardUse {
   @Override
   public Optional<String> clash(PreparedDevice own, List<PreparedDevice> others) {

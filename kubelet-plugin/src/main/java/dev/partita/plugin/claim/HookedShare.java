@@ -5,7 +5,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
-/** A part of a card that the hook library holds containers to, beside others' parts. */
+/** A part of a card, to which the hook library limits containers. Others have other parts of the card. */
 public record HookedShare(Share its) implements CardUse {
   @Override
   public Optional<String> clash(PreparedDevice own, List<PreparedDevice> others) {
@@ -27,7 +27,7 @@ public record HookedShare(Share its) implements CardUse {
     return its.words(card);
   }
 
-  /** What of a card keeps every share off it, in the order in which it is told. */
+  /** What keeps every share off a card. If there are several, the first one here is told. */
   private enum Obstacle {
     INSTANCES,
     WHOLE_CARD,

@@ -24,7 +24,7 @@ public record MigInstance(String profile, int start, int size, long memoryBytes)
   }
 
   /** The instance of a profile at a place, which is one of the profile's. */
-  static MigInstance of(MigProfile profile, MigSlot slot) {
+  public static MigInstance of(MigProfile profile, MigSlot slot) {
     int size = profile.placements().stream().filter(place -> place.start() == slot.start()).findFirst().orElseThrow()
         .size();
     return new MigInstance(profile.name(), slot.start(), size, profile.memoryBytes());

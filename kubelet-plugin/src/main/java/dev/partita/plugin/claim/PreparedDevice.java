@@ -3,8 +3,8 @@ package dev.partita.plugin.claim;
 /** A device that a claim has prepared, or is about to. */
 record PreparedDevice(ClaimRef claim, Grant grant) {
   /**
-   * Says who has something prepared. Kubelet puts errors into events of the pod, whose owner sees no other namespace: a
-   * claim there is named by its UID alone.
+   * Says which claim has the device prepared. Kubelet puts errors into events of the pod, whose owner sees no other
+   * namespace. So a claim of another namespace is named by its UID alone.
    *
    * @param asking whom that is told
    */
@@ -12,7 +12,7 @@ record PreparedDevice(ClaimRef claim, Grant grant) {
     return owner(asking) + " has " + grant.device() + " prepared";
   }
 
-  /** Whose it is, for the same. */
+  /** The claim whose it is, named as in {@link #has}. */
   String owner(PreparedDevice asking) {
     return "claim " + (claim.namespace().equals(asking.claim.namespace()) ? claim.toString() : claim.uid());
   }

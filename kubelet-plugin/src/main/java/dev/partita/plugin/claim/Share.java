@@ -4,7 +4,7 @@ import dev.partita.api.Bytes;
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
 
 /**
- * A part of a card, as the hook library holds containers to it.
+ * A part of a card, to which the hook library limits containers.
  *
  * @param memoryBytes bytes of device memory
  * @param physicalBytes bytes of the card that it may hold; less than its memory where the node sells more than its

@@ -4,7 +4,7 @@ import dev.partita.api.node.HeldDevice;
 import java.util.List;
 import java.util.Optional;
 
-/** A whole card, which nobody else has anything of; nothing is intercepted. */
+/** A whole card. Nobody else has any part of it, and nothing is intercepted. */
 public record WholeCard() implements CardUse {
   @Override
   public Optional<String> clash(PreparedDevice own, List<PreparedDevice> others) {

@@ -1,6 +1,6 @@
 /**
- * Claims as this node knows them: which devices they were given, and what that asks of the cards. Values and pure
- * functions.
+ * Claims as this node knows them: which devices they have, what they may do with the cards, and whether that clashes.
+ * Values and pure functions.
  */
 @NullMarked
 package dev.partita.plugin.claim;

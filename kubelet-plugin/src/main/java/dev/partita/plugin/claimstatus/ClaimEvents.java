@@ -8,7 +8,10 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Clock;
 
-/** Writes events on claims. The same event again is counted, not repeated; another note is another event. */
+/**
+ * Writes events on claims. The same event with the same note is counted, not written again; with another note it is
+ * another event.
+ */
 final class ClaimEvents {
   private final KubernetesClient client;
   private final ApiCalls calls;
@@ -22,19 +25,9 @@ final class ClaimEvents {
     this.clock = clock;
   }
 
-  /** Records that something went as it should. */
-  void normal(ClaimRef claim, String reason, String note) {
-    record(claim, false, reason, note);
-  }
-
-  /** Records that something went wrong. */
-  void warning(ClaimRef claim, String reason, String note) {
-    record(claim, true, reason, note);
-  }
-
-  private void record(ClaimRef claim, boolean warning, String reason, String note) {
-    EventObject said = new EventObject(EventObject.About.CLAIM, claim.namespace(), claim.name(), claim.uid(), warning,
-        reason, reason, note);
+  void record(ClaimRef claim, EventReason reason, String note) {
+    EventObject said = new EventObject(EventObject.About.CLAIM, claim.namespace(), claim.name(), claim.uid(),
+        reason.isWarning(), reason.name(), reason.name(), note);
     String name = said.nameByNote();
     calls.run(
         () -> {

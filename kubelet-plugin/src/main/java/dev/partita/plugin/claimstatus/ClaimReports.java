@@ -23,9 +23,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells a claim's user what happened to it, by the claim's device status and by events. Reports are written one after
- * the other, after the call that they report on has been answered: a container never waits for them, and they never
- * make a preparation fail. How many wait is bounded ({@link ReportQueue}).
+ * Tells a claim's user what happened to the claim, by the claim's device status and by events. Reports are written one
+ * after another, and only after the call that they are about has been answered: no container waits for them, and they
+ * never make a preparation fail. The number of reports that wait is bounded ({@link ReportQueue}).
  */
 public final class ClaimReports implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ClaimReports.class);
@@ -88,7 +88,7 @@ public final class ClaimReports implements AutoCloseable {
   /** The claim is ready. */
   public void prepared(PreparedClaim claim) {
     add(new ReportQueue.State(claim, Map.of()));
-    add(event(claim.claim(), false, "Prepared", ClaimWords.message(claim.grants(), nodeName)));
+    add(event(claim.claim(), EventReason.Prepared, ClaimWords.message(claim.grants(), nodeName)));
   }
 
   /**
@@ -101,23 +101,21 @@ public final class ClaimReports implements AutoCloseable {
   }
 
   /**
-   * Something is wrong with how the claim is used. That is said once, so if the API server cannot be reached, it is
-   * tried again for half an hour: who means harm could choose the moment.
-   *
-   * @param reason CamelCase
+   * Something is wrong with how the claim is used. That is said only once. So if the API server cannot be reached it is
+   * tried again for half an hour: whoever means harm could choose that moment.
    */
-  public void misused(ClaimRef claim, String reason, String note) {
-    add(new ReportQueue.Event(claim, true, reason, note, true, 0));
+  public void misused(ClaimRef claim, EventReason reason, String note) {
+    add(new ReportQueue.Event(claim, reason, note, true, 0));
   }
 
   /** The claim cannot be prepared; kubelet tries again. */
   public void failed(ClaimRef claim, String error) {
-    add(event(claim, true, "PrepareFailed", error));
+    add(event(claim, EventReason.PrepareFailed, error));
   }
 
-  /** The claim has been taken back. */
+  /** The claim has been released. */
   public void released(ClaimRef claim) {
-    add(event(claim, false, "Released", "no longer prepared on " + nodeName));
+    add(event(claim, EventReason.Released, "no longer prepared on " + nodeName));
   }
 
   /** Writes what is waiting, for at most 5 s. */
@@ -136,8 +134,8 @@ public final class ClaimReports implements AutoCloseable {
     writer.close();
   }
 
-  private static ReportQueue.Event event(ClaimRef claim, boolean warning, String reason, String note) {
-    return new ReportQueue.Event(claim, warning, reason, note, false, 0);
+  private static ReportQueue.Event event(ClaimRef claim, EventReason reason, String note) {
+    return new ReportQueue.Event(claim, reason, note, false, 0);
   }
 
   private void add(ReportQueue.Report report) {
@@ -178,7 +176,7 @@ public final class ClaimReports implements AutoCloseable {
             dropped -> {
               warned = System.nanoTime();
               LOG.warn(
-                  "dropped {} reports about claims, for the API server takes them too slowly; the last one was about claim {}",
+                  "dropped {} reports about claims, because the API server takes them too slowly; the last one was about claim {}",
                   dropped.count(),
                   dropped.last().about());
             });
@@ -199,11 +197,7 @@ public final class ClaimReports implements AutoCloseable {
 
   private void writeEvent(ReportQueue.Event event) {
     try {
-      if (event.warning()) {
-        events.warning(event.about(), event.reason(), event.note());
-      } else {
-        events.normal(event.about(), event.reason(), event.note());
-      }
+      events.record(event.about(), event.reason(), event.note());
     } catch (KubernetesClientException e) {
       if (!event.untilWritten() || event.tries() == MOST_REPEATS || !ApiCalls.mayPass(e) || !addLater(event)) {
         throw e;

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** What a claim was given, in words and in flat data. */
+/** Describes what a claim was given, as text and as flat data. */
 final class ClaimWords {
   private ClaimWords() {}
 

@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What is to be said of a device beside that it is ready.
+ * What a device's status says besides that the device is ready.
  *
  * @param data scalars, as text
  * @param conditions one a type
@@ -14,24 +14,22 @@ public record DeviceNotes(Map<String, String> data, List<Note> conditions) {
   /**
    * A condition.
    *
-   * @param type CamelCase
    * @param status as the API has it
-   * @param reason CamelCase
    * @param message for people
    */
-  public record Note(String type, String status, String reason, String message) {
+  public record Note(DeviceCondition type, String status, DeviceCondition.Reason reason, String message) {
     /** What is so. */
-    public static Note holds(String type, String reason, String message) {
+    public static Note holds(DeviceCondition type, DeviceCondition.Reason reason, String message) {
       return new Note(type, "True", reason, message);
     }
 
     /** What is not so. */
-    public static Note fails(String type, String reason, String message) {
+    public static Note fails(DeviceCondition type, DeviceCondition.Reason reason, String message) {
       return new Note(type, "False", reason, message);
     }
 
     /** What nobody can tell. */
-    public static Note unknown(String type, String reason, String message) {
+    public static Note unknown(DeviceCondition type, DeviceCondition.Reason reason, String message) {
       return new Note(type, "Unknown", reason, message);
     }
   }

@@ -1,7 +1,7 @@
 package dev.partita.plugin.claimstatus;
 
 import dev.partita.api.Driver;
-import dev.partita.plugin.claim.AllocationDecoder;
+import dev.partita.plugin.allocation.AllocationDecoder;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
 import io.fabric8.kubernetes.api.model.Condition;
@@ -19,10 +19,10 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** The entries of a claim's {@code status.devices} that are ours, as they should be. */
+/**
+ * Makes our entries of a claim's {@code status.devices}.
+ */
 final class DeviceStatuses {
-  private static final String READY = "Ready";
-
   private final ResourceClaim claim;
   private final PreparedClaim prepared;
   private final String nodeName;
@@ -61,11 +61,15 @@ final class DeviceStatuses {
     notes.ifPresent(n -> data.putAll(n.data()));
 
     List<Condition> conditions = new ArrayList<>();
-    conditions.add(condition(before, DeviceNotes.Note.holds(READY, "Prepared", ClaimWords.message(grant, nodeName))));
+    DeviceNotes.Note ready =
+        DeviceNotes.Note.holds(
+            DeviceCondition.Ready, DeviceCondition.Reason.Prepared, ClaimWords.message(grant, nodeName));
+    conditions.add(condition(before, ready));
     if (notes.isPresent()) {
       notes.get().conditions().forEach(note -> conditions.add(condition(before, note)));
     } else {
-      before.stream().flatMap(d -> conditionsOf(d).stream()).filter(c -> !READY.equals(c.getType()))
+      before.stream().flatMap(d -> conditionsOf(d).stream())
+          .filter(c -> !DeviceCondition.Ready.name().equals(c.getType()))
           .forEach(conditions::add);
     }
     return status.withData(new RawExtension(data)).withConditions(conditions).build();
@@ -76,15 +80,15 @@ final class DeviceStatuses {
     String since =
         before.stream()
             .flatMap(device -> conditionsOf(device).stream())
-            .filter(c -> note.type().equals(c.getType()) && note.status().equals(c.getStatus()))
+            .filter(c -> note.type().name().equals(c.getType()) && note.status().equals(c.getStatus()))
             .map(Condition::getLastTransitionTime)
             .filter(Objects::nonNull)
             .findFirst()
             .orElse(now);
     return new ConditionBuilder()
-        .withType(note.type())
+        .withType(note.type().name())
         .withStatus(note.status())
-        .withReason(note.reason())
+        .withReason(note.reason().name())
         .withMessage(note.message())
         .withLastTransitionTime(since)
         .build();

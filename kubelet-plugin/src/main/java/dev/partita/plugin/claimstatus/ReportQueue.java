@@ -12,10 +12,9 @@ import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds reports about claims until they are written. An API server that takes them slowly makes the queue no longer
- * than its bounds: of a claim's states only the newest waits, the same event waits once, and beyond its bounds the
- * queue drops reports and says so. Claims take turns, so that one about which there is much to say keeps none of the
- * others waiting.
+ * Holds reports about claims until they are written. It stays within its bounds however slowly the API server takes
+ * reports: of a claim's states only the newest waits, the same event waits once, and beyond its bounds the queue drops
+ * reports and says so. Claims take turns, so a claim with many reports does not delay the others.
  *
  * <p>For example, 200 shares whose use changes every 5 s while a call takes 15 s: 200 states wait, each the newest one
  * of its claim.
@@ -59,10 +58,10 @@ final class ReportQueue {
    * @param untilWritten whether it is said once only, so that it must be tried again if it is lost
    * @param tries how often it has been tried
    */
-  record Event(ClaimRef about, boolean warning, String reason, String note, boolean untilWritten, int tries)
+  record Event(ClaimRef about, EventReason reason, String note, boolean untilWritten, int tries)
       implements Report {
     Event triedAgain() {
-      return new Event(about, warning, reason, note, untilWritten, tries + 1);
+      return new Event(about, reason, note, untilWritten, tries + 1);
     }
   }
 
@@ -156,7 +155,7 @@ final class ReportQueue {
 
   private void addEvent(Waiting waiting, Event event) {
     if (waiting.events.stream()
-        .anyMatch(other -> other.reason().equals(event.reason()) && other.note().equals(event.note()))) {
+        .anyMatch(other -> other.reason() == event.reason() && other.note().equals(event.note()))) {
       return;
     }
     if (waiting.events.size() >= MOST_EVENTS) {

@@ -10,10 +10,11 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * A JSON patch (RFC 6902) that changes our entries of a claim's {@code status.devices} and carries nobody else's. An
- * update would send the allocation as well, which may not change, and the server compares the bytes of the opaque
- * parameters in it, whose order of fields the client does not keep. Each entry is tested for being ours before it is
- * replaced, and the claim's version must be the one that was read: whoever writes meanwhile wins, and we read again.
+ * A JSON patch (RFC 6902) that changes our entries of a claim's {@code status.devices} and no others. An update would
+ * send the allocation as well, which must not change: the server compares the bytes of the opaque parameters in it, and
+ * the client does not keep the order of their fields. The patch tests that each entry is ours before it replaces the
+ * entry, and that the claim still has the version that was read. If somebody else has written meanwhile, the patch
+ * fails, and we read again.
  */
 final class StatusPatch {
   private static final String DEVICES = "/status/devices";

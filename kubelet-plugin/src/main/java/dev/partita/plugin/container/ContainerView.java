@@ -24,7 +24,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a claim looks from inside the containers that use it.
+ * What a claim looks like from inside the containers that use it.
  *
  * @param env the mirror of each share's quota under HAMi's names, by share key. A number is CUDA's for the card in the
  *        container; where two containers would number a share differently, or it is not known which containers there

@@ -6,14 +6,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** What kubelet asks of a driver, whichever version of the interface it speaks. */
+/** What kubelet asks of a driver, in any version of the interface. */
 public interface ClaimService {
   /** Makes the claims of one call ready for containers; the outcome of each. None waits for another one of them. */
   Map<ClaimRef, Outcome> prepare(Collection<ClaimRef> claims);
 
   /**
-   * Takes the claims of one call back; what went wrong with each, empty if nothing. A claim that is not known is taken
-   * back already.
+   * Releases the claims of one call; what went wrong with each, empty if nothing. A claim that is not known counts as
+   * released.
    */
   Map<ClaimRef, Optional<String>> unprepare(Collection<ClaimRef> claims);
 

@@ -13,8 +13,8 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Answers kubelet with a service that is still being made: the sockets are opened before anything else, so that kubelet
- * knows the plugin at once, and a call that comes earlier than the service waits for it.
+ * Answers kubelet while the service behind it is still being made. The sockets are opened first, so that kubelet knows
+ * the plugin at once; a call that comes before the service is ready waits for it.
  */
 public final class ClaimServiceOnceStarted implements ClaimService {
   private static final Duration PATIENCE = Duration.ofSeconds(20); // kubelet gives a call 45 s

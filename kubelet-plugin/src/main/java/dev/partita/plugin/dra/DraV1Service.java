@@ -25,9 +25,9 @@ public final class DraV1Service extends DRAPluginGrpc.DRAPluginImplBase {
       NodePrepareResourcesRequest request,
       StreamObserver<NodePrepareResourcesResponse> response) {
     NodePrepareResourcesResponse.Builder all = NodePrepareResourcesResponse.newBuilder();
-    Asked asked = asked(request.getClaimsList());
-    claims.prepare(asked.claims()).forEach((claim, outcome) -> all.putClaims(claim.uid(), toResponse(outcome)));
-    asked.refused().forEach((uid, error) -> all.putClaims(uid, toResponse(new ClaimService.Failed(error))));
+    RequestedClaims requested = requested(request.getClaimsList());
+    claims.prepare(requested.claims()).forEach((claim, outcome) -> all.putClaims(claim.uid(), toResponse(outcome)));
+    requested.refused().forEach((uid, error) -> all.putClaims(uid, toResponse(new ClaimService.Failed(error))));
     response.onNext(all.build());
     response.onCompleted();
   }
@@ -37,18 +37,18 @@ public final class DraV1Service extends DRAPluginGrpc.DRAPluginImplBase {
       NodeUnprepareResourcesRequest request,
       StreamObserver<NodeUnprepareResourcesResponse> response) {
     NodeUnprepareResourcesResponse.Builder all = NodeUnprepareResourcesResponse.newBuilder();
-    Asked asked = asked(request.getClaimsList());
-    claims.unprepare(asked.claims())
+    RequestedClaims requested = requested(request.getClaimsList());
+    claims.unprepare(requested.claims())
         .forEach((claim, error) -> all.putClaims(claim.uid(), toResponse(error.orElse(""))));
-    asked.refused().forEach((uid, error) -> all.putClaims(uid, toResponse(error)));
+    requested.refused().forEach((uid, error) -> all.putClaims(uid, toResponse(error)));
     response.onNext(all.build());
     response.onCompleted();
   }
 
-  private static Asked asked(List<Claim> claims) {
-    Asked asked = new Asked();
-    claims.forEach(claim -> asked.add(claim.getNamespace(), claim.getName(), claim.getUid()));
-    return asked;
+  private static RequestedClaims requested(List<Claim> claims) {
+    RequestedClaims requested = new RequestedClaims();
+    claims.forEach(claim -> requested.add(claim.getNamespace(), claim.getName(), claim.getUid()));
+    return requested;
   }
 
   private static NodePrepareResourceResponse toResponse(ClaimService.Outcome outcome) {

@@ -15,14 +15,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers {@code /healthz}, whether the process works, and {@code /readyz}, whether it can do what it is for, each with
- * the reason if not.
+ * Answers {@code /healthz}, whether the process works, and {@code /readyz}, whether it can do its work, each with the
+ * reason if not.
  *
- * <p>Everybody who reaches the node's pods can connect, and kubelet's probes must be answered all the same. So a
- * connection has a virtual thread of its own, serves one request and must have sent it within 3 s; and when there are
- * too many connections the oldest one is closed, not the newest one refused: a probe sends its request at once and has
- * its answer before as many others have come. A server that refuses beyond a number of connections, as the JDK's does,
- * is kept from answering by whoever opens that many.
+ * <p>Everybody who can reach the node's pods can connect, and kubelet's probes must be answered all the same. So each
+ * connection has a virtual thread of its own, serves one request, and must send that within 3 s. When there are too
+ * many connections, the oldest one is closed; the newest one is not refused. A probe sends its request at once and has
+ * its answer before that many others have come. A server that refuses connections beyond a number, as the JDK's does,
+ * can be blocked by whoever opens that many.
  */
 public final class HealthEndpoint implements AutoCloseable {
   static final int MOST_CONNECTIONS = 1024;

@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 
-/** What a probe asks, of which nothing but the path matters (RFC 9112). */
+/** A probe's request (RFC 9112), of which only the path matters. */
 sealed interface ProbeRequest {
   /** A GET of a path, without its query. */
   record Get(String path) implements ProbeRequest {}
@@ -54,7 +54,7 @@ sealed interface ProbeRequest {
     return parse(new String(bytes, 0, length, StandardCharsets.ISO_8859_1));
   }
 
-  /** Whether there is an empty line, of which the end was not there when so many bytes had been looked at. */
+  /** Whether there is an empty line that ends behind the bytes that were looked at before. */
   private static boolean endsHeader(byte[] bytes, int looked, int length) {
     for (int i = Math.max(1, looked); i < length; i++) {
       if (bytes[i] == '\n' && (bytes[i - 1] == '\n' || (bytes[i - 1] == '\r' && i >= 2 && bytes[i - 2] == '\n'))) {

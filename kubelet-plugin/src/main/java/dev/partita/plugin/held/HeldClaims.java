@@ -25,9 +25,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What the node holds that no claim accounts for. Which claims are gone only the API server knows: the search for
- * leftovers asks it, and tells here. What of these is still on the node is looked at whenever somebody wants to know,
- * so that nothing is held any longer once it was released. For any thread.
+ * Knows what the node holds although no claim accounts for it. Only the API server knows which claims are gone: the
+ * search for leftovers asks it, and tells this class. Whether anything of them is still on the node is looked up at
+ * each question, so nothing counts as held any more once it was released. For any thread.
  */
 public final class HeldClaims {
   private static final Logger LOG = LoggerFactory.getLogger(HeldClaims.class);
@@ -48,8 +48,8 @@ public final class HeldClaims {
   }
 
   /**
-   * Tells which claims the API server does not know, or has not allocated to this node, of all of which something is on
-   * the node.
+   * Takes in which claims are gone, though something of each is on the node: the API server does not know them, or has
+   * not allocated them to this node.
    *
    * @return whether others are gone than before
    */
@@ -61,7 +61,7 @@ public final class HeldClaims {
     return first || !gone.equals(before);
   }
 
-  /** The claim is there, and allocated to this node again. */
+  /** Takes in that the claim is there, and allocated to this node again. */
   public synchronized void isThere(String claimUid) {
     if (gone.contains(claimUid)) {
       Set<String> others = new HashSet<>(gone);
@@ -76,9 +76,9 @@ public final class HeldClaims {
   }
 
   /**
-   * What stands in the way of new claims and has no record that can be read, as if it were prepared: whatever another
-   * version of the plugin has prepared, and what is left of claims that are gone. What is left of a claim that is not
-   * gone will have a record again; as long as nobody has looked, each may be gone.
+   * What stands in the way of new claims without a record that can be read, as if it were prepared: whatever another
+   * version of the plugin has prepared, and what is left of claims that are gone. A claim that is not gone will have a
+   * record again, so what is left of it is not meant. As long as nobody has looked, each may be gone.
    *
    * @param besides UID of the claim that it may stand in the way of
    * @param records all that can be read
@@ -100,7 +100,7 @@ public final class HeldClaims {
     return held;
   }
 
-  /** What a claim has of which there is no record, as far as its files tell. */
+  /** What a claim without a record has, as far as its files tell. */
   public List<Grant> grantsWithoutRecord(String uid, Inventory.Cards cards) throws IOException {
     return traces.of(uid, cards).grants();
   }

@@ -34,9 +34,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Tells what a claim has of the cards from what lies on the node, where no record can be read. Quota files tell a share
- * exactly. Besides them the CDI spec tells which cards' device nodes containers get: such a card counts as taken whole,
- * for what of it is used is not known. If there is nothing that names a card, all are.
+ * Finds out what a claim has of the cards from its files, where its record cannot be read. A quota file names a share
+ * exactly. The CDI spec says which cards' device nodes containers get: such a card counts as taken whole, since nobody
+ * knows how much of it is used. If no file names a card, all cards count as taken.
  */
 final class Traces {
   private static final Pattern CARD_NODE = Pattern.compile("/dev/nvidia([0-9]{1,5})");

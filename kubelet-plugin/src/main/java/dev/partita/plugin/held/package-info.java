@@ -1,6 +1,6 @@
 /**
- * What the node holds although no claim says so: prepared claims that were deleted, and claims of which no record can
- * be read. Nobody else gets that: the GpuNode reports it, and it stands in the way of new claims.
+ * What the node holds although no claim says so: prepared claims that were deleted, and claims whose record cannot be
+ * read. Nobody else gets these devices: the GpuNode reports them, and new claims are refused beside them.
  */
 @NullMarked
 package dev.partita.plugin.held;

@@ -24,8 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the node's GpuNode: makes it if it is not there, writes its status when that changes, and never its spec. What
- * the server has is watched, so that an unchanged node costs no call.
+ * Keeps the node's GpuNode up to date: makes it if it is missing, writes its status when that changes, and never writes
+ * its spec. It watches the object, so that an unchanged node costs no call.
  */
 public final class GpuNodeReporter implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(GpuNodeReporter.class);
@@ -91,8 +91,8 @@ public final class GpuNodeReporter implements AutoCloseable {
   }
 
   /**
-   * What the GpuNode's spec says. What is prepared by a wrong one stays so, thus there is no default while it is not
-   * known: it is waited for.
+   * What the GpuNode's spec says; waits for it while it is not known. There is no default for that time, since what is
+   * prepared by a wrong spec stays so.
    *
    * @param atMost how long
    * @throws IllegalStateException if the GpuNode is not known by then

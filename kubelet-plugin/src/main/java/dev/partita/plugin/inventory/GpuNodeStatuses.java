@@ -18,13 +18,13 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** What an inventory looks like in a GpuNode's status. */
+/** Makes a GpuNode's status from an inventory. */
 final class GpuNodeStatuses {
   private GpuNodeStatuses() {}
 
   /**
-   * The status to report. Where the Ready condition says the same as before, it keeps its time of transition, so that
-   * an unchanged node gives an equal status; so does what it holds.
+   * The status to report. An unchanged node gives an equal status: where the Ready condition says the same as before it
+   * keeps its time of transition, and so does what the node holds.
    *
    * @param held what it holds that no claim accounts for
    */
@@ -79,7 +79,7 @@ final class GpuNodeStatuses {
     return counts.entrySet().stream().map(e -> e.getValue() + "x " + e.getKey()).collect(Collectors.joining(", "));
   }
 
-  /** What an earlier plugin has seen already keeps its time. */
+  /** The same, with the times of what an earlier plugin has reported already. */
   private static List<HeldClaim> asBefore(List<HeldClaim> held, @Nullable GpuNodeStatus earlier) {
     if (earlier == null || held.isEmpty()) {
       return held;
@@ -89,7 +89,7 @@ final class GpuNodeStatuses {
     return held.stream().map(claim -> claim.since(since.getOrDefault(claim.claimUid(), claim.since()))).toList();
   }
 
-  /** Conditions of other types are others' to write. */
+  /** The conditions with those of other types, which others write. */
   private static List<Condition> withOthers(Condition ready, @Nullable GpuNodeStatus earlier) {
     List<Condition> conditions = new ArrayList<>(List.of(ready));
     if (earlier != null) {
@@ -103,20 +103,21 @@ final class GpuNodeStatuses {
     if (cards.gpus().isEmpty()) {
       return ready(
           false,
-          "NoGpus",
+          NodeReason.NoGpus,
           "the driver " + cards.driverVersion() + " lists no card; look for them with lspci and nvidia-smi on the node",
           earlier,
           now);
     }
     long unhealthy = cards.gpus().stream().filter(gpu -> gpu.health().state() != GpuHealth.State.Healthy).count();
     String message = cards.gpus().size() + (cards.gpus().size() == 1 ? " card" : " cards");
-    return ready(true, "GpusFound", unhealthy == 0 ? message : message + ", " + unhealthy + " of them unhealthy",
+    return ready(true, NodeReason.GpusFound,
+        unhealthy == 0 ? message : message + ", " + unhealthy + " of them unhealthy",
         earlier, now);
   }
 
   private static Condition ready(
       boolean ready,
-      String reason,
+      NodeReason reason,
       String message,
       @Nullable GpuNodeStatus earlier,
       Instant now) {
@@ -132,7 +133,7 @@ final class GpuNodeStatuses {
     return new ConditionBuilder()
         .withType(GpuNode.READY)
         .withStatus(status)
-        .withReason(reason)
+        .withReason(reason.name())
         .withMessage(message)
         .withLastTransitionTime(since)
         .build();

@@ -7,15 +7,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/** What the node has, at one moment. */
+/** What cards the node has, at one moment. */
 public sealed interface Inventory {
-  /** Reason, of a card and of a node. */
-  String SILENT = "NvmlDoesNotAnswer";
-
   /** The cards as far as they are known while NVML does not answer. */
   static List<Gpu> silent(List<Gpu> gpus) {
     GpuHealth unknown =
-        GpuHealth.unhealthy(SILENT,
+        GpuHealth.unhealthy(CardReason.NvmlDoesNotAnswer.name(),
             "NVML has not come back from a call for long; see dmesg and nvidia-smi on the node");
     return gpus.stream().map(gpu -> gpu.health().state() == GpuHealth.State.Healthy ? gpu.withHealth(unknown) : gpu)
         .toList();
@@ -36,7 +33,7 @@ public sealed interface Inventory {
     }
 
     /**
-     * The same while NVML does not answer: which card is to blame nobody knows. What was said of a card before stays.
+     * The same while NVML does not answer. Nobody knows which card is to blame. What was said of a card before stays.
      */
     Cards silent() {
       return new Cards(files, driverVersion, cudaDriverVersion, Inventory.silent(gpus));
@@ -52,8 +49,8 @@ public sealed interface Inventory {
     }
 
     /**
-     * Whether {@code /dev/nvidia<minor>} is the card's: the driver numbers cards anew when it is loaded, so that one
-     * which is gone has left its number to another.
+     * Whether {@code /dev/nvidia<minor>} is the card's. The driver numbers cards anew when it is loaded, and then the
+     * number of a card that is gone may be another card's.
      */
     public boolean hasNode(Gpu card) {
       return card.health().state() == GpuHealth.State.Healthy
@@ -64,30 +61,23 @@ public sealed interface Inventory {
   /**
    * No driver that answers.
    *
-   * @param reason CamelCase, for the condition: NoDriver, NvmlFailed or NvmlDoesNotAnswer
    * @param message what is wrong and what to do
    */
-  record NoCards(String reason, String message) implements Inventory {
-    public static final String NO_DRIVER = "NoDriver";
-    public static final String NVML_FAILED = "NvmlFailed";
-
+  record NoCards(NodeReason reason, String message) implements Inventory {
     /** What is known before the first reading has ended. */
-    static final NoCards NOT_READ = new NoCards("NotRead", "the cards have not been read yet");
+    static final NoCards NOT_READ = new NoCards(NodeReason.NotRead, "the cards have not been read yet");
 
-    /** NVML has not come back from a call for so long: what cards there are nobody knows. */
+    /** NVML has not come back from a call for so long. Nobody knows what cards there are. */
     static NoCards silent(Duration since) {
       return new NoCards(
-          SILENT,
+          NodeReason.NvmlDoesNotAnswer,
           "NVML does not answer: it has not come back from a call for " + Math.max(1, since.toSeconds())
               + " s; see dmesg and nvidia-smi on the node");
     }
 
-    /**
-     * Whether it is NVML's silence that keeps the cards from being known: then those that were known before may be
-     * there.
-     */
+    /** Whether NVML's silence is the reason. Then the cards that were known before may still be there. */
     boolean isSilence() {
-      return SILENT.equals(reason);
+      return reason == NodeReason.NvmlDoesNotAnswer;
     }
   }
 }

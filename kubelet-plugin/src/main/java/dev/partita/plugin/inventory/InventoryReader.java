@@ -24,7 +24,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Finds the driver, asks NVML, and keeps the library open between readings as long as it is the same driver. */
+/**
+ * Finds the driver and asks NVML. The library stays open from one reading to the next, as long as the driver is the
+ * same.
+ */
 public final class InventoryReader implements AutoCloseable, MigControl {
   private static final Logger LOG = LoggerFactory.getLogger(InventoryReader.class);
 
@@ -42,7 +45,8 @@ public final class InventoryReader implements AutoCloseable, MigControl {
   private boolean startAnew;
 
   /**
-   * Held, for reading, by who waits for events; taken, for writing, to close the library. Both only under the monitor.
+   * Guards the library. Whoever waits for events holds it for reading, and whoever closes the library takes it for
+   * writing; both only under the monitor.
    */
   private final ReentrantReadWriteLock waiting = new ReentrantReadWriteLock();
 
@@ -79,7 +83,7 @@ public final class InventoryReader implements AutoCloseable, MigControl {
         lastLibrary = null;
         closeLibrary();
         known.gone();
-        yield new Inventory.NoCards(Inventory.NoCards.NO_DRIVER, notFound.message());
+        yield new Inventory.NoCards(NodeReason.NoDriver, notFound.message());
       }
       case DriverSearch.Found found -> read(found.files());
     };
@@ -118,7 +122,7 @@ public final class InventoryReader implements AutoCloseable, MigControl {
       LOG.debug("NVML does not say who uses card {}: {}", card, e.getMessage());
       return new CardSamples.NotTold(
           e.code() == NvmlException.NOT_SUPPORTED
-              ? "the card has no samples of processes, as old ones and those in MIG mode"
+              ? "the card has no samples of processes; old cards and cards in MIG mode have none"
               : String.valueOf(e.getMessage()));
     }
   }
@@ -196,7 +200,8 @@ public final class InventoryReader implements AutoCloseable, MigControl {
   }
 
   /**
-   * Before the first reading of the cards, too: a claim with a MIG instance can be released as soon as the plugin runs.
+   * Opens NVML, also before the first reading of the cards: a claim with a MIG instance can be released as soon as the
+   * plugin runs.
    */
   private CardReader openReader() throws NvmlException {
     Path library = lastLibrary;
@@ -221,7 +226,7 @@ public final class InventoryReader implements AutoCloseable, MigControl {
   private Inventory read(DriverFiles files) {
     Optional<DriverFile> library = files.nvml();
     if (library.isEmpty()) {
-      return new Inventory.NoCards(Inventory.NoCards.NO_DRIVER,
+      return new Inventory.NoCards(NodeReason.NoDriver,
           "the driver " + files.version() + " has no NVML library");
     }
     lastLibrary = library.get().localPath();
@@ -239,7 +244,7 @@ public final class InventoryReader implements AutoCloseable, MigControl {
         known.gone();
       }
       return new Inventory.NoCards(
-          Inventory.NoCards.NVML_FAILED,
+          NodeReason.NvmlFailed,
           "the driver " + files.version() + " does not answer: " + e.getMessage()
               + "; see dmesg and nvidia-smi on the node");
     }

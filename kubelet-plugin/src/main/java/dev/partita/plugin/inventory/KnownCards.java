@@ -1,9 +1,9 @@
 package dev.partita.plugin.inventory;
 
-import dev.partita.api.Driver;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuReserve;
+import dev.partita.api.node.GpuTopology;
 import dev.partita.api.node.NvlinkPeer;
 import dev.partita.plugin.nvml.CardReading;
 import dev.partita.plugin.nvml.CardReading.Card;
@@ -16,19 +16,23 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns readings into the node's cards. A card keeps its index, and so the names of its devices, as long as it is
- * known: NVML renumbers the others when one falls off the bus, and claims must not change cards by that.
+ * Turns readings into the node's cards. A card keeps its index, and with it the names of its devices, for as long as it
+ * is known. When one card falls off the bus NVML renumbers the others, and that must not give claims other cards.
  */
 final class KnownCards {
-  /** CUDA sees nothing of such a card but its instances, and this plugin makes none. */
+  /**
+   * The health of a card whose MIG mode is on while this plugin makes no instances: CUDA sees nothing of such a card
+   * but its instances.
+   */
   private static final GpuHealth MIG_MODE_IS_ON =
       GpuHealth.unhealthy(
-          "MigModeIsOn",
+          CardReason.MigModeIsOn.name(),
           "its MIG mode is on: nvidia-smi -i N -mig 0 on the node makes it usable, or plugin.mig=true offers its instances");
 
   private final Reserve reserve;
@@ -92,13 +96,13 @@ final class KnownCards {
     for (Card card : reading.cards()) {
       present.add(card.uuid());
       int index = indexOf.computeIfAbsent(card.uuid(), uuid -> freeIndex(card.index()));
-      card.pciBusId().ifPresent(id -> indexByBusId.put(id, index));
+      card.topology().pciBusId().ifPresent(id -> indexByBusId.put(id, index));
     }
     for (Card card : reading.cards()) {
       lastSeen.put(card.uuid(), describe(card, topology, domains.get(card.uuid()), peers(card, indexByBusId)));
     }
     cutByOthers.clear();
-    reading.cards().stream().filter(card -> card.migOn() && !mig).map(Card::uuid).forEach(cutByOthers::add);
+    reading.cards().stream().filter(card -> card.mig().on() && !mig).map(Card::uuid).forEach(cutByOthers::add);
     missing.clear();
     missing.addAll(lastSeen.keySet());
     missing.removeAll(present);
@@ -110,30 +114,30 @@ final class KnownCards {
     return gpus;
   }
 
-  private Gpu describe(Card card, PciTopology topology, @Nullable String nvlinkDomain, List<NvlinkPeer> nvlinkPeers) {
+  private Gpu describe(Card card, PciTopology pci, @Nullable String nvlinkDomain, List<NvlinkPeer> nvlinkPeers) {
+    Optional<String> busId = card.topology().pciBusId();
+    GpuTopology topology =
+        new GpuTopology(
+            busId.orElse(null),
+            busId.flatMap(pci::pcieRoot).orElse(null),
+            busId.flatMap(pci::numaNode).or(card.topology()::numaNode).orElse(null),
+            nvlinkDomain,
+            nvlinkPeers);
     return new Gpu(
         Objects.requireNonNull(indexOf.get(card.uuid()), card.uuid()),
         card.minor(),
         card.uuid(),
-        card.name(),
-        Driver.modelOf(card.name()),
-        card.brand(),
-        card.architecture(),
-        card.computeCapability(),
-        card.memoryBytes(),
-        new GpuReserve(card.reservedBytes(), reserve.of(card.memoryBytes())),
-        card.pciBusId().orElse(null),
-        card.pciBusId().flatMap(topology::pcieRoot).orElse(null),
-        card.pciBusId().flatMap(topology::numaNode).or(card::numaNode).orElse(null),
-        nvlinkDomain,
-        nvlinkPeers,
-        mig ? card.migProfiles() : List.of(),
-        GpuHealth.HEALTHY);
+        card.product(),
+        card.memory().bytes(),
+        topology,
+        GpuHealth.HEALTHY)
+        .withReserved(new GpuReserve(card.memory().reservedBytes(), reserve.of(card.memory().bytes())))
+        .withMigProfiles(mig ? card.mig().profiles() : List.of());
   }
 
   private static List<NvlinkPeer> peers(Card card, Map<String, Integer> indexByBusId) {
     Map<Integer, Integer> links = new TreeMap<>();
-    for (String busId : card.nvlink().peers()) {
+    for (String busId : card.topology().nvlink().peers()) {
       Integer index = indexByBusId.get(busId);
       if (index != null) {
         links.merge(index, 1, Integer::sum);
@@ -172,10 +176,11 @@ final class KnownCards {
   private static GpuHealth healthOfMissing(Gpu gpu, List<CardReading.Fault> faults) {
     for (CardReading.Fault fault : faults) {
       if (fault.code() == NvmlException.RESET_REQUIRED && (faults.size() == 1 || fault.index() == gpu.index())) {
-        return GpuHealth.unhealthy("GpuResetRequired", "NVML says that the card must be reset: " + fault.message());
+        return GpuHealth.unhealthy(CardReason.GpuResetRequired.name(),
+            "NVML says that the card must be reset: " + fault.message());
       }
     }
     String detail = faults.isEmpty() ? "NVML no longer lists it" : faults.getFirst().message();
-    return GpuHealth.unhealthy("GpuIsLost", "the card does not answer: " + detail);
+    return GpuHealth.unhealthy(CardReason.GpuIsLost.name(), "the card does not answer: " + detail);
   }
 }

@@ -17,9 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads the node's inventory again and again, and tells a listener of it. One thread reads and another one tells: a
- * driver that does not come back from a call keeps nobody from saying so, and an API server that answers slowly keeps
- * no claim from fresh cards.
+ * Reads the node's inventory again and again, and reports it to a listener. One thread reads and another one reports.
+ * So it can be reported that the driver does not come back from a call, and claims get fresh cards while the API server
+ * answers slowly.
  */
 public final class NodeInventory implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NodeInventory.class);
@@ -102,8 +102,8 @@ public final class NodeInventory implements AutoCloseable {
   }
 
   /**
-   * A reading that begins after the call, or the first one of all. It is waited for as long as {@link Patience} says;
-   * if it does not come, there are no cards, for NVML does not answer.
+   * A reading that begins after the call, or the first one of all. This waits for it as long as {@link Patience} says.
+   * If it does not come by then, the answer is that there are no cards, since NVML does not answer.
    */
   public Inventory refresh() {
     CompletableFuture<Inventory> wanted;
@@ -175,8 +175,8 @@ public final class NodeInventory implements AutoCloseable {
   }
 
   /**
-   * A driver in trouble may not come back from a call at all; then nobody else would say so. The next reading takes it
-   * back.
+   * What to tell the listener: the last reading, or that NVML does not answer while a reading takes too long. Nobody
+   * else would say so, since the driver may not come back from a call at all. The next reading takes it back.
    */
   private Optional<Inventory> toTell() {
     Inventory known = current;

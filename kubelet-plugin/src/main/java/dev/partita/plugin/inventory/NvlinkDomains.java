@@ -17,18 +17,18 @@ final class NvlinkDomains {
    */
   static Map<String, String> of(List<Card> cards) {
     Map<String, String> byBusId = new HashMap<>();
-    cards.forEach(card -> card.pciBusId().ifPresent(id -> byBusId.put(id, card.uuid())));
+    cards.forEach(card -> card.topology().pciBusId().ifPresent(id -> byBusId.put(id, card.uuid())));
     Map<String, String> leader = new TreeMap<>();
     cards.forEach(card -> leader.put(card.uuid(), card.uuid()));
     Optional<String> switched = Optional.empty();
     for (Card card : cards) {
-      for (String peer : card.nvlink().peers()) {
+      for (String peer : card.topology().nvlink().peers()) {
         String other = byBusId.get(peer);
         if (other != null) {
           join(leader, card.uuid(), other);
         }
       }
-      if (card.nvlink().toSwitch()) {
+      if (card.topology().nvlink().toSwitch()) {
         switched.ifPresent(other -> join(leader, card.uuid(), other));
         switched = Optional.of(card.uuid());
       }
@@ -38,8 +38,8 @@ final class NvlinkDomains {
     Map<String, String> domains = new HashMap<>();
     for (Card card : cards) {
       String name = leader.getOrDefault(card.uuid(), card.uuid());
-      if (card.nvlink().fabric().isPresent()) {
-        domains.put(card.uuid(), card.nvlink().fabric().get());
+      if (card.topology().nvlink().fabric().isPresent()) {
+        domains.put(card.uuid(), card.topology().nvlink().fabric().get());
       } else if (sizes.getOrDefault(name, 1) > 1) {
         domains.put(card.uuid(), name);
       }

@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Repeats a call to the API server where another try can help: a conflict, a server that is overloaded, failing or out
- * of reach. The call must read anew whatever it depends on.
+ * Repeats a call to the API server where another try can help: after a conflict, or when the server is overloaded,
+ * fails or cannot be reached. The call must read anew whatever it depends on.
  */
 public final class ApiCalls {
   private static final Logger LOG = LoggerFactory.getLogger(ApiCalls.class);

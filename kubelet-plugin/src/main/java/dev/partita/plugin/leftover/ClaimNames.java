@@ -9,8 +9,8 @@ import java.io.IOException;
 import java.util.Optional;
 
 /**
- * Finds the name of a claim whose record is missing in the files that it has left, so that the claim can be asked for
- * alone: a list of all claims of a cluster does not fit the plugin's memory.
+ * Finds the name of a claim whose record is missing, in the files that the claim has left. By its name the claim can be
+ * read alone: a list of all claims of a cluster does not fit into the plugin's memory.
  */
 record ClaimNames(CdiFolder cdi, ShareFolders folders) {
   /**

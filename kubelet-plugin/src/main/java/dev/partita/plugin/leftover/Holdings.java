@@ -2,10 +2,10 @@ package dev.partita.plugin.leftover;
 
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
-import dev.partita.plugin.held.ClaimPods;
 import dev.partita.plugin.held.HeldClaims;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.inventory.NodeInventory;
+import dev.partita.plugin.store.ClaimPods;
 import dev.partita.plugin.usage.measure.ClaimUsers;
 import java.io.IOException;
 import java.util.Collection;
@@ -14,19 +14,20 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What the search for leftovers tells about claims that are gone, and asks before it removes anything of one.
+ * What the search for leftovers tells about claims that are gone, and what it asks before it removes anything of a
+ * claim.
  *
  * @param inventory reports what is held with the cards
  */
 public record Holdings(HeldClaims held, ClaimPods pods, ClaimUsers users, NodeInventory inventory) {
-  /** Tells which claims are gone, of all of which something is on the node. */
+  /** Takes in which claims are gone, though something of each is on the node. */
   void areGone(Set<String> claimUids) {
     if (held.areGone(claimUids)) {
       inventory.readSoon();
     }
   }
 
-  /** Something of a claim that is gone was released. */
+  /** Takes in that something of a claim that is gone was released. */
   void released() {
     inventory.readSoon();
   }
@@ -37,7 +38,7 @@ public record Holdings(HeldClaims held, ClaimPods pods, ClaimUsers users, NodeIn
   }
 
   /**
-   * Why what a claim has cannot be taken back; empty if nobody uses it.
+   * Why what a claim has cannot be released; empty if nobody uses it.
    *
    * @param record empty if there is none
    */

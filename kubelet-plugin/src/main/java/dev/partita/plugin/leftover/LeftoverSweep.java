@@ -1,17 +1,16 @@
 package dev.partita.plugin.leftover;
 
-import dev.partita.cdi.CdiFolder;
-import dev.partita.plugin.checkpoint.Checkpoint;
-import dev.partita.plugin.claim.AllocationDecoder;
+import dev.partita.plugin.allocation.AllocationDecoder;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.PreparedClaim.Phase;
+import dev.partita.plugin.claim.ThisNode;
 import dev.partita.plugin.dra.ClaimService;
 import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.prepare.ClaimPreparer;
 import dev.partita.plugin.prepare.ClaimReader;
-import dev.partita.plugin.share.ShareFolders;
+import dev.partita.plugin.store.ClaimStore;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
@@ -29,9 +28,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks at the start, and again and again, for state that no claim needs, and for claims whose record or spec is
- * missing. Kubelet normally asks for every removal; this is for what it cannot know of: crashes, unreadable records, a
- * kubelet that lost its own state.
+ * Looks at the start, and then again and again, for state that no claim needs, and for claims whose record or CDI spec
+ * is missing. Kubelet normally asks for every removal. This is for what kubelet cannot know of: crashes, unreadable
+ * records, and a kubelet that lost its own state.
  */
 public final class LeftoverSweep {
   private static final Logger LOG = LoggerFactory.getLogger(LeftoverSweep.class);
@@ -39,13 +38,10 @@ public final class LeftoverSweep {
   /** A sweep asks the API server for every claim in turn. */
   private static final Duration ALLOWED = Duration.ofMinutes(30);
 
-  private final String pool;
-  private final String bootId;
+  private final ThisNode here;
   private final Duration grace;
   private final ClaimReader api;
-  private final Checkpoint checkpoint;
-  private final CdiFolder cdi;
-  private final ShareFolders folders;
+  private final ClaimStore store;
   private final ClaimPreparer preparer;
   private final Holdings holdings;
   private final SpecRenewal specs;
@@ -55,36 +51,25 @@ public final class LeftoverSweep {
   private final Map<String, Instant> goneSince = new HashMap<>();
   private Optional<Instant> swept = Optional.empty();
 
-  /**
-   * @param pool this node's pool
-   * @param bootId of the running kernel
-   * @param grace how long a claim must have been gone
-   */
+  /** @param grace how long a claim must have been gone */
   public LeftoverSweep(
-      String pool,
-      String bootId,
+      ThisNode here,
       Duration grace,
       ClaimReader api,
-      Checkpoint checkpoint,
-      CdiFolder cdi,
-      ShareFolders folders,
+      ClaimStore store,
       ClaimPreparer preparer,
       Holdings holdings,
-      SpecRenewal specs,
       LibrarySweep libraries,
       Clock clock) {
-    this.pool = pool;
-    this.bootId = bootId;
+    this.here = here;
     this.grace = grace;
     this.api = api;
-    this.checkpoint = checkpoint;
-    this.cdi = cdi;
-    this.folders = folders;
+    this.store = store;
     this.preparer = preparer;
     this.holdings = holdings;
-    this.specs = specs;
+    this.specs = new SpecRenewal(holdings.inventory()::current, store.checkpoint(), store.cdi(), preparer);
     this.libraries = libraries;
-    this.names = new ClaimNames(cdi, folders);
+    this.names = new ClaimNames(store.cdi(), store.folders());
     this.clock = clock;
   }
 
@@ -115,14 +100,14 @@ public final class LeftoverSweep {
     }
   }
 
-  /** Sweeps once. Which claims are gone is told before anything is removed or rebuilt: that depends on it. */
+  /** Sweeps once. It first tells which claims are gone, since what is removed or rebuilt depends on that. */
   void sweep() throws IOException {
     Map<String, PreparedClaim> records = new TreeMap<>();
-    checkpoint.readAll().forEach(record -> records.put(record.claim().uid(), record));
-    Set<String> unrecorded = new TreeSet<>(folders.uids());
-    unrecorded.addAll(cdi.ids());
+    store.checkpoint().readAll().forEach(record -> records.put(record.claim().uid(), record));
+    Set<String> unrecorded = new TreeSet<>(store.folders().uids());
+    unrecorded.addAll(store.cdi().ids());
     unrecorded.removeAll(records.keySet());
-    checkpoint.foreign().forEach(record -> unrecorded.remove(record.uid())); // not this version's to judge
+    store.checkpoint().foreign().forEach(record -> unrecorded.remove(record.uid())); // not this version's to judge
     Map<String, ClaimRef> needed = new HashMap<>();
     for (PreparedClaim record : records.values()) {
       Optional<ResourceClaim> claim = api.claim(record.claim()).filter(this::isNeeded);
@@ -173,7 +158,7 @@ public final class LeftoverSweep {
     }
     Duration goneFor =
         neededBy.isPresent() ? Duration.ZERO : Duration.between(goneSince.computeIfAbsent(uid, u -> now), now);
-    boolean sameBoot = record.map(r -> r.bootId().equals(bootId)).orElse(true);
+    boolean sameBoot = record.map(r -> r.bootId().equals(here.bootId())).orElse(true);
     Optional<Phase> phase = record.map(PreparedClaim::phase);
     Verdict verdict =
         Verdict.of(phase, neededBy.isPresent(), sameBoot, goneFor, grace, () -> isInUse(uid, record));
@@ -213,11 +198,11 @@ public final class LeftoverSweep {
   }
 
   /**
-   * Whether the claim is allocated to this node. Who it is reserved for says less: kubelet releases before that
+   * Whether the claim is allocated to this node. For whom it is reserved says less: kubelet releases before that
    * changes.
    */
   private boolean isNeeded(ResourceClaim claim) {
-    return !AllocationDecoder.deviceKeys(claim, pool).isEmpty();
+    return !AllocationDecoder.deviceKeys(claim, here.pool()).isEmpty();
   }
 
   private interface Look {

@@ -3,8 +3,8 @@ package dev.partita.plugin.leftover;
 import dev.partita.cdi.CdiFolder;
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.PreparedClaim;
-import dev.partita.plugin.prepare.OperationLock;
 import dev.partita.plugin.share.HookLibraries;
+import dev.partita.plugin.store.OperationLock;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Removes installed libraries of other versions that no CDI spec names any more. A container that is started again has
- * them mounted from where the spec of its claim says, for as long as the claim is prepared.
+ * Removes installed libraries of other versions once no CDI spec names them. A container that is started again mounts
+ * them from the path in its claim's spec, for as long as the claim is prepared.
  */
 public final class LibrarySweep {
   private static final Logger LOG = LoggerFactory.getLogger(LibrarySweep.class);
@@ -74,7 +74,7 @@ public final class LibrarySweep {
         });
   }
 
-  /** The folders that nothing names; none if that cannot be told, since a prepared claim has lost its spec. */
+  /** The folders that nothing names; none if a prepared claim has lost its spec, since then nobody can tell. */
   private Set<String> unnamed() throws IOException {
     Set<String> unnamed = libraries.installed();
     unnamed.remove(libraries.current());

@@ -23,9 +23,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has the CDI specs of prepared claims written anew when the driver's files are others than they name, for a driver has
- * its version in the names of its files: kubelet starts a container that ended again without asking for its claim, and
- * that must not fail after an upgrade of the driver. And when they are gone.
+ * Has CDI specs of prepared claims written anew, when they are missing or name other files than the driver has now: the
+ * names of a driver's files have its version in them. Kubelet starts a container that ended again without asking for
+ * its claim, and that must not fail after an upgrade of the driver.
  */
 public final class SpecRenewal {
   private static final Logger LOG = LoggerFactory.getLogger(SpecRenewal.class);
@@ -71,14 +71,18 @@ public final class SpecRenewal {
     try {
       Optional<String> problem = preparer.renew(record);
       if (problem.isEmpty()) {
-        LOG.info("claim {}: its CDI spec was gone, or of another driver, and has been written anew for driver {}",
+        LOG.info(
+            "claim {}: its CDI spec was missing or named the files of another driver; it has been written anew for driver {}",
             record.claim(), driver.version());
       } else {
-        LOG.warn("claim {}: its CDI spec is gone, or of another driver, and cannot be written anew: {}", record.claim(),
+        LOG.warn(
+            "claim {}: its CDI spec is missing or names the files of another driver, and cannot be written anew: {}",
+            record.claim(),
             problem.get());
       }
     } catch (IOException | IllegalStateException e) { // the others are looked at all the same
-      LOG.warn("claim {}: its CDI spec is gone, or of another driver, and cannot be written anew: {}", record.claim(),
+      LOG.warn("claim {}: its CDI spec is missing or names the files of another driver, and cannot be written anew: {}",
+          record.claim(),
           e.toString());
     }
   }

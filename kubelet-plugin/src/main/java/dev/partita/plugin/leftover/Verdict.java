@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
 
-/** What is to become of state on the node that kubelet has not asked to be removed. */
+/** What is to become of a claim's state on the node that kubelet has not asked to be removed. */
 enum Verdict {
   /** A claim needs it. */
   KEEP,
@@ -22,8 +22,8 @@ enum Verdict {
   }
 
   /**
-   * Decides. A claim that is gone does not mean that its containers are: a pod can be deleted by force. Then kubelet
-   * still asks for the removal, unless it has forgotten the pod, and that is what the grace is for.
+   * Decides. If a claim is gone its containers need not be: a pod can be deleted by force. Then kubelet still asks for
+   * the removal, unless it has forgotten the pod, and the grace is for that case.
    *
    * @param recorded how far the record says that the claim is; empty if there is no record
    * @param needed whether the claim is there, and allocated to this node

@@ -1,4 +1,4 @@
-/** State that no claim needs any more, found and removed. */
+/** Finds and removes state that no claim needs any more. */
 @NullMarked
 package dev.partita.plugin.leftover;
 

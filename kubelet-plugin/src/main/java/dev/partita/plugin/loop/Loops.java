@@ -9,10 +9,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The plugin's loops: makes them, ends them together, and says which one stands still, for the liveness probe.
+ * Makes and ends the plugin's loops, and tells the liveness probe which one stands still.
  *
  * <p>A loop that asks the driver is excused while the driver does not come back from a call: a new process would hang
- * in the same place, and kubelet could not even have claims released meanwhile.
+ * in the same place, and meanwhile kubelet could not even have claims released.
  */
 public final class Loops implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Loops.class);

@@ -8,10 +8,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs a task again and again on a thread of its own. Nothing that the task throws ends the loop, an Error neither: it
- * is logged, and the next turn comes after the pause. Only a turn that returns counts as a heartbeat, so that a loop
- * whose turns all fail, or whose turn does not end, is seen to stand still ({@link Loops#standstill}). A task therefore
- * catches what is no reason to restart the plugin, such as an API server out of reach.
+ * Runs a task again and again on a thread of its own. Nothing that the task throws ends the loop, not even an Error: it
+ * is logged, and the next turn comes after the pause. Only a turn that returns counts as a heartbeat. So a loop whose
+ * turns all fail, or whose turn does not end, is seen to stand still ({@link Loops#standstill}). A task therefore
+ * catches what is no reason to restart the plugin, such as an API server that cannot be reached.
  */
 public final class PeriodicLoop implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PeriodicLoop.class);
@@ -156,7 +156,9 @@ public final class PeriodicLoop implements AutoCloseable {
     }
   }
 
-  /** With the place: the log has no stack traces, and what comes here was foreseen by nobody. */
+  /**
+   * A failure in words, with the place in the code: the log has no stack traces, and nobody foresaw what comes here.
+   */
   private static String described(Throwable failure) {
     StackTraceElement[] stack = failure.getStackTrace();
     return stack.length == 0 ? failure.toString() : failure + " at " + stack[0];

@@ -1,4 +1,4 @@
-/** What the plugin does again and again, and how it is known that it still does. */
+/** Runs what the plugin does again and again, and notices when one of these loops stands still. */
 @NullMarked
 package dev.partita.plugin.loop;
 

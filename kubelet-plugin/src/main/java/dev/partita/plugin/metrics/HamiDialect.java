@@ -83,6 +83,6 @@ final class HamiDialect implements Dialect {
     into.put(USED, use.bytes(), labels);
     into.put(DEVICE_USED, use.bytes(), labels);
     into.put(CONTEXT, use.overheadBytes(), labels);
-    into.put(BUFFER, use.ledgerBytes(), labels);
+    into.put(BUFFER, use.ledger().grantedBytes(), labels);
   }
 }

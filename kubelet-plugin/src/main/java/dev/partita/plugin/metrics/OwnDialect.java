@@ -3,6 +3,7 @@ package dev.partita.plugin.metrics;
 import static dev.partita.serving.metrics.Family.gauge;
 
 import dev.partita.api.node.GpuHealth;
+import dev.partita.plugin.claimstatus.DeviceCondition.Reason;
 import dev.partita.plugin.nvml.CardFigure;
 import dev.partita.plugin.usage.verdict.CoreState;
 import dev.partita.plugin.usage.verdict.MemoryState;
@@ -111,19 +112,19 @@ final class OwnDialect implements Dialect {
   private static void write(String[] labels, NodeSnapshot.Device device, ShareUse use, Samples into) {
     into.put(SHARE_USED, use.bytes(), labels);
     into.put(SHARE_PEAK, device.total().peakBytes(), labels);
-    into.put(SHARE_LEDGER, use.ledgerBytes(), labels);
+    into.put(SHARE_LEDGER, use.ledger().grantedBytes(), labels);
     into.put(SHARE_OVERHEAD, use.overheadBytes(), labels);
     into.put(SHARE_PROCESSES, use.processes().size(), labels);
     into.put(SHARE_CORE_SECONDS, device.total().gpuNanos() * NANOS, labels);
-    into.put(SHARE_REFUSED, use.refused(), labels);
-    into.put(SHARE_REPAIRS, use.repairs(), labels);
+    into.put(SHARE_REFUSED, use.ledger().refused(), labels);
+    into.put(SHARE_REPAIRS, use.ledger().repairs(), labels);
     into.put(SHARE_MEMORY_HOLDS, use.memory() instanceof MemoryState.Held ? 1 : 0,
-        with(labels, UsageWords.reason(use.memory())));
+        with(labels, UsageWords.reason(use.memory()).name()));
     switch (use.cores()) {
       case CoreState.Unused _ -> {}
-      case CoreState.Enforced _ -> into.put(SHARE_CORES_HOLD, 1, with(labels, "Enforced"));
-      case CoreState.NotEnforced not -> into.put(SHARE_CORES_HOLD, 0, with(labels, not.reason()));
-      case CoreState.SeveralCards _ -> into.put(SHARE_CORES_HOLD, 0, with(labels, "SeveralCards"));
+      case CoreState.Enforced _ -> into.put(SHARE_CORES_HOLD, 1, with(labels, Reason.Enforced.name()));
+      case CoreState.NotEnforced not -> into.put(SHARE_CORES_HOLD, 0, with(labels, not.reason().name()));
+      case CoreState.SeveralCards _ -> into.put(SHARE_CORES_HOLD, 0, with(labels, Reason.SeveralCards.name()));
     }
   }
 

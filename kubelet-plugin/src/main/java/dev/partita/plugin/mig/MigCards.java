@@ -12,7 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings cards into the shape that claims need. Everything may be asked again.
+ * Makes and ends MIG instances, so that each card has those that claims need. Every call may be repeated.
  *
  * @param nvml where cards are seen and changed
  */
@@ -69,7 +69,8 @@ public record MigCards(MigControl nvml) {
         return; // it cannot do MIG
       }
       throw new IOException("MIG mode of " + at(card)
-          + " cannot be switched off, as is needed to use it as a whole or shared: " + e.getMessage(), e);
+          + " cannot be switched off, without which the card cannot be used as a whole or shared: " + e.getMessage(),
+          e);
     }
   }
 
@@ -83,8 +84,8 @@ public record MigCards(MigControl nvml) {
   }
 
   /**
-   * An instance has no name, so a claim whose record is lost cannot say that one is its own; it is idle as long as no
-   * process uses it.
+   * Refuses a plan that may end an instance of a claim whose record is lost: an instance has no name, so such a claim
+   * cannot say which one is its own, and it is idle as long as no process uses it.
    */
   private static void refuseIfItEndsWhatIsUnknown(CardIdentity card, MigPlan plan, Collection<String> unknown)
       throws IOException {

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What to do to a card so that it is as a claim needs it. Whatever is found there that no prepared claim has is a
- * leftover, of a plugin that was killed or of somebody else: instances have no name, only a place.
+ * What to change on a card so that it is as a claim needs it. An instance that no prepared claim has is a leftover, of
+ * a plugin that was killed or of somebody else: instances have no name, only a place.
  *
  * @param changes in order; none if all is as it should be
  */

@@ -14,9 +14,9 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Does not wait without end for a driver in trouble, which may not come back from a call at all: claims that need no
- * instance are to be prepared and released all the same. What it comes back with later is seen with the next look at
- * the card.
+ * Asks the driver for MIG instances, and does not wait for it without end. A driver in trouble may never come back from
+ * a call, and claims that need no instance must be prepared and released all the same. What a late call has changed is
+ * seen at the next look at the card.
  */
 public final class PatientMigControl implements MigControl, AutoCloseable {
   /** A card takes seconds to change its mode; kubelet gives a call 45 s. */

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Reads the node's cards. Not safe for use by several threads, but that one may wait for events while another reads.
+ * Reads the node's cards. Not safe for several threads, except that one may wait for events while another one reads.
  */
 public interface CardReader extends AutoCloseable, MigControl {
   /** Reads all cards now. */

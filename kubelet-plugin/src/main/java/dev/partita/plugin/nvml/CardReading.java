@@ -1,5 +1,6 @@
 package dev.partita.plugin.nvml;
 
+import dev.partita.api.node.GpuProduct;
 import dev.partita.api.node.MigProfile;
 import java.util.List;
 import java.util.Optional;
@@ -29,55 +30,31 @@ public record CardReading(
    * @param index NVML's index at this moment
    * @param uuid {@code GPU-…}
    * @param minor of /dev/nvidia&lt;minor&gt;
-   * @param name product name
-   * @param brand such as "Nvidia"
-   * @param architecture such as "Hopper"
-   * @param computeCapability such as 9.0
-   * @param memoryBytes the card's whole memory
-   * @param reservedBytes what of it the driver keeps for itself; 0 if it does not tell
-   * @param pciBusId 0000:1b:00.0; empty if the driver does not tell
-   * @param numaNode as NVML knows it
-   * @param nvlink what its active NVLinks lead to
-   * @param migProfiles which MIG instances can be made of it
-   * @param migOn whether its MIG mode is on
    */
   public record Card(
       int index,
       String uuid,
       int minor,
-      String name,
-      String brand,
-      String architecture,
-      String computeCapability,
-      long memoryBytes,
-      long reservedBytes,
-      Optional<String> pciBusId,
-      Optional<Integer> numaNode,
-      Nvlink nvlink,
-      List<MigProfile> migProfiles,
-      boolean migOn) {
-    public Card {
-      migProfiles = List.copyOf(migProfiles);
-    }
+      GpuProduct product,
+      Memory memory,
+      Topology topology,
+      Mig mig) {}
 
-    /** A card that cannot do MIG. */
-    public Card(
-        int index,
-        String uuid,
-        int minor,
-        String name,
-        String brand,
-        String architecture,
-        String computeCapability,
-        long memoryBytes,
-        long reservedBytes,
-        Optional<String> pciBusId,
-        Optional<Integer> numaNode,
-        Nvlink nvlink) {
-      this(index, uuid, minor, name, brand, architecture, computeCapability, memoryBytes, reservedBytes, pciBusId,
-          numaNode, nvlink, List.of(), false);
-    }
-  }
+  /**
+   * A card's memory.
+   *
+   * @param bytes all of it
+   * @param reservedBytes what of it the driver keeps for itself; 0 if it does not tell
+   */
+  public record Memory(long bytes, long reservedBytes) {}
+
+  /**
+   * Where a card is plugged in, as far as NVML knows.
+   *
+   * @param pciBusId 0000:1b:00.0; empty if the driver does not tell
+   * @param nvlink what its active NVLinks lead to
+   */
+  public record Topology(Optional<String> pciBusId, Optional<Integer> numaNode, Nvlink nvlink) {}
 
   /**
    * A card's NVLink connections.
@@ -91,6 +68,21 @@ public record CardReading(
 
     public Nvlink {
       peers = List.copyOf(peers);
+    }
+  }
+
+  /**
+   * A card's part in MIG.
+   *
+   * @param profiles which instances can be made of it
+   * @param on whether its MIG mode is on
+   */
+  public record Mig(List<MigProfile> profiles, boolean on) {
+    /** That of a card that cannot do it. */
+    public static final Mig NONE = new Mig(List.of(), false);
+
+    public Mig {
+      profiles = List.copyOf(profiles);
     }
   }
 

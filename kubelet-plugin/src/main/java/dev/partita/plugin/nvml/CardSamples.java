@@ -2,7 +2,7 @@ package dev.partita.plugin.nvml;
 
 import java.util.List;
 
-/** NVML's answer to who has used a card. */
+/** NVML's answer to the question which processes have used a card. */
 public sealed interface CardSamples {
   /**
    * It told.
@@ -16,7 +16,7 @@ public sealed interface CardSamples {
   }
 
   /**
-   * It does not tell, which is not the same as that nobody has.
+   * It does not tell, which does not mean that no process has used the card.
    *
    * @param why for people
    */

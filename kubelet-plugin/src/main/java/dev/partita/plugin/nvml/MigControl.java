@@ -3,7 +3,7 @@ package dev.partita.plugin.nvml;
 import dev.partita.api.node.MigProfile;
 import java.util.List;
 
-/** Sees and changes the MIG instances of cards, and sees who is on a card. For one thread at a time. */
+/** Reads and changes the MIG instances of cards, and lists the processes on a card. For one thread at a time. */
 public interface MigControl {
   /**
    * What is there now.

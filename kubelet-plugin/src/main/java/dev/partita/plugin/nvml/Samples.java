@@ -1,6 +1,9 @@
 package dev.partita.plugin.nvml;
 
-/** What processes use of cards: asked again and again by who goes on from the newest that he has seen. */
+/**
+ * Tells what processes use of cards, to callers that ask again and again and go on from the newest sample that they
+ * have.
+ */
 public interface Samples {
   /** The newest sample of each process on a card, by its UUID, if it is newer than a time in NVML's microseconds. */
   CardSamples of(String card, long newerThan);

@@ -10,11 +10,11 @@ import java.util.Set;
  */
 public record XidEvent(String card, long xid) {
   /**
-   * Errors that a program makes and that leave the card as it was: 13 (graphics engine exception), 31 (memory page
+   * Errors that a program causes, after which the card works as before: 13 (graphics engine exception), 31 (memory page
    * fault), 43 (the card stopped processing), 45 (clean-up after an earlier error), 68 (video processor exception), 109
-   * (context switch timeout). These are the ones that NVIDIA's device plugin for Kubernetes passes over, too
-   * (internal/rm/health.go). 154 only says which recovery another error asks for, and says so again when none is needed
-   * any more. What the others mean is in NVIDIA's catalogue, https://docs.nvidia.com/deploy/xid-errors/.
+   * (context switch timeout). NVIDIA's device plugin for Kubernetes passes over the same ones (internal/rm/health.go).
+   * 154 only says which recovery another error asks for, and says so again when none is needed any more. What the
+   * others mean is in NVIDIA's catalogue, https://docs.nvidia.com/deploy/xid-errors/.
    */
   private static final Set<Long> HARMLESS = Set.of(13L, 31L, 43L, 45L, 68L, 109L, 154L);
 

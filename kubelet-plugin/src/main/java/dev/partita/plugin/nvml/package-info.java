@@ -1,4 +1,4 @@
-/** Cards as NVML describes them, read through JNA from the driver's own library. */
+/** Cards as NVML describes them, and what can be asked of it. */
 @NullMarked
 package dev.partita.plugin.nvml;
 

@@ -9,7 +9,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Function;
 
-/** Does the same to several things at once, each on a thread of its own, for most of the time is spent on waiting. */
+/**
+ * Does the same to several things at once, each on a thread of its own, since most of the time is spent on waiting.
+ */
 final class AtOnce {
   private AtOnce() {}
 

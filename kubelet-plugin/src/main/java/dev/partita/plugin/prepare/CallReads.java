@@ -1,7 +1,7 @@
 package dev.partita.plugin.prepare;
 
 import dev.partita.api.node.GpuNodeSpec;
-import dev.partita.plugin.claim.AllocationDecoder;
+import dev.partita.plugin.allocation.AllocationDecoder;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.container.ContainerView;
@@ -18,8 +18,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Reads what the claims of one call need of the API server, each thing once: the claims of a pod have their pod and
- * each other in common, so that a hundred of them would be read a hundred times each.
+ * Reads what the claims of one call need from the API server, each object once. The claims of a pod have their pod and
+ * each other in common, so without this a hundred of them would have each object read a hundred times.
  */
 final class CallReads {
   private final ClaimReader api;

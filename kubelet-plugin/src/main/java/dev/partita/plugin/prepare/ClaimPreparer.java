@@ -1,8 +1,7 @@
 package dev.partita.plugin.prepare;
 
 import dev.partita.api.node.GpuNodeSpec;
-import dev.partita.plugin.checkpoint.Checkpoint;
-import dev.partita.plugin.claim.AllocationDecoder;
+import dev.partita.plugin.allocation.AllocationDecoder;
 import dev.partita.plugin.claim.CardIdentity;
 import dev.partita.plugin.claim.CdiName;
 import dev.partita.plugin.claim.ClaimRef;
@@ -10,14 +9,15 @@ import dev.partita.plugin.claim.Clash;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.PreparedClaim.Phase;
+import dev.partita.plugin.claim.ThisNode;
 import dev.partita.plugin.claimstatus.ClaimReports;
 import dev.partita.plugin.container.ContainerView;
 import dev.partita.plugin.dra.ClaimService;
-import dev.partita.plugin.held.ClaimPods;
 import dev.partita.plugin.held.HeldClaims;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.inventory.NodeInventory;
 import dev.partita.plugin.kube.ApiCalls;
+import dev.partita.plugin.store.ClaimStore;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.grpc.Context;
@@ -40,61 +40,50 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Prepares and takes back claims: reads what the decision needs, decides, and has the steps carried out. Everything may
- * be asked again at any time, and gives the same answer.
+ * Prepares and releases claims: it reads what the decision needs, decides, and has the steps carried out. Every call
+ * may be repeated, and then gives the same answer.
  */
 public final class ClaimPreparer implements ClaimService {
   private static final Logger LOG = LoggerFactory.getLogger(ClaimPreparer.class);
 
-  private final String pool;
-  private final String bootId;
+  private final ThisNode here;
   private final ClaimReader api;
   private final NodeInventory inventory;
   private final Supplier<GpuNodeSpec> node;
-  private final Checkpoint checkpoint;
+  private final ClaimStore store;
   private final Step.Executor steps;
-  private final OperationLock lock;
   private final ClaimReports reports;
   private final ReleasesUnderWay releases;
   private final HeldClaims held;
-  private final ClaimPods pods;
 
   /**
-   * @param pool this node's pool
-   * @param bootId of the running kernel
    * @param node the node's knobs; throws IllegalStateException while they are not known
+   * @param steps carries them out on the store
    * @param held what stands in the way of new claims without being prepared by this version
-   * @param pods whose containers a claim may be used by
    */
   public ClaimPreparer(
-      String pool,
-      String bootId,
+      ThisNode here,
       ClaimReader api,
       NodeInventory inventory,
       Supplier<GpuNodeSpec> node,
-      Checkpoint checkpoint,
+      ClaimStore store,
       Step.Executor steps,
-      OperationLock lock,
       ClaimReports reports,
-      HeldClaims held,
-      ClaimPods pods) {
-    this.pool = pool;
-    this.bootId = bootId;
+      HeldClaims held) {
+    this.here = here;
     this.api = api;
     this.inventory = inventory;
     this.node = node;
-    this.checkpoint = checkpoint;
+    this.store = store;
     this.steps = steps;
-    this.lock = lock;
     this.reports = reports;
-    this.releases = new ReleasesUnderWay(api, checkpoint, pool);
+    this.releases = new ReleasesUnderWay(api, store.checkpoint(), here.pool());
     this.held = held;
-    this.pods = pods;
   }
 
   @Override
   public Map<ClaimRef, Outcome> prepare(Collection<ClaimRef> claims) {
-    Call call = new Call(Patience.ofKubelet(), new CallReads(api, pool), new ConcurrentLinkedQueue<>());
+    Call call = new Call(Patience.ofKubelet(), new CallReads(api, here.pool()), new ConcurrentLinkedQueue<>());
     Map<ClaimRef, Outcome> outcomes = AtOnce.each(claims, claim -> prepare(claim, takeBack(claim.uid()), call));
     // not before: they would take the API server from claims that kubelet still waits for
     call.reports().forEach(Runnable::run);
@@ -112,11 +101,11 @@ public final class ClaimPreparer implements ClaimService {
   }
 
   /**
-   * Prepares a claim whose record is missing and whose containers may be running. If that fails they keep what they
-   * have: of the claim only the record is taken back, so that it is missed again.
+   * Prepares a claim whose record is missing and whose containers may be running. If that fails, the containers keep
+   * what they have. Of the claim only the record is removed, so that it is missed again.
    */
   public Outcome rebuild(ClaimRef claim) {
-    Call call = new Call(Patience.NONE, new CallReads(api, pool), new ConcurrentLinkedQueue<>());
+    Call call = new Call(Patience.NONE, new CallReads(api, here.pool()), new ConcurrentLinkedQueue<>());
     Outcome outcome = prepare(claim, Step.forget(claim.uid()), call);
     call.reports().forEach(Runnable::run);
     return outcome;
@@ -140,7 +129,7 @@ public final class ClaimPreparer implements ClaimService {
     } catch (IOException | IllegalStateException e) {
       outcome = new Failed(e.getMessage() == null ? e.toString() : e.getMessage());
     } catch (RuntimeException e) { // kubelet asks for several claims at once, and the others are to have their answers
-      LOG.error("claim {}: preparing it failed by an error of the plugin", claim, e);
+      LOG.error("claim {}: cannot prepare it, because of an error in the plugin", claim, e);
       outcome = new Failed(e.toString());
     }
     if (outcome instanceof Failed failed) {
@@ -150,7 +139,7 @@ public final class ClaimPreparer implements ClaimService {
     return outcome;
   }
 
-  /** Takes a single claim back; what went wrong, empty if nothing. */
+  /** Releases a single claim; what went wrong, empty if nothing. */
   Optional<String> unprepare(ClaimRef claim) {
     try {
       boolean known = release(claim.uid());
@@ -169,27 +158,27 @@ public final class ClaimPreparer implements ClaimService {
     }
   }
 
-  /** Takes a claim's state off the node; whether there was a record of it. */
+  /** Removes a claim's state from the node; whether there was a record of it. */
   public boolean release(String uid) throws IOException {
-    return lock.onClaim(
+    return store.lock().onClaim(
         uid,
         () -> {
-          Optional<PreparedClaim> record = checkpoint.read(uid);
+          Optional<PreparedClaim> record = store.checkpoint().read(uid);
           releaseNow(uid, record);
           return record.isPresent();
         });
   }
 
   /**
-   * Takes a claim's state off the node if its record is still the given one; whether it was.
+   * Removes a claim's state from the node if its record is still the given one; whether it was.
    *
    * @param record as it was read before; empty if there was none
    */
   public boolean releaseIfStill(String uid, Optional<PreparedClaim> record) throws IOException {
-    return lock.onClaim(
+    return store.lock().onClaim(
         uid,
         () -> {
-          boolean still = checkpoint.read(uid).equals(record);
+          boolean still = store.checkpoint().read(uid).equals(record);
           if (still) {
             releaseNow(uid, record);
           }
@@ -198,16 +187,16 @@ public final class ClaimPreparer implements ClaimService {
   }
 
   /**
-   * Takes note of whom a prepared claim is reserved for; not of one that was released since it was read, for nobody
-   * would take that back.
+   * Takes note of whom a prepared claim is reserved for. It does not for a claim that was released since it was read,
+   * since nobody would remove that note.
    */
   public void noteReservations(ResourceClaim claim) throws IOException {
     String uid = claim.getMetadata().getUid();
-    lock.onClaim(
+    store.lock().onClaim(
         uid,
         () -> {
-          if (checkpoint.read(uid).isPresent()) {
-            pods.see(claim);
+          if (store.checkpoint().read(uid).isPresent()) {
+            store.pods().see(claim);
           }
           return true;
         });
@@ -215,7 +204,7 @@ public final class ClaimPreparer implements ClaimService {
 
   private void releaseNow(String uid, Optional<PreparedClaim> record) throws IOException {
     onCards(record.map(PreparedClaim::grants).orElse(List.of()), Step.releaseFiles(uid));
-    pods.forget(uid); // before the record: as long as that is there, this is done again
+    store.pods().forget(uid); // before the record: as long as that is there, this is done again
     execute(Step.forget(uid));
   }
 
@@ -230,10 +219,10 @@ public final class ClaimPreparer implements ClaimService {
     if (!(inventory.current() instanceof Inventory.Cards cards)) {
       return Optional.of("no driver answers");
     }
-    return lock.onClaim(
+    return store.lock().onClaim(
         record.claim().uid(),
         () -> {
-          if (!checkpoint.read(record.claim().uid()).equals(Optional.of(record))) {
+          if (!store.checkpoint().read(record.claim().uid()).equals(Optional.of(record))) {
             return Optional.empty();
           }
           PreparedClaim again = onPresentNodes(record, cards);
@@ -262,7 +251,7 @@ public final class ClaimPreparer implements ClaimService {
           if (!releases.await(clash.others(), call.patience())) {
             return new Failed(clash.reason());
           }
-          reads = new CallReads(api, pool); // what was read before the wait may not be so any more
+          reads = new CallReads(api, here.pool()); // what was read before the wait may not be so any more
         }
         case Prepared prepared -> {
           return answer(ref, claim.get(), prepared, call);
@@ -275,12 +264,12 @@ public final class ClaimPreparer implements ClaimService {
       throws IOException {
     GpuNodeSpec knobs = node.get();
     Inventory.Cards cards = cardsFor(claim, knobs);
-    AllocationDecoder.Outcome reading = AllocationDecoder.read(claim, pool, cards, knobs);
+    AllocationDecoder.Outcome reading = AllocationDecoder.read(claim, here.pool(), cards, knobs);
     ContainerView view =
         reading instanceof AllocationDecoder.Granted granted
             ? new Containers(reads, cards, knobs).view(ref, claim, granted.grants())
             : new ContainerView(Map.of(), false);
-    return lock.onClaim(ref.uid(), () -> decideAndExecute(ref, claim, cards, reading, view, takeBack));
+    return store.lock().onClaim(ref.uid(), () -> decideAndExecute(ref, claim, cards, reading, view, takeBack));
   }
 
   private Outcome answer(ClaimRef ref, ResourceClaim claim, Prepared outcome, Call call) throws IOException {
@@ -325,7 +314,7 @@ public final class ClaimPreparer implements ClaimService {
     if (Context.current().isCancelled()) {
       return new Refused("kubelet did not wait for the answer; it asks again if it still wants the claim");
     }
-    Optional<PreparedClaim> earlier = checkpoint.read(ref.uid());
+    Optional<PreparedClaim> earlier = store.checkpoint().read(ref.uid());
     if (earlier.isPresent() && isSameAllocation(earlier.get(), claim)) {
       if (earlier.get().phase() == Phase.COMPLETED) {
         PreparedClaim again = renewed(earlier.get(), cards, reading, view);
@@ -333,7 +322,7 @@ public final class ClaimPreparer implements ClaimService {
         if (lost.isPresent()) {
           return new Refused(lost.get());
         }
-        if (!earlier.get().bootId().equals(bootId)) {
+        if (!earlier.get().bootId().equals(here.bootId())) {
           // a region that outlived its kernel has pids and times that mean nothing now
           execute(List.of(new Step.RemoveShares(ref.uid())));
         }
@@ -349,15 +338,15 @@ public final class ClaimPreparer implements ClaimService {
     }
     List<Grant> grants = ((AllocationDecoder.Granted) reading).grants();
     if (grants.isEmpty()) {
-      return new Refused("claim " + ref + " has no device of pool " + pool + " allocated");
+      return new Refused("claim " + ref + " has no device of pool " + here.pool() + " allocated");
     }
     Optional<String> lost = lost(grants, cards);
     if (lost.isPresent()) {
       return new Refused(lost.get());
     }
-    PreparedClaim wanted = new PreparedClaim(ref, Phase.COMPLETED, bootId, grants, view.env(), view.mixed());
+    PreparedClaim wanted = new PreparedClaim(ref, Phase.COMPLETED, here.bootId(), grants, view.env(), view.mixed());
     try {
-      Optional<Clash> clash = lock.onCards(cardsOf(grants), () -> beginUnlessItClashes(wanted, cards));
+      Optional<Clash> clash = store.lock().onCards(cardsOf(grants), () -> beginUnlessItClashes(wanted, cards));
       if (clash.isPresent()) {
         return new Clashing(clash.get());
       }
@@ -370,11 +359,11 @@ public final class ClaimPreparer implements ClaimService {
   }
 
   /**
-   * Completes a preparation while the claim is read once more: if it is deleted from now on, kubelet's release comes
-   * after this.
+   * Completes a preparation, and has the claim read once more meanwhile: if the claim is deleted from now on, kubelet's
+   * release comes after this.
    */
   private Prepared complete(PreparedClaim wanted, ResourceClaim claim) throws IOException {
-    pods.see(claim);
+    store.pods().see(claim);
     Again again = readAgain(wanted.claim());
     execute(Step.complete(wanted));
     return new Prepared(wanted, again);
@@ -396,7 +385,7 @@ public final class ClaimPreparer implements ClaimService {
   }
 
   private Optional<Clash> beginUnlessItClashes(PreparedClaim wanted, Inventory.Cards cards) throws IOException {
-    List<PreparedClaim> prepared = new ArrayList<>(checkpoint.readAll());
+    List<PreparedClaim> prepared = new ArrayList<>(store.checkpoint().readAll());
     prepared.addAll(held.withoutRecord(wanted.claim().uid(), prepared, cards));
     Optional<Clash> clash = Clash.between(wanted.grants(), wanted.claim(), prepared);
     if (clash.isEmpty()) {
@@ -414,7 +403,7 @@ public final class ClaimPreparer implements ClaimService {
     PreparedClaim present = onPresentNodes(earlier, cards);
     boolean seen = reading instanceof AllocationDecoder.Granted;
     return new PreparedClaim(
-        earlier.claim(), Phase.COMPLETED, bootId, present.grants(), seen ? view.env() : earlier.env(),
+        earlier.claim(), Phase.COMPLETED, here.bootId(), present.grants(), seen ? view.env() : earlier.env(),
         seen ? view.mixed() : earlier.mixed());
   }
 
@@ -434,7 +423,10 @@ public final class ClaimPreparer implements ClaimService {
         earlier.mixed());
   }
 
-  /** Another card's device node in its place would be one that nothing limits: quotas go by the UUID. */
+  /**
+   * Why a device is lost: its card does not answer, and its device node may be another card's by now. Nothing would
+   * limit that one, since quotas go by the UUID.
+   */
   private static Optional<String> lost(List<Grant> grants, Inventory.Cards cards) {
     return grants.stream()
         .map(Grant::card)
@@ -445,18 +437,18 @@ public final class ClaimPreparer implements ClaimService {
   }
 
   private boolean isSameAllocation(PreparedClaim earlier, ResourceClaim claim) {
-    return AllocationDecoder.deviceKeys(earlier.grants()).equals(AllocationDecoder.deviceKeys(claim, pool));
+    return AllocationDecoder.deviceKeys(earlier.grants()).equals(AllocationDecoder.deviceKeys(claim, here.pool()));
   }
 
   /**
    * The cards. They are read once more if the allocation names one that the last reading does not have, or if the
-   * driver is another one since: a container would not start that is to get files of the one before.
+   * driver is another one since: a container does not start that is to get files of the driver before.
    */
   private Inventory.Cards cardsFor(ResourceClaim claim, GpuNodeSpec knobs) {
     Inventory now = inventory.current();
     if (!(now instanceof Inventory.Cards cards)
         || cards.files().gone().isPresent()
-        || AllocationDecoder.read(claim, pool, cards, knobs) instanceof AllocationDecoder.Refused) {
+        || AllocationDecoder.read(claim, here.pool(), cards, knobs) instanceof AllocationDecoder.Refused) {
       now = inventory.refresh();
     }
     return switch (now) {
@@ -472,7 +464,7 @@ public final class ClaimPreparer implements ClaimService {
   private void rollBack(PreparedClaim wanted, List<Step> takeBack, Exception cause) {
     try {
       onCards(wanted.grants(), takeBack);
-      pods.forget(wanted.claim().uid());
+      store.pods().forget(wanted.claim().uid());
     } catch (IOException | RuntimeException e) {
       cause.addSuppressed(e);
       LOG.warn("claim {}: cannot undo a failed preparation yet: {}", wanted.claim(), e.toString());
@@ -480,7 +472,7 @@ public final class ClaimPreparer implements ClaimService {
   }
 
   private void onCards(List<Grant> grants, List<Step> steps) throws IOException {
-    lock.onCards(
+    store.lock().onCards(
         cardsOf(grants),
         () -> {
           execute(steps);
@@ -500,7 +492,7 @@ public final class ClaimPreparer implements ClaimService {
 
   private ReadyDevice ready(ClaimRef ref, ResourceClaim claim, Grant grant) {
     return new ReadyDevice(
-        grant.requests(), pool, grant.device(), List.of(CdiName.idOf(ref, grant)),
-        AllocationDecoder.shareIdOf(claim, pool, grant));
+        grant.requests(), here.pool(), grant.device(), List.of(CdiName.idOf(ref, grant)),
+        AllocationDecoder.shareIdOf(claim, here.pool(), grant));
   }
 }

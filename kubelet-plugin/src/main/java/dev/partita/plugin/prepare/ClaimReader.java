@@ -7,7 +7,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.util.Optional;
 
-/** What the plugin reads of claims and pods; each call is repeated where that can help. */
+/** Reads claims and pods from the API server, and repeats a call where that can help. */
 public final class ClaimReader {
   private final KubernetesClient client;
   private final ApiCalls calls;

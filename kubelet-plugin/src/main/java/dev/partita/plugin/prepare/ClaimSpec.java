@@ -22,9 +22,10 @@ import java.util.Objects;
 import java.util.stream.Stream;
 
 /**
- * What containers of a claim get. Common to all its devices: the driver but for its two front doors, libcuda and NVML.
- * With a share come the shadows under the names of those two, and the driver's own ones behind them; with a whole card
- * or a MIG instance the driver's own under their own names. What depends on an image is left to {@link LibraryHook}.
+ * Makes the CDI spec of a claim: what its containers get. All its devices have the driver in common, except its two
+ * libraries that programs open: libcuda and NVML. A share adds the shadow libraries under these two names, and the
+ * driver's own behind them. A whole card or a MIG instance adds the driver's own under their own names. What depends on
+ * an image is left to {@link LibraryHook}.
  *
  * @param root where the driver is
  * @param extraMounts what containers need of the driver root besides
@@ -150,7 +151,10 @@ public record ClaimSpec(DriverRoot root, List<ExtraDriverMount> extraMounts, Sha
     return node.toEdit();
   }
 
-  /** Who can open the card's node sees those of its instances whose own two nodes he can open, and no other. */
+  /**
+   * The device nodes of an instance. Whoever can open the card's node sees those of its instances whose own two nodes
+   * he can open, and no others.
+   */
   private List<DeviceNode> instanceNodes(Grant grant, GpuInstance instance) {
     int compute = instance.computeInstances().getFirst().id();
     return root.migNodes(grant.card().minor(), instance.id(), compute)

@@ -18,7 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks at the containers that a claim is for.
+ * Finds out what each container that uses a claim has of this node's cards.
  *
  * @param reads what the call has read of the API server
  * @param cards this node's
@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
 record Containers(CallReads reads, Inventory.Cards cards, GpuNodeSpec node) {
   private static final Logger LOG = LoggerFactory.getLogger(Containers.class);
 
-  /** The claim from inside its containers; a claim that is reserved for nobody is seen as one container's. */
+  /** The claim as its containers see it. A claim that is reserved for nobody is seen as by one container. */
   ContainerView view(ClaimRef ref, ResourceClaim claim, List<Grant> grants) {
     List<ResourceClaimConsumerReference> consumers =
         claim.getStatus() == null || claim.getStatus().getReservedFor() == null

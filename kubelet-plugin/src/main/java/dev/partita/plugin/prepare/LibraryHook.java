@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.OptionalInt;
 
 /**
- * The calls of partita-cdi-hook (hook-lib/cdi-hook): it does for the libraries that are mounted what depends on a
- * container's image, which nothing but the container runtime knows.
+ * Makes the calls of partita-cdi-hook (hook-lib/cdi-hook). The hook does for the mounted libraries what depends on a
+ * container's image, which only the container runtime knows.
  *
  * @param program the installed hook, on the host
  * @param folder the folder of the mounted libraries, in the container

@@ -1,7 +1,5 @@
 package dev.partita.plugin.prepare;
 
-import dev.partita.cdi.CdiFolder;
-import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.MigInstance;
@@ -10,7 +8,7 @@ import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.mig.MigCards;
 import dev.partita.plugin.nvml.MigControl.GpuInstance;
 import dev.partita.plugin.share.HookLibraries;
-import dev.partita.plugin.share.ShareFolders;
+import dev.partita.plugin.store.ClaimStore;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,11 +28,9 @@ import java.util.function.Supplier;
  *        whole or shared
  */
 public record NodeSteps(
-    Checkpoint checkpoint,
+    ClaimStore store,
     HookLibraries libraries,
-    ShareFolders folders,
     ClaimSpec specs,
-    CdiFolder cdi,
     Supplier<Inventory> inventory,
     MigCards mig,
     boolean mayCut)
@@ -43,16 +39,16 @@ public record NodeSteps(
   @Override
   public void execute(Step step) throws IOException {
     switch (step) {
-      case Step.WriteRecord write -> checkpoint.write(write.claim());
+      case Step.WriteRecord write -> store.checkpoint().write(write.claim());
       case Step.InstallLibraries ignored -> libraries.install();
       case Step.MakeInstance make -> makeInstance(make);
       case Step.ClearInstances clear -> clearInstances(clear.grant());
       case Step.EndInstances end -> endInstances(end.uid());
-      case Step.WriteShare write -> folders.write(write.claim(), write.grant(), write.share());
+      case Step.WriteShare write -> store.folders().write(write.claim(), write.grant(), write.share());
       case Step.WriteSpec write -> writeSpec(write.claim());
-      case Step.RemoveSpec remove -> cdi.remove(remove.uid());
-      case Step.RemoveShares remove -> folders.remove(remove.uid());
-      case Step.RemoveRecord remove -> checkpoint.remove(remove.uid());
+      case Step.RemoveSpec remove -> store.cdi().remove(remove.uid());
+      case Step.RemoveShares remove -> store.folders().remove(remove.uid());
+      case Step.RemoveRecord remove -> store.checkpoint().remove(remove.uid());
     }
   }
 
@@ -60,13 +56,13 @@ public record NodeSteps(
     switch (inventory.get()) {
       case Inventory.NoCards none -> throw new IOException(none.message());
       case Inventory.Cards cards ->
-          cdi.write(claim.claim().uid(), specs.of(claim, instances(claim), cards.files(), libraries.install()));
+          store.cdi().write(claim.claim().uid(), specs.of(claim, instances(claim), cards.files(), libraries.install()));
     }
   }
 
   private void makeInstance(Step.MakeInstance make) throws IOException {
     List<MigInstance> others = new ArrayList<>();
-    for (PreparedClaim prepared : checkpoint.readAll()) {
+    for (PreparedClaim prepared : store.checkpoint().readAll()) {
       prepared.grants().stream()
           .filter(grant -> grant.card().uuid().equals(make.grant().card().uuid()))
           .flatMap(grant -> grant.mig().stream())
@@ -84,22 +80,22 @@ public record NodeSteps(
 
   /** Claims with a spec but no record whose containers have the nodes of MIG instances, or may have. */
   private Set<String> unrecordedWithInstances() throws IOException {
-    Set<String> uids = new TreeSet<>(cdi.ids());
-    checkpoint.readAll().forEach(record -> uids.remove(record.claim().uid()));
+    Set<String> uids = new TreeSet<>(store.cdi().ids());
+    store.checkpoint().readAll().forEach(record -> uids.remove(record.claim().uid()));
     uids.removeIf(uid -> !ClaimRef.isUid(uid) || !hasInstances(uid));
     return uids;
   }
 
   private boolean hasInstances(String uid) {
     try {
-      return cdi.read(uid).map(ClaimSpec::hasInstances).orElse(false);
+      return store.cdi().read(uid).map(ClaimSpec::hasInstances).orElse(false);
     } catch (IOException e) {
       return true;
     }
   }
 
   private void endInstances(String uid) throws IOException {
-    Optional<PreparedClaim> record = checkpoint.read(uid);
+    Optional<PreparedClaim> record = store.checkpoint().read(uid);
     for (Grant grant : record.map(PreparedClaim::grants).orElse(List.of())) {
       if (grant.mig().isPresent()) {
         mig.end(grant.card(), grant.mig().get());

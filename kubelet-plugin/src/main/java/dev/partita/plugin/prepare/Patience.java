@@ -6,22 +6,22 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How long a preparation may wait for somebody else before it must answer.
+ * How long a preparation may wait for something else before it must answer.
  *
  * @param call whose answer is waited for; ended when nobody waits any more
  * @param deadline when waiting must end
  */
 record Patience(Context call, Deadline deadline) {
   /**
-   * What is kept of kubelet's patience for the preparation itself: an answer that comes too late is lost, and so is its
-   * reason.
+   * How much of kubelet's patience is kept for the preparation itself: an answer that comes too late is lost, and so is
+   * its reason.
    */
   static final Duration RESERVE = Duration.ofSeconds(5);
 
-  /** Of a call without a deadline; kubelet gives every call 45 s. */
+  /** The patience of a call without a deadline; kubelet gives every call 45 s. */
   private static final Duration WITHOUT_DEADLINE = Duration.ofSeconds(40);
 
-  /** That of who does not wait at all. */
+  /** That of a caller who does not wait at all. */
   static final Patience NONE = new Patience(Context.ROOT, Deadline.after(0, TimeUnit.SECONDS));
 
   /** That of kubelet, whose call this is. */

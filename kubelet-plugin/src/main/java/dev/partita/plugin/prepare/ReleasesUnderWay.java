@@ -1,7 +1,7 @@
 package dev.partita.plugin.prepare;
 
+import dev.partita.plugin.allocation.AllocationDecoder;
 import dev.partita.plugin.checkpoint.Checkpoint;
-import dev.partita.plugin.claim.AllocationDecoder;
 import dev.partita.plugin.claim.PreparedClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.io.IOException;
@@ -13,9 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Waits for claims that kubelet is about to release. Of a pod that is deleted by force nothing is left in the API at
- * once, so that its card is allocated anew, while kubelet still ends its containers and releases its claims after that.
- * A preparation that is refused meanwhile would be tried again only after a minute or more.
+ * Waits for claims that kubelet is about to release. A pod that is deleted by force is gone from the API at once, and
+ * its card is allocated anew, while kubelet still ends its containers and releases its claims only after that. If the
+ * next preparation were refused meanwhile, kubelet would try it again only after a minute or more.
  *
  * @param pool this node's pool
  */

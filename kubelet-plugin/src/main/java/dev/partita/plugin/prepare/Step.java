@@ -20,7 +20,7 @@ public sealed interface Step {
   /** Make a MIG instance of the claim, if it is not there. */
   record MakeInstance(ClaimRef claim, Grant grant, MigInstance instance) implements Step {}
 
-  /** Make a card one that can be used as a whole or shared. */
+  /** Bring a card into a state in which it can be used as a whole or shared. */
   record ClearInstances(Grant grant) implements Step {}
 
   /** End the MIG instances that the claim's record tells of. */
@@ -84,12 +84,12 @@ public sealed interface Step {
     return steps;
   }
 
-  /** Takes a claim's files back. */
+  /** Removes a claim's files. */
   static List<Step> releaseFiles(String uid) {
     return List.of(new RemoveSpec(uid), new RemoveShares(uid), new EndInstances(uid));
   }
 
-  /** Takes the record back, last, so that a crash in between is seen. */
+  /** Removes the record, last, so that a crash in between is seen. */
   static List<Step> forget(String uid) {
     return List.of(new RemoveRecord(uid));
   }

@@ -1,4 +1,4 @@
-/** Claims made ready for containers: decisions as pure functions, and the shell that carries them out. */
+/** Makes claims ready for containers: decisions as pure functions, and the shell that carries them out. */
 @NullMarked
 package dev.partita.plugin.prepare;
 

@@ -15,9 +15,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The plugin's two sockets: the driver's services, and the registration that leads kubelet to them. The registration's
- * appears last and goes first. With a pod's UID in their names, two plugins can be there at once, as in a rolling
- * update.
+ * The plugin's two sockets: one of the driver's services, and one of the registration, by which kubelet finds the
+ * first. The registration's socket is opened last and closed first. Their names contain the pod's UID, so two plugins
+ * can run at once, as in a rolling update.
  */
 public final class PluginSockets implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PluginSockets.class);

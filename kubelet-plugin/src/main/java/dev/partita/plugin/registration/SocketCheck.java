@@ -11,8 +11,8 @@ import k8s.io.kubelet.pkg.apis.dra.v1.DRAPluginGrpc;
 import k8s.io.kubelet.pkg.apis.dra.v1.NodeUnprepareResourcesRequest;
 
 /**
- * Asks the driver's own socket what kubelet asks it, for no claim at all. An answer shows that the socket is in its
- * place, and that connections are accepted and calls carried out.
+ * Calls the driver's own socket as kubelet does, with no claims. An answer shows that the socket is in its place, that
+ * it accepts connections, and that calls are carried out.
  */
 public final class SocketCheck {
   private static final int PATIENCE_SECONDS = 10;

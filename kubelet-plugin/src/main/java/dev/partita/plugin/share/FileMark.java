@@ -13,8 +13,9 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * What the kernel changes whenever a file's content or permissions change, or another file takes its place: nobody can
- * set the time of change, short of setting the machine's clock.
+ * Marks a file's present state, to see later whether the file was changed or replaced. The kernel sets what it compares
+ * whenever a file's content or permissions change, or another file takes its place. Nobody can set the time of change
+ * without setting the machine's clock.
  *
  * @param changed with the kernel's resolution, which is a few milliseconds
  */

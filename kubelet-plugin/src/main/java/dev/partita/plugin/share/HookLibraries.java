@@ -28,8 +28,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The shadow libraries and the CDI hook, put where containers mount them from and container runtimes start it: a folder
- * named after their content, which is never changed afterwards, since running containers have its files mapped.
+ * Installs the shadow libraries and the CDI hook where containers mount them and container runtimes start the hook: in
+ * a folder that is named after their content. Such a folder never changes afterwards, since running containers have its
+ * files mapped.
  */
 public final class HookLibraries implements AutoCloseable {
   public static final String CUDA = "libcuda-shadow.so";
@@ -58,7 +59,7 @@ public final class HookLibraries implements AutoCloseable {
   }
 
   /**
-   * What was found right by its content.
+   * What was compared and found right.
    *
    * @param digest of what comes with the plugin
    * @param files the kernel's marks of those and of the installed files at that time
@@ -75,8 +76,8 @@ public final class HookLibraries implements AutoCloseable {
 
   /**
    * Installs them if they are not there yet, and mends what is not as it was installed: a disk, or somebody, may have
-   * changed it, and every container would run it. Files that have the same marks from the kernel as when they were
-   * compared last are not compared again. Durable when it returns; any number may do this at once.
+   * changed it, and every container would run it. Files whose marks are the same as when they were compared last are
+   * not compared again. What this has written is durable when it returns. It may be called any number of times at once.
    */
   public Installed install() throws IOException {
     Checked last = checked;
@@ -187,7 +188,10 @@ public final class HookLibraries implements AutoCloseable {
     }
   }
 
-  /** A file that is mended is another one beside the first: containers that have that mapped keep it. */
+  /**
+   * Puts right files that have changed. Each gets a new file in its place, so that containers that have the first one
+   * mapped keep it.
+   */
   private void mend(Path folder, Map<String, byte[]> content) throws IOException {
     for (Map.Entry<String, byte[]> file : content.entrySet()) {
       Path installed = folder.resolve(file.getKey());
@@ -207,7 +211,9 @@ public final class HookLibraries implements AutoCloseable {
     return true;
   }
 
-  /** One that a process holds a lease on is not: what takes its place is another file. */
+  /**
+   * Whether a file is as it was installed. One that a process holds a lease on is not: another file takes its place.
+   */
   private static boolean isAsInstalled(Path file, byte[] content) throws IOException {
     if (!(UntrustedFile.openToRead(file) instanceof UntrustedFile.Opening.Opened opened)) {
       return false;
@@ -222,9 +228,9 @@ public final class HookLibraries implements AutoCloseable {
   }
 
   /**
-   * Keeps an installed file open. It is one and the same in all containers of the node, and root of one could hold a
-   * lease on it: then every program in another container that loads it would wait for 45 s. On a file that somebody
-   * else has open the kernel gives no such lease.
+   * Keeps an installed file open. It is the same file in all containers of the node, and a container's root could hold
+   * a lease on it. Then every program in another container that loads it would wait for 45 s. The kernel gives no such
+   * lease on a file that somebody else has open.
    */
   private void hold(Path file) {
     if (UntrustedFile.openToRead(file) instanceof UntrustedFile.Opening.Opened opened) {

@@ -8,8 +8,8 @@ import java.io.IOException;
 import java.util.OptionalLong;
 
 /**
- * Who holds record locks on an open file, by the kernel's word (fcntl(2), F_GETLK). Takes no lock itself. Not for
- * several threads.
+ * Asks the kernel who holds record locks on an open file (fcntl(2), F_GETLK). Takes no lock itself. Not for several
+ * threads.
  */
 public final class RecordLocks {
   // Values and layout of struct flock are the same on 64-bit x86 and ARM.
@@ -46,8 +46,8 @@ public final class RecordLocks {
   }
 
   /**
-   * The pid of one who holds a lock in that range, 0 or less for a process that cannot be seen from here; empty if
-   * nobody does.
+   * The pid of a process that holds a lock in that range, 0 or less if it cannot be seen from here; empty if there is
+   * none.
    */
   public OptionalLong holder(long start, long length) {
     return ask(start, length) && flock.getShort(0) != F_UNLCK

@@ -31,12 +31,12 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
 /**
- * What shares consist of on the host: a folder with the quota file, which the plugin alone writes, and a usage region,
- * which containers write. Neither is forced to the disk: no container outlives its kernel, and kubelet has a claim
- * prepared again before it starts one after that, which writes both anew.
+ * The files of shares on the host: for each share a folder with the quota file, which only the plugin writes, and a
+ * usage region, which containers write. Neither is forced to the disk. No container outlives its kernel, and before
+ * kubelet starts one after a reboot it has the claim prepared again, which writes both anew.
  *
- * <p>The folder is mounted in the claim's containers, which can hold a lease on the quota, so that whoever opens it
- * would wait. What was written last therefore also lies where no container can open it, and is read there.
+ * <p>The folder is mounted in the claim's containers. They can hold a lease on the quota file, so that whoever opens it
+ * has to wait. So the plugin also keeps what it wrote last where no container can open it, and reads it there.
  *
  * @param stateRoot holds {@code shares/<claim UID>/<share key>/quota} and {@code quotas/<claim UID>/<share key>}
  * @param runRoot holds {@code shares/<claim UID>/<share key>/usage}
@@ -123,7 +123,10 @@ public record ShareFolders(Path stateRoot, Path runRoot, UsageRegions regions) {
     return Optional.empty();
   }
 
-  /** Writes into the quota what contexts and modules take, in bytes. A share that is not there any more stays so. */
+  /**
+   * Writes into the quota what contexts and modules take, in bytes. A share that is not there any more is not made
+   * anew.
+   */
   public void writeOverhead(ClaimRef claim, Grant grant, Share share, long bytes) throws IOException {
     Path folder = quotaFolder(claim.uid(), grant.shareKey());
     String earlier = written(claim.uid(), grant.shareKey());
@@ -134,7 +137,7 @@ public record ShareFolders(Path stateRoot, Path runRoot, UsageRegions regions) {
     }
   }
 
-  /** The quota first: if this ends in between, the same is written once more. */
+  /** Writes the quota first: if this ends in between, the same is written once more. */
   private void writeQuota(String uid, String shareKey, String text) throws IOException {
     byte[] bytes = text.getBytes(StandardCharsets.US_ASCII);
     DurableFile.replace(quotaFolder(uid, shareKey).resolve(QuotaFile.NAME), bytes, READABLE);
@@ -256,9 +259,9 @@ public record ShareFolders(Path stateRoot, Path runRoot, UsageRegions regions) {
   }
 
   /**
-   * Takes a region away from root, whom containers run as: only a file's owner gets a lease on it. Without the right to
-   * do that it stays root's, and a container with the capabilities CHOWN or SETUID is not kept from it: what it gains
-   * by that is bounded by {@link UsageRegions}.
+   * Gives a region to an owner that no container runs as, since only a file's owner gets a lease on it. Without the
+   * right to do that it stays root's. A container with the capabilities CHOWN or SETUID is not kept from a lease;
+   * {@link UsageRegions} bounds what it gains by that.
    */
   private static void disown(Path usage) {
     CHOWN.invokeInt(new Object[]{usage.toString(), NOBODYS_UID, NOBODYS_UID});

@@ -11,16 +11,16 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An open file that a container has open, too. Through the C library, for two things that Java cannot say.
+ * An open file that a container has open, too. It is used through the C library, for two things that Java cannot say.
  *
  * <p>An ordinary open(2) waits, for 45 seconds by default, while a process holds a lease on the file (fcntl(2),
- * F_SETLEASE); root of a container can take one on every file that is mounted for it. With O_NONBLOCK the kernel
+ * F_SETLEASE), and a container's root can take one on every file that is mounted for it. With O_NONBLOCK the kernel
  * answers EWOULDBLOCK at once. And a mapping of the file would end this process with SIGBUS when a container cuts the
- * file, so that its bytes are read and written by call.
+ * file. So its bytes are read and written by calls.
  *
- * <p>What still waits is a change of the file, {@link #write} and {@link #cut}: for as long as another process is in
- * the middle of one, which lets the file grow by gigabytes, for example. So that is nothing for a thread that others
- * wait for. Reading waits for nobody.
+ * <p>A change of the file ({@link #write} and {@link #cut}) still waits while another process is in the middle of one,
+ * for example of one that lets the file grow by gigabytes. So no thread that others wait for may change it. Reading
+ * waits for nobody.
  */
 public final class UntrustedFile {
   // The same on 64-bit x86 and ARM, but for O_NOFOLLOW.
@@ -105,9 +105,9 @@ public final class UntrustedFile {
   }
 
   /**
-   * The same, but waits until a lease is broken, for as long as {@code fs.lease-break-time} says. Nobody gets another
-   * lease meanwhile, as the kernel refuses leases on a file that is being opened for writing: who holds one again and
-   * again can keep {@link #open} from ever getting in between, but not this.
+   * The same, but waits until a lease is broken, for as long as {@code fs.lease-break-time} says. Meanwhile nobody gets
+   * another lease, since the kernel refuses leases on a file that is being opened for writing. So a container that
+   * takes a lease again and again can keep {@link #open} out for ever, but not this.
    */
   static Opening openWaiting(Path path) {
     return open(path, O_RDWR);

@@ -20,12 +20,12 @@ import java.util.function.Function;
 /**
  * Keeps the node's usage regions open for writing, from the moment they are made until they are removed.
  *
- * <p>While a file is open for writing, the kernel gives nobody a lease on it, so that no container can make this
- * process wait for one. What a container does between two plugins is left: its region counts as unreadable until the
- * kernel has broken the lease, and nothing else waits for that.
+ * <p>While a file is open for writing, the kernel gives nobody a lease on it, so no container can make this process
+ * wait for one. Only between two plugins a container can still take a lease: its region then counts as unreadable until
+ * the kernel has broken the lease, and nothing else waits for that.
  *
- * <p>Regions are changed by threads of their own, one for each at most: a change can be held up by a container for as
- * long as it lets the file grow.
+ * <p>Regions are changed by threads of their own, at most one for each. A container can hold a change up for as long as
+ * it lets the file grow.
  */
 public final class UsageRegions implements AutoCloseable {
   private final Map<Path, UntrustedFile> open = new HashMap<>();
@@ -72,8 +72,8 @@ public final class UsageRegions implements AutoCloseable {
   }
 
   /**
-   * Changes a region, in a thread of its own. While an earlier change of the region is not through nothing is done:
-   * whoever has something to write there finds it unwritten the next time it looks.
+   * Changes a region, on a thread of its own. While an earlier change of the region is not through, nothing is done:
+   * whoever has something to write there sees the next time that it is not written.
    *
    * @return to wait for the change, which is none if nothing is done
    */

@@ -1,4 +1,4 @@
-/** What a share consists of on the host: hook libraries, quota file, usage region. */
+/** The files of a share on the host: hook libraries, quota file, usage region. */
 @NullMarked
 package dev.partita.plugin.share;
 

@@ -5,37 +5,24 @@ import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claimstatus.ClaimReports;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.nvml.ProcessMemory;
-import dev.partita.plugin.nvml.ProcessSample;
 import dev.partita.plugin.nvml.Samples;
 import dev.partita.plugin.prepare.ClaimReader;
-import dev.partita.plugin.prepare.OperationLock;
 import dev.partita.plugin.share.ShareFolders;
-import dev.partita.plugin.usage.measure.CardProcess;
+import dev.partita.plugin.store.ClaimStore;
 import dev.partita.plugin.usage.measure.CardTime;
 import dev.partita.plugin.usage.measure.ContainerShares;
 import dev.partita.plugin.usage.measure.HostProcesses;
 import dev.partita.plugin.usage.measure.LeastOverheads;
 import dev.partita.plugin.usage.measure.OverheadBook;
 import dev.partita.plugin.usage.measure.PodClaims;
-import dev.partita.plugin.usage.measure.ProcessIdentity;
 import dev.partita.plugin.usage.measure.SampledTimes;
 import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.measure.WatchedShare;
-import dev.partita.plugin.usage.region.Ledger;
 import dev.partita.plugin.usage.region.RegionFile;
-import dev.partita.plugin.usage.region.RegionLocks;
-import dev.partita.plugin.usage.region.SlotWrite;
-import dev.partita.plugin.usage.region.UsageRegion;
-import dev.partita.plugin.usage.verdict.CoreBook;
-import dev.partita.plugin.usage.verdict.CoreLimits;
-import dev.partita.plugin.usage.verdict.CoreState;
 import dev.partita.plugin.usage.verdict.ExcessAction;
-import dev.partita.plugin.usage.verdict.ExitGrace;
-import dev.partita.plugin.usage.verdict.MemoryState;
-import dev.partita.plugin.usage.verdict.OnExcess;
-import dev.partita.plugin.usage.verdict.ProcessUse;
+import dev.partita.plugin.usage.verdict.ExcessPolicy;
 import dev.partita.plugin.usage.verdict.ShareUse;
-import dev.partita.plugin.usage.verdict.StableVerdict;
+import dev.partita.plugin.usage.verdict.ShareVerdict;
 import dev.partita.plugin.usage.verdict.UsageReckoning;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -43,15 +30,11 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalLong;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -59,32 +42,29 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Holds what containers say that they use against what NVML says, again and again: writes what contexts and modules
- * take into the quotas, and tells claims, and what is to be done to them, whose processes hold more than they may.
- * Tells claims, too, whose processes use more of a card's time than they may.
+ * Compares what containers say that they use with what NVML says, again and again. It writes into the quotas what
+ * contexts and modules take. It tells claims whose processes hold more memory than they may, or use more of a card's
+ * time, and does to those that hold too much what was asked for.
  */
 public final class UsageWatch {
   /** Bytes that contexts and modules of one process are believed to take, if nobody has said otherwise. */
   public static final long PLAUSIBLE_OVERHEAD = OverheadBook.PLAUSIBLE;
 
   /**
-   * The least that may be said: contexts and modules of many programs stay below, but with less the innocent would be
-   * found guilty.
+   * The least that may be said. Contexts and modules of many programs take less, but with a smaller figure honest
+   * programs would be found guilty.
    */
   public static final long LEAST_PLAUSIBLE_OVERHEAD = OverheadBook.USUAL;
 
   private static final Logger LOG = LoggerFactory.getLogger(UsageWatch.class);
 
-  /** Microseconds: samples later than that were made before the time of day was set back, or do not carry it. */
-  private static final long SET_BACK = 1_000_000;
-
   /**
-   * How long everything is looked at every time after the last change or use: until then a state has lasted, a quota
-   * has its lower figure, and what was held back has been told.
+   * How long after the last change or use everything is looked at every time. By then a state has lasted, a quota has
+   * its lower figure, and what was held back has been told.
    */
   private static final Duration SETTLING = Duration.ofSeconds(10);
 
-  /** From then on everything is looked at this often; in between only whether anything has happened. */
+  /** How often everything is looked at from then on. In between, only whether anything has happened is looked at. */
   private static final Duration BETWEEN_WHOLE_LOOKS = Duration.ofSeconds(10);
 
   /** A look at many shares on a busy node takes seconds. */
@@ -93,22 +73,17 @@ public final class UsageWatch {
   private final Checkpoint checkpoint;
   private final ShareFolders folders;
   private final Supplier<Map<String, List<ProcessMemory>>> nvml;
-  private final Samples samples;
   private final HostProcesses host;
-  private final ContainerShares containers;
-  private final QuotaOverheads quotas;
+  private final UsageReader reader;
+  private final SlotFigures slots;
+  private final Supplier<ShareState> newState;
   private final UsageReports reports;
-  private final ExcessAction excessAction;
   private final Clock clock;
   private final Clock monotonicClock;
   private final LeastOverheads least;
   private final OverheadBook book;
-  private final StableVerdict stableVerdict = new StableVerdict();
   private final SampledTimes times = new SampledTimes();
-  private final CoreBook cores = new CoreBook();
-  private final ExitGrace exitGrace = new ExitGrace();
-  private final Set<ShareRef> overLocked = new HashSet<>(); // whose last search did not come to its end
-  private final Map<String, Long> newest = new HashMap<>(); // by card: microseconds of the newest sample
+  private final Map<ShareRef, ShareState> states = new HashMap<>();
   private volatile Map<ShareRef, ShareUse> current = Map.of();
   private volatile Consumer<Map<ShareRef, ShareUse>> listener = uses -> {};
   private Watched watched = new Watched(List.of(), List.of(), Set.of(), Set.of());
@@ -122,69 +97,36 @@ public final class UsageWatch {
    *
    * @param nvml what processes hold of each card, by the card's UUID
    * @param samples what they use of it
-   * @param lock under which quotas are written
-   * @param onExcess what is done about processes that hold more than they may
-   * @param plausibleOverhead bytes that contexts and modules of one process are believed to take,
-   *        {@link #LEAST_PLAUSIBLE_OVERHEAD} or more
+   * @param policy with a plausible overhead of {@link #LEAST_PLAUSIBLE_OVERHEAD} or more
    * @param clock the time of day
    * @param monotonicClock one for how long something lasts
    */
-  public static UsageWatch over(
-      Checkpoint checkpoint,
-      ShareFolders folders,
+  public UsageWatch(
+      ClaimStore store,
       Supplier<Map<String, List<ProcessMemory>>> nvml,
       Samples samples,
       ClaimReader api,
-      OperationLock lock,
       ClaimReports reports,
-      OnExcess onExcess,
-      long plausibleOverhead,
+      ExcessPolicy policy,
       Clock clock,
       Clock monotonicClock) {
-    HostProcesses host = new HostProcesses(Path.of("/proc"));
-    return new UsageWatch(
-        checkpoint,
-        folders,
-        nvml,
-        samples,
-        host,
-        new PodClaims(api, monotonicClock),
-        new QuotaOverheads(folders, lock),
-        new UsageReports(reports),
-        new ExcessAction(onExcess, host, reports),
-        new LeastOverheads(folders.stateRoot().resolve("overheads")),
-        plausibleOverhead,
-        clock,
-        monotonicClock);
-  }
-
-  private UsageWatch(
-      Checkpoint checkpoint,
-      ShareFolders folders,
-      Supplier<Map<String, List<ProcessMemory>>> nvml,
-      Samples samples,
-      HostProcesses host,
-      PodClaims pods,
-      QuotaOverheads quotas,
-      UsageReports reports,
-      ExcessAction excessAction,
-      LeastOverheads least,
-      long plausibleOverhead,
-      Clock clock,
-      Clock monotonicClock) {
-    this.checkpoint = checkpoint;
-    this.folders = folders;
+    this.checkpoint = store.checkpoint();
+    this.folders = store.folders();
     this.nvml = nvml;
-    this.samples = samples;
-    this.host = host;
-    this.containers = new ContainerShares(host, pods, this::deviceOfRegions);
-    this.quotas = quotas;
-    this.reports = reports;
-    this.excessAction = excessAction;
+    this.host = new HostProcesses(Path.of("/proc"));
+    this.newState =
+        () -> new ShareState(
+            new QuotaOverhead(folders, store.lock()), new ShareEvents(reports),
+            new ExcessAction(policy.action(), host, reports));
+    this.reports = new UsageReports(reports);
     this.clock = clock;
     this.monotonicClock = monotonicClock;
-    this.least = least;
-    this.book = new OverheadBook(plausibleOverhead, least.kept());
+    this.least = new LeastOverheads(folders.stateRoot().resolve("overheads"));
+    this.book = new OverheadBook(policy.plausibleOverhead(), least.kept());
+    ContainerShares containers =
+        new ContainerShares(host, new PodClaims(api, monotonicClock), this::deviceOfRegions);
+    this.reader = new UsageReader(nvml, host, containers, book, monotonicClock);
+    this.slots = new SlotFigures(folders, samples, host, clock);
     this.settled = monotonicClock.instant();
     this.nextWhole = settled;
   }
@@ -206,7 +148,7 @@ public final class UsageWatch {
   public void start(Loops loops, Duration period) {
     if (!host.seesAll()) {
       LOG.info(
-          "cannot see processes outside this pid namespace, so their overhead and what they take past their limit go unnoticed; set hostPID");
+          "cannot see processes outside this pid namespace, so their overhead and what they hold beyond their limit go unnoticed; set hostPID");
     }
     loops
         .makeAskingDriver(
@@ -220,8 +162,8 @@ public final class UsageWatch {
   }
 
   /**
-   * Must be given the samples of cards with hard core limits: what a share uses is looked at far too seldom to see it
-   * all here.
+   * What collects the samples of cards with hard core limits. It must be given them several times a second, since looks
+   * are far too seldom to see all that a share uses.
    */
   public SampledTimes times() {
     return times;
@@ -256,9 +198,8 @@ public final class UsageWatch {
   }
 
   /**
-   * Looks once. While nobody uses a card that has shares, NVML is asked first, and the ledgers, of processes that hold
-   * nothing, are not read; when that and everything else has stayed so for a while, only whether it still is is looked
-   * at most times.
+   * Looks once. While nobody uses a card that has shares, NVML is asked first, and the ledgers are not read. When that
+   * and everything else has stayed so for a while, most looks only look whether it is still so.
    */
   void look() throws IOException {
     Instant now = monotonicClock.instant();
@@ -302,6 +243,7 @@ public final class UsageWatch {
   private void lookAtAll(boolean restful, Instant now) {
     List<WatchedShare> shares = watched.shares();
     folders.regions().forgetRemoved(watched.regions());
+    states.keySet().retainAll(shares.stream().map(WatchedShare::ref).toList());
     Map<String, CardTime> used = times.drain();
     Map<ShareRef, ShareUse> uses =
         restful || shares.isEmpty() ? UsageReckoning.of(shares, Map.of(), List.of(), book) : readLedgers(shares, used);
@@ -309,169 +251,36 @@ public final class UsageWatch {
     least.keep(book.least());
     current = uses;
     listener.accept(uses);
-    Map<ShareRef, MemoryState> lasting = new HashMap<>();
-    Map<ShareRef, Long> overheads = new HashMap<>();
+    judge(uses, used, now);
+  }
+
+  private void judge(Map<ShareRef, ShareUse> uses, Map<String, CardTime> used, Instant now) {
+    Instant timeOfDay = clock.instant();
+    List<ShareVerdict> verdicts = new ArrayList<>();
     for (ShareUse use : uses.values()) {
-      ShareRef ref = use.share().ref();
       long overhead = Math.max(use.overheadBytes(), book.expected(use.share().grant().card().productName()));
-      quotas.write(use.share(), overhead, now);
-      overheads.put(ref, overhead);
-      lasting.put(ref, stableVerdict.take(ref, use.memory()));
+      CardTime time = used.getOrDefault(use.share().card(), CardTime.NONE);
+      ShareVerdict verdict = state(use.share()).judge(use, uses, time, host.seesAll(), overhead, timeOfDay);
+      state(use.share()).writeQuota(verdict, now);
+      verdicts.add(verdict);
     }
-    quotas.retain(uses.keySet());
-    stableVerdict.retain(uses.keySet());
-    excessAction.retain(uses.keySet());
-    reports.tell(uses.values(), lasting, cores.take(uses, used, host.seesAll(), clock.instant()), overheads, now);
-    uses.values().forEach(use -> excessAction.against(use, lasting.getOrDefault(use.share().ref(), use.memory())));
+    verdicts.forEach(verdict -> state(verdict.use().share()).tell(verdict));
+    reports.tell(
+        verdicts.stream().filter(verdict -> state(verdict.use().share()).everUsed()).toList(),
+        uses.keySet().stream().map(ShareRef::uid).collect(Collectors.toSet()), now);
+    verdicts.forEach(verdict -> state(verdict.use().share()).act(verdict));
+  }
+
+  private ShareState state(WatchedShare share) {
+    return states.computeIfAbsent(share.ref(), ref -> newState.get());
   }
 
   private Map<ShareRef, ShareUse> readLedgers(List<WatchedShare> shares, Map<String, CardTime> used) {
-    Map<ShareRef, Ledger> before = ledgers(shares);
-    Map<String, List<ProcessMemory>> held = nvml.get();
-    Map<ShareRef, Ledger> after = ledgers(shares);
-    List<CardProcess> processes = new ArrayList<>();
-    exitGrace.beginLook();
-    containers.beginLook();
-    shares.stream()
-        .collect(Collectors.groupingBy(WatchedShare::card, TreeMap::new, Collectors.toList()))
-        .forEach(
-            (card, ofCard) -> {
-              CardTime time = used.getOrDefault(card, CardTime.NONE);
-              held.getOrDefault(card, List.of())
-                  .forEach(p -> add(p, time.of(p.pid()), card, ofCard, before, after, processes));
-            });
-    Map<ShareRef, ShareUse> uses = UsageReckoning.of(shares, after, processes, book);
-    for (ShareRef across : acrossCards(shares, processes)) {
-      uses.computeIfPresent(across, (ref, use) -> use.with(new CoreState.SeveralCards()));
-    }
-    Map<ShareRef, List<SlotWrite>> writes = new HashMap<>();
-    uses.values().forEach(use -> addOverheads(use, after.getOrDefault(use.share().ref(), Ledger.NONE), writes));
-    addSamples(shares, after, writes);
-    for (Map.Entry<ShareRef, List<SlotWrite>> ofShare : writes.entrySet()) {
-      var _ = region(ofShare.getKey()).write(ofShare.getValue());
-    }
-    shares.stream()
-        .filter(share -> !after.getOrDefault(share.ref(), Ledger.NONE).searched())
-        .forEach(share -> reports.tellOfLocks(share, monotonicClock.instant()));
-    shares.stream()
-        .filter(share -> after.getOrDefault(share.ref(), Ledger.NONE).grown())
-        .forEach(share -> reports.tellOfGrowth(share, monotonicClock.instant()));
-    return uses;
-  }
-
-  /** The shares with a process whose container has core limits on several cards. */
-  private Set<ShareRef> acrossCards(List<WatchedShare> shares, List<CardProcess> processes) {
-    Set<ShareRef> across = new HashSet<>();
-    for (CardProcess process : processes) {
-      Set<ShareRef> mounted = containers.mounted(process.identity());
-      if (CoreLimits.limitedCards(shares.stream().filter(share -> mounted.contains(share.ref())).toList()) > 1) {
-        across.addAll(process.shares());
-      }
-    }
-    return across;
-  }
-
-  private Map<ShareRef, Ledger> ledgers(List<WatchedShare> shares) {
-    Map<ShareRef, Ledger> ledgers = new HashMap<>();
-    overLocked.retainAll(shares.stream().map(WatchedShare::ref).toList());
-    for (WatchedShare share : shares) {
-      ShareRef ref = share.ref();
-      Ledger ledger =
-          region(ref).read(overLocked.contains(ref) ? RegionLocks.MOST_NANOS_AGAIN : RegionLocks.MOST_NANOS);
-      if (ledger.searched()) {
-        overLocked.remove(ref);
-      } else {
-        overLocked.add(ref);
-      }
-      ledgers.put(ref, ledger);
-    }
-    return ledgers;
-  }
-
-  private void add(
-      ProcessMemory process,
-      long gpuNanos,
-      String card,
-      List<WatchedShare> shares,
-      Map<ShareRef, Ledger> before,
-      Map<ShareRef, Ledger> after,
-      List<CardProcess> into) {
-    OptionalLong start = host.start(process.pid());
-    if (start.isEmpty()) {
-      return; // it has ended meanwhile
-    }
-    ProcessIdentity identity = new ProcessIdentity(process.pid(), start.getAsLong());
-    List<CardProcess.SeatOf> seats = seats(identity, shares, after);
-    if (seats.isEmpty() && exitGrace.excuse(identity, host.isEnding(process.pid()), monotonicClock.instant())) {
-      return;
-    }
-    Set<ShareRef> container = seats.isEmpty() ? containers.of(identity, shares) : Set.of();
-    List<CardProcess.SeatOf> former = seats(identity, shares, before);
-    into.add(
-        new CardProcess(process.pid(), start.getAsLong(), card, process.bytes(), former, seats, container, gpuNanos));
-  }
-
-  /**
-   * Of locks that bear its pid only those of shares that its container has: the others were taken by a process that has
-   * ended.
-   */
-  private List<CardProcess.SeatOf> seats(
-      ProcessIdentity process,
-      List<WatchedShare> shares,
-      Map<ShareRef, Ledger> ledgers) {
-    List<CardProcess.SeatOf> seats = new ArrayList<>();
-    for (WatchedShare share : shares) {
-      List<Ledger.Seat> all = ledgers.getOrDefault(share.ref(), Ledger.NONE).seats();
-      List<Ledger.Seat> own = all.stream().filter(seat -> seat.pid() == process.pid()).toList();
-      if (!own.isEmpty() && containers.has(process, share)) {
-        own.forEach(seat -> seats.add(new CardProcess.SeatOf(share.ref(), seat.slot())));
-      }
-    }
-    return seats;
-  }
-
-  private static void addOverheads(ShareUse use, Ledger ledger, Map<ShareRef, List<SlotWrite>> into) {
-    for (ProcessUse process : use.processes()) {
-      ledger.seats().stream()
-          .filter(seat -> seat.pid() == process.pid())
-          .filter(seat -> Math.abs(seat.slot().overheadBytes() - process.overheadBytes()) >= UsageRegion.UNIT)
-          .forEach(seat -> add(use.share().ref(), SlotWrite.overhead(seat.slot(), process.overheadBytes()), into));
-    }
-  }
-
-  /**
-   * For NVML in the containers, whose driver gives it the host's pids with samples: there nobody can tell whose they
-   * are.
-   */
-  private void addSamples(
-      List<WatchedShare> shares,
-      Map<ShareRef, Ledger> ledgers,
-      Map<ShareRef, List<SlotWrite>> into) {
-    Map<String, List<WatchedShare>> cards = shares.stream().collect(Collectors.groupingBy(WatchedShare::card));
-    newest.keySet().retainAll(cards.keySet());
-    newest.values().removeIf(time -> time > ChronoUnit.MICROS.between(Instant.EPOCH, clock.instant()) + SET_BACK);
-    cards.forEach(
-        (card, ofCard) -> {
-          for (ProcessSample sample : samples.of(card, newest.getOrDefault(card, 0L)).known()) {
-            newest.merge(card, sample.timestampMicros(), Math::max);
-            if (isSeated(sample.pid(), ofCard, ledgers)) {
-              host.start(sample.pid())
-                  .ifPresent(
-                      start -> seats(new ProcessIdentity(sample.pid(), start), ofCard, ledgers)
-                          .forEach(seat -> add(seat.share(), SlotWrite.sample(seat.slot(), sample), into)));
-            }
-          }
-        });
-  }
-
-  private static boolean isSeated(long pid, List<WatchedShare> shares, Map<ShareRef, Ledger> ledgers) {
-    return shares.stream()
-        .flatMap(share -> ledgers.getOrDefault(share.ref(), Ledger.NONE).seats().stream())
-        .anyMatch(seat -> seat.pid() == pid);
-  }
-
-  private static void add(ShareRef ref, SlotWrite write, Map<ShareRef, List<SlotWrite>> into) {
-    into.computeIfAbsent(ref, r -> new ArrayList<>()).add(write);
+    UsageReader.Reading reading = reader.read(shares, share -> state(share).read(region(share.ref())), used);
+    slots.write(shares, reading.uses().values(), reading.ledgers());
+    shares.forEach(
+        share -> state(share).tell(share, reading.ledgers().of(share.ref()), monotonicClock.instant()));
+    return reading.uses();
   }
 
   private RegionFile region(ShareRef ref) {

@@ -1,4 +1,4 @@
-/** What processes hold of shares: the containers' own word (usage regions) held against the kernel's and NVML's. */
+/** Compares what containers say that they hold (their usage regions) with what the kernel and NVML say. */
 @NullMarked
 package dev.partita.plugin.usage;
 

@@ -4,6 +4,7 @@ import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claimstatus.ClaimReports;
+import dev.partita.plugin.claimstatus.EventReason;
 import dev.partita.plugin.inventory.InventoryReader;
 import dev.partita.plugin.inventory.NodeInventory;
 import dev.partita.plugin.loop.Loops;
@@ -16,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Waits for NVML's XID errors. A fatal one makes its card unhealthy at once, and the claims that have the card prepared
- * are told.
+ * Waits for NVML's XID errors. A fatal error makes its card unhealthy at once, and the claims that have the card
+ * prepared are told.
  */
 public final class XidWatch {
   private static final Logger LOG = LoggerFactory.getLogger(XidWatch.class);
@@ -64,11 +65,11 @@ public final class XidWatch {
 
   private void take(XidEvent event) {
     if (!event.isFatal()) {
-      LOG.info("card {}: {}, by a program; the card is as it was", event.card(), event.reason());
+      LOG.info("card {}: {}: a program caused it, and the card still works", event.card(), event.reason());
       return;
     }
     boolean isNew = reader.blame(event);
-    LOG.warn("card {}: {}{}", event.card(), event.reason(), isNew ? ": it is unhealthy until it was reset" : " again");
+    LOG.warn("card {}: {}{}", event.card(), event.reason(), isNew ? ": it is unhealthy until it is reset" : " again");
     if (isNew) {
       inventory.readSoon();
       tellClaims(event);
@@ -82,7 +83,7 @@ public final class XidWatch {
         grant.ifPresent(
             g -> reports.misused(
                 claim.claim(),
-                "GpuUnhealthy",
+                EventReason.GpuUnhealthy,
                 g.card().productName() + " (" + event.card() + ") reports " + event.reason()
                     + ", see https://docs.nvidia.com/deploy/xid-errors/; programs on it may fail or give wrong results, and it gets no new claims"));
       }

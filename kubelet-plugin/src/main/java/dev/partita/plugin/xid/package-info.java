@@ -1,4 +1,4 @@
-/** XID errors: what the driver says about its cards between two readings. */
+/** Listens for XID errors: what the driver says about its cards between two readings. */
 @NullMarked
 package dev.partita.plugin.xid;
 

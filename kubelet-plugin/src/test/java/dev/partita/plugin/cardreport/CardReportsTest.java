@@ -12,9 +12,10 @@ import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.Share;
 import dev.partita.plugin.nvml.CardSamples;
 import dev.partita.plugin.nvml.ProcessSample;
-import dev.partita.plugin.prepare.OperationLock;
 import dev.partita.plugin.share.ShareFolders;
 import dev.partita.plugin.share.UsageRegions;
+import dev.partita.plugin.store.OperationLock;
+import dev.partita.plugin.usage.measure.ProcessIdentity;
 import dev.partita.plugin.usage.measure.SampledTimes;
 import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.measure.WatchedShare;
@@ -144,8 +145,10 @@ class CardReportsTest {
     PreparedClaim claim =
         new PreparedClaim(new ClaimRef("default", ref.uid(), ref.uid()), PreparedClaim.Phase.COMPLETED, "boot",
             List.of(grant), Map.of(), false);
-    List<ProcessUse> processes = ref.equals(A) ? List.of(new ProcessUse(PID, 1, 0, 0, 0, 0, true, 0)) : List.of();
-    return new ShareUse(new WatchedShare(ref, claim, grant, share), processes, 0, 0, 0, 0, new CoreState.Unused(),
+    List<ProcessUse> processes =
+        ref.equals(A) ? List.of(new ProcessUse(new ProcessIdentity(PID, 1), 0, 0, 0, 0, true, 0)) : List.of();
+    return new ShareUse(new WatchedShare(ref, claim, grant, share), processes, ShareUse.LedgerTotals.NONE,
+        new CoreState.Unused(),
         Set.of(), new MemoryState.Held());
   }
 }

@@ -51,7 +51,7 @@ class ClaimReportsTest {
   /** How often an event is tried, once that was so often. */
   private int triesWhenThereWere(int so) {
     try (ClaimReports reports = reports(Duration.ofMillis(1))) {
-      reports.misused(CLAIM, "LimitExceeded", "process 7");
+      reports.misused(CLAIM, EventReason.LimitExceeded, "process 7");
       await().atMost(Duration.ofSeconds(20)).until(() -> tries.get() >= so);
     }
     return tries.get();

@@ -28,7 +28,7 @@ class ReportQueueTest {
   @Test
   void anEventThatWaitsAlreadyIsNotAddedAgain() {
     for (int i = 0; i < 10_000; i++) {
-      queue.add(event(1, "PrepareFailed", "no card", false));
+      queue.add(event(1, EventReason.PrepareFailed, "no card", false));
     }
     assertThat(taken()).hasSize(1);
     assertThat(queue.dropped()).isEmpty();
@@ -36,15 +36,15 @@ class ReportQueueTest {
 
   @Test
   void aClaimWithManyEventsKeepsTheNewestAndThoseThatMustBeWritten() {
-    queue.add(event(1, "LimitExceeded", "first", true));
+    queue.add(event(1, EventReason.LimitExceeded, "first", true));
     for (int i = 0; i < 100; i++) {
-      queue.add(event(1, "PrepareFailed", String.valueOf(i), false));
+      queue.add(event(1, EventReason.PrepareFailed, String.valueOf(i), false));
     }
     List<ReportQueue.Report> taken = taken();
     assertThat(taken)
         .hasSize(ReportQueue.MOST_EVENTS)
-        .startsWith(event(1, "LimitExceeded", "first", true))
-        .endsWith(event(1, "PrepareFailed", "99", false));
+        .startsWith(event(1, EventReason.LimitExceeded, "first", true))
+        .endsWith(event(1, EventReason.PrepareFailed, "99", false));
     assertThat(queue.dropped())
         .hasValueSatisfying(dropped -> assertThat(dropped.count()).isEqualTo(101 - ReportQueue.MOST_EVENTS));
     assertThat(queue.dropped()).as("said once").isEmpty();
@@ -53,7 +53,7 @@ class ReportQueueTest {
   @Test
   void thereAreNoMoreClaimsThanItsBound() {
     for (int i = 0; i < ReportQueue.MOST_CLAIMS + 3; i++) {
-      queue.add(event(i, "Released", "released", false));
+      queue.add(event(i, EventReason.Released, "released", false));
     }
     assertThat(taken()).hasSize(ReportQueue.MOST_CLAIMS);
     assertThat(queue.dropped())
@@ -67,7 +67,7 @@ class ReportQueueTest {
   @Test
   void claimsTakeTurns() {
     for (int i = 0; i < 5; i++) {
-      queue.add(event(1, "PrepareFailed", String.valueOf(i), false));
+      queue.add(event(1, EventReason.PrepareFailed, String.valueOf(i), false));
     }
     queue.add(state(2, "used"));
     assertThat(taken()).extracting(ReportQueue.Report::about).startsWith(claim(1), claim(2), claim(1));
@@ -75,7 +75,7 @@ class ReportQueueTest {
 
   @Test
   void whatIsToBeRepeatedComesWhenItIsDueAndIsBoundedAClaim() {
-    ReportQueue.Event event = new ReportQueue.Event(claim(1), true, "LimitExceeded", "process 7", true, 1);
+    ReportQueue.Event event = new ReportQueue.Event(claim(1), EventReason.LimitExceeded, "process 7", true, 1);
     for (int i = 0; i < ReportQueue.MOST_EVENTS; i++) {
       assertThat(queue.addLater(event, now + 10)).isTrue();
     }
@@ -98,8 +98,8 @@ class ReportQueueTest {
         new PreparedClaim(claim(claim), PreparedClaim.Phase.COMPLETED, boot, List.of(), Map.of(), false), Map.of());
   }
 
-  private static ReportQueue.Event event(int claim, String reason, String note, boolean untilWritten) {
-    return new ReportQueue.Event(claim(claim), true, reason, note, untilWritten, 0);
+  private static ReportQueue.Event event(int claim, EventReason reason, String note, boolean untilWritten) {
+    return new ReportQueue.Event(claim(claim), reason, note, untilWritten, 0);
   }
 
   private static ClaimRef claim(int number) {

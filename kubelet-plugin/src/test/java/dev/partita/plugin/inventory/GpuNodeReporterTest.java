@@ -44,7 +44,7 @@ class GpuNodeReporterTest {
     try (GpuNodeReporter reporter =
         new GpuNodeReporter(client, ApiCalls.standard(), "node-v", Optional.empty(), Optional.empty(),
             Clock.systemUTC())) {
-      reporter.report(new Inventory.NoCards(Inventory.NoCards.NO_DRIVER, "none"), List.of());
+      reporter.report(new Inventory.NoCards(NodeReason.NoDriver, "none"), List.of());
       assertThat(reporter.spec(Duration.ZERO)).isEqualTo(GpuNodeSpec.DEFAULT);
     }
   }

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNodeStatus;
+import dev.partita.api.node.GpuProduct;
+import dev.partita.api.node.GpuTopology;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -16,8 +18,8 @@ class GpuNodeStatusesTest {
   @Test
   void cardsOfAnEarlierPluginStayInTheStatusAsUnhealthyWhileNvmlDoesNotAnswer() {
     Gpu gpu =
-        new Gpu(0, 0, "GPU-0", "NVIDIA H200", "h200", "Nvidia", "Hopper", "9.0", 141L << 30, null, null, null, null,
-            GpuHealth.HEALTHY);
+        new Gpu(0, 0, "GPU-0", GpuProduct.named("NVIDIA H200", "Nvidia", "Hopper", "9.0"), 141L << 30,
+            GpuTopology.UNKNOWN, GpuHealth.HEALTHY);
     GpuNodeStatus earlier =
         new GpuNodeStatus(1, "1x h200", "580.1", "13.0", "old", "uid-old", List.of(gpu), List.of());
     GpuNodeStatus status =

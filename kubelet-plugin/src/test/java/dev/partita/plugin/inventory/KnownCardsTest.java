@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.partita.api.node.Gpu;
+import dev.partita.api.node.GpuProduct;
 import dev.partita.api.node.NvlinkPeer;
 import dev.partita.cdi.driver.DriverFiles;
 import dev.partita.plugin.nvml.CardReading;
@@ -185,7 +186,8 @@ class KnownCardsTest {
 
   private static Card card(int index, String uuid, Nvlink nvlink) {
     return new Card(
-        index, uuid, index, "NVIDIA H200", "Nvidia", "Hopper", "9.0", 1L << 37, 0, Optional.of("bus-" + index),
-        Optional.empty(), nvlink);
+        index, uuid, index, GpuProduct.named("NVIDIA H200", "Nvidia", "Hopper", "9.0"),
+        new CardReading.Memory(1L << 37, 0),
+        new CardReading.Topology(Optional.of("bus-" + index), Optional.empty(), nvlink), CardReading.Mig.NONE);
   }
 }

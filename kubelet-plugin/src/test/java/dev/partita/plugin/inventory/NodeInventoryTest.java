@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.partita.api.node.GpuHealth;
+import dev.partita.api.node.GpuProduct;
 import dev.partita.cdi.driver.DriverRoot;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.nvml.CardFigure;
@@ -100,8 +101,10 @@ class NodeInventoryTest {
           Optional.of("13.0"),
           List.of(
               new CardReading.Card(
-                  0, "GPU-0", 0, "NVIDIA H200", "Nvidia", "Hopper", "9.0", 141L << 30, 0, Optional.empty(),
-                  Optional.empty(), CardReading.Nvlink.NONE)),
+                  0, "GPU-0", 0, GpuProduct.named("NVIDIA H200", "Nvidia", "Hopper", "9.0"),
+                  new CardReading.Memory(141L << 30, 0),
+                  new CardReading.Topology(Optional.empty(), Optional.empty(), CardReading.Nvlink.NONE),
+                  CardReading.Mig.NONE)),
           List.of());
     }
 

@@ -1,5 +1,6 @@
 package dev.partita.plugin.prepare;
 
+import dev.partita.api.node.GpuProduct;
 import dev.partita.api.node.MigProfile;
 import dev.partita.plugin.nvml.CardFigure;
 import dev.partita.plugin.nvml.CardReader;
@@ -104,7 +105,9 @@ final class CuttableCards implements CardReader {
                 List.of(new MigProfile.Placement(0, 2), new MigProfile.Placement(4, 2))))
             : List.of();
     return new CardReading.Card(
-        index, uuid, index, "NVIDIA H200", "Nvidia", "Hopper", "9.0", 141L << 30, 0, Optional.empty(), Optional.empty(),
-        CardReading.Nvlink.NONE, profiles, false);
+        index, uuid, index, GpuProduct.named("NVIDIA H200", "Nvidia", "Hopper", "9.0"),
+        new CardReading.Memory(141L << 30, 0),
+        new CardReading.Topology(Optional.empty(), Optional.empty(), CardReading.Nvlink.NONE),
+        new CardReading.Mig(profiles, false));
   }
 }

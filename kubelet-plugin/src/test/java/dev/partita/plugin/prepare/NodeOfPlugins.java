@@ -11,9 +11,9 @@ import dev.partita.cdi.CdiFolder;
 import dev.partita.cdi.driver.DriverRoot;
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.ThisNode;
 import dev.partita.plugin.claimstatus.ClaimReports;
 import dev.partita.plugin.dra.ClaimService;
-import dev.partita.plugin.held.ClaimPods;
 import dev.partita.plugin.held.HeldClaims;
 import dev.partita.plugin.inventory.InventoryReader;
 import dev.partita.plugin.inventory.NodeInventory;
@@ -23,6 +23,9 @@ import dev.partita.plugin.mig.MigCards;
 import dev.partita.plugin.share.HookLibraries;
 import dev.partita.plugin.share.ShareFolders;
 import dev.partita.plugin.share.UsageRegions;
+import dev.partita.plugin.store.ClaimPods;
+import dev.partita.plugin.store.ClaimStore;
+import dev.partita.plugin.store.OperationLock;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -122,35 +125,27 @@ final class NodeOfPlugins {
         NodeInventory inventory = new NodeInventory(reader, reading -> {});
         ClaimReports reports = new ClaimReports(client, calls, NODE, clock);
         OperationLock lock = new OperationLock(root.resolve("state/operation.lock"))) {
+      CdiFolder cdi = new CdiFolder(root.resolve("cdi"), "gpu.partita.dev-claim");
+      ClaimStore store = new ClaimStore(checkpoint, cdi, folders, new ClaimPods(root.resolve("run")), lock);
       NodeSteps real =
           new NodeSteps(
-              checkpoint,
-              libraries,
-              folders,
-              new ClaimSpec(driver, List.of(), folders),
-              new CdiFolder(root.resolve("cdi"), "gpu.partita.dev-claim"),
-              inventory::current,
-              new MigCards(reader),
+              store, libraries, new ClaimSpec(driver, List.of(), folders), inventory::current, new MigCards(reader),
               true);
       return call.on(
           new ClaimPreparer(
-              NODE + "/gpu",
-              bootId,
+              new ThisNode(NODE + "/gpu", bootId),
               new ClaimReader(client, calls),
               inventory,
               () -> knobs.get(),
-              checkpoint,
+              store,
               wrap.around(real),
-              lock,
               reports,
-              held(checkpoint, folders, clock),
-              new ClaimPods(root.resolve("run"))));
+              held(store, clock)));
     }
   }
 
-  private HeldClaims held(Checkpoint checkpoint, ShareFolders folders, Clock clock) {
-    CdiFolder cdi = new CdiFolder(root.resolve("cdi"), "gpu.partita.dev-claim");
-    HeldClaims held = new HeldClaims(checkpoint, cdi, folders, clock);
+  private HeldClaims held(ClaimStore store, Clock clock) {
+    HeldClaims held = new HeldClaims(store.checkpoint(), store.cdi(), store.folders(), clock);
     if (gone != null) {
       held.areGone(gone);
     }

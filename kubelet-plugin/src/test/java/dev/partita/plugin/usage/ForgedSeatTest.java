@@ -3,6 +3,7 @@ package dev.partita.plugin.usage;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.partita.cdi.CdiFolder;
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grant;
@@ -13,13 +14,16 @@ import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.nvml.CardSamples;
 import dev.partita.plugin.nvml.ProcessMemory;
 import dev.partita.plugin.prepare.ClaimReader;
-import dev.partita.plugin.prepare.OperationLock;
 import dev.partita.plugin.share.ShareFolders;
 import dev.partita.plugin.share.UsageRegions;
+import dev.partita.plugin.store.ClaimPods;
+import dev.partita.plugin.store.ClaimStore;
+import dev.partita.plugin.store.OperationLock;
 import dev.partita.plugin.usage.measure.WatchedShare;
 import dev.partita.plugin.usage.region.Ledger;
 import dev.partita.plugin.usage.region.RegionFile;
 import dev.partita.plugin.usage.region.RegionLocks;
+import dev.partita.plugin.usage.verdict.ExcessPolicy;
 import dev.partita.plugin.usage.verdict.OnExcess;
 import dev.partita.plugin.usage.verdict.ShareUse;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -130,16 +134,14 @@ class ForgedSeatTest {
       OperationLock lock,
       ClaimReports reports,
       long pid) {
-    return UsageWatch.over(
-        checkpoint,
-        folders,
+    CdiFolder cdi = new CdiFolder(root.resolve("cdi"), "gpu.partita.dev-claim");
+    return new UsageWatch(
+        new ClaimStore(checkpoint, cdi, folders, new ClaimPods(root.resolve("run")), lock),
         () -> Map.of("GPU-0", List.of(new ProcessMemory(pid, 2 * GIB))),
         (card, newer) -> new CardSamples.Told(List.of()),
         new ClaimReader(client, ApiCalls.standard()),
-        lock,
         reports,
-        OnExcess.REPORT,
-        UsageWatch.PLAUSIBLE_OVERHEAD,
+        new ExcessPolicy(OnExcess.REPORT, UsageWatch.PLAUSIBLE_OVERHEAD),
         Clock.systemUTC(),
         Clock.systemUTC());
   }

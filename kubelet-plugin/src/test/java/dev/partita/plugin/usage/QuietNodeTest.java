@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.partita.cdi.CdiFolder;
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grants;
@@ -13,11 +14,14 @@ import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.nvml.CardSamples;
 import dev.partita.plugin.nvml.ProcessMemory;
 import dev.partita.plugin.prepare.ClaimReader;
-import dev.partita.plugin.prepare.OperationLock;
 import dev.partita.plugin.share.ShareFolders;
 import dev.partita.plugin.share.UsageRegions;
+import dev.partita.plugin.store.ClaimPods;
+import dev.partita.plugin.store.ClaimStore;
+import dev.partita.plugin.store.OperationLock;
 import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.measure.WatchedShare;
+import dev.partita.plugin.usage.verdict.ExcessPolicy;
 import dev.partita.plugin.usage.verdict.OnExcess;
 import dev.partita.plugin.usage.verdict.ShareUse;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -74,17 +78,15 @@ class QuietNodeTest {
     checkpoint = new Checkpoint(root.resolve("claims"), Clock.systemUTC());
     prepare(share(1));
     Clock clock = InstantSource.offset(() -> now, Duration.ZERO).withZone(ZoneOffset.UTC);
+    CdiFolder cdi = new CdiFolder(root.resolve("cdi"), "gpu.partita.dev-claim");
     watch =
-        UsageWatch.over(
-            checkpoint,
-            folders,
+        new UsageWatch(
+            new ClaimStore(checkpoint, cdi, folders, new ClaimPods(root.resolve("run")), lock),
             this::held,
             (card, newer) -> new CardSamples.Told(List.of()),
             new ClaimReader(client, ApiCalls.standard()),
-            lock,
             reports,
-            OnExcess.REPORT,
-            UsageWatch.PLAUSIBLE_OVERHEAD,
+            new ExcessPolicy(OnExcess.REPORT, UsageWatch.PLAUSIBLE_OVERHEAD),
             clock,
             clock);
     assumeTrue(watch.seesAll(), "processes of other pid namespaces are not seen");

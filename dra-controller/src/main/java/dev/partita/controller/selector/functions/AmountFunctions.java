@@ -8,6 +8,7 @@ import static dev.partita.controller.selector.functions.CelFunctions.Type.TEXT;
 
 import dev.cel.common.types.SimpleType;
 import dev.partita.api.device.SemanticVersion;
+import dev.partita.controller.selector.values.KubernetesQuantity;
 
 /**
  * The quantity and semver functions that Kubernetes adds to CEL (k8s.io/apiserver/pkg/cel/library, quantity.go and

@@ -7,6 +7,9 @@ import static dev.partita.controller.selector.functions.CelFunctions.Type.URL;
 
 import dev.cel.common.types.MapType;
 import dev.cel.common.types.SimpleType;
+import dev.partita.controller.selector.values.Cidr;
+import dev.partita.controller.selector.values.IpAddress;
+import dev.partita.controller.selector.values.Url;
 
 /**
  * The ip, cidr and url functions that Kubernetes adds to CEL (k8s.io/apiserver/pkg/cel/library, ip.go, cidr.go and

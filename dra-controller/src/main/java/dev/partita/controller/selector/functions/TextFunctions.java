@@ -10,6 +10,7 @@ import com.google.re2j.PatternSyntaxException;
 import dev.cel.common.types.ListType;
 import dev.cel.common.types.OptionalType;
 import dev.cel.common.types.SimpleType;
+import dev.partita.controller.selector.values.NamedFormat;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;

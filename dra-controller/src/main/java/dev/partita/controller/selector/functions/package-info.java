@@ -1,4 +1,4 @@
-/** Kubernetes' own CEL functions, and the values that they know: quantities, addresses, URLs. */
+/** Kubernetes' own CEL functions. */
 @NullMarked
 package dev.partita.controller.selector.functions;
 

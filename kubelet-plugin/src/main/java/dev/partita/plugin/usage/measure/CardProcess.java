@@ -11,7 +11,6 @@ import java.util.function.ToLongFunction;
 /**
  * A process on a card, with everything known of it at one moment.
  *
- * @param start in clock ticks since boot
  * @param bytes by NVML
  * @param before its seats in ledgers of shares of the card, read before NVML was asked
  * @param after the same, read after
@@ -19,8 +18,7 @@ import java.util.function.ToLongFunction;
  * @param gpuNanos of the card's time that it had since the last reading, by NVML's samples
  */
 public record CardProcess(
-    long pid,
-    long start,
+    ProcessIdentity identity,
     String card,
     long bytes,
     List<SeatOf> before,
@@ -36,12 +34,12 @@ public record CardProcess(
     after = List.copyOf(after);
   }
 
-  public ProcessIdentity identity() {
-    return new ProcessIdentity(pid, start);
+  public long pid() {
+    return identity.pid();
   }
 
   public OverheadBook.Key key() {
-    return new OverheadBook.Key(identity(), card);
+    return new OverheadBook.Key(identity, card);
   }
 
   /**

@@ -18,9 +18,9 @@ import java.util.OptionalInt;
 import java.util.Set;
 
 /**
- * Tells whether processes still use what a claim has, for who is about to take it back without kubelet's asking. A
- * container that runs may use its card at any time, so a process of one of the claim's pods counts like one that is on
- * the card. What cannot be seen counts as used.
+ * Tells whether processes still use what a claim has, before it is released without kubelet's asking. A container that
+ * runs may use its card at any time, so a process of one of the claim's pods counts as much as one that is on the card.
+ * What cannot be seen counts as used.
  */
 public final class ClaimUsers {
   private final ShareFolders folders;
@@ -39,7 +39,7 @@ public final class ClaimUsers {
   }
 
   /**
-   * Why what the claim has cannot be taken back; empty if nobody uses it.
+   * Why what the claim has cannot be released; empty if nobody uses it.
    *
    * @param grants what it has
    * @param pods UIDs of the pods that it was reserved for, as far as they are known
@@ -85,7 +85,10 @@ public final class ClaimUsers {
     return Optional.empty();
   }
 
-  /** A process of the node itself has the card without any claim, and is no reason to keep one's. */
+  /**
+   * A pod's process on the card. A process of the node itself has the card without any claim, and is no reason to keep
+   * a claim's devices.
+   */
   private Optional<String> onCard(Grant grant) {
     String card = grant.card().uuid();
     try {
@@ -114,7 +117,7 @@ public final class ClaimUsers {
     }
   }
 
-  /** One that NVML gives no instance for may be on any. */
+  /** The users of an instance, or of the card. A process for which NVML gives no instance may be on any. */
   private List<CardUser> usersOf(String card, OptionalInt instance) throws NvmlException {
     List<CardUser> users = new ArrayList<>(cards.users(card));
     users.removeIf(

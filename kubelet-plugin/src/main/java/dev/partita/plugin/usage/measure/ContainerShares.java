@@ -11,15 +11,15 @@ import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
 /**
- * Knows which shares the container of a process has, by the kernel's word: those whose usage regions are mounted where
- * it runs, and those of claims that its pod has.
+ * Finds out which shares the container of a process has, by what the kernel says: the shares whose usage regions are
+ * mounted where the process runs, and those of claims that its pod has.
  *
- * <p>A record lock alone does not say whose a process is. The kernel names the process that took it, which may have
- * ended since: a child that shares its parent's descriptors (clone(2), CLONE_FILES) takes the lock and ends, the lock
- * stays with the parent, and the next process that gets the child's pid seems to hold it, be it another tenant's. So a
- * lock counts only for a process whose container has the share.
+ * <p>A record lock alone does not say whose a process is. The kernel names the process that took the lock, which may
+ * have ended since. For example, a child that shares its parent's descriptors (clone(2), CLONE_FILES) takes the lock
+ * and ends. The lock stays with the parent, and the next process that gets the child's pid seems to hold it, even if it
+ * is another tenant's. So a lock counts only for a process whose container has the share.
  *
- * <p>What was found of a process is kept for as long as it is asked for in every look: neither its mounts of regions
+ * <p>What was found out about a process is kept for as long as every look asks for it: neither its mounts of regions
  * nor its pod change.
  */
 public final class ContainerShares {
@@ -49,7 +49,7 @@ public final class ContainerShares {
     this.device = device;
   }
 
-  /** Begins a look. Who is not asked for in it is forgotten with the next. */
+  /** Begins a look. A process that is not asked about in it is forgotten with the next. */
   public void beginLook() {
     before = now;
     now = new HashMap<>();

@@ -11,14 +11,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What /proc tells of processes: only files that everybody may read, so that no capability is needed.
+ * Reads what /proc says of processes. It opens only files that everybody may read, so it needs no capability.
  *
  * @param proc the /proc of the pid namespace in which NVML gives pids
  */
@@ -41,28 +40,26 @@ public record HostProcesses(Path proc) {
       Pattern.compile("(?:/|-)pod([0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12})(?:\\.slice)?(?:/|$)");
 
   /**
-   * Of a file that a process can make as long as it likes: one that makes a mount namespace of its own can have a
-   * hundred thousand mounts, with paths of 4 KiB. What a container runtime mounts comes long before.
+   * How much of a file is read that a process can make as long as it likes. A process that makes a mount namespace of
+   * its own can have a hundred thousand mounts, with paths of 4 KiB. What a container runtime mounts comes long before.
    */
   private static final int MOST_BYTES = 1 << 18;
 
   private static final long INITIAL_PID_NAMESPACE = 4026531836L; // PROC_PID_INIT_INO, linux/proc_ns.h
 
-  /**
-   * When the process started, in clock ticks since boot; empty if it is gone. With the pid it names a process for good.
-   */
-  public OptionalLong start(long pid) {
+  /** The process that has the pid now; empty if there is none. */
+  public Optional<ProcessIdentity> identity(long pid) {
     try {
-      return OptionalLong.of(Long.parseLong(stat(proc.resolve(pid + "/stat")).get(START_FIELD - 1)));
+      return Optional
+          .of(new ProcessIdentity(pid, Long.parseLong(stat(proc.resolve(pid + "/stat")).get(START_FIELD - 1))));
     } catch (IOException | RuntimeException e) {
-      return OptionalLong.empty();
+      return Optional.empty();
     }
   }
 
   /**
-   * Whether the process is on its way out and runs nothing any more: the kernel takes its locks away at once, while the
-   * driver may need seconds to free what it had. One that is a zombie is through with that: what NVML shows of it then,
-   * others hold.
+   * Whether the process is ending and runs nothing any more. The kernel takes its locks away at once, while the driver
+   * may need seconds to free what it had. A zombie is through with that: what NVML shows of it then, others hold.
    */
   public boolean isEnding(long pid) {
     boolean ending = false;
@@ -80,7 +77,7 @@ public record HostProcesses(Path proc) {
     return ending;
   }
 
-  /** Empty if the thread has ended: of the others that says nothing. */
+  /** Empty if the thread has ended, which says nothing of the other threads. */
   private static Optional<List<String>> statOfThread(Path thread) {
     try {
       return Optional.of(stat(thread.resolve("stat")));
@@ -116,8 +113,8 @@ public record HostProcesses(Path proc) {
   }
 
   /**
-   * Whether the process runs with the mounts that this one has: then it is in no container, for in its own container
-   * the plugin runs alone. Where that may not be looked at it is somebody else's.
+   * Whether the process runs with the same mounts as this one. Then it is in no container, since the plugin is alone in
+   * its own. A process whose mounts may not be looked at is somebody else's.
    */
   boolean isUncontained(long pid) {
     try {

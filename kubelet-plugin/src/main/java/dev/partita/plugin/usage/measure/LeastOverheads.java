@@ -15,9 +15,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The file that keeps what a process takes at least on each model of card, so that the next plugin need not learn it
- * anew. A line says who wrote the file, each other one is bytes and a card's product name. What cannot be read is as if
- * it were not there.
+ * Keeps in a file what a process takes at least on each model of card, so that the next plugin need not learn it anew.
+ * One line says who wrote the file; each other line is a number of bytes and a card's product name. What cannot be read
+ * counts as missing.
  */
 public final class LeastOverheads {
   private static final Logger LOG = LoggerFactory.getLogger(LeastOverheads.class);

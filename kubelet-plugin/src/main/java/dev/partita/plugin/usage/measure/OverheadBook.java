@@ -8,24 +8,25 @@ import java.util.Map;
 import java.util.OptionalLong;
 
 /**
- * What each process takes of a card beside its allocations: NVML's figure less the ledger's.
+ * Estimates what each process takes of a card besides its allocations: NVML's figure less the ledger's.
  *
- * <p>The two are not of one moment. An allocation is charged before the driver makes it and a free is given back after,
- * so that in between the difference is too small, never too large, as long as the process' account did not change while
- * NVML was asked. So a larger difference is believed at once and a smaller one only when nothing larger was seen for a
- * while. From a process whose account changes all the time, the smallest difference is taken that was seen for a while.
+ * <p>The two figures are not of one moment. An allocation is charged before the driver makes it, and a free is given
+ * back after. So as long as the process' account did not change while NVML was asked, the difference may be too small
+ * but never too large. Therefore a larger difference is believed at once, and a smaller one only when nothing larger
+ * was seen for a while. From a process whose account changes all the time, the smallest difference is taken that was
+ * seen for a while.
  *
- * <p>Managed memory may be on the card or not, and NVML may count it or not. While a process has some, the difference
- * is at least too small by what is elsewhere, and what NVML shows beyond the rest of the ledger is too large by what is
- * on the card: the truth lies between. Then what was known before is kept, as far as it lies there too, and nothing is
- * learned for other processes.
+ * <p>Managed memory may be on the card or not, and NVML may count it or not. While a process has some, NVML's figure
+ * less all of the ledger is too small, by what is not on the card. NVML's figure less the rest of the ledger is too
+ * large, by what is. The truth lies between. Then what was known before is kept, as far as it lies there too, and
+ * nothing is learned for other processes.
  */
 public final class OverheadBook {
   /** Readings that an estimate rests on. */
   public static final int WINDOW = 5;
 
   /**
-   * Bytes that contexts and modules of one process usually stay below. Contexts take 250 to 550 MiB. What is more is
+   * Bytes that contexts and modules of one process usually stay below. Contexts take 250 to 550 MiB. A larger figure is
    * not learned for other processes: a share that nobody has used yet would begin with less for it.
    */
   public static final long USUAL = 1L << 30;

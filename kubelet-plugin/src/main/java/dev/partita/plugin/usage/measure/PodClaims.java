@@ -16,8 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Which claims a pod has, for a process that hides its mounts but cannot leave its pod's cgroup. The API server is
- * asked in the background: a first question gets no answer yet.
+ * Tells which claims a pod has. This is for a process that hides its mounts: it cannot leave its pod's cgroup. The API
+ * server is asked in the background, so a first question gets no answer yet.
  */
 public final class PodClaims {
   private static final Logger LOG = LoggerFactory.getLogger(PodClaims.class);

@@ -7,13 +7,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What processes had of one card's time, by NVML's samples; rather too little than too much.
+ * Adds up what processes had of one card's time, by NVML's samples; rather too little than too much.
  *
- * <p>A sample is an average over a period that ends with it. A card's periods are of one length, 1/6 s to 1 s by model
- * (nvmlUtilization_t), and who was idle in one has no sample of it. So the time between two samples of a process may be
- * that of many periods, and each sample counts for one alone. How long that is, two samples of the card that follow
- * each other closely must have shown first: a program that works for a moment every second leaves, on a card with short
- * periods, the same samples as one that never pauses leaves on a card with long ones.
+ * <p>A sample is an average over a period that ends with it. A card's periods are of one length, from 1/6 s to 1 s by
+ * model (nvmlUtilization_t), and a process that was idle in a period has no sample of it. So between two samples of a
+ * process there may be many periods, while each sample stands for one alone. How long a period is, two samples of the
+ * card that follow each other closely must have shown first. Without that, a program that works for a moment every
+ * second on a card with short periods leaves the same samples as one that never pauses on a card with long ones.
  */
 public final class SampledTime {
   /** Samples of one period carry times this close to each other, in microseconds. */
@@ -25,13 +25,13 @@ public final class SampledTime {
   private static final long NEXT_PERIOD = 250_000;
 
   /**
-   * Two of the shortest periods, in nanoseconds. Of those before the newest NVML tells nothing, so who asks later has
-   * missed some.
+   * Two of the shortest periods, in nanoseconds. NVML tells nothing of periods before the newest one, so whoever asks
+   * later than that has missed some.
    */
   private static final long LATE = 333_000_000;
 
-  private static final String TOO_LATE = "the plugin does not come to ask often enough";
-  private static final String TOO_FEW = "its samples are so far apart that it is unclear for how much time one stands";
+  private static final String TOO_LATE = "the plugin could not ask often enough";
+  private static final String TOO_FEW = "its samples are so far apart that it is unclear how much time each stands for";
 
   private final Map<Long, Long> gpuNanos = new HashMap<>();
   private long watchedNanos;

@@ -6,8 +6,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What processes had of the cards' time, between who asks NVML for samples, several times a second, and who looks what
- * they amount to.
+ * Collects what processes had of the cards' time. One thread asks NVML for samples several times a second and adds
+ * them; another one takes the sums.
  */
 public final class SampledTimes {
   private final Map<String, SampledTime> cards = new HashMap<>();

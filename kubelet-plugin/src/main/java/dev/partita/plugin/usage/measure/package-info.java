@@ -1,4 +1,7 @@
-/** What is seen of processes: who they are, whose containers they belong to, and what NVML says that each holds. */
+/**
+ * Sees what there is to see of processes: who they are, whose containers they belong to, and what NVML says that each
+ * holds.
+ */
 @NullMarked
 package dev.partita.plugin.usage.measure;
 

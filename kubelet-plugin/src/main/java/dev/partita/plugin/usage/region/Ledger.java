@@ -3,7 +3,7 @@ package dev.partita.plugin.usage.region;
 import java.util.List;
 
 /**
- * What a usage region says, with the kernel's word for who says it.
+ * What a usage region says, and which processes own its slots, by what the kernel says.
  *
  * @param usable whether there is a region of the right size that somebody has used
  * @param searched whether all of its slots were searched for their owners; if not, others than these may live

@@ -8,7 +8,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Future;
 
-/** A share's usage region, as a ledger. What is written into it is written by and by: a container can hold that up. */
+/**
+ * Reads a share's usage region as a ledger, and writes into it. Writes are carried out later, on a thread of their own,
+ * since a container can hold them up.
+ */
 public record RegionFile(UsageRegions regions, Path path) {
   /**
    * What the region says now; {@link Ledger#NONE} if it cannot be read. What a container has added behind its end is
@@ -44,7 +47,7 @@ public record RegionFile(UsageRegions regions, Path path) {
     }
   }
 
-  /** Writes into slots, by and by and all in one go; nothing while an earlier write is held up. */
+  /** Writes into slots, later and all in one go; nothing while an earlier write is held up. */
   public Future<?> write(List<SlotWrite> writes) {
     return regions.change(path, file -> writes.forEach(write -> write.into(file)));
   }

@@ -8,7 +8,7 @@ import java.util.OptionalLong;
 import java.util.function.LongSupplier;
 
 /**
- * Who holds the record lock of which slot, by the kernel's word: the one thing about a slot that a container cannot
+ * Asks the kernel who holds the record lock of which slot. That is the one thing about a slot that a container cannot
  * forge. Takes no lock itself.
  */
 public final class RegionLocks {
@@ -20,8 +20,8 @@ public final class RegionLocks {
   public static final long MOST_NANOS = 100_000_000;
 
   /**
-   * The same while searches of a region do not come to their end, which is looked at every second. Enough for two
-   * thousand processes.
+   * The same for a region whose last search did not come to its end, since the region is looked at every second. It is
+   * enough for two thousand processes.
    */
   public static final long MOST_NANOS_AGAIN = MOST_NANOS / 4;
 
@@ -76,7 +76,8 @@ public final class RegionLocks {
   }
 
   /**
-   * Halves the range as long as somebody holds something in it: the kernel names any lock of a range, not the first.
+   * Searches by halves, as long as somebody holds a lock in the range: the kernel names any lock of a range, not the
+   * first.
    *
    * @return whether that came to its end
    */

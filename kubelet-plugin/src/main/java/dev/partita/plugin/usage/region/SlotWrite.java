@@ -29,8 +29,8 @@ public record SlotWrite(UsageRegion.Slot slot, int field, List<Long> numbers) {
   }
 
   /**
-   * Writes it, if the region has its size and the slot still has that owner. An owner that goes between the look and
-   * the write leaves a wrong figure until the slot's next owner clears it.
+   * Writes it, if the region has its size and the slot still has that owner. If the owner goes between the look and the
+   * write, a wrong figure stays until the slot's next owner clears it.
    */
   void into(UntrustedFile region) {
     if (region.size() != ShareFolders.USAGE_SIZE) {

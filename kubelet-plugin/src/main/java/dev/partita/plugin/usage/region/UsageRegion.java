@@ -7,9 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The layout of hook-lib/include/partita/usage_region.h, as one reads it who believes nothing of it: whatever the bytes
- * are, the reading ends, stays in bounds, and gives figures that cannot overflow. Numbers are in the machine's byte
- * order.
+ * Reads the layout of hook-lib/include/partita/usage_region.h and believes nothing of it. Whatever the bytes are, the
+ * reading ends, stays in bounds, and gives figures that cannot overflow. Numbers are in the machine's byte order.
  */
 public final class UsageRegion {
   /** PARTITA_UNIT, in bytes. */

@@ -1,4 +1,4 @@
-/** What a container writes of its shares: the usage region, read as hostile input, and its ledger. */
+/** Reads what a container writes of its shares, the usage region and its ledger, as hostile input. */
 @NullMarked
 package dev.partita.plugin.usage.region;
 

@@ -7,7 +7,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** What shares' core limits come to in one container, as the interception library reckons it. */
+/** Adds up the core limits of the shares that one container has, as the interception library does. */
 public final class CoreLimits {
   private static final int NONE = 100;
 

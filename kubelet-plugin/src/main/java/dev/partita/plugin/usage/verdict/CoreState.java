@@ -1,9 +1,12 @@
 package dev.partita.plugin.usage.verdict;
 
+import dev.partita.plugin.claimstatus.DeviceCondition.Reason;
 import dev.partita.plugin.usage.region.UsageRegion;
 import java.util.List;
 
-/** Whether a share's core limit holds, by the word of its processes (`compute` of usage_region.h). */
+/**
+ * Whether a share's core limit holds, by what its processes say ({@code compute} of usage_region.h).
+ */
 public sealed interface CoreState {
   /** Nothing was launched that the limit is for. */
   record Unused() implements CoreState {}
@@ -14,10 +17,9 @@ public sealed interface CoreState {
   /**
    * Some or all of what a process launches is not limited.
    *
-   * @param reason CamelCase, for a condition
    * @param message for people
    */
-  record NotEnforced(String reason, String message) implements CoreState {}
+  record NotEnforced(Reason reason, String message) implements CoreState {}
 
   /**
    * A container of the share has core limits on several cards, by the plugin's own word: then nothing is limited.
@@ -41,17 +43,18 @@ public sealed interface CoreState {
 
   private static NotEnforced notEnforced(int reason) {
     return switch (reason) {
-      case 1 -> new NotEnforced("NoEvents",
+      case 1 -> new NotEnforced(Reason.NoEvents,
           "the driver lacks the functions that GPU time is measured with; a newer driver has them");
-      case 2 -> new NotEnforced("EventFailed",
+      case 2 -> new NotEnforced(Reason.EventFailed,
           "the driver did not make, record or read an event that GPU time is measured with");
-      case 3 -> new NotEnforced("TooManyStreams",
+      case 3 -> new NotEnforced(Reason.TooManyStreams,
           "a process uses more contexts or streams at a time than are kept account of");
-      case 4 -> new NotEnforced("CaptureStateUnknown",
+      case 4 -> new NotEnforced(Reason.CaptureStateUnknown,
           "the driver does not tell whether a stream is being captured; a newer driver does");
-      case 5 -> new NotEnforced(UsageWords.SEVERAL_CARDS, UsageWords.SEVERAL_CARDS_MESSAGE);
-      default -> new NotEnforced("Other", "a process says that its launches are not limited, and gives reason " + reason
-          + ", which this plugin does not know");
+      case 5 -> new NotEnforced(Reason.SeveralCards, UsageWords.SEVERAL_CARDS_MESSAGE);
+      default ->
+          new NotEnforced(Reason.Other, "a process says that its launches are not limited, and gives reason " + reason
+              + ", which this plugin does not know");
     };
   }
 }

@@ -1,19 +1,16 @@
 package dev.partita.plugin.usage.verdict;
 
 import dev.partita.plugin.claimstatus.ClaimReports;
+import dev.partita.plugin.claimstatus.EventReason;
 import dev.partita.plugin.usage.measure.HostProcesses;
-import dev.partita.plugin.usage.measure.ShareRef;
-import java.util.Collection;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.OptionalLong;
+import java.util.Optional;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What is done to processes that hold more than they may, where that was asked for. */
+/** Does what was asked for to processes of a share that hold more than they may. */
 public final class ExcessAction {
   private static final Logger LOG = LoggerFactory.getLogger(ExcessAction.class);
 
@@ -21,7 +18,7 @@ public final class ExcessAction {
   private final HostProcesses host;
   private final ClaimReports reports;
   private final RepeatOffenders suspects = new RepeatOffenders();
-  private final Map<ShareRef, Set<Long>> cannotBeKilled = new HashMap<>();
+  private final Set<Long> cannotBeKilled = new HashSet<>();
 
   public ExcessAction(OnExcess policy, HostProcesses host, ClaimReports reports) {
     this.policy = policy;
@@ -30,27 +27,21 @@ public final class ExcessAction {
   }
 
   /**
-   * Acts on a share's last reading.
+   * Acts on the share's last reading.
    *
    * @param lasting the state that has lasted: who is not blamed in both is left alone
    */
   public void against(ShareUse use, MemoryState lasting) {
-    List<ProcessUse> blamed = suspects.take(use.share().ref(), use.memory().blamed());
+    List<ProcessUse> blamed = suspects.take(use.memory().blamed());
     switch (policy) {
       case REPORT -> {}
       case KILL -> lasting.blamed().stream().filter(blamed::contains).forEach(process -> kill(use, process));
     }
   }
 
-  /** Forgets all other shares. */
-  public void retain(Collection<ShareRef> shares) {
-    suspects.retain(shares);
-    cannotBeKilled.keySet().retainAll(shares);
-  }
-
   /** A pid that was used again since the reading belongs to another process, which started at another time. */
   private void kill(ShareUse use, ProcessUse process) {
-    boolean same = host.start(process.pid()).equals(OptionalLong.of(process.start()));
+    boolean same = host.identity(process.pid()).equals(Optional.of(process.identity()));
     if (!same) {
       return;
     }
@@ -58,9 +49,9 @@ public final class ExcessAction {
     if (ended) {
       LOG.warn("claim {}: process {} holds more than it may: killed", use.share().claim(), process.pid());
       reports.misused(
-          use.share().claim(), "ProcessKilled",
+          use.share().claim(), EventReason.ProcessKilled,
           "process " + process.pid() + " (pid on the node) was killed: it held more than the claim allows");
-    } else if (cannotBeKilled.computeIfAbsent(use.share().ref(), share -> new HashSet<>()).add(process.pid())) {
+    } else if (cannotBeKilled.add(process.pid())) {
       LOG.error(
           "claim {}: process {} holds more than it may and cannot be killed: the plugin needs the capability KILL",
           use.share().claim(), process.pid());

@@ -7,9 +7,9 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Processes that are on their way out: what the driver still has of them is theirs no more, and nobody is blamed for
- * it. For a while only, which begins once for each: who makes threads that end all the time could look like one that
- * ends.
+ * Excuses processes that are ending: what the driver still has of them is theirs no more, so nobody is blamed for it.
+ * Each one is excused once, and only for a while, since a program whose threads end all the time could look like one
+ * that is ending.
  */
 public final class ExitGrace {
   /** More than a driver takes to free what a process had. */
@@ -18,7 +18,7 @@ public final class ExitGrace {
   private Map<ProcessIdentity, Instant> before = Map.of();
   private Map<ProcessIdentity, Instant> now = new HashMap<>();
 
-  /** Begins a look. Who is not asked for in it is forgotten with the next. */
+  /** Begins a look. A process that is not asked about in it is forgotten with the next. */
   public void beginLook() {
     before = now;
     now = new HashMap<>();

@@ -41,8 +41,8 @@ public sealed interface MemoryState {
 
   /**
    * Decides. A process is to blame if no ledger knows of more of its memory than is plausible. That alone would let a
-   * tenant take as much by each of many processes, so what a share exceeds its quota by is explained in the same way
-   * only once: if there is more that nobody is to blame for, those that hold more than is usual are.
+   * tenant take as much by each of many processes. So overhead explains what a share exceeds its quota by only once: if
+   * there is more that nobody is to blame for, the processes that hold more than is usual are.
    *
    * @param processes those of the share
    * @param excessBytes what the share, with others of the same containers, holds beyond its quota; 0 or less if it is

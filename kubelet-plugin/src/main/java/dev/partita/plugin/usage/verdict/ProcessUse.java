@@ -5,8 +5,6 @@ import dev.partita.plugin.usage.measure.ProcessIdentity;
 /**
  * What a process holds of a share.
  *
- * @param pid as this pid namespace names it
- * @param start when it started, in clock ticks since boot; 0 if it has ended
  * @param bytes of the card, by NVML, less what is counted to another share of the same container
  * @param ledgerBytes what the share's ledger has, as far as the share can have granted it
  * @param pagedBytes of the ledger's, managed memory, which may be on the card or not
@@ -17,16 +15,16 @@ import dev.partita.plugin.usage.measure.ProcessIdentity;
  *        of its container
  */
 public record ProcessUse(
-    long pid,
-    long start,
+    ProcessIdentity identity,
     long bytes,
     long ledgerBytes,
     long pagedBytes,
     long overheadBytes,
     boolean inLedger,
     long gpuNanos) {
-  ProcessIdentity identity() {
-    return new ProcessIdentity(pid, start);
+  /** As this pid namespace names it. */
+  public long pid() {
+    return identity.pid();
   }
 
   /** What it holds of the card besides managed memory, at least: as if all of that were on the card. */

@@ -2,17 +2,15 @@ package dev.partita.plugin.usage.verdict;
 
 import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.measure.WatchedShare;
+import dev.partita.plugin.usage.region.Ledger;
 import java.util.List;
 import java.util.Set;
 
 /**
- * What a share is used for at one moment: all figures that a metric, a condition or a decision needs.
+ * What a share is used for at one moment: all that a metric, a condition or a decision needs.
  *
  * @param processes those that hold some of it
- * @param ledgerBytes what its ledger has granted to living processes
- * @param refused allocations that the quota did not allow, since the region was made; the container's word
- * @param repairs times that the region was found wrong and mended; the container's word
- * @param hidden processes in it that cannot be seen from this pid namespace
+ * @param ledger what its ledger says
  * @param cores whether its core limit holds, by the word of its processes
  * @param beside other shares of the card that a container has together with it
  * @param memory whether its memory limit holds
@@ -20,13 +18,28 @@ import java.util.Set;
 public record ShareUse(
     WatchedShare share,
     List<ProcessUse> processes,
-    long ledgerBytes,
-    long refused,
-    long repairs,
-    int hidden,
+    LedgerTotals ledger,
     CoreState cores,
     Set<ShareRef> beside,
     MemoryState memory) {
+
+  /**
+   * What the ledger of a share says, most of it by the word of the container.
+   *
+   * @param grantedBytes what it has granted to living processes
+   * @param refused allocations that the quota did not allow, since the region was made
+   * @param repairs times that the region was found wrong and mended
+   */
+  public record LedgerTotals(long grantedBytes, long refused, long repairs) {
+    /** Of a share that nobody has used. */
+    public static final LedgerTotals NONE = new LedgerTotals(0, 0, 0);
+
+    /** The totals of a ledger. */
+    static LedgerTotals of(Ledger ledger) {
+      return new LedgerTotals(ledger.seats().stream().mapToLong(seat -> seat.slot().heldBytes()).sum(),
+          Math.max(0, ledger.refused()), Math.max(0, ledger.repairs()));
+    }
+  }
 
   public ShareUse {
     processes = List.copyOf(processes);
@@ -35,7 +48,7 @@ public record ShareUse(
 
   /** The same with another word on its core limit. */
   public ShareUse with(CoreState word) {
-    return new ShareUse(share, processes, ledgerBytes, refused, repairs, hidden, word, beside, memory);
+    return new ShareUse(share, processes, ledger, word, beside, memory);
   }
 
   /** Bytes of the card that its processes hold, by NVML. */

@@ -18,15 +18,15 @@ import java.util.TreeSet;
 import java.util.function.ToLongFunction;
 
 /**
- * Reckons what shares are used for, out of one reading of ledgers, NVML and processes.
+ * Works out what shares are used for, from one reading of ledgers, NVML and processes.
  *
- * <p>A process counts with NVML's figure. What the ledgers have for it goes to the shares that have it; the rest goes
- * to the first share of its container, and its GPU time too. Shares that one container has of one card are one limit,
- * as they are for the interception library.
+ * <p>A process counts with NVML's figure. What the ledgers have for it goes to the shares whose ledgers they are. The
+ * rest goes to the first share of its container, and so does its GPU time. Shares that one container has of one card
+ * are one limit, as they are for the interception library.
  *
- * <p>What a share holds of the card is bounded twice: with managed memory, which may all be on a card that has room, by
- * its memory, and without by its part of the card. How much of it is managed memory only the ledger says; it is
- * believed for each process by itself, and no more of it than the share can have granted.
+ * <p>What a share holds of the card is bounded twice: by its memory with managed memory, which may all be on a card
+ * that has room, and by its part of the card without. Only the ledger says how much is managed memory. It is believed
+ * for each process by itself, and no more of it than the share can have granted.
  */
 public final class UsageReckoning {
   private final List<WatchedShare> shares;
@@ -44,7 +44,7 @@ public final class UsageReckoning {
   }
 
   /**
-   * Reckons.
+   * Works it out.
    *
    * @param ledgers as they were read after NVML was asked
    * @param processes those on the shares' cards
@@ -77,7 +77,7 @@ public final class UsageReckoning {
       Granted granted = Granted.of(process, share);
       others += granted.bytes();
       if (granted.bytes() > 0) {
-        add(share.ref(), new ProcessUse(process.pid(), process.start(), granted.bytes(), granted.bytes(),
+        add(share.ref(), new ProcessUse(process.identity(), granted.bytes(), granted.bytes(),
             granted.paged(), 0, inLedger, 0));
       }
     }
@@ -85,7 +85,7 @@ public final class UsageReckoning {
     long rest = Math.max(process.bytes() - others, granted.resident());
     add(
         charged.getFirst().ref(),
-        new ProcessUse(process.pid(), process.start(), rest, granted.bytes(), granted.paged(), overhead, inLedger,
+        new ProcessUse(process.identity(), rest, granted.bytes(), granted.paged(), overhead, inLedger,
             process.gpuNanos()));
   }
 
@@ -123,10 +123,7 @@ public final class UsageReckoning {
           new ShareUse(
               share,
               processes,
-              ledger.seats().stream().mapToLong(seat -> seat.slot().heldBytes()).sum(),
-              Math.max(0, ledger.refused()),
-              Math.max(0, ledger.repairs()),
-              ledger.hidden(),
+              ShareUse.LedgerTotals.of(ledger),
               CoreState.of(ledger.seats().stream().map(Ledger.Seat::slot).toList()),
               beside(share.ref()),
               MemoryState.of(processes, excess(share), plausible)));
@@ -147,8 +144,8 @@ public final class UsageReckoning {
   }
 
   /**
-   * What the share holds beyond its limit; no more than what it and those beside it in containers hold beyond the sum
-   * of theirs.
+   * What the share holds beyond its limit, but no more than what it and the shares beside it in containers hold beyond
+   * the sum of theirs.
    */
   private long excess(WatchedShare share, ToLongFunction<ProcessUse> held, ToLongFunction<Share> limit) {
     ToLongFunction<WatchedShare> own =

@@ -2,6 +2,8 @@ package dev.partita.plugin.usage.verdict;
 
 import dev.partita.api.Bytes;
 import dev.partita.plugin.claim.Share;
+import dev.partita.plugin.claimstatus.DeviceCondition;
+import dev.partita.plugin.claimstatus.DeviceCondition.Reason;
 import dev.partita.plugin.claimstatus.DeviceNotes;
 import dev.partita.plugin.claimstatus.DeviceNotes.Note;
 import java.util.ArrayList;
@@ -9,27 +11,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** What a share is used for, in words and in flat data. */
+/** Describes what a share is used for, as text and as flat data. */
 public final class UsageWords {
-  static final String WITHIN_MEMORY_LIMIT = "WithinMemoryLimit";
-  static final String CORE_LIMIT_ENFORCED = "CoreLimitEnforced";
-  static final String WITHIN_CORE_LIMIT = "WithinCoreLimit";
   public static final String OVERHEAD = "memoryOverhead";
 
-  /** Reason of the condition and of the event: LimitExceeded is the memory's. */
-  public static final String CORE_LIMIT_EXCEEDED = "CoreLimitExceeded";
-
-  public static final String TOO_MANY_LOCKS = "TooManyLocks";
   public static final String TOO_MANY_LOCKS_MESSAGE =
-      "a process has taken so many locks on the usage region that they cannot all be searched: processes that are not found for that count as if no ledger knew of them";
+      "a process has taken so many locks on the usage region that they cannot all be searched: processes that are not found because of that count as if no ledger knew of them";
 
-  public static final String USAGE_REGION_GROWN = "UsageRegionGrown";
   public static final String USAGE_REGION_GROWN_MESSAGE =
       "a process has written behind the end of the usage region, in the node's memory: what it added is removed every second. No program"
           + " that uses CUDA does that. End the pod, and look at what it runs";
-
-  /** PARTITA_COMPUTE_SEVERAL_CARDS of hook-lib's usage_region.h. */
-  static final String SEVERAL_CARDS = "SeveralCards";
 
   static final String SEVERAL_CARDS_MESSAGE =
       "a container has core limits on several cards: programs that work together across cards (collectives) would wait for each other"
@@ -41,55 +32,54 @@ public final class UsageWords {
 
   private UsageWords() {}
 
-  /**
-   * For the claim's status. Figures that change all the time are not in it.
-   *
-   * @param cores what NVML says; what its processes say is in {@code use}
-   * @param overheadBytes what the quota file says
-   */
-  public static DeviceNotes notes(ShareUse use, MemoryState memory, CoreUse cores, long overheadBytes) {
+  /** For the claim's status. Figures that change all the time are not in it. */
+  public static DeviceNotes notes(ShareVerdict verdict) {
+    ShareUse use = verdict.use();
+    MemoryState memory = verdict.memory();
     List<Note> notes = new ArrayList<>();
     notes.add(
         memory instanceof MemoryState.Held
-            ? Note.holds(WITHIN_MEMORY_LIMIT, reason(memory), message(use, memory))
-            : Note.fails(WITHIN_MEMORY_LIMIT, reason(memory), message(use, memory)));
+            ? Note.holds(DeviceCondition.WithinMemoryLimit, reason(memory), message(use, memory))
+            : Note.fails(DeviceCondition.WithinMemoryLimit, reason(memory), message(use, memory)));
     switch (use.cores()) {
       case CoreState.Unused ignored -> {}
       case CoreState.Enforced ignored ->
-          notes.add(Note.holds(CORE_LIMIT_ENFORCED, "Enforced", "what its processes launch is limited"));
+          notes.add(
+              Note.holds(DeviceCondition.CoreLimitEnforced, Reason.Enforced, "what its processes launch is limited"));
       case CoreState.SeveralCards ignored ->
-          notes.add(Note.fails(CORE_LIMIT_ENFORCED, SEVERAL_CARDS, SEVERAL_CARDS_MESSAGE));
-      case CoreState.NotEnforced not -> notes.add(Note.fails(CORE_LIMIT_ENFORCED, not.reason(), not.message()));
+          notes.add(Note.fails(DeviceCondition.CoreLimitEnforced, Reason.SeveralCards, SEVERAL_CARDS_MESSAGE));
+      case CoreState.NotEnforced not ->
+          notes.add(Note.fails(DeviceCondition.CoreLimitEnforced, not.reason(), not.message()));
     }
-    switch (cores) {
+    switch (verdict.cores()) {
       case CoreUse.NotLimited ignored -> {}
       case CoreUse.Watched ignored -> {}
       case CoreUse.Within within ->
           notes.add(
               Note.holds(
-                  WITHIN_CORE_LIMIT,
-                  "WithinLimit",
+                  DeviceCondition.WithinCoreLimit,
+                  Reason.WithinLimit,
                   "its processes have no more of the card's time, by NVML, than " + whose(use) + ": " + within.limit()
                       + " %"));
       case CoreUse.Exceeded exceeded ->
-          notes.add(Note.fails(WITHIN_CORE_LIMIT, CORE_LIMIT_EXCEEDED, message(use, exceeded)));
+          notes.add(Note.fails(DeviceCondition.WithinCoreLimit, Reason.CoreLimitExceeded, message(use, exceeded)));
       case CoreUse.Untold untold ->
           notes.add(
               Note.unknown(
-                  WITHIN_CORE_LIMIT, "NotMeasured",
+                  DeviceCondition.WithinCoreLimit, Reason.NotMeasured,
                   "NVML does not tell what its processes use of " + use.share().card() + ": " + untold.why()));
     }
-    long up = (overheadBytes + MIB - 1) / MIB * MIB;
+    long up = (verdict.overheadBytes() + MIB - 1) / MIB * MIB;
     return new DeviceNotes(Map.of(OVERHEAD, Bytes.quantity(up).toString()), notes);
   }
 
-  /** One CamelCase word, the same in conditions and events. */
-  public static String reason(MemoryState memory) {
+  /** Reason of the condition. */
+  public static Reason reason(MemoryState memory) {
     return switch (memory) {
-      case MemoryState.Held ignored -> "WithinLimit";
-      case MemoryState.OverheadBeyond ignored -> "OverheadBeyondLimit";
-      case MemoryState.Exceeded ignored -> "LimitExceeded";
-      case MemoryState.Bypassed ignored -> "LedgerBypassed";
+      case MemoryState.Held ignored -> Reason.WithinLimit;
+      case MemoryState.OverheadBeyond ignored -> Reason.OverheadBeyondLimit;
+      case MemoryState.Exceeded ignored -> Reason.LimitExceeded;
+      case MemoryState.Bypassed ignored -> Reason.LedgerBypassed;
     };
   }
 
@@ -150,8 +140,8 @@ public final class UsageWords {
   }
 
   /**
-   * How much of a share is managed memory, which does not count against its part of the card, nobody but its processes
-   * says.
+   * The share's memory limit in words. Managed memory does not count against the share's part of the card, and only its
+   * processes say how much of it there is.
    */
   private static String limit(Share share) {
     String memory = Bytes.words(share.memoryBytes());

@@ -1,4 +1,4 @@
-/** What follows from what was seen: how a share stands against its claim, and what is done about excess. */
+/** Judges what was seen: whether a share keeps to what its claim has, and what is done if not. */
 @NullMarked
 package dev.partita.plugin.usage.verdict;
 

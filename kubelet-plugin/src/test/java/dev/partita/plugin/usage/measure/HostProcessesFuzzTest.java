@@ -28,7 +28,7 @@ class HostProcessesFuzzTest {
     assertThatNoException()
         .isThrownBy(
             () -> {
-              processes.start(PID);
+              processes.identity(PID);
               processes.isEnding(PID);
               processes.mounted(PID, 0);
               processes.pod(PID);

@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,11 +22,11 @@ class HostProcessesTest {
   @Test
   void theStartIsTheTwentySecondFieldWhateverTheProgramIsCalled() throws IOException {
     file("stat", "7 (a) b (c ) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 987654 20 21\n");
-    assertThat(host().start(7)).isEqualTo(OptionalLong.of(987654));
+    assertThat(host().identity(7)).hasValue(new ProcessIdentity(7, 987654));
     file("stat", "7 (x");
-    assertThat(host().start(7)).isEmpty();
-    assertThat(host().start(8)).isEmpty();
-    assertThat(new HostProcesses(Path.of("/proc")).start(ProcessHandle.current().pid())).isPresent();
+    assertThat(host().identity(7)).isEmpty();
+    assertThat(host().identity(8)).isEmpty();
+    assertThat(new HostProcesses(Path.of("/proc")).identity(ProcessHandle.current().pid())).isPresent();
   }
 
   @Test

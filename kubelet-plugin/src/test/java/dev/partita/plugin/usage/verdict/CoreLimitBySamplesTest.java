@@ -114,9 +114,9 @@ class CoreLimitBySamplesTest {
 
   /** The states after every second of some minutes. */
   private static List<CoreUse> watched(int limit, Card card) {
-    WatchedShare share = CoreBookTest.share("share", limit, CoreLimit.HARD);
+    WatchedShare share = CoreAccountTest.share("share", limit, CoreLimit.HARD);
     SampledTime time = new SampledTime();
-    CoreBook book = new CoreBook();
+    CoreAccount account = new CoreAccount();
     List<CoreUse> states = new ArrayList<>();
     long looked = 0;
     for (long now = 1_000_000; now < MINUTES * 60_000_000L; now +=
@@ -125,10 +125,10 @@ class CoreLimitBySamplesTest {
       if (now - looked >= 1_000_000) {
         looked = now;
         CardTime passed = time.drain();
-        ShareUse use = CoreBookTest.use(share, Set.of(), CoreBookTest.process(PID, passed.of(PID)));
+        ShareUse use = CoreAccountTest.use(share, Set.of(), CoreAccountTest.process(PID, passed.of(PID)));
         Instant instant = Instant.EPOCH.plusMillis(now / 1000);
         states.add(Objects.requireNonNull(
-            book.take(Map.of(share.ref(), use), Map.of("GPU-1", passed), true, instant).get(share.ref())));
+            account.take(use, Map.of(share.ref(), use), passed, true, instant)));
       }
     }
     return states;

@@ -2,13 +2,11 @@ package dev.partita.plugin.usage.verdict;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.plugin.usage.measure.ShareRef;
+import dev.partita.plugin.usage.measure.ProcessIdentity;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class RepeatOffendersTest {
-  private static final ShareRef SHARE = new ShareRef("uid", "key");
-
   private final RepeatOffenders suspects = new RepeatOffenders();
 
   @Test
@@ -33,16 +31,13 @@ class RepeatOffendersTest {
     take(process(1, 1));
     take();
     assertThat(take(process(1, 1))).isEmpty();
-    take(process(1, 1));
-    suspects.retain(List.of());
-    assertThat(take(process(1, 1))).isEmpty();
   }
 
   private List<ProcessUse> take(ProcessUse... blamed) {
-    return suspects.take(SHARE, List.of(blamed));
+    return suspects.take(List.of(blamed));
   }
 
   private static ProcessUse process(long pid, long start) {
-    return new ProcessUse(pid, start, 2L << 30, 0, 0, 0, false, 0);
+    return new ProcessUse(new ProcessIdentity(pid, start), 2L << 30, 0, 0, 0, false, 0);
   }
 }

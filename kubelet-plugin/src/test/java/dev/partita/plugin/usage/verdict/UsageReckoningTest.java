@@ -9,8 +9,10 @@ import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.HookedShare;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.Share;
+import dev.partita.plugin.claimstatus.DeviceCondition;
 import dev.partita.plugin.usage.measure.CardProcess;
 import dev.partita.plugin.usage.measure.OverheadBook;
+import dev.partita.plugin.usage.measure.ProcessIdentity;
 import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.measure.WatchedShare;
 import dev.partita.plugin.usage.region.Ledger;
@@ -40,7 +42,7 @@ class UsageReckoningTest {
     ShareUse use =
         reckon(process(1, 3 * GIB + 300 * MIB, seat(a, 2)), process(2, GIB + 400 * MIB, seat(a, 1))).get(a.ref());
     assertThat(Objects.requireNonNull(use).bytes()).isEqualTo(4 * GIB + 700 * MIB);
-    assertThat(use.ledgerBytes()).isEqualTo(3 * GIB);
+    assertThat(use.processes()).extracting(ProcessUse::ledgerBytes).containsExactly(2 * GIB, GIB);
     assertThat(use.overheadBytes()).isEqualTo(GIB + 700 * MIB);
     assertThat(use.memory()).isEqualTo(new MemoryState.Held());
   }
@@ -63,7 +65,8 @@ class UsageReckoningTest {
   void modulesAndLocalMemoryOfManyGibibytesAreNobodysFault() {
     assertThat(memory(a, process(1, 11 * GIB, seat(a, 8)))).as("on top of a full share")
         .isEqualTo(new MemoryState.OverheadBeyond(3 * GIB));
-    CardProcess unseated = new CardProcess(2, 1, "GPU-1", 3 * GIB, List.of(), List.of(), Set.of(a.ref()), 0);
+    CardProcess unseated =
+        new CardProcess(new ProcessIdentity(2, 1), "GPU-1", 3 * GIB, List.of(), List.of(), Set.of(a.ref()), 0);
     assertThat(memory(a, unseated)).as("before the first allocation").isEqualTo(new MemoryState.Held());
     assertThat(memory(a, process(3, 6 * GIB, seat(a, 2)), process(4, 5 * GIB, seat(a, 2))))
         .as("of two processes, together").isEqualTo(new MemoryState.OverheadBeyond(3 * GIB));
@@ -99,8 +102,10 @@ class UsageReckoningTest {
 
   @Test
   void aProcessOfTheContainerWithoutASeatCountsAndIsBlamedOnceContextsDoNotExplainIt() {
-    CardProcess onlyAContext = new CardProcess(1, 1, "GPU-1", 500 * MIB, List.of(), List.of(), Set.of(a.ref()), 0);
-    CardProcess past = new CardProcess(2, 1, "GPU-1", 5 * GIB, List.of(), List.of(), Set.of(a.ref()), 0);
+    CardProcess onlyAContext =
+        new CardProcess(new ProcessIdentity(1, 1), "GPU-1", 500 * MIB, List.of(), List.of(), Set.of(a.ref()), 0);
+    CardProcess past =
+        new CardProcess(new ProcessIdentity(2, 1), "GPU-1", 5 * GIB, List.of(), List.of(), Set.of(a.ref()), 0);
     ShareUse use = Objects.requireNonNull(reckon(onlyAContext, past).get(a.ref()));
     assertThat(use.overheadBytes()).isEqualTo(5 * GIB + 500 * MIB);
     assertThat(use.memory().blamed()).extracting(ProcessUse::pid).containsExactly(2L);
@@ -125,7 +130,8 @@ class UsageReckoningTest {
 
   @Test
   void aProcessOfNobodyIsLeftAlone() {
-    CardProcess stranger = new CardProcess(1, 1, "GPU-1", 30 * GIB, List.of(), List.of(), Set.of(), 0);
+    CardProcess stranger =
+        new CardProcess(new ProcessIdentity(1, 1), "GPU-1", 30 * GIB, List.of(), List.of(), Set.of(), 0);
     assertThat(reckon(stranger).values()).allSatisfy(use -> assertThat(use.processes()).isEmpty());
   }
 
@@ -173,9 +179,9 @@ class UsageReckoningTest {
   void managedMemoryThatIsFreedOrMadeWhileNvmlIsAskedIsNotHeldAgainstItsProcess() {
     List<CardProcess.SeatOf> more = List.of(seat(wide, 12, 4));
     List<CardProcess.SeatOf> less = List.of(seat(wide, 8));
-    assertThat(memory(wide, new CardProcess(1, 1, "GPU-1", 12 * GIB, more, less, Set.of(), 0)))
+    assertThat(memory(wide, new CardProcess(new ProcessIdentity(1, 1), "GPU-1", 12 * GIB, more, less, Set.of(), 0)))
         .isEqualTo(new MemoryState.Held());
-    assertThat(memory(wide, new CardProcess(1, 1, "GPU-1", 12 * GIB, less, more, Set.of(), 0)))
+    assertThat(memory(wide, new CardProcess(new ProcessIdentity(1, 1), "GPU-1", 12 * GIB, less, more, Set.of(), 0)))
         .isEqualTo(new MemoryState.Held());
   }
 
@@ -218,19 +224,19 @@ class UsageReckoningTest {
   void aStateMustLastBeforeItCounts() {
     StableVerdict steady = new StableVerdict();
     MemoryState exceeded = new MemoryState.Exceeded(1, List.of());
-    assertThat(steady.take(a.ref(), exceeded)).isEqualTo(new MemoryState.Held());
-    assertThat(steady.take(a.ref(), new MemoryState.Held())).isEqualTo(new MemoryState.Held());
-    assertThat(steady.take(a.ref(), exceeded)).isEqualTo(new MemoryState.Held());
-    assertThat(steady.take(a.ref(), exceeded)).isEqualTo(new MemoryState.Held());
-    assertThat(steady.take(a.ref(), exceeded)).isEqualTo(exceeded);
-    assertThat(steady.take(a.ref(), new MemoryState.Held())).isEqualTo(exceeded);
+    assertThat(steady.take(exceeded)).isEqualTo(new MemoryState.Held());
+    assertThat(steady.take(new MemoryState.Held())).isEqualTo(new MemoryState.Held());
+    assertThat(steady.take(exceeded)).isEqualTo(new MemoryState.Held());
+    assertThat(steady.take(exceeded)).isEqualTo(new MemoryState.Held());
+    assertThat(steady.take(exceeded)).isEqualTo(exceeded);
+    assertThat(steady.take(new MemoryState.Held())).isEqualTo(exceeded);
   }
 
   @Test
   void aProcessWhoseLaunchesAreNotLimitedIsSaidWithItsReason() {
     assertThat(CoreState.of(List.of(slot(0, 0), slot(1, 1)))).isEqualTo(new CoreState.Enforced());
     assertThat(CoreState.of(List.of(slot(0, 1), slot(1, 2 | 3 << 8)))).isInstanceOfSatisfying(
-        CoreState.NotEnforced.class, not -> assertThat(not.reason()).isEqualTo("TooManyStreams"));
+        CoreState.NotEnforced.class, not -> assertThat(not.reason()).isEqualTo(DeviceCondition.Reason.TooManyStreams));
     assertThat(CoreState.of(List.of(slot(0, 2 | 200 << 8)))).isInstanceOfSatisfying(CoreState.NotEnforced.class,
         not -> assertThat(not.message()).contains("200"));
     assertThat(CoreState.of(List.of())).isEqualTo(new CoreState.Unused());
@@ -268,7 +274,7 @@ class UsageReckoningTest {
   }
 
   private static CardProcess process(long pid, long bytes, CardProcess.SeatOf... seats) {
-    return new CardProcess(pid, 1, "GPU-1", bytes, List.of(seats), List.of(seats), Set.of(), 0);
+    return new CardProcess(new ProcessIdentity(pid, 1), "GPU-1", bytes, List.of(seats), List.of(seats), Set.of(), 0);
   }
 
   private static CardProcess.SeatOf seat(WatchedShare share, long gib) {

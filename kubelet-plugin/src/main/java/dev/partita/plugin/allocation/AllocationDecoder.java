@@ -1,0 +1,232 @@
+package dev.partita.plugin.allocation;
+
+import dev.partita.api.AllocatorTaint;
+import dev.partita.api.DeviceMode;
+import dev.partita.api.DeviceName;
+import dev.partita.api.Driver;
+import dev.partita.api.MigSlot;
+import dev.partita.api.RequestName;
+import dev.partita.api.config.Decoded;
+import dev.partita.api.config.GpuShareConfig;
+import dev.partita.api.config.ShareConfigs;
+import dev.partita.api.node.Gpu;
+import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.node.MigProfile;
+import dev.partita.api.sharing.SharingStrategy;
+import dev.partita.plugin.claim.AdminAccess;
+import dev.partita.plugin.claim.CardIdentity;
+import dev.partita.plugin.claim.CardUse;
+import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.MigInstance;
+import dev.partita.plugin.claim.WholeCard;
+import dev.partita.plugin.inventory.Inventory;
+import io.fabric8.kubernetes.api.model.resource.v1.AllocationResult;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceAllocationConfiguration;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Reads from a claim's allocation what this node is to prepare. */
+public final class AllocationDecoder {
+  private static final Pattern SHARE_ID = Pattern.compile("[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?");
+
+  private AllocationDecoder() {}
+
+  /** Outcome of the reading. */
+  public sealed interface Outcome {}
+
+  /** The devices to prepare; empty if the claim has none of this node's. */
+  public record Granted(List<Grant> grants) implements Outcome {
+    public Granted {
+      grants = List.copyOf(grants);
+    }
+  }
+
+  /** The claim cannot be prepared: what is wrong, for its owner. */
+  public record Refused(String reason) implements Outcome {}
+
+  /**
+   * Reads the results of our driver for this node's pool, with the configs that apply to them.
+   *
+   * @param node the node's knobs: what of a card a share of all its memory gets
+   */
+  public static Outcome read(ResourceClaim claim, String pool, Inventory.Cards cards, GpuNodeSpec node) {
+    AllocationResult allocation = claim.getStatus() == null ? null : claim.getStatus().getAllocation();
+    if (allocation == null || allocation.getDevices() == null) {
+      return new Refused("the claim has no allocation");
+    }
+    Map<String, Grant> grants = new LinkedHashMap<>();
+    PlacementCheck terms = new PlacementCheck(node.allocator());
+    for (DeviceRequestAllocationResult result : orEmpty(allocation.getDevices().getResults())) {
+      if (!Driver.NAME.equals(result.getDriver()) || !pool.equals(result.getPool())) {
+        continue;
+      }
+      ResultOrRefusal one = grant(result, orEmpty(allocation.getDevices().getConfig()), cards, node, terms);
+      if (one.refusal() != null) {
+        return new Refused(one.refusal());
+      }
+      if (one.grant() != null) {
+        grants.merge(one.grant().shareKey(), one.grant(), AllocationDecoder::join);
+      }
+    }
+    return new Granted(List.copyOf(grants.values()));
+  }
+
+  /**
+   * Which devices the allocation gives for this pool, whatever the node now thinks of them: as {@code device} or {@code
+   * device/shareID}. Two allocations of shares always differ.
+   */
+  public static Set<String> deviceKeys(ResourceClaim claim, String pool) {
+    AllocationResult allocation = claim.getStatus() == null ? null : claim.getStatus().getAllocation();
+    Set<String> keys = new TreeSet<>();
+    if (allocation != null && allocation.getDevices() != null) {
+      for (DeviceRequestAllocationResult result : orEmpty(allocation.getDevices().getResults())) {
+        if (Driver.NAME.equals(result.getDriver()) && pool.equals(result.getPool())) {
+          keys.add(
+              result.getShareID() == null
+                  ? result.getDevice()
+                  : result.getDevice() + "/" + result.getShareID().toLowerCase(Locale.ROOT));
+        }
+      }
+    }
+    return keys;
+  }
+
+  /** The same of devices that were read before. */
+  public static Set<String> deviceKeys(List<Grant> grants) {
+    Set<String> keys = new TreeSet<>();
+    grants.forEach(grant -> keys.add(grant.shareId().map(id -> grant.device() + "/" + id).orElse(grant.device())));
+    return keys;
+  }
+
+  /** The grant's shareID with the case that the allocation gives it. */
+  public static Optional<String> shareIdOf(ResourceClaim claim, String pool, Grant grant) {
+    AllocationResult allocation = claim.getStatus() == null ? null : claim.getStatus().getAllocation();
+    if (allocation == null || allocation.getDevices() == null) {
+      return grant.shareId();
+    }
+    return orEmpty(allocation.getDevices().getResults()).stream()
+        .filter(
+            r -> Driver.NAME.equals(r.getDriver()) && pool.equals(r.getPool()) && grant.device().equals(r.getDevice()))
+        .map(DeviceRequestAllocationResult::getShareID)
+        .filter(Objects::nonNull)
+        .filter(id -> Optional.of(id.toLowerCase(Locale.ROOT)).equals(grant.shareId()))
+        .findFirst();
+  }
+
+  private record ResultOrRefusal(@Nullable Grant grant, @Nullable String refusal) {}
+
+  private static ResultOrRefusal refuse(String reason) {
+    return new ResultOrRefusal(null, reason);
+  }
+
+  private static ResultOrRefusal grant(
+      DeviceRequestAllocationResult result,
+      List<DeviceAllocationConfiguration> configs,
+      Inventory.Cards cards,
+      GpuNodeSpec node,
+      PlacementCheck terms) {
+    String at = "device " + result.getDevice() + " of request " + result.getRequest();
+    Optional<DeviceName> name = DeviceName.parse(String.valueOf(result.getDevice()));
+    if (name.isEmpty()) {
+      return refuse(
+          at + " is not one that this driver offers (gpu-<index>, gpu-<index>-shared, gpu-<index>-mig-<profile>-<start>)");
+    }
+    Optional<Gpu> gpu = cards.byIndex(name.get().index());
+    if (gpu.isEmpty()) {
+      return refuse(at + ": the node has no card with index " + name.get().index());
+    }
+    String shareId = result.getShareID() == null ? null : result.getShareID().toLowerCase(Locale.ROOT);
+    if (shareId != null && !SHARE_ID.matcher(shareId).matches()) {
+      return refuse(at + " has a shareID that is not a UUID: \"" + result.getShareID() + "\"");
+    }
+    Decoded<GpuShareConfig> decoded = ShareConfigs.ofAllocation(configs, String.valueOf(result.getRequest()));
+    if (decoded instanceof Decoded.Invalid<GpuShareConfig> invalid) {
+      return refuse("the device config for request " + result.getRequest() + " is wrong: " + invalid.message());
+    }
+    GpuShareConfig config = ((Decoded.Valid<GpuShareConfig>) decoded).value();
+    Optional<String> broken = terms.brokenBy(gpu.get(), config.placement());
+    if (broken.isPresent()) {
+      return refuse(at + broken.get());
+    }
+    boolean monitor = Boolean.TRUE.equals(result.getAdminAccess());
+    if (!monitor && node.allocator() == GpuNodeSpec.Allocator.Controller && toleratesAllocatorTaint(result)) {
+      return refuse(
+          at + " was not allocated by Partita's controller, which allocates on this node: the request tolerates taint "
+              + Driver.ALLOCATOR_TAINT
+              + ", so others may have the same part of the card. Have its tolerations name the keys of the taints that it is"
+              + " to tolerate, such as " + Driver.HEALTH_TAINT + ", and make the claim and the pod anew");
+    }
+    if (!SharingStrategy.canOversubscribe(name.get().mode()) && !monitor
+        && config.oversubscribe() != GpuShareConfig.NOT_OVERSUBSCRIBED) {
+      return refuse(at + " is no share, and its config asks to oversubscribe, which only a share can");
+    }
+    SharingStrategy strategy = SharingStrategy.of(name.get(), config.placement(), monitor);
+    CardUse use;
+    switch (strategy) {
+      case SharingStrategy.AdminAccess _ -> {
+        if (name.get().mode() == DeviceMode.MIG) {
+          return refuse(at
+              + " has admin access, which there is not to MIG instances: each one is made for a single claim");
+        }
+        use = new AdminAccess(); // it consumes nothing, so there is no share that it could be held to
+      }
+      case SharingStrategy.MigInstance(MigSlot slot) -> {
+        Optional<MigProfile> profile = gpu.get().migProfile(slot);
+        if (profile.isEmpty()) {
+          return refuse(
+              at + ": the card cannot be cut into such MIG instances"
+                  + (gpu.get().migProfiles().isEmpty() ? ", or the node's plugin may not do that (--mig)" : ""));
+        }
+        if (config.placement().exclusive() && !SharingStrategy.canBeExclusive(name.get().mode())) {
+          return refuse(at
+              + " is a MIG instance, which does not keep others off its card, and its config asks for a card of its own");
+        }
+        use = MigInstance.of(profile.get(), slot);
+      }
+      case SharingStrategy.WholeCard _ -> use = new WholeCard();
+      case SharingStrategy.HookedShare _,SharingStrategy.ExclusiveShare _ -> {
+        switch (ShareDecoder.read(result, strategy, config, gpu.get(), node)) {
+          case ShareDecoder.Granted(CardUse share) -> use = share;
+          case ShareDecoder.Refused(String why) -> {
+            return refuse(at + why);
+          }
+        }
+      }
+    }
+    return new ResultOrRefusal(
+        new Grant(
+            List.of(RequestName.withoutSubrequest(String.valueOf(result.getRequest()))),
+            name.get().toString(),
+            Optional.ofNullable(shareId),
+            CardIdentity.of(gpu.get()),
+            use),
+        null);
+  }
+
+  /** Results have a copy of their request's tolerations. The controller places no claim that has such a one. */
+  private static boolean toleratesAllocatorTaint(DeviceRequestAllocationResult result) {
+    return orEmpty(result.getTolerations()).stream()
+        .anyMatch(t -> AllocatorTaint.isCoveredBy(t.getKey(), t.getOperator(), t.getValue(), t.getEffect()));
+  }
+
+  private static Grant join(Grant first, Grant second) {
+    List<String> requests = new ArrayList<>(first.requests());
+    second.requests().stream().filter(request -> !requests.contains(request)).forEach(requests::add);
+    return new Grant(requests, first.device(), first.shareId(), first.card(), first.use());
+  }
+
+  private static <T> List<T> orEmpty(@Nullable List<T> list) {
+    return list == null ? List.of() : list;
+  }
+}

@@ -1,0 +1,99 @@
+package dev.partita.plugin.allocation;
+
+import dev.partita.api.Driver;
+import dev.partita.api.config.GpuShareConfig;
+import dev.partita.api.device.CapacityName;
+import dev.partita.api.node.Gpu;
+import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.node.GpuNodeSpec.Allocator;
+import dev.partita.api.sharing.SharingStrategy;
+import dev.partita.plugin.claim.CardUse;
+import dev.partita.plugin.claim.ExclusiveShare;
+import dev.partita.plugin.claim.HookedShare;
+import dev.partita.plugin.claim.Share;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Reads what a result for a shared device gives of its card: the capacity that is consumed, under the terms of its
+ * config.
+ */
+final class ShareDecoder {
+  private ShareDecoder() {}
+
+  /** Outcome of the reading. */
+  sealed interface Outcome {}
+
+  record Granted(CardUse use) implements Outcome {}
+
+  /** What is wrong, for a text that begins with the device. */
+  record Refused(String why) implements Outcome {}
+
+  /**
+   * Reads one result. A share that has its card alone may hold on it what is allocated to the share, as far as the card
+   * has that for shares: where the node sells more than its cards have, nobody else needs the rest.
+   *
+   * @param strategy whether the share has its card alone
+   * @param node the node's knobs: what of a card a share of all its memory gets
+   */
+  static Outcome read(
+      DeviceRequestAllocationResult result,
+      SharingStrategy strategy,
+      GpuShareConfig config,
+      Gpu gpu,
+      GpuNodeSpec node) {
+    Map<String, Quantity> consumed = result.getConsumedCapacity() == null ? Map.of() : result.getConsumedCapacity();
+    long sold = gpu.sellableBytes(node);
+    long most = Math.max(gpu.memoryBytes(), sold);
+    BigDecimal bytes;
+    BigDecimal percent;
+    try {
+      bytes = capacity(consumed, CapacityName.MEMORY).orElse(BigDecimal.valueOf(sold));
+      percent = capacity(consumed, CapacityName.CORES).orElse(BigDecimal.ZERO);
+    } catch (IllegalArgumentException | ArithmeticException e) {
+      return new Refused(" has a capacity allocated that is no amount: " + e.getMessage());
+    }
+    if (bytes.compareTo(BigDecimal.ONE) < 0 || bytes.compareTo(BigDecimal.valueOf(most)) > 0) {
+      return new Refused(" has " + bytes + " bytes of memory allocated, the card has " + most);
+    }
+    boolean all = bytes.compareTo(BigDecimal.valueOf(sold)) >= 0;
+    if (config.memoryPercent().orElse(100) < 100 && all) {
+      return new Refused(
+          " has all of the card's memory allocated, and its config asks for " + config.memoryPercent().getAsInt()
+              + " percent: kube-scheduler allocated it, which knows no memoryPercent; ask for an amount, or have the controller allocate on this node");
+    }
+    Optional<String> unknown = strategy.fieldUnknownToScheduler(all);
+    if (unknown.isPresent() && node.allocator() == Allocator.Scheduler) {
+      return new Refused(
+          " has a part of the card's memory allocated, and its config asks for a card of its own: kube-scheduler allocated it, which knows no "
+              + unknown.get() + "; ask for no amount, or have the controller allocate on this node");
+    }
+    if (percent.signum() < 0 || percent.compareTo(BigDecimal.valueOf(100)) > 0) {
+      return new Refused(" has " + percent + " cores allocated, a card has 100");
+    }
+    long allocated = bytes.longValue();
+    long memory = Math.min(percentOf(allocated, config.oversubscribe()), Share.MOST_BYTES);
+    long part = node.physicalBytes(allocated);
+    boolean alone = strategy instanceof SharingStrategy.ExclusiveShare;
+    if (alone) {
+      part = Math.max(part, Math.min(allocated, node.physicalBytes(sold)));
+    }
+    Share share =
+        new Share(memory, Math.clamp(part, 1, memory), percent.intValue(), config.coreLimit(), config.priority());
+    return new Granted(alone ? new ExclusiveShare(share) : new HookedShare(share));
+  }
+
+  private static long percentOf(long bytes, int percent) {
+    return BigInteger.valueOf(bytes).multiply(BigInteger.valueOf(percent)).divide(BigInteger.valueOf(100))
+        .longValueExact();
+  }
+
+  private static Optional<BigDecimal> capacity(Map<String, Quantity> consumed, String name) {
+    Quantity quantity = consumed.getOrDefault(name, consumed.get(Driver.NAME + "/" + name));
+    return quantity == null ? Optional.empty() : Optional.of(quantity.getNumericalAmount());
+  }
+}

@@ -1,0 +1,30 @@
+package dev.partita.plugin.claimstatus;
+
+/**
+ * A condition of a claim's device. The constants are spelt as in the claim's status, and so are those of
+ * {@link Reason}.
+ */
+public enum DeviceCondition {
+  Ready,
+  WithinMemoryLimit,
+  CoreLimitEnforced,
+  WithinCoreLimit;
+
+  /** Why a condition is as it is. */
+  public enum Reason {
+    Prepared,
+    WithinLimit,
+    OverheadBeyondLimit,
+    LimitExceeded,
+    LedgerBypassed,
+    Enforced,
+    SeveralCards,
+    NoEvents,
+    EventFailed,
+    TooManyStreams,
+    CaptureStateUnknown,
+    Other,
+    CoreLimitExceeded,
+    NotMeasured
+  }
+}

@@ -1,0 +1,25 @@
+package dev.partita.plugin.claimstatus;
+
+/** The reason of an event that the plugin makes on a claim. The constants are spelt as in the event. */
+public enum EventReason {
+  Prepared(false),
+  PrepareFailed(true),
+  Released(false),
+  GpuUnhealthy(true),
+  LimitExceeded(true),
+  LedgerBypassed(true),
+  CoreLimitExceeded(true),
+  ProcessKilled(true),
+  TooManyLocks(true),
+  UsageRegionGrown(true);
+
+  private final boolean warning;
+
+  EventReason(boolean warning) {
+    this.warning = warning;
+  }
+
+  boolean isWarning() {
+    return warning;
+  }
+}

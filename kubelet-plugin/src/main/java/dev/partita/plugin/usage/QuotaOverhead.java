@@ -1,0 +1,90 @@
+package dev.partita.plugin.usage;
+
+import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.share.ShareFolders;
+import dev.partita.plugin.store.OperationLock;
+import dev.partita.plugin.usage.measure.WatchedShare;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes what contexts and modules of a share take into its quota file, in whole pages of the card and no more often
+ * than it must: a larger figure at once, a smaller one only after a while.
+ */
+final class QuotaOverhead {
+  private static final Logger LOG = LoggerFactory.getLogger(QuotaOverhead.class);
+  private static final long PAGE = 2L << 20;
+
+  /**
+   * How long a figure stays before a smaller one takes its place: processes that come and go do not rewrite the file
+   * each second.
+   */
+  private static final Duration DOWN_AFTER = Duration.ofSeconds(5);
+
+  /** How long a figure that was read is believed: another plugin of a rolling update writes there, too. */
+  private static final Duration KNOWN_FOR = Duration.ofSeconds(30);
+
+  private final ShareFolders folders;
+  private final OperationLock lock;
+  private @Nullable Instant neededAt;
+  private @Nullable Known known;
+  private final Debounce failures = new Debounce();
+
+  /**
+   * What a quota file says.
+   *
+   * @param prepared the preparation that it was written by: a later one writes it anew
+   */
+  private record Known(PreparedClaim prepared, long bytes, Instant until) {}
+
+  QuotaOverhead(ShareFolders folders, OperationLock lock) {
+    this.folders = folders;
+    this.lock = lock;
+  }
+
+  /** Has the share's quota file say so many bytes, in whole pages and not more than the quota. */
+  void write(WatchedShare share, long bytes, Instant now) {
+    try {
+      long pages = Math.min((bytes + PAGE - 1) / PAGE * PAGE, share.share().memoryBytes());
+      if (isKnown(share, pages, now)) {
+        neededAt = now;
+        return;
+      }
+      OptionalLong there = folders.overhead(share.ref().uid(), share.ref().key());
+      if (there.isEmpty()) {
+        return; // being released
+      }
+      known = new Known(share.prepared(), there.getAsLong(), now.plus(KNOWN_FOR));
+      if (neededAt == null || pages >= there.getAsLong()) {
+        neededAt = now;
+      }
+      boolean lower = !now.isBefore(neededAt.plus(DOWN_AFTER));
+      if (pages > there.getAsLong() || (pages < there.getAsLong() && lower)) {
+        lock.onClaim(
+            share.claim().uid(),
+            () -> {
+              folders.writeOverhead(share.claim(), share.grant(), share.share(), pages);
+              return true;
+            });
+        known = null;
+        neededAt = now;
+      }
+    } catch (IOException e) {
+      if (failures.begins(now)) { // a full disk stays full for long
+        LOG.warn("claim {}: cannot write into its quota file what contexts take; trying again: {}", share.claim(),
+            e.toString());
+      }
+    }
+  }
+
+  @SuppressWarnings("ReferenceEquality") // a claim that was prepared anew has another record, and maybe an equal one
+  private boolean isKnown(WatchedShare share, long pages, Instant now) {
+    Known last = known;
+    return last != null && last.prepared() == share.prepared() && last.bytes() == pages && now.isBefore(last.until());
+  }
+}

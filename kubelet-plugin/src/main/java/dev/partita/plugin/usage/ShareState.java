@@ -1,0 +1,85 @@
+package dev.partita.plugin.usage;
+
+import dev.partita.plugin.usage.measure.CardTime;
+import dev.partita.plugin.usage.measure.ShareRef;
+import dev.partita.plugin.usage.measure.WatchedShare;
+import dev.partita.plugin.usage.region.Ledger;
+import dev.partita.plugin.usage.region.RegionFile;
+import dev.partita.plugin.usage.region.RegionLocks;
+import dev.partita.plugin.usage.verdict.CoreAccount;
+import dev.partita.plugin.usage.verdict.ExcessAction;
+import dev.partita.plugin.usage.verdict.ShareUse;
+import dev.partita.plugin.usage.verdict.ShareVerdict;
+import dev.partita.plugin.usage.verdict.StableVerdict;
+import java.time.Instant;
+import java.util.Map;
+
+/** What is remembered of one share from look to look, for as long as it is prepared. */
+final class ShareState {
+  private final QuotaOverhead quota;
+  private final ShareEvents events;
+  private final ExcessAction excessAction;
+  private final StableVerdict memory = new StableVerdict();
+  private final CoreAccount cores = new CoreAccount();
+  private boolean overLocked; // whether the last search of its locks did not come to its end
+  private boolean everUsed;
+
+  ShareState(QuotaOverhead quota, ShareEvents events, ExcessAction excessAction) {
+    this.quota = quota;
+    this.events = events;
+    this.excessAction = excessAction;
+  }
+
+  /** Reads the share's region; with less patience if that took too long the last time. */
+  Ledger read(RegionFile region) {
+    Ledger ledger = region.read(overLocked ? RegionLocks.MOST_NANOS_AGAIN : RegionLocks.MOST_NANOS);
+    overLocked = !ledger.searched();
+    return ledger;
+  }
+
+  /** Tells the claim what is wrong with the share's region, if anything is. */
+  void tell(WatchedShare share, Ledger ledger, Instant now) {
+    events.tell(share, ledger, now);
+  }
+
+  /**
+   * Judges a reading.
+   *
+   * @param uses of all shares
+   * @param time what processes had of the share's card since the last look
+   * @param allSeen as in {@link CoreAccount#take}
+   * @param overheadBytes what contexts and modules take
+   * @param timeOfDay for what is said to people
+   */
+  ShareVerdict judge(
+      ShareUse use,
+      Map<ShareRef, ShareUse> uses,
+      CardTime time,
+      boolean allSeen,
+      long overheadBytes,
+      Instant timeOfDay) {
+    everUsed |= !use.processes().isEmpty();
+    return new ShareVerdict(
+        use, memory.take(use.memory()), cores.take(use, uses, time, allSeen, timeOfDay), overheadBytes);
+  }
+
+  /** Writes the quota file, where it says something else. */
+  void writeQuota(ShareVerdict verdict, Instant now) {
+    quota.write(verdict.use().share(), verdict.overheadBytes(), now);
+  }
+
+  /** Tells the claim what its processes do that they may not. */
+  void tell(ShareVerdict verdict) {
+    events.tell(verdict);
+  }
+
+  /** Does to processes that hold more than they may what was asked for. */
+  void act(ShareVerdict verdict) {
+    excessAction.against(verdict.use(), verdict.memory());
+  }
+
+  /** Whether a process has ever been seen to use it: until then there is nothing to say. */
+  boolean everUsed() {
+    return everUsed;
+  }
+}

@@ -1,0 +1,10 @@
+package dev.partita.plugin.usage.verdict;
+
+/**
+ * What a share is used for at one moment, and what follows from that and from what was before.
+ *
+ * @param memory the memory state that has lasted
+ * @param cores whether it keeps to its core limit, by NVML's samples
+ * @param overheadBytes what its quota file is to say that contexts and modules take
+ */
+public record ShareVerdict(ShareUse use, MemoryState memory, CoreUse cores, long overheadBytes) {}
