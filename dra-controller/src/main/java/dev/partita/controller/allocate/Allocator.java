@@ -16,7 +16,7 @@ import dev.partita.controller.place.NodeSearch.Found;
 import dev.partita.controller.reasons.Explanation;
 import dev.partita.controller.reasons.Reasons;
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.request.PodNeeds;
 import dev.partita.controller.selector.DeviceSelectors;
 import java.time.Duration;
@@ -134,10 +134,10 @@ public final class Allocator {
   }
 
   private Explanation explain(List<ClaimRequest> claims, Candidates candidates, FreeCards cards, boolean oneByOne) {
-    Function<DeviceAsk, RequestMatcher> fits = ask -> new RequestMatcher(eligibility, selectors, ask);
+    Function<DeviceRequest, RequestMatcher> fits = request -> new RequestMatcher(eligibility, selectors, request);
     ModeFallback fallback = new ModeFallback(cards.index().cardClasses(), fits);
     List<ClaimRequest> written =
-        claims.stream().map(claim -> claim.asking(ask -> fallback.asWritten(claim, ask))).toList();
+        claims.stream().map(claim -> claim.mapAlternatives(request -> fallback.asWritten(claim, request))).toList();
     Candidates asked =
         host -> {
           budget.step();
@@ -151,7 +151,7 @@ public final class Allocator {
     private final PodNeeds needs;
     private final Candidates candidates;
     private final FreeCards cards;
-    private final IdentityHashMap<DeviceAsk, RequestMatcher> fits = new IdentityHashMap<>();
+    private final IdentityHashMap<DeviceRequest, RequestMatcher> fits = new IdentityHashMap<>();
     private final Map<String, Boolean> refused = new HashMap<>();
 
     Decision(PodNeeds needs, Candidates candidates, FreeCards cards) {
@@ -191,8 +191,9 @@ public final class Allocator {
       return new HostScan(cards.index(), this::fits, this::isRefused, eligibility, budget);
     }
 
-    private RequestMatcher fits(DeviceAsk ask) {
-      return fits.computeIfAbsent(ask, a -> cards.index().fits(a, b -> new RequestMatcher(eligibility, selectors, b)));
+    private RequestMatcher fits(DeviceRequest request) {
+      return fits.computeIfAbsent(request,
+          a -> cards.index().fits(a, b -> new RequestMatcher(eligibility, selectors, b)));
     }
 
     private boolean isRefused(HostState hostState) {

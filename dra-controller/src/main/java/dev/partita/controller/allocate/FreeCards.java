@@ -7,7 +7,7 @@ import dev.partita.controller.forecast.ForecastIndex;
 import dev.partita.controller.index.HostIndex;
 import dev.partita.controller.index.RequestMatcher;
 import dev.partita.controller.inventory.Inventory;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import java.util.Optional;
 import java.util.function.Function;
 
@@ -59,7 +59,7 @@ public final class FreeCards {
   }
 
   /** The hosts as the forecast sees them, if there is one. */
-  Optional<ForecastIndex> forecast(Function<DeviceAsk, RequestMatcher> fits) {
+  Optional<ForecastIndex> forecast(Function<DeviceRequest, RequestMatcher> fits) {
     if (!forecastIndex.hasForecast()) {
       return Optional.empty();
     }

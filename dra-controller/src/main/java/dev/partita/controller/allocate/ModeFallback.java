@@ -9,8 +9,8 @@ import dev.partita.controller.index.CardClass;
 import dev.partita.controller.index.RequestMatcher;
 import dev.partita.controller.place.NodeSearch.Choice;
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.DeviceAsk;
-import dev.partita.controller.request.DeviceAsk.Reading;
+import dev.partita.controller.request.DeviceRequest;
+import dev.partita.controller.request.DeviceRequest.Reading;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -26,10 +26,10 @@ final class ModeFallback {
   private static final String MODE = DeviceAttribute.MODE.qualifiedName();
 
   private final Collection<CardClass> kinds;
-  private final Function<DeviceAsk, RequestMatcher> fits;
+  private final Function<DeviceRequest, RequestMatcher> fits;
 
   /** @param kinds of all cards that there are */
-  ModeFallback(Collection<CardClass> kinds, Function<DeviceAsk, RequestMatcher> fits) {
+  ModeFallback(Collection<CardClass> kinds, Function<DeviceRequest, RequestMatcher> fits) {
     this.kinds = kinds;
     this.fits = fits;
   }
@@ -42,28 +42,28 @@ final class ModeFallback {
     int behind = choices.isEmpty() ? 0 : choices.getLast().rank() + 1;
     List<Choice> written = new ArrayList<>();
     for (Choice choice : choices) {
-      List<List<DeviceAsk>> asks = new ArrayList<>();
+      List<List<DeviceRequest>> requests = new ArrayList<>();
       for (int i = 0; i < choice.claims().size(); i++) {
         ClaimRequest claim = choice.claims().get(i);
-        asks.add(choice.asks().get(i).stream().map(ask -> asWritten(claim, ask)).toList());
+        requests.add(choice.requests().get(i).stream().map(request -> asWritten(claim, request)).toList());
       }
-      if (!asks.equals(choice.asks())) {
-        written.add(new Choice(choice.claims(), asks, behind + choice.rank()));
+      if (!requests.equals(choice.requests())) {
+        written.add(new Choice(choice.claims(), requests, behind + choice.rank()));
       }
     }
     return written;
   }
 
-  /** The ask as it is written; the very same if that says no more than what is meant. */
-  DeviceAsk asWritten(ClaimRequest claim, DeviceAsk ask) {
-    if (ask.count() instanceof DeviceAsk.Count.All || choosesCards(ask.placement())) {
-      return ask;
+  /** The request as it is written; the very same if that says no more than what is meant. */
+  DeviceRequest asWritten(ClaimRequest claim, DeviceRequest request) {
+    if (request.count() instanceof DeviceRequest.Count.All || choosesCards(request.placement())) {
+      return request;
     }
-    DeviceAsk written = ask.read(Reading.AS_WRITTEN);
+    DeviceRequest written = request.read(Reading.AS_WRITTEN);
     RequestMatcher its = fits.apply(written);
     boolean modesMatter = claim.constraints().stream()
-        .anyMatch(constraint -> constraint.attribute().equals(MODE) && constraint.covers(ask.name()));
-    return kinds.stream().anyMatch(kind -> saysMore(its.modes(kind), modesMatter)) ? written : ask;
+        .anyMatch(constraint -> constraint.attribute().equals(MODE) && constraint.covers(request.name()));
+    return kinds.stream().anyMatch(kind -> saysMore(its.modes(kind), modesMatter)) ? written : request;
   }
 
   /** A card is free as a whole where it is free for all of a share, so which of them it is says nothing by itself. */

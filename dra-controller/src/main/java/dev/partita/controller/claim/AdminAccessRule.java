@@ -1,7 +1,7 @@
 package dev.partita.controller.claim;
 
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import io.fabric8.kubernetes.api.model.Namespace;
 import java.util.Map;
 import java.util.Objects;
@@ -19,7 +19,7 @@ public final class AdminAccessRule {
 
   public static boolean isAsked(ClaimRequest claim) {
     return claim.requests().stream().flatMap(request -> request.alternatives().stream())
-        .anyMatch(DeviceAsk::isAdminAccess);
+        .anyMatch(DeviceRequest::isAdminAccess);
   }
 
   public static boolean isAllowed(@Nullable Namespace namespace) {

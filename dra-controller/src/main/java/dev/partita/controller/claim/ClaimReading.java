@@ -9,7 +9,7 @@ public sealed interface ClaimReading {
   record Foreign() implements ClaimReading {}
 
   /** It can be allocated. */
-  record Understood(ClaimRequest ask) implements ClaimReading {}
+  record Understood(ClaimRequest request) implements ClaimReading {}
 
   /** It can never be allocated as it stands; each problem begins with the path of its field. */
   record Unusable(List<String> problems) implements ClaimReading {

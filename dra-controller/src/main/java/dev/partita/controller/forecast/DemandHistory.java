@@ -1,7 +1,7 @@
 package dev.partita.controller.forecast;
 
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.request.PodNeeds;
 import java.util.Collections;
 import java.util.Iterator;
@@ -27,9 +27,9 @@ public final class DemandHistory {
   /**
    * One kind of pods.
    *
-   * @param ask the cards that it asks for; empty for a pod without
+   * @param request the cards that it asks for; empty for a pod without
    */
-  record Kind(PodNeeds needs, Optional<DeviceAsk> ask) {}
+  record Kind(PodNeeds needs, Optional<DeviceRequest> request) {}
 
   /**
    * What was asked for, as it was at one moment.
@@ -50,27 +50,29 @@ public final class DemandHistory {
     kind(needs, claims).ifPresent(this::count);
   }
 
-  /** What the claims have as an ask that {@link Kind} describes: none, or one for a number of cards. */
+  /** What the claims have as a request that {@link Kind} describes: none, or one for a number of cards. */
   static Optional<Kind> kind(PodNeeds needs, List<ClaimRequest> claims) {
-    List<DeviceAsk> asks =
+    List<DeviceRequest> requests =
         claims.stream()
             .flatMap(claim -> claim.requests().stream())
             .map(request -> request.alternatives().getFirst())
-            .filter(ask -> !ask.isAdminAccess())
+            .filter(request -> !request.isAdminAccess())
             .toList();
-    return switch (asks.size()) {
+    return switch (requests.size()) {
       case 0 -> Optional.of(new Kind(needs, Optional.empty()));
-      case 1 -> asks.getFirst().count() instanceof DeviceAsk.Count.Exactly
-          ? Optional.of(kind(needs, asks.getFirst()))
+      case 1 -> requests.getFirst().count() instanceof DeviceRequest.Count.Exactly
+          ? Optional.of(kind(needs, requests.getFirst()))
           : Optional.empty();
       default -> Optional.empty();
     };
   }
 
-  static Kind kind(PodNeeds needs, DeviceAsk ask) {
+  static Kind kind(PodNeeds needs, DeviceRequest request) {
     return new Kind(
-        needs, Optional.of(new DeviceAsk("", ask.selectors(), ask.count(), ask.memory(), ask.cores(), ask.tolerations(),
-            ask.placement())));
+        needs,
+        Optional.of(new DeviceRequest("", request.selectors(), request.count(), request.memory(), request.cores(),
+            request.tolerations(),
+            request.placement())));
   }
 
   private void count(Kind kind) {

@@ -12,7 +12,7 @@ import dev.partita.controller.index.RequestMatcher;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.lru.LruMap;
 import dev.partita.controller.match.Taking;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -94,7 +94,7 @@ public final class ForecastIndex {
   }
 
   /** Follows what is asked for. */
-  public void refresh(Function<DeviceAsk, RequestMatcher> fits) {
+  public void refresh(Function<DeviceRequest, RequestMatcher> fits) {
     if (outdated || history.snapshot().number() != mixNumber) {
       outdated = false;
       learn(fits);
@@ -107,7 +107,7 @@ public final class ForecastIndex {
     return ForecastHost.of(hostState, capacity, ForecastHost.empty(hostState, capacity, numbers), numbers);
   }
 
-  private void learn(Function<DeviceAsk, RequestMatcher> fits) {
+  private void learn(Function<DeviceRequest, RequestMatcher> fits) {
     DemandHistory.Snapshot snapshot = history.snapshot();
     mixNumber = snapshot.number();
     List<Frequency> frequencies = new ArrayList<>();
@@ -128,14 +128,14 @@ public final class ForecastIndex {
    * The kind of pod in the forecast's terms, rounded down as what is free is: what fits in bytes fits in parts, too;
    * empty if which cards will do does not follow from their kinds.
    */
-  private Optional<Demand> demand(DemandHistory.Kind kind, Function<DeviceAsk, RequestMatcher> fits) {
+  private Optional<Demand> demand(DemandHistory.Kind kind, Function<DeviceRequest, RequestMatcher> fits) {
     int[] memory = new int[kinds.size()];
     int[] cores = new int[kinds.size()];
     Arrays.fill(memory, -1);
     int count = 0;
-    if (kind.ask().isPresent()) {
-      RequestMatcher matcher = fits.apply(kind.ask().get());
-      if (!matcher.ofKinds() || !(kind.ask().get().count() instanceof DeviceAsk.Count.Exactly(int devices))) {
+    if (kind.request().isPresent()) {
+      RequestMatcher matcher = fits.apply(kind.request().get());
+      if (!matcher.ofKinds() || !(kind.request().get().count() instanceof DeviceRequest.Count.Exactly(int devices))) {
         return Optional.empty();
       }
       count = devices;
@@ -165,7 +165,7 @@ public final class ForecastIndex {
    *
    * @return empty if the forecast cannot say
    */
-  Optional<CheapestHosts> offers(DemandHistory.Kind kind, Function<DeviceAsk, RequestMatcher> fits) {
+  Optional<CheapestHosts> offers(DemandHistory.Kind kind, Function<DeviceRequest, RequestMatcher> fits) {
     @Nullable PlacementCosts known = costs.get(kind);
     if (known == null) {
       Optional<Demand> demand = demand(kind, fits);

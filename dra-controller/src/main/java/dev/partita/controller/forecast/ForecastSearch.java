@@ -12,7 +12,7 @@ import dev.partita.controller.match.Taking;
 import dev.partita.controller.place.NodeSearch;
 import dev.partita.controller.place.NodeSearch.Choice;
 import dev.partita.controller.place.NodeSearch.Found;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.request.PodNeeds;
 import java.util.BitSet;
 import java.util.HashSet;
@@ -26,9 +26,9 @@ import java.util.function.Predicate;
 public final class ForecastSearch {
   private final ForecastIndex forecastIndex;
   private final HostIndex cards;
-  private final Function<DeviceAsk, RequestMatcher> fits;
+  private final Function<DeviceRequest, RequestMatcher> fits;
 
-  public ForecastSearch(ForecastIndex forecastIndex, HostIndex cards, Function<DeviceAsk, RequestMatcher> fits) {
+  public ForecastSearch(ForecastIndex forecastIndex, HostIndex cards, Function<DeviceRequest, RequestMatcher> fits) {
     this.forecastIndex = forecastIndex;
     this.cards = cards;
     this.fits = fits;
@@ -55,22 +55,22 @@ public final class ForecastSearch {
 
   /** The cheapest placement of the choice. */
   public Advice best(PodNeeds needs, Choice choice, Predicate<HostState> refused) {
-    List<DeviceAsk> asks = choice.asks().stream().flatMap(List::stream).toList();
-    if (asks.size() != 1 || !leavesItToUs(asks.getFirst())) {
+    List<DeviceRequest> requests = choice.requests().stream().flatMap(List::stream).toList();
+    if (requests.size() != 1 || !leavesItToUs(requests.getFirst())) {
       return new Advice.NotMine();
     }
-    DeviceAsk ask = asks.getFirst();
-    Optional<CheapestHosts> offers = forecastIndex.offers(DemandHistory.kind(needs, ask), fits);
+    DeviceRequest request = requests.getFirst();
+    Optional<CheapestHosts> offers = forecastIndex.offers(DemandHistory.kind(needs, request), fits);
     if (offers.isEmpty()) {
       return new Advice.NotMine();
     }
-    boolean one = isOne(ask);
+    boolean one = isOne(request);
     boolean doubtful = false;
     Set<Alike> impossible = new HashSet<>();
     for (Optional<Offer> next = offers.get().next(); next.isPresent(); next = offers.get().next()) {
       Offer offer = next.get();
       HostState hostState = offer.hostState();
-      if ((!one && impossible.contains(alike(ask, hostState))) || refused.test(hostState)) {
+      if ((!one && impossible.contains(alike(request, hostState))) || refused.test(hostState)) {
         continue;
       }
       Optional<Found> found =
@@ -81,7 +81,7 @@ public final class ForecastSearch {
       if (one) {
         doubtful = true; // another card of the host might do: parts are rounded
       } else {
-        impossible.add(alike(ask, hostState));
+        impossible.add(alike(request, hostState));
       }
     }
     return doubtful ? new Advice.NotMine() : new Advice.Nowhere();
@@ -98,14 +98,14 @@ public final class ForecastSearch {
     return Optional.empty();
   }
 
-  private Alike alike(DeviceAsk ask, HostState hostState) {
-    boolean whole = fits.apply(ask).on(hostState).stream().allMatch(fit -> fit.takes() == Taking.CARD);
+  private Alike alike(DeviceRequest request, HostState hostState) {
+    boolean whole = fits.apply(request).on(hostState).stream().allMatch(fit -> fit.takes() == Taking.CARD);
     return new Alike(hostState.wholeCards(), whole ? hostState.untouched() : hostState.fullness());
   }
 
   /** Of one device the cards that cost the same: which of them is taken is for what they belong to. */
-  private List<Fit.Fits> possible(DeviceAsk ask, Offer offer, boolean one) {
-    List<Fit.Fits> all = fits.apply(ask).on(offer.hostState());
+  private List<Fit.Fits> possible(DeviceRequest request, Offer offer, boolean one) {
+    List<Fit.Fits> all = fits.apply(request).on(offer.hostState());
     if (!one) {
       return all;
     }
@@ -114,12 +114,12 @@ public final class ForecastSearch {
     return all.stream().filter(fit -> alike.get(cards.indexOf(fit.device().card()))).toList();
   }
 
-  private static boolean leavesItToUs(DeviceAsk ask) {
-    return !ask.isAdminAccess() && ask.placement().nodes() == Packing.AUTO
-        && ask.placement().gpus() == Packing.AUTO;
+  private static boolean leavesItToUs(DeviceRequest request) {
+    return !request.isAdminAccess() && request.placement().nodes() == Packing.AUTO
+        && request.placement().gpus() == Packing.AUTO;
   }
 
-  private static boolean isOne(DeviceAsk ask) {
-    return ask.count() instanceof DeviceAsk.Count.Exactly(int devices) && devices == 1;
+  private static boolean isOne(DeviceRequest request) {
+    return request.count() instanceof DeviceRequest.Count.Exactly(int devices) && devices == 1;
   }
 }

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What hosts have in common on which the same untouched cards can serve the same asks for whole cards: the kinds of
+ * What hosts have in common on which the same untouched cards can serve the same requests for whole cards: the kinds of
  * their cards in order, and which of these agree in which attributes of one card.
  *
  * @param kinds by position in the host's list of cards

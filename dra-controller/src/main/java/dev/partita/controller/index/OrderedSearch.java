@@ -10,7 +10,7 @@ import dev.partita.controller.place.NodeSearch.Found;
 import dev.partita.controller.place.PlacementScore;
 import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.Constraint;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Collection;
@@ -24,15 +24,16 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * Finds the best host for the two kinds of asks that are nearly all of them, a share of one card and whole cards of one
- * host, by looking it up in {@link HostIndex}. For these the score of a placement follows from the state of the cards
- * before it is made, so hosts come in order of their score, and the first one that the pod can use is the best one.
+ * Finds the best host for the two kinds of requests that are nearly all of them, a share of one card and whole cards of
+ * one host, by looking it up in {@link HostIndex}. For these the score of a placement follows from the state of the
+ * cards before it is made, so hosts come in order of their score, and the first one that the pod can use is the best
+ * one.
  */
 public final class OrderedSearch {
   private final HostIndex cards;
-  private final Function<DeviceAsk, RequestMatcher> fits;
+  private final Function<DeviceRequest, RequestMatcher> fits;
 
-  public OrderedSearch(HostIndex cards, Function<DeviceAsk, RequestMatcher> fits) {
+  public OrderedSearch(HostIndex cards, Function<DeviceRequest, RequestMatcher> fits) {
     this.cards = cards;
     this.fits = fits;
   }
@@ -71,13 +72,13 @@ public final class OrderedSearch {
 
   /** Whether the choice is of these two kinds: else every host has to be looked at. */
   public boolean knows(Choice choice) {
-    List<DeviceAsk> asks = asks(choice);
-    for (DeviceAsk ask : asks) {
-      if (!isOrdered(ask)) {
+    List<DeviceRequest> requests = requests(choice);
+    for (DeviceRequest request : requests) {
+      if (!isOrdered(request)) {
         return false;
       }
     }
-    return !asks.isEmpty() && (areWholes(asks) || isOneShare(asks));
+    return !requests.isEmpty() && (areWholes(requests) || isOneShare(requests));
   }
 
   /**
@@ -87,39 +88,42 @@ public final class OrderedSearch {
    * @return empty if no host can serve it
    */
   public Optional<Found> best(Choice choice, Predicate<HostState> refused) {
-    List<DeviceAsk> asks = asks(choice);
-    return first(choice, areWholes(asks) ? wholes(choice.rank(), asks) : shares(choice, asks.getFirst()), refused);
+    List<DeviceRequest> requests = requests(choice);
+    return first(choice, areWholes(requests) ? wholes(choice.rank(), requests) : shares(choice, requests.getFirst()),
+        refused);
   }
 
-  private static List<DeviceAsk> asks(Choice choice) {
-    return choice.asks().size() == 1 ? choice.asks().getFirst() : choice.asks().stream().flatMap(List::stream).toList();
+  private static List<DeviceRequest> requests(Choice choice) {
+    return choice.requests().size() == 1
+        ? choice.requests().getFirst()
+        : choice.requests().stream().flatMap(List::stream).toList();
   }
 
-  private boolean isOrdered(DeviceAsk ask) {
-    return !ask.isAdminAccess() && ask.reading() == DeviceAsk.Reading.AS_MEANT
-        && ask.placement().nodes() != Packing.SPREAD && ask.count() instanceof DeviceAsk.Count.Exactly
-        && fits.apply(ask).ofKinds();
+  private boolean isOrdered(DeviceRequest request) {
+    return !request.isAdminAccess() && request.reading() == DeviceRequest.Reading.AS_MEANT
+        && request.placement().nodes() != Packing.SPREAD && request.count() instanceof DeviceRequest.Count.Exactly
+        && fits.apply(request).ofKinds();
   }
 
-  private boolean areWholes(List<DeviceAsk> asks) {
-    for (DeviceAsk ask : asks) {
-      if (!only(ask, Taking.CARD)) {
+  private boolean areWholes(List<DeviceRequest> requests) {
+    for (DeviceRequest request : requests) {
+      if (!only(request, Taking.CARD)) {
         return false;
       }
     }
     return true;
   }
 
-  private boolean isOneShare(List<DeviceAsk> asks) {
-    return asks.size() == 1
-        && count(asks.getFirst()) == 1
-        && asks.getFirst().placement().gpus() != Packing.SPREAD
-        && only(asks.getFirst(), Taking.SHARE);
+  private boolean isOneShare(List<DeviceRequest> requests) {
+    return requests.size() == 1
+        && count(requests.getFirst()) == 1
+        && requests.getFirst().placement().gpus() != Packing.SPREAD
+        && only(requests.getFirst(), Taking.SHARE);
   }
 
-  /** Whether the ask would take that of every kind of card that can serve it. */
-  private boolean only(DeviceAsk ask, Taking taken) {
-    RequestMatcher matcher = fits.apply(ask);
+  /** Whether the request would take that of every kind of card that can serve it. */
+  private boolean only(DeviceRequest request, Taking taken) {
+    RequestMatcher matcher = fits.apply(request);
     for (CardClass kind : cards.cardClasses()) {
       Optional<Fit.Fits> fit = matcher.ofKind(kind);
       if (fit.isPresent() && fit.get().takes() != taken) {
@@ -136,7 +140,7 @@ public final class OrderedSearch {
       boolean usable = !refused.test(hostState);
       if (usable) {
         Optional<Found> found =
-            NodeSearch.search(hostState.host(), cards.accounts(), choice, ask -> fits.apply(ask).on(hostState));
+            NodeSearch.search(hostState.host(), cards.accounts(), choice, request -> fits.apply(request).on(hostState));
         if (found.isPresent()) {
           return found;
         }
@@ -148,10 +152,10 @@ public final class OrderedSearch {
     return Optional.empty();
   }
 
-  private PriorityQueue<Queue> shares(Choice choice, DeviceAsk ask) {
+  private PriorityQueue<Queue> shares(Choice choice, DeviceRequest request) {
     PriorityQueue<Queue> queues = new PriorityQueue<>();
-    List<Constraint> constraints = constraints(choice, ask);
-    RequestMatcher matcher = fits.apply(ask);
+    List<Constraint> constraints = constraints(choice, request);
+    RequestMatcher matcher = fits.apply(request);
     for (CardClass cardClass : cards.cardClasses()) {
       Optional<Fit.Fits> possible = matcher.ofKind(cardClass);
       if (possible.isPresent() && allow(constraints, possible.get().device())) {
@@ -162,11 +166,11 @@ public final class OrderedSearch {
     return queues;
   }
 
-  private static List<Constraint> constraints(Choice choice, DeviceAsk ask) {
+  private static List<Constraint> constraints(Choice choice, DeviceRequest request) {
     List<Constraint> constraints = new ArrayList<>();
     for (ClaimRequest claim : choice.claims()) {
       for (Constraint constraint : claim.constraints()) {
-        if (constraint.covers(ask.name())) {
+        if (constraint.covers(request.name())) {
           constraints.add(constraint);
         }
       }
@@ -238,13 +242,13 @@ public final class OrderedSearch {
     return new PlacementScore(rank, opened, stranded, after, place.free() - before + after, place.node());
   }
 
-  private PriorityQueue<Queue> wholes(int rank, List<DeviceAsk> asks) {
-    int wanted = asks.stream().mapToInt(OrderedSearch::count).sum();
-    Collection<List<CardClass>> useful = asks.stream().map(this::kinds).toList();
+  private PriorityQueue<Queue> wholes(int rank, List<DeviceRequest> requests) {
+    int wanted = requests.stream().mapToInt(OrderedSearch::count).sum();
+    Collection<List<CardClass>> useful = requests.stream().map(this::kinds).toList();
     PriorityQueue<Queue> queues = new PriorityQueue<>();
     for (WholeCardIndex wholeCards : cards.wholeCardIndexes()) {
       for (Map.Entry<BitSet, NavigableSet<IndexEntry>> group : wholeCards.byUntouched().entrySet()) {
-        if (group.getKey().cardinality() >= wanted && enough(group, asks, useful)) {
+        if (group.getKey().cardinality() >= wanted && enough(group, requests, useful)) {
           long cost = 2L * wanted * PlacementScore.CARD;
           queues.add(
               new Queue(group.getValue().iterator(), p -> new PlacementScore(rank, 0, 0, 0, p.free() - cost, p.node()),
@@ -255,24 +259,24 @@ public final class OrderedSearch {
     return queues;
   }
 
-  /** Whether each ask by itself finds enough untouched cards. */
+  /** Whether each request by itself finds enough untouched cards. */
   private static boolean enough(
       Map.Entry<BitSet, NavigableSet<IndexEntry>> group,
-      List<DeviceAsk> asks,
+      List<DeviceRequest> requests,
       Collection<List<CardClass>> useful) {
     List<CardClass> kinds = group.getValue().first().host().cardClasses();
     Iterator<List<CardClass>> usefulKinds = useful.iterator();
-    for (DeviceAsk ask : asks) {
+    for (DeviceRequest request : requests) {
       List<CardClass> wanted = usefulKinds.next();
-      if (group.getKey().stream().filter(position -> wanted.contains(kinds.get(position))).count() < count(ask)) {
+      if (group.getKey().stream().filter(position -> wanted.contains(kinds.get(position))).count() < count(request)) {
         return false;
       }
     }
     return true;
   }
 
-  private List<CardClass> kinds(DeviceAsk ask) {
-    RequestMatcher matcher = fits.apply(ask);
+  private List<CardClass> kinds(DeviceRequest request) {
+    RequestMatcher matcher = fits.apply(request);
     List<CardClass> kinds = new ArrayList<>();
     for (CardClass kind : cards.cardClasses()) {
       if (matcher.ofKind(kind).isPresent()) {
@@ -282,7 +286,7 @@ public final class OrderedSearch {
     return kinds;
   }
 
-  private static int count(DeviceAsk ask) {
-    return ask.count() instanceof DeviceAsk.Count.Exactly(int devices) ? devices : 0;
+  private static int count(DeviceRequest request) {
+    return request.count() instanceof DeviceRequest.Count.Exactly(int devices) ? devices : 0;
   }
 }

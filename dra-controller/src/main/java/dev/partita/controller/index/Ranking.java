@@ -7,7 +7,7 @@ import dev.partita.controller.place.NodeSearch.Choice;
 import dev.partita.controller.place.NodeSearch.Found;
 import dev.partita.controller.place.PlacementScore;
 import dev.partita.controller.request.Constraint;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -45,10 +45,10 @@ final class Ranking {
   Ranking(List<Choice> choices, HostScan scan) {
     this.choices = List.copyOf(choices);
     this.scan = scan;
-    List<RequestMatcher> asks =
-        choices.stream().flatMap(choice -> choice.asks().stream()).flatMap(List::stream).map(scan::fits).toList();
-    this.ofKinds = asks.stream().allMatch(RequestMatcher::ofKinds);
-    this.ofPositions = asks.stream().allMatch(RequestMatcher::ofPositions);
+    List<RequestMatcher> requests =
+        choices.stream().flatMap(choice -> choice.requests().stream()).flatMap(List::stream).map(scan::fits).toList();
+    this.ofKinds = requests.stream().allMatch(RequestMatcher::ofKinds);
+    this.ofPositions = requests.stream().allMatch(RequestMatcher::ofPositions);
     this.floors = choices.stream().map(choice -> new ScoreLowerBound(choice, scan::fits)).toList();
   }
 
@@ -61,14 +61,14 @@ final class Ranking {
     private static List<OfClaim> of(Choice choice) {
       List<OfClaim> claims = new ArrayList<>();
       for (int i = 0; i < choice.claims().size(); i++) {
-        claims.add(new OfClaim(choice.claims().get(i).constraints(), choice.asks().get(i)));
+        claims.add(new OfClaim(choice.claims().get(i).constraints(), choice.requests().get(i)));
       }
       return claims;
     }
   }
 
   /** What of a claim decides about its placement. */
-  record OfClaim(List<Constraint> constraints, List<DeviceAsk> asks) {}
+  record OfClaim(List<Constraint> constraints, List<DeviceRequest> requests) {}
 
   /** @param exact whether a placement with that score was found, else there is none with a lower one */
   private record Entry(PlacementScore score, boolean exact, HostState hostState) implements Comparable<Entry> {
@@ -79,8 +79,8 @@ final class Ranking {
   }
 
   /**
-   * Hosts of one shape whose cards are equally full can serve the same asks equally well, if the asks go by kinds of
-   * cards and their positions.
+   * Hosts of one shape whose cards are equally full can serve the same requests equally well, if the requests go by
+   * kinds of cards and their positions.
    */
   private record State(WholeCardIndex wholeCards, List<CardPosition> positions, List<Account> accounts) {}
 

@@ -7,8 +7,8 @@ import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.match.Eligibility;
 import dev.partita.controller.match.Fit;
-import dev.partita.controller.request.DeviceAsk;
-import dev.partita.controller.request.DeviceAsk.Reading;
+import dev.partita.controller.request.DeviceRequest;
+import dev.partita.controller.request.DeviceRequest.Reading;
 import dev.partita.controller.selector.DeviceSelectors;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RequestMatcher {
   private final Eligibility eligibility;
-  private final DeviceAsk ask;
+  private final DeviceRequest request;
   private final boolean ofKinds;
   private final Optional<Set<String>> uuids;
   private final boolean ofPositions;
@@ -35,27 +35,27 @@ public final class RequestMatcher {
   private @Nullable Alike lastCards;
   private List<Fit.Fits> lastDevices = List.of();
 
-  public RequestMatcher(Eligibility eligibility, DeviceSelectors selectors, DeviceAsk ask) {
+  public RequestMatcher(Eligibility eligibility, DeviceSelectors selectors, DeviceRequest request) {
     this.eligibility = eligibility;
-    this.ask = ask;
-    Choice uuidsAsked = ask.placement().uuids();
+    this.request = request;
+    Choice uuidsAsked = request.placement().uuids();
     this.ofKinds = uuidsAsked.isAny()
-        && ask.selectors().stream().noneMatch(s -> selectors.mayRead(s.expression(), CardKind.OF_ONE_CARD));
+        && request.selectors().stream().noneMatch(s -> selectors.mayRead(s.expression(), CardKind.OF_ONE_CARD));
     this.ofPositions = uuidsAsked.isAny()
-        && ask.selectors().stream().noneMatch(s -> selectors.mayRead(s.expression(), CardPosition.OF_ONE_CARD));
+        && request.selectors().stream().noneMatch(s -> selectors.mayRead(s.expression(), CardPosition.OF_ONE_CARD));
     this.uuids =
         uuidsAsked.choose().isEmpty()
-            ? ask.selectors().stream().flatMap(s -> selectors.onlyUuids(s.expression()).stream()).findFirst()
+            ? request.selectors().stream().flatMap(s -> selectors.onlyUuids(s.expression()).stream()).findFirst()
             : Optional.of(uuidsAsked.choose());
   }
 
-  /** The UUIDs of the only devices that can serve the ask, if it names them. */
+  /** The UUIDs of the only devices that can serve the request, if it names them. */
   Optional<Set<String>> uuids() {
     return uuids;
   }
 
-  public DeviceAsk ask() {
-    return ask;
+  public DeviceRequest request() {
+    return request;
   }
 
   /** Whether it is the same for all cards of a kind. */
@@ -69,31 +69,33 @@ public final class RequestMatcher {
   }
 
   /**
-   * What of the card at that position could serve the ask, for asks that go by {@linkplain #ofPositions positions}: one
-   * device, or MIG instances, of whichever card of its kind.
+   * What of the card at that position could serve the request, for requests that go by {@linkplain #ofPositions
+   * positions}: one device, or MIG instances, of whichever card of its kind.
    */
   List<Fit.Fits> at(HostState hostState, int position) {
     return devicesOf(cards(hostState, position));
   }
 
-  /** The cards of which the ask says the same as of that one, if it goes by positions. */
+  /** The cards of which the request says the same as of that one, if it goes by positions. */
   public Alike cards(HostState hostState, int position) {
     return ofKinds ? hostState.cardClasses().get(position) : hostState.positions().get(position);
   }
 
-  /** What of the example of that kind could serve the ask: one device, or the first of its MIG instances. */
+  /** What of the example of that kind could serve the request: one device, or the first of its MIG instances. */
   public Optional<Fit.Fits> ofKind(CardClass kind) {
     List<Fit.Fits> devices = devicesOf(kind);
     return devices.isEmpty() ? Optional.empty() : Optional.of(devices.getFirst());
   }
 
-  /** The modes in which cards of that kind may serve the ask; too many where that depends on the card. */
+  /** The modes in which cards of that kind may serve the request; too many where that depends on the card. */
   public Set<DeviceMode> modes(CardClass kind) {
     Stream<Device> devices = ofKinds ? devicesOf(kind).stream().map(Fit.Fits::device) : kind.example().stream();
     return devices.map(Device::mode).collect(Collectors.toSet());
   }
 
-  /** What of the host could: of every card one device, or MIG instances, unless the ask is read as it is written. */
+  /**
+   * What of the host could: of every card one device, or MIG instances, unless the request is read as it is written.
+   */
   public List<Fit.Fits> on(HostState hostState) {
     return ofPositions ? alike(hostState) : oneByOne(hostState.host());
   }
@@ -132,14 +134,14 @@ public final class RequestMatcher {
     return host.devicesByCard().values().stream().flatMap(devices -> chosen(devices).stream()).toList();
   }
 
-  /** Of the devices of one card those that the ask means. */
+  /** Of the devices of one card those that the request means. */
   private List<Fit.Fits> chosen(Collection<Device> devices) {
-    return meant(devices.stream().map(device -> eligibility.inPrinciple(device, ask)).toList());
+    return meant(devices.stream().map(device -> eligibility.inPrinciple(device, request)).toList());
   }
 
-  /** Of what could be said of a card's devices, were nothing taken of it, that of those that the ask means. */
+  /** Of what could be said of a card's devices, were nothing taken of it, that of those that the request means. */
   public List<Fit.Fits> meant(Collection<Fit> inPrinciple) {
-    if (ask.reading() == Reading.AS_WRITTEN) {
+    if (request.reading() == Reading.AS_WRITTEN) {
       return written(inPrinciple);
     }
     List<Fit.Fits> instances = new ArrayList<>();
@@ -160,7 +162,7 @@ public final class RequestMatcher {
   private List<Fit.Fits> written(Collection<Fit> inPrinciple) {
     List<Fit.Fits> written = inPrinciple.stream().filter(Fit.Fits.class::isInstance).map(Fit.Fits.class::cast).toList();
     boolean whole = written.stream().anyMatch(fits -> fits.device().mode() == DeviceMode.WHOLE);
-    boolean once = whole && ask.isAdminAccess();
+    boolean once = whole && request.isAdminAccess();
     return once ? written.stream().filter(fits -> fits.device().mode() != DeviceMode.SHARED).toList() : written;
   }
 
@@ -169,7 +171,7 @@ public final class RequestMatcher {
    * instances are meant where nothing else is matched.
    */
   private Fit.Fits preferred(Fit.Fits a, Fit.Fits b) {
-    DeviceMode wanted = !ask.memory().isSaid() && ask.cores().isEmpty() ? DeviceMode.WHOLE : DeviceMode.SHARED;
+    DeviceMode wanted = !request.memory().isSaid() && request.cores().isEmpty() ? DeviceMode.WHOLE : DeviceMode.SHARED;
     return b.device().mode() == wanted ? b : a;
   }
 }

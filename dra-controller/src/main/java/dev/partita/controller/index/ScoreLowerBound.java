@@ -8,8 +8,8 @@ import dev.partita.controller.match.Taking;
 import dev.partita.controller.place.NodeSearch.Choice;
 import dev.partita.controller.place.PlacementScore;
 import dev.partita.controller.place.PlacementScore.CardCost;
-import dev.partita.controller.request.DeviceAsk;
-import dev.partita.controller.request.DeviceAsk.Reading;
+import dev.partita.controller.request.DeviceRequest;
+import dev.partita.controller.request.DeviceRequest.Reading;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -23,18 +23,19 @@ import org.jspecify.annotations.Nullable;
  * best cards; where the host cannot serve the choice at all the bound mostly says so.
  */
 final class ScoreLowerBound {
-  private final List<RequestMatcher> asks;
+  private final List<RequestMatcher> requests;
   private final int rank;
   private final boolean known;
   private final boolean spread;
   private final boolean packed;
 
-  ScoreLowerBound(Choice choice, Function<DeviceAsk, RequestMatcher> fits) {
-    this.asks = choice.asks().stream().flatMap(List::stream).map(fits).toList();
+  ScoreLowerBound(Choice choice, Function<DeviceRequest, RequestMatcher> fits) {
+    this.requests = choice.requests().stream().flatMap(List::stream).map(fits).toList();
     this.rank = choice.rank();
-    this.known = asks.stream().allMatch(ask -> ask.ofPositions() && ask.ask().reading() == Reading.AS_MEANT);
-    this.spread = asks.stream().allMatch(ask -> ask.ask().placement().nodes() == Packing.SPREAD);
-    this.packed = asks.stream().noneMatch(ask -> ask.ask().placement().nodes() == Packing.SPREAD);
+    this.known =
+        requests.stream().allMatch(request -> request.ofPositions() && request.request().reading() == Reading.AS_MEANT);
+    this.spread = requests.stream().allMatch(request -> request.request().placement().nodes() == Packing.SPREAD);
+    this.packed = requests.stream().noneMatch(request -> request.request().placement().nodes() == Packing.SPREAD);
   }
 
   /** Empty if the host cannot serve the choice. */
@@ -48,8 +49,8 @@ final class ScoreLowerBound {
     long forAny = 0;
     long least = 0;
     long most = 0;
-    for (RequestMatcher ask : asks) {
-      @Nullable Open open = Open.of(ask, hostState);
+    for (RequestMatcher request : requests) {
+      @Nullable Open open = Open.of(request, hostState);
       if (open == null) {
         return Optional.empty();
       }
@@ -104,8 +105,8 @@ final class ScoreLowerBound {
       if ((first.cards() & second.cards() & 1L << i) != 0) {
         Card card = hostState.host().cards().get(i);
         Account account = hostState.accounts().get(i);
-        Fit.Fits one = first.ask().at(hostState, i).getFirst();
-        Fit.Fits other = second.ask().at(hostState, i).getFirst();
+        Fit.Fits one = first.request().at(hostState, i).getFirst();
+        Fit.Fits other = second.request().at(hostState, i).getFirst();
         long memory = one.memory() + other.memory();
         int cores = one.cores() + other.cores();
         if (memory <= card.sellableMemory() - account.memory() && cores <= Account.CORES - account.cores()) {
@@ -153,7 +154,7 @@ final class ScoreLowerBound {
   }
 
   /**
-   * The cards of a host that an ask can use as they stand.
+   * The cards of a host that a request can use as they stand.
    *
    * @param cards their positions as bits
    * @param wanted how many of them it needs
@@ -164,7 +165,7 @@ final class ScoreLowerBound {
    * @param cheapest what shares of the cheapest of them cost
    */
   private record Open(
-      RequestMatcher ask,
+      RequestMatcher request,
       long cards,
       int wanted,
       boolean unclear,
@@ -175,10 +176,10 @@ final class ScoreLowerBound {
     static final CardCost NOTHING = new CardCost(0, 0, 0);
 
     /** Null if there are too few. */
-    static @Nullable Open of(RequestMatcher ask, HostState hostState) {
+    static @Nullable Open of(RequestMatcher request, HostState hostState) {
       int positions = hostState.cardClasses().size();
       if (positions > Long.SIZE) {
-        return unclear(ask);
+        return unclear(request);
       }
       long[] costs = new long[positions];
       long cards = 0;
@@ -186,16 +187,16 @@ final class ScoreLowerBound {
       long least = Long.MAX_VALUE;
       long most = 0;
       @Nullable Taking takes = null;
-      boolean all = ask.ask().count() instanceof DeviceAsk.Count.All;
+      boolean all = request.request().count() instanceof DeviceRequest.Count.All;
       for (int i = 0; i < positions; i++) {
-        List<Fit.Fits> possible = ask.at(hostState, i);
+        List<Fit.Fits> possible = request.at(hostState, i);
         if (possible.isEmpty()) {
           continue;
         }
         Fit.Fits fit = possible.getFirst();
         Taking its = fit.takes();
         if (its == Taking.INSTANCE || its == Taking.NOTHING || (takes != null && takes != its)) {
-          return unclear(ask);
+          return unclear(request);
         }
         takes = its;
         Account account = hostState.accounts().get(i);
@@ -217,13 +218,14 @@ final class ScoreLowerBound {
         cards |= 1L << i;
         count++;
       }
-      int wanted = ask.ask().count() instanceof DeviceAsk.Count.Exactly(int devices) ? devices : Math.max(1, count);
+      int wanted =
+          request.request().count() instanceof DeviceRequest.Count.Exactly(int devices) ? devices : Math.max(1, count);
       if (count < wanted) {
         return null;
       }
       CardCost cheapest =
           takes == Taking.SHARE ? ScoreLowerBound.cheapest(Arrays.copyOf(costs, count), wanted) : NOTHING;
-      return new Open(ask, cards, wanted, false, takes, least, most, cheapest);
+      return new Open(request, cards, wanted, false, takes, least, most, cheapest);
     }
 
     private static boolean holds(Card card, Account account, Fit.Fits fit) {
@@ -231,8 +233,8 @@ final class ScoreLowerBound {
           && fit.cores() <= Math.max(0, Account.CORES - account.cores());
     }
 
-    private static Open unclear(RequestMatcher ask) {
-      return new Open(ask, 0, 0, true, null, 0, 0, NOTHING);
+    private static Open unclear(RequestMatcher request) {
+      return new Open(request, 0, 0, true, null, 0, 0, NOTHING);
     }
   }
 }

@@ -3,7 +3,7 @@ package dev.partita.controller.match;
 import dev.partita.api.sharing.SharingStrategy;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.inventory.Device;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import java.util.Optional;
 
 /** Access to a card beside whoever has it, for an administrator. */
@@ -17,9 +17,9 @@ record AdminAccess() implements CardUse {
 
   /** The device must have what is asked for as if it were to be had. */
   @Override
-  public Fit fit(Device device, DeviceAsk ask) {
-    SharingStrategy had = SharingStrategy.of(device.name(), ask.placement(), false);
-    return switch (CardUse.of(had).fit(device, ask)) {
+  public Fit fit(Device device, DeviceRequest request) {
+    SharingStrategy had = SharingStrategy.of(device.name(), request.placement(), false);
+    return switch (CardUse.of(had).fit(device, request)) {
       case Fit.Fits _ -> new Fit.Fits(device, 0, 0, this);
       case Fit.Refused refused -> refused;
     };

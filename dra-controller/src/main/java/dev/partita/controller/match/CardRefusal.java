@@ -10,7 +10,7 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-/** Why a card cannot serve an ask. The further down this list, the closer the card came. */
+/** Why a card cannot serve a request. The further down this list, the closer the card came. */
 public sealed interface CardRefusal {
   /** Nothing of the card is offered to anybody. */
   record NotOffered() implements CardRefusal {
@@ -20,7 +20,7 @@ public sealed interface CardRefusal {
     }
   }
 
-  /** The card is not offered in the mode that the ask's selectors want. */
+  /** The card is not offered in the mode that the request's selectors want. */
   record OtherMode(String asked) implements CardRefusal {
     @Override
     public String toString() {

@@ -7,7 +7,7 @@ import dev.partita.controller.booking.Account;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Device;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.request.MemoryRequest;
 import java.util.Optional;
 
@@ -35,7 +35,7 @@ public sealed interface CardUse permits HookedShare, ExclusiveShare, WholeCard, 
    * Whether the device could serve the request if nothing were taken of its card, as far as its capacities say; neither
    * selectors nor taints are looked at.
    */
-  Fit fit(Device device, DeviceAsk ask);
+  Fit fit(Device device, DeviceRequest request);
 
   /** Why the device cannot be had so beside what others have of its card; empty if it can. */
   Optional<CardRefusal> clash(Fit.Fits wanted, Account others);

@@ -10,8 +10,8 @@ import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
-import dev.partita.controller.request.DeviceAsk;
-import dev.partita.controller.request.DeviceAsk.Selector;
+import dev.partita.controller.request.DeviceRequest;
+import dev.partita.controller.request.DeviceRequest.Selector;
 import dev.partita.controller.selector.DeviceSelectors;
 import dev.partita.controller.selector.Verdict;
 import java.util.HashMap;
@@ -32,22 +32,22 @@ public final class Eligibility {
     this.selectors = selectors;
   }
 
-  /** Whether the device could serve the ask if its card were empty. */
-  public Fit inPrinciple(Device device, DeviceAsk ask) {
-    Optional<CardRefusal> refusal = notSelected(device, ask);
+  /** Whether the device could serve the request if its card were empty. */
+  public Fit inPrinciple(Device device, DeviceRequest request) {
+    Optional<CardRefusal> refusal = notSelected(device, request);
     if (refusal.isPresent()) {
       return new Fit.Refused(refusal.get());
     }
     for (Device.Taint taint : device.taints()) {
-      if (ask.tolerations().stream().noneMatch(toleration -> toleration.covers(taint))) {
+      if (request.tolerations().stream().noneMatch(toleration -> toleration.covers(taint))) {
         return new Fit.Refused(new CardRefusal.Tainted(taint.key(), taint.value()));
       }
     }
-    return fit(device, ask);
+    return fit(device, request);
   }
 
-  private static Fit fit(Device device, DeviceAsk ask) {
-    return CardUse.of(ask.strategy(device.name())).fit(device, ask);
+  private static Fit fit(Device device, DeviceRequest request) {
+    return CardUse.of(request.strategy(device.name())).fit(device, request);
   }
 
   /**
@@ -55,8 +55,8 @@ public final class Eligibility {
    * the API has it, where that is taken. Such a device may still be refused: it has a taint, or its card is taken in
    * the other way.
    */
-  boolean isOneOfAll(Device device, DeviceAsk ask, Account account) {
-    return notSelected(device, ask).isEmpty() && fit(device, ask) instanceof Fit.Fits fits
+  boolean isOneOfAll(Device device, DeviceRequest request, Account account) {
+    return notSelected(device, request).isEmpty() && fit(device, request) instanceof Fit.Fits fits
         && hasCapacity(fits, account);
   }
 
@@ -66,8 +66,8 @@ public final class Eligibility {
         || !(why instanceof CardRefusal.MemoryTaken || why instanceof CardRefusal.CoresTaken);
   }
 
-  private Optional<CardRefusal> notSelected(Device device, DeviceAsk ask) {
-    for (Selector selector : ask.selectors()) {
+  private Optional<CardRefusal> notSelected(Device device, DeviceRequest request) {
+    for (Selector selector : request.selectors()) {
       Optional<CardRefusal> refusal =
           switch (selectors.evaluate(selector.expression(), device)) {
             case Verdict.Matches matches -> Optional.empty();
@@ -78,7 +78,7 @@ public final class Eligibility {
         return refusal;
       }
     }
-    return notChosen(device.card(), ask.placement());
+    return notChosen(device.card(), request.placement());
   }
 
   private static Optional<CardRefusal> notChosen(Card card, Placement placement) {
@@ -128,12 +128,12 @@ public final class Eligibility {
   }
 
   /** Devices that a request for all means, of a card either one or MIG instances: it must have every one. */
-  public int devicesOfAll(GpuHost host, DeviceAsk ask, Accounts accounts) {
+  public int devicesOfAll(GpuHost host, DeviceRequest request, Accounts accounts) {
     Set<CardKey> undivided = new HashSet<>();
     Map<CardKey, Integer> instances = new HashMap<>();
     for (Device device : host.devices()) {
       CardKey card = device.card().key();
-      if (!isOneOfAll(device, ask, accounts.of(card))) {
+      if (!isOneOfAll(device, request, accounts.of(card))) {
         continue;
       }
       if (device.mode() == DeviceMode.MIG) {

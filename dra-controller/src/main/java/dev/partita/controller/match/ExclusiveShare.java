@@ -2,7 +2,7 @@ package dev.partita.controller.match;
 
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.inventory.Device;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import java.util.Optional;
 
 /** A part of a card that the hook library holds containers to, while nobody else has anything of the card. */
@@ -15,8 +15,8 @@ record ExclusiveShare() implements CardUse {
   }
 
   @Override
-  public Fit fit(Device device, DeviceAsk ask) {
-    return HookedShare.part(device, ask, this);
+  public Fit fit(Device device, DeviceRequest request) {
+    return HookedShare.part(device, request, this);
   }
 
   @Override

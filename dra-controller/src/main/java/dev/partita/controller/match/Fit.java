@@ -5,7 +5,7 @@ import dev.partita.controller.booking.Booking;
 import dev.partita.controller.inventory.Device;
 import java.util.Optional;
 
-/** Whether a device can serve an ask as its card stands. */
+/** Whether a device can serve a request as its card stands. */
 public sealed interface Fit {
   /**
    * It can.

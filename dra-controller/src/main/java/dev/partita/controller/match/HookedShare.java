@@ -6,7 +6,7 @@ import dev.partita.api.device.CapacityName;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.inventory.Capacity;
 import dev.partita.controller.inventory.Device;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -21,21 +21,21 @@ record HookedShare() implements CardUse {
   }
 
   @Override
-  public Fit fit(Device device, DeviceAsk ask) {
-    return part(device, ask, this);
+  public Fit fit(Device device, DeviceRequest request) {
+    return part(device, request, this);
   }
 
   /** A part of the device, had in that way. */
-  static Fit part(Device device, DeviceAsk ask, CardUse use) {
+  static Fit part(Device device, DeviceRequest request, CardUse use) {
     long offered = device.total(CapacityName.MEMORY);
-    OptionalLong asked = ask.memory().bytesOf(offered);
+    OptionalLong asked = request.memory().bytesOf(offered);
     OptionalLong memory = consumed(device, CapacityName.MEMORY, asked);
     if (memory.isEmpty()) {
       return new Fit.Refused(new CardRefusal.TooSmall(offered, asked.orElseThrow(), device.card().model()));
     }
-    OptionalLong cores = consumed(device, CapacityName.CORES, ask.cores());
+    OptionalLong cores = consumed(device, CapacityName.CORES, request.cores());
     if (cores.isEmpty()) {
-      return new Fit.Refused(new CardRefusal.TooManyCores(ask.cores().orElseThrow()));
+      return new Fit.Refused(new CardRefusal.TooManyCores(request.cores().orElseThrow()));
     }
     return new Fit.Fits(device, memory.getAsLong(), Math.toIntExact(cores.getAsLong()), use);
   }

@@ -6,7 +6,7 @@ import dev.partita.controller.booking.Account;
 import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.MigGeometry;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedSet;
@@ -22,8 +22,8 @@ record MigInstance() implements CardUse {
   }
 
   @Override
-  public Fit fit(Device device, DeviceAsk ask) {
-    return WholeCard.undivided(device, ask, this);
+  public Fit fit(Device device, DeviceRequest request) {
+    return WholeCard.undivided(device, request, this);
   }
 
   @Override

@@ -5,7 +5,7 @@ import dev.partita.api.device.CapacityName;
 import dev.partita.api.sharing.SharingStrategy;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.inventory.Device;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.request.MemoryRequest;
 import java.util.Optional;
 
@@ -19,26 +19,26 @@ record WholeCard() implements CardUse {
   }
 
   @Override
-  public Fit fit(Device device, DeviceAsk ask) {
-    return undivided(device, ask, this);
+  public Fit fit(Device device, DeviceRequest request) {
+    return undivided(device, request, this);
   }
 
   /** All of the device, had in that way: nothing of it is left for others. */
-  static Fit undivided(Device device, DeviceAsk ask, CardUse use) {
-    if (ask.cores().isPresent()) {
+  static Fit undivided(Device device, DeviceRequest request, CardUse use) {
+    if (request.cores().isPresent()) {
       return new Fit.Refused(new CardRefusal.NoSuchCapacity(device.mode(), CapacityName.CORES));
     }
-    if (ask.memory() instanceof MemoryRequest.Percent) {
+    if (request.memory() instanceof MemoryRequest.Percent) {
       return new Fit.Refused(new CardRefusal.NoSuchCapacity(device.mode(), "memoryPercent"));
     }
-    if (ask.oversubscribe() != GpuShareConfig.NOT_OVERSUBSCRIBED) {
+    if (request.oversubscribe() != GpuShareConfig.NOT_OVERSUBSCRIBED) {
       return new Fit.Refused(new CardRefusal.NotOversubscribed(device.mode()));
     }
-    if (ask.placement().exclusive() && !SharingStrategy.canBeExclusive(device.mode())) {
+    if (request.placement().exclusive() && !SharingStrategy.canBeExclusive(device.mode())) {
       return new Fit.Refused(new CardRefusal.NotExclusive());
     }
     long memory = device.total(CapacityName.MEMORY);
-    if (ask.memory() instanceof MemoryRequest.Bytes(long asked) && asked > memory) {
+    if (request.memory() instanceof MemoryRequest.Bytes(long asked) && asked > memory) {
       return new Fit.Refused(new CardRefusal.TooSmall(memory, asked, device.card().model()));
     }
     return new Fit.Fits(device, 0, 0, use);

@@ -4,7 +4,7 @@ import dev.partita.api.config.GpuShareConfig.Affinity;
 import dev.partita.api.device.AttributeValue;
 import dev.partita.api.device.DeviceAttribute;
 import dev.partita.controller.inventory.Device;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -17,20 +17,20 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * Which cards of a host belong together, for asks that prefer or require cards that do: NVLink before NUMA. A claim
+ * Which cards of a host belong together, for requests that prefer or require cards that do: NVLink before NUMA. A claim
  * takes the smallest group that has enough free cards for all of it, so that larger ones stay whole for others; if none
  * has, it begins with the largest. Within a group the cards with most links among them come first.
  */
 final class CardGroups {
   private CardGroups() {}
 
-  /** Whether it matters to the ask what cards belong to. */
-  static boolean matter(DeviceAsk ask) {
-    return ask.placement().nvlink() != Affinity.NONE || ask.placement().numa() != Affinity.NONE;
+  /** Whether it matters to the request what cards belong to. */
+  static boolean matter(DeviceRequest request) {
+    return request.placement().nvlink() != Affinity.NONE || request.placement().numa() != Affinity.NONE;
   }
 
   /**
-   * An order of devices in which the first ones are the group that the ask is to take.
+   * An order of devices in which the first ones are the group that the request is to take.
    *
    * @param possible one device a card
    * @param free whether its card can be taken now
@@ -38,19 +38,20 @@ final class CardGroups {
    * @param had what the claim has already
    */
   static Comparator<Device> order(
-      DeviceAsk ask,
+      DeviceRequest request,
       List<Device> possible,
       Predicate<Device> free,
       int wanted,
       List<Device> had) {
     List<Device> open = possible.stream().filter(free).toList();
-    Map<AttributeValue, List<Integer>> linked = groups(DeviceAttribute.NVLINK_DOMAIN, ask.placement().nvlink(), open);
-    Map<AttributeValue, List<Integer>> near = groups(DeviceAttribute.NUMA_NODE, ask.placement().numa(), open);
+    Map<AttributeValue, List<Integer>> linked =
+        groups(DeviceAttribute.NVLINK_DOMAIN, request.placement().nvlink(), open);
+    Map<AttributeValue, List<Integer>> near = groups(DeviceAttribute.NUMA_NODE, request.placement().numa(), open);
     Comparator<Device> byLink = by(DeviceAttribute.NVLINK_DOMAIN, linked, wanted);
     Comparator<Device> byNode = by(DeviceAttribute.NUMA_NODE, near, wanted);
     Comparator<Device> together =
-        beside(DeviceAttribute.NVLINK_DOMAIN, ask.placement().nvlink(), had)
-            .thenComparing(beside(DeviceAttribute.NUMA_NODE, ask.placement().numa(), had));
+        beside(DeviceAttribute.NVLINK_DOMAIN, request.placement().nvlink(), had)
+            .thenComparing(beside(DeviceAttribute.NUMA_NODE, request.placement().numa(), had));
     // Where no link is wide enough, being near each other is the most that can be had.
     if (linked.values().stream().noneMatch(group -> group.size() >= wanted)) {
       return together.thenComparing(byNode).thenComparing(byLink);

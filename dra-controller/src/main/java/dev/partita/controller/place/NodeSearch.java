@@ -14,8 +14,8 @@ import dev.partita.controller.match.Taking;
 import dev.partita.controller.place.ClaimPlacement.DevicePlacement;
 import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.Constraint;
-import dev.partita.controller.request.DeviceAsk;
-import dev.partita.controller.request.DeviceAsk.Reading;
+import dev.partita.controller.request.DeviceRequest;
+import dev.partita.controller.request.DeviceRequest.Reading;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -29,9 +29,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Places asks on one node: depth first, the asks with the fewest cards to choose from first, and for each the best card
- * first, so that the first placement found is a good one. Bounded, for claims can be made so that a full search takes
- * for ever.
+ * Places requests on one node: depth first, the requests with the fewest cards to choose from first, and for each the
+ * best card first, so that the first placement found is a good one. Bounded, for claims can be made so that a full
+ * search takes for ever.
  */
 public final class NodeSearch {
   /** Most cards that are tried before the node is given up. */
@@ -47,11 +47,11 @@ public final class NodeSearch {
    * One device to be placed.
    *
    * @param claim position of its claim
-   * @param ask what it must be
+   * @param request what it must be
    * @param fits what could serve it if the cards were empty: one device a card, or MIG instances
-   * @param sibling the slot before it belongs to the same ask; their cards are interchangeable
+   * @param sibling the slot before it belongs to the same request; their cards are interchangeable
    */
-  private record Slot(int claim, ClaimRequest owner, DeviceAsk ask, List<Fit.Fits> fits, boolean sibling) {}
+  private record Slot(int claim, ClaimRequest owner, DeviceRequest request, List<Fit.Fits> fits, boolean sibling) {}
 
   private NodeSearch(GpuHost host, Accounts accounts, List<Slot> slots) {
     this.host = host;
@@ -60,46 +60,46 @@ public final class NodeSearch {
   }
 
   /** One of the alternatives that a claim leaves open, for every request of every claim. */
-  public record Choice(List<ClaimRequest> claims, List<List<DeviceAsk>> asks, int rank) {}
+  public record Choice(List<ClaimRequest> claims, List<List<DeviceRequest>> requests, int rank) {}
 
   /**
-   * A placement of all asks.
+   * A placement of all requests.
    *
-   * @param claims in the order of the asks
+   * @param claims in the order of the requests
    */
   public record Found(List<ClaimPlacement> claims, PlacementScore score) {}
 
   /**
-   * @param fits for every ask, the devices that could serve it if their cards were empty: at most one a card, or MIG
-   *        instances
-   * @return empty if the node cannot serve all asks together
+   * @param fits for every request, the devices that could serve it if their cards were empty: at most one a card, or
+   *        MIG instances
+   * @return empty if the node cannot serve all requests together
    */
   public static Optional<Found> search(
       GpuHost host,
       Accounts accounts,
       Choice choice,
-      Function<DeviceAsk, List<Fit.Fits>> fits) {
+      Function<DeviceRequest, List<Fit.Fits>> fits) {
     List<Slot> slots = new ArrayList<>();
     for (int claim = 0; claim < choice.claims().size(); claim++) {
       int before = slots.size();
-      for (DeviceAsk ask : choice.asks().get(claim)) {
-        List<Fit.Fits> possible = meant(ask, fits.apply(ask), accounts);
-        int wanted = wanted(ask, possible);
+      for (DeviceRequest request : choice.requests().get(claim)) {
+        List<Fit.Fits> possible = meant(request, fits.apply(request), accounts);
+        int wanted = wanted(request, possible);
         for (int i = 0; i < wanted; i++) {
-          slots.add(new Slot(claim, choice.claims().get(claim), ask, possible, i > 0));
+          slots.add(new Slot(claim, choice.claims().get(claim), request, possible, i > 0));
         }
       }
       if (slots.size() - before > ClaimRequest.MOST_RESULTS || slots.size() > ClaimRequest.MOST_OF_POD) {
         return Optional.empty();
       }
     }
-    // Sorting is stable, so an ask's slots stay together.
+    // Sorting is stable, so a request's slots stay together.
     slots.sort(
         Comparator.comparingInt((Slot slot) -> slot.fits().size())
             .thenComparing(slot -> slot.fits().stream().anyMatch(NodeSearch::leavesRoomForShares))
             .thenComparing(slot -> -slot.fits().stream().mapToLong(Fit.Fits::memory).max().orElse(0))
             .thenComparingInt(Slot::claim)
-            .thenComparing(slot -> slot.ask().name()));
+            .thenComparing(slot -> slot.request().name()));
     NodeSearch search = new NodeSearch(host, accounts, slots);
     List<Fit.Fits> chosen = new ArrayList<>();
     return search.place(chosen) ? Optional.of(search.found(choice, chosen)) : Optional.empty();
@@ -110,19 +110,19 @@ public final class NodeSearch {
   }
 
   /** A request for all devices does not mean those whose shares leave too little. */
-  private static List<Fit.Fits> meant(DeviceAsk ask, List<Fit.Fits> possible, Accounts accounts) {
-    return switch (ask.count()) {
-      case DeviceAsk.Count.Exactly some -> possible;
-      case DeviceAsk.Count.All all ->
+  private static List<Fit.Fits> meant(DeviceRequest request, List<Fit.Fits> possible, Accounts accounts) {
+    return switch (request.count()) {
+      case DeviceRequest.Count.Exactly some -> possible;
+      case DeviceRequest.Count.All all ->
           possible.stream().filter(fits -> Eligibility.hasCapacity(fits, accounts.of(fits.device().card().key())))
               .toList();
     };
   }
 
-  static int wanted(DeviceAsk ask, List<Fit.Fits> possible) {
-    return switch (ask.count()) {
-      case DeviceAsk.Count.Exactly(int devices) -> devices;
-      case DeviceAsk.Count.All all -> Math.max(1, possible.size());
+  static int wanted(DeviceRequest request, List<Fit.Fits> possible) {
+    return switch (request.count()) {
+      case DeviceRequest.Count.Exactly(int devices) -> devices;
+      case DeviceRequest.Count.All all -> Math.max(1, possible.size());
     };
   }
 
@@ -209,7 +209,7 @@ public final class NodeSearch {
     return open;
   }
 
-  /** The ask's cards as they were preferred before its first slot was placed. */
+  /** The request's cards as they were preferred before its first slot was placed. */
   private List<Fit.Fits> inOrder(Slot slot, int position, List<Fit.Fits> chosen) {
     int first = position;
     while (slots.get(first).sibling()) {
@@ -221,7 +221,7 @@ public final class NodeSearch {
       int index = fits.device().card().key().index();
       own.put(index, fits.before(own.getOrDefault(index, account(fits.device().card()))));
     }
-    boolean severalOfCard = slot.ask().reading() == Reading.AS_WRITTEN
+    boolean severalOfCard = slot.request().reading() == Reading.AS_WRITTEN
         || (!slot.fits().isEmpty() && slot.fits().getFirst().device().mode() == DeviceMode.MIG);
     if (severalOfCard) {
       return byCard(slot, fits -> own.getOrDefault(fits.device().card().key().index(), account(fits.device().card())));
@@ -230,10 +230,10 @@ public final class NodeSearch {
     for (Fit.Fits fits : slot.fits()) {
       @Nullable Account mine = own.isEmpty() ? null : own.get(fits.device().card().key().index());
       Account before = mine == null ? account(fits.device().card()) : mine;
-      ranked.add(new Ranked(fits, before, PlacementScore.ofCard(fits, before, slot.ask().placement().gpus())));
+      ranked.add(new Ranked(fits, before, PlacementScore.ofCard(fits, before, slot.request().placement().gpus())));
     }
     Comparator<Ranked> best = Comparator.comparingLong(Ranked::cost);
-    if (slot.fits().size() > 1 && CardGroups.matter(slot.ask())) {
+    if (slot.fits().size() > 1 && CardGroups.matter(slot.request())) {
       Set<Device> free = new HashSet<>();
       ranked.stream().filter(card -> Eligibility.now(card.fits(), card.before()) instanceof Fit.Fits)
           .forEach(card -> free.add(card.fits().device()));
@@ -245,7 +245,7 @@ public final class NodeSearch {
       }
       int wanted =
           (int) slots.subList(first, slots.size()).stream().filter(other -> other.claim() == slot.claim()).count();
-      Comparator<Device> groups = CardGroups.order(slot.ask(), slot.fits().stream().map(Fit.Fits::device).toList(),
+      Comparator<Device> groups = CardGroups.order(slot.request(), slot.fits().stream().map(Fit.Fits::device).toList(),
           free::contains, wanted, had);
       best = best.thenComparing(card -> card.fits().device(), groups);
     }
@@ -255,7 +255,7 @@ public final class NodeSearch {
     return inOrder;
   }
 
-  /** A card that a slot may take, as it stood before the slot's ask. */
+  /** A card that a slot may take, as it stood before the slot's request. */
   private record Ranked(Fit.Fits fits, Account before, long cost) {}
 
   /**
@@ -268,7 +268,7 @@ public final class NodeSearch {
     for (Fit.Fits fits : slot.fits()) {
       boolean open = Eligibility.now(fits, before.apply(fits)) instanceof Fit.Fits;
       long cost =
-          open ? PlacementScore.ofCard(fits, before.apply(fits), slot.ask().placement().gpus()) : Long.MAX_VALUE;
+          open ? PlacementScore.ofCard(fits, before.apply(fits), slot.request().placement().gpus()) : Long.MAX_VALUE;
       costs.put(fits, cost);
       least.merge(fits.device().card().key(), cost, Math::min);
     }
@@ -283,19 +283,19 @@ public final class NodeSearch {
   private boolean allowed(Slot slot, Device device, List<Fit.Fits> chosen) {
     for (int i = 0; i < chosen.size(); i++) {
       Slot other = slots.get(i);
-      boolean sameRequest = other.claim() == slot.claim() && other.ask().name().equals(slot.ask().name());
-      boolean severalOfCard = device.mode() == DeviceMode.MIG || slot.ask().reading() == Reading.AS_WRITTEN;
+      boolean sameRequest = other.claim() == slot.claim() && other.request().name().equals(slot.request().name());
+      boolean severalOfCard = device.mode() == DeviceMode.MIG || slot.request().reading() == Reading.AS_WRITTEN;
       if (sameRequest && !severalOfCard && chosen.get(i).device().card().equals(device.card())) {
         return false; // results of one request are on different cards
       }
     }
     for (Constraint constraint : slot.owner().constraints()) {
-      if (!constraint.covers(slot.ask().name())) {
+      if (!constraint.covers(slot.request().name())) {
         continue;
       }
       List<Device> others = new ArrayList<>();
       for (int i = 0; i < chosen.size(); i++) {
-        if (slots.get(i).claim() == slot.claim() && constraint.covers(slots.get(i).ask().name())) {
+        if (slots.get(i).claim() == slot.claim() && constraint.covers(slots.get(i).request().name())) {
           others.add(chosen.get(i).device());
         }
       }
@@ -323,16 +323,16 @@ public final class NodeSearch {
     List<ClaimPlacement> claims = new ArrayList<>();
     for (int claim = 0; claim < choice.claims().size(); claim++) {
       List<DevicePlacement> devices = new ArrayList<>();
-      for (DeviceAsk ask : choice.asks().get(claim)) {
+      for (DeviceRequest request : choice.requests().get(claim)) {
         for (int i = 0; i < slots.size(); i++) {
-          if (slots.get(i).claim() == claim && slots.get(i).ask().name().equals(ask.name())) {
-            devices.add(new DevicePlacement(ask.read(Reading.AS_MEANT), chosen.get(i)));
+          if (slots.get(i).claim() == claim && slots.get(i).request().name().equals(request.name())) {
+            devices.add(new DevicePlacement(request.read(Reading.AS_MEANT), chosen.get(i)));
           }
         }
       }
       claims.add(new ClaimPlacement(choice.claims().get(claim).claim(), devices));
     }
-    Packing nodes = slots.isEmpty() ? Packing.BINPACK : slots.getFirst().ask().placement().nodes();
+    Packing nodes = slots.isEmpty() ? Packing.BINPACK : slots.getFirst().request().placement().nodes();
     return new Found(claims, PlacementScore.ofNode(choice.rank(), host, accounts, this::account, nodes));
   }
 }

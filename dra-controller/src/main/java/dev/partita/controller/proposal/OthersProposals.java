@@ -32,7 +32,7 @@ public final class OthersProposals {
   /** How long the proposals in a namespace do not count after they did. */
   static final Duration PAUSE = Duration.ofMinutes(10);
 
-  private final Function<ResourceClaim, Optional<ClaimRequest>> asks;
+  private final Function<ResourceClaim, Optional<ClaimRequest>> requests;
   private final Clock clock;
   private final Map<String, Instant> countedSince = new HashMap<>(); // by namespace
   private final Map<String, Instant> standsSince = new HashMap<>(); // by the claim's UID
@@ -41,11 +41,11 @@ public final class OthersProposals {
   private final Map<String, String> refused = new ConcurrentHashMap<>();
 
   /**
-   * @param asks what a claim asks for; empty if it is not for our devices, or asks for what nobody can give it
+   * @param requests what a claim asks for; empty if it is not for our devices, or asks for what nobody can give it
    * @param clock one for how long something lasts
    */
-  public OthersProposals(Function<ResourceClaim, Optional<ClaimRequest>> asks, Clock clock) {
-    this.asks = asks;
+  public OthersProposals(Function<ResourceClaim, Optional<ClaimRequest>> requests, Clock clock) {
+    this.requests = requests;
     this.clock = clock;
   }
 
@@ -53,7 +53,7 @@ public final class OthersProposals {
   public Optional<Proposal> counted(ResourceClaim claim) {
     Optional<Proposal> proposal = Proposal.of(claim);
     String uid = claim.getMetadata().getUid();
-    if (proposal.isEmpty() || asks.apply(claim).filter(proposal.get()::isWithin).isEmpty()) {
+    if (proposal.isEmpty() || requests.apply(claim).filter(proposal.get()::isWithin).isEmpty()) {
       Proposal.textOf(claim).ifPresent(text -> refused.put(uid, text));
       return Optional.empty();
     }

@@ -6,7 +6,7 @@ import dev.partita.api.Driver;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.request.MemoryRequest;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.ArrayList;
@@ -105,33 +105,36 @@ public record Proposal(String node, List<Booking> bookings, String id) {
    * memory or cores than a request of it. So whoever writes a proposal on a claim of his can book no more than he could
    * have asked for.
    */
-  public boolean isWithin(ClaimRequest ask) {
-    long devices = ask.requests().stream().mapToLong(Proposal::mostDevices).sum();
-    List<DeviceAsk> alternatives =
-        ask.requests().stream().flatMap(request -> request.alternatives().stream()).filter(Proposal::takes).toList();
+  public boolean isWithin(ClaimRequest claim) {
+    long devices = claim.requests().stream().mapToLong(Proposal::mostDevices).sum();
+    List<DeviceRequest> alternatives =
+        claim.requests().stream().flatMap(request -> request.alternatives().stream()).filter(Proposal::takes).toList();
     return bookings.size() <= devices
         && bookings.stream()
             .filter(booking -> booking.device() instanceof DeviceName.Shared)
             .allMatch(share -> alternatives.stream().anyMatch(alternative -> isWithin(share, alternative)));
   }
 
-  private static long mostDevices(ClaimRequest.RequestAsk request) {
+  private static long mostDevices(ClaimRequest.NamedRequest request) {
     return request.alternatives().stream()
         .filter(Proposal::takes)
-        .mapToLong(ask -> ask.count() instanceof DeviceAsk.Count.Exactly(int count) ? count : ClaimRequest.MOST_RESULTS)
+        .mapToLong(alternative -> alternative.count() instanceof DeviceRequest.Count.Exactly(int count)
+            ? count
+            : ClaimRequest.MOST_RESULTS)
         .max()
         .orElse(0);
   }
 
-  private static boolean takes(DeviceAsk ask) {
-    return !ask.isAdminAccess();
+  private static boolean takes(DeviceRequest request) {
+    return !request.isAdminAccess();
   }
 
   /** A part in percent, and what is not said, depend on the card: these are held by the card's own size alone. */
-  private static boolean isWithin(Booking share, DeviceAsk ask) {
+  private static boolean isWithin(Booking share, DeviceRequest request) {
     boolean memory =
-        !(ask.memory() instanceof MemoryRequest.Bytes(long bytes)) || share.memory() <= Math.max(bytes, LEAST_MEMORY);
-    return memory && share.cores() <= ask.cores().orElse(0);
+        !(request.memory() instanceof MemoryRequest.Bytes(long bytes))
+            || share.memory() <= Math.max(bytes, LEAST_MEMORY);
+    return memory && share.cores() <= request.cores().orElse(0);
   }
 
   private static Map<String, String> annotations(ResourceClaim claim) {

@@ -22,20 +22,20 @@ import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** What speaks against cards for one ask: said once for all cards that are alike and equally full. */
+/** What speaks against cards for one request: said once for all cards that are alike and equally full. */
 final class CardReasons {
   private final Eligibility eligibility;
-  private final RequestMatcher ask;
+  private final RequestMatcher request;
   private final boolean oneByOne;
   private final Map<State, OnCard> known = new HashMap<>();
   private final Map<Instances, Integer> instances = new HashMap<>();
   private final Map<Alike, List<Fit>> inPrinciple = new HashMap<>();
 
   /** @param oneByOne whether to judge every card by itself all the same */
-  CardReasons(Eligibility eligibility, RequestMatcher ask, boolean oneByOne) {
+  CardReasons(Eligibility eligibility, RequestMatcher request, boolean oneByOne) {
     this.eligibility = eligibility;
-    this.ask = ask;
-    this.oneByOne = oneByOne || !ask.ofPositions();
+    this.request = request;
+    this.oneByOne = oneByOne || !request.ofPositions();
   }
 
   private record State(Alike cards, Account account) {}
@@ -43,7 +43,7 @@ final class CardReasons {
   /**
    * What is said of a card.
    *
-   * @param devices how many it could give the ask at once
+   * @param devices how many it could give the request at once
    * @param refusal why it can give none
    */
   private record OnCard(int devices, Optional<CardRefusal> refusal) {}
@@ -54,7 +54,7 @@ final class CardReasons {
   /**
    * What is said of a host's cards.
    *
-   * @param fitting how many could serve the ask
+   * @param fitting how many could serve the request
    * @param devices how many devices these could give it at once; no more than are wanted are counted of a card
    * @param refusals why the others cannot, by index
    */
@@ -65,7 +65,7 @@ final class CardReasons {
     return !oneByOne;
   }
 
-  /** @param wanted how many devices the ask needs of the host */
+  /** @param wanted how many devices the request needs of the host */
   OnHost on(HostState hostState, int wanted) {
     int fitting = 0;
     int given = 0;
@@ -80,7 +80,7 @@ final class CardReasons {
       }
       OnCard said;
       if (!oneByOne && !position.hasInstances()) {
-        said = known.computeIfAbsent(new State(ask.cards(hostState, i), hostState.accounts().get(i)),
+        said = known.computeIfAbsent(new State(request.cards(hostState, i), hostState.accounts().get(i)),
             state -> onUndivided(state, wanted));
       } else {
         if (devices.isEmpty()) {
@@ -100,7 +100,7 @@ final class CardReasons {
   }
 
   private Fit inPrinciple(Device device) {
-    return eligibility.inPrinciple(device, ask.ask());
+    return eligibility.inPrinciple(device, request.request());
   }
 
   /** A card of which no instances are offered. */
@@ -110,9 +110,9 @@ final class CardReasons {
         state.account(), wanted);
   }
 
-  /** What the ask does not mean of a card neither serves it nor is what it lacks. */
+  /** What the request does not mean of a card neither serves it nor is what it lacks. */
   private OnCard on(List<Fit> devices, Account account, int wanted) {
-    List<Fit.Fits> meant = ask.meant(devices);
+    List<Fit.Fits> meant = request.meant(devices);
     List<Fit.Fits> open = meant.stream().filter(fits -> Eligibility.now(fits, account) instanceof Fit.Fits).toList();
     if (!open.isEmpty()) {
       return new OnCard(atOnce(open, account, wanted), Optional.empty());

@@ -102,7 +102,7 @@ public final class ScenarioRun {
     for (; done < took.length && System.nanoTime() < deadline; done++) {
       @Nullable Live victim = scenario.churn() && !live.isEmpty() ? drop(victims.below(live.size())) : null;
       ClaimKind kind = file.draw(arrivals, scenario.mix());
-      ClaimRequest claim = ask(kind, "claim-" + done);
+      ClaimRequest claim = request(kind, "claim-" + done);
       PodNeeds needs = sizes.of(kind);
       long start = System.nanoTime();
       if (victim != null) {
@@ -239,7 +239,7 @@ public final class ScenarioRun {
         : new Booking(card, DeviceMode.SHARED, Math.max(1, kind.memoryMiB()) * MIB, kind.cores());
   }
 
-  private static ClaimRequest ask(ClaimKind kind, String name) {
+  private static ClaimRequest request(ClaimKind kind, String name) {
     List<String> models = kind.model() == null ? List.of() : List.of(kind.model());
     List<Constraint> constraints =
         switch (kind.matchAttribute()) {

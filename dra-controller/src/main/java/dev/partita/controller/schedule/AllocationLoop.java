@@ -295,7 +295,7 @@ public final class AllocationLoop implements AutoCloseable {
   }
 
   private static Optional<ClaimRequest> asked(ClaimReading reading) {
-    return reading instanceof ClaimReading.Understood(ClaimRequest ask) ? Optional.of(ask) : Optional.empty();
+    return reading instanceof ClaimReading.Understood(ClaimRequest request) ? Optional.of(request) : Optional.empty();
   }
 
   /** One thing that cannot be handled must not take the others with it. */

@@ -36,15 +36,15 @@ public final class DemandRecorder {
     if (!counted.add(pod.getMetadata().getUid())) {
       return;
     }
-    List<ClaimRequest> asks = new ArrayList<>();
+    List<ClaimRequest> requests = new ArrayList<>();
     for (ObjectKey name : claims) {
       @Nullable ResourceClaim claim = view.claim(name);
-      if (claim != null && reader.read(claim) instanceof ClaimReading.Understood(ClaimRequest ask)) {
-        asks.add(ask);
+      if (claim != null && reader.read(claim) instanceof ClaimReading.Understood(ClaimRequest request)) {
+        requests.add(request);
       }
     }
-    if (!asks.isEmpty()) {
-      history.arrived(NodeFit.needs(pod), asks);
+    if (!requests.isEmpty()) {
+      history.arrived(NodeFit.needs(pod), requests);
     }
   }
 

@@ -14,7 +14,7 @@ import dev.partita.controller.proposal.Proposal;
 import dev.partita.controller.quota.QuotaLedger;
 import dev.partita.controller.quota.QuotaWorld;
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.selector.DeviceSelectors;
 import dev.partita.controller.selector.Verdict;
 import dev.partita.controller.watch.ClusterEvent;
@@ -62,11 +62,11 @@ public final class SchedulerQuotas implements AutoCloseable {
    */
   static final int MOST_NOTED = 50_000;
 
-  private record Waiting(String namespace, ClaimRequest ask) {}
+  private record Waiting(String namespace, ClaimRequest request) {}
 
   /** What the selectors of a claim mean. */
   interface Devices {
-    boolean isAnyMeant(GpuHost host, ClaimRequest ask, Runnable inTime);
+    boolean isAnyMeant(GpuHost host, ClaimRequest request, Runnable inTime);
   }
 
   private static final class TooSlow extends RuntimeException {
@@ -126,19 +126,20 @@ public final class SchedulerQuotas implements AutoCloseable {
 
   /** Why a namespace may not have that claim; empty if it may, or it is not for our devices. */
   public Optional<String> refusal(String namespace, ResourceClaim claim) {
-    if (!matters() || !(reader.read(named(namespace, claim)) instanceof ClaimReading.Understood(ClaimRequest ask))) {
+    if (!matters()
+        || !(reader.read(named(namespace, claim)) instanceof ClaimReading.Understood(ClaimRequest request))) {
       return Optional.empty();
     }
     Instant end = monotonicClock.instant().plus(PATIENCE);
     try {
-      return refusal(namespace, ask, end);
+      return refusal(namespace, request, end);
     } catch (TooSlow e) {
       return Optional.of(
           "its selectors take more than " + PATIENCE.toSeconds() + " s to evaluate, so that quotas cannot be checked");
     }
   }
 
-  private Optional<String> refusal(String namespace, ClaimRequest ask, Instant end) {
+  private Optional<String> refusal(String namespace, ClaimRequest request, Instant end) {
     Optional<Map<String, List<ClaimRequest>>> asked = counted();
     if (asked.isEmpty()) {
       return Optional.of("quotas are being counted; try again in a moment");
@@ -146,8 +147,8 @@ public final class SchedulerQuotas implements AutoCloseable {
     Runnable inTime = () -> inTime(end);
     Optional<String> first = Optional.empty();
     for (GpuHost host : hosts()) {
-      if (host.allocator() == Allocator.Scheduler && devices.isAnyMeant(host, ask, inTime)) {
-        Optional<String> refusal = refusal(namespace, ask, asked.get(), host);
+      if (host.allocator() == Allocator.Scheduler && devices.isAnyMeant(host, request, inTime)) {
+        Optional<String> refusal = refusal(namespace, request, asked.get(), host);
         if (refusal.isEmpty()) {
           return refusal;
         }
@@ -166,12 +167,12 @@ public final class SchedulerQuotas implements AutoCloseable {
 
   private Optional<String> refusal(
       String namespace,
-      ClaimRequest ask,
+      ClaimRequest request,
       Map<String, List<ClaimRequest>> asked,
       GpuHost host) {
     books.lock();
     try {
-      return ledger.refusal(namespace, ask, asked, host);
+      return ledger.refusal(namespace, request, asked, host);
     } finally {
       books.unlock();
     }
@@ -238,7 +239,7 @@ public final class SchedulerQuotas implements AutoCloseable {
       count();
       return Optional.of(
           waiting.values().stream().collect(
-              Collectors.groupingBy(Waiting::namespace, Collectors.mapping(Waiting::ask, Collectors.toList()))));
+              Collectors.groupingBy(Waiting::namespace, Collectors.mapping(Waiting::request, Collectors.toList()))));
     } finally {
       books.unlock();
     }
@@ -284,12 +285,12 @@ public final class SchedulerQuotas implements AutoCloseable {
     uids.put(key, uid);
     if (AllocatedClaim.isAllocated(claim)) {
       ledger.put(uid, key.namespace(), AllocatedClaim.bookings(claim));
-    } else if (amounts.read(claim) instanceof ClaimReading.Understood(ClaimRequest ask)) {
-      Optional<Proposal> proposal = Proposal.of(claim).filter(proposed -> proposed.isWithin(ask));
+    } else if (amounts.read(claim) instanceof ClaimReading.Understood(ClaimRequest request)) {
+      Optional<Proposal> proposal = Proposal.of(claim).filter(proposed -> proposed.isWithin(request));
       if (proposal.isPresent()) {
         ledger.put(uid, key.namespace(), proposal.get().bookings());
       } else if (claim.getMetadata().getDeletionTimestamp() == null) {
-        waiting.put(uid, new Waiting(key.namespace(), ask));
+        waiting.put(uid, new Waiting(key.namespace(), request));
       }
     }
   }
@@ -311,10 +312,10 @@ public final class SchedulerQuotas implements AutoCloseable {
     private final ConcurrentLinkedQueue<DeviceSelectors> idle = new ConcurrentLinkedQueue<>();
 
     @Override
-    public boolean isAnyMeant(GpuHost host, ClaimRequest ask, Runnable inTime) {
+    public boolean isAnyMeant(GpuHost host, ClaimRequest claim, Runnable inTime) {
       DeviceSelectors selectors = Optional.ofNullable(idle.poll()).orElseGet(DeviceSelectors::new);
       try {
-        return ask.requests().stream()
+        return claim.requests().stream()
             .allMatch(
                 request -> request.alternatives().stream()
                     .anyMatch(each -> host.devices().stream()
@@ -324,11 +325,15 @@ public final class SchedulerQuotas implements AutoCloseable {
       }
     }
 
-    private static boolean isSelected(Device device, DeviceAsk ask, DeviceSelectors selectors, Runnable inTime) {
+    private static boolean isSelected(
+        Device device,
+        DeviceRequest request,
+        DeviceSelectors selectors,
+        Runnable inTime) {
       inTime.run();
-      return ask.placement().models().allows(device.card().model())
-          && ask.placement().uuids().allows(device.card().gpu().uuid())
-          && ask.selectors().stream()
+      return request.placement().models().allows(device.card().model())
+          && request.placement().uuids().allows(device.card().gpu().uuid())
+          && request.selectors().stream()
               .allMatch(selector -> selectors.evaluate(selector.expression(), device) instanceof Verdict.Matches);
     }
   }

@@ -22,7 +22,7 @@ import java.util.Optional;
  * @param affinity required node affinity
  * @param leftOut fields that were too large to be kept: such a pod has no place because of them
  * @param allocatedElsewhere where its allocated claims let it run
- * @param asks its open claims, without their names
+ * @param claims its open claims, without their names
  */
 public record PodShape(
     String namespace,
@@ -34,11 +34,11 @@ public record PodShape(
     PodRequests requests,
     List<String> leftOut,
     List<NodeSelector> allocatedElsewhere,
-    List<ClaimRequest> asks) {
+    List<ClaimRequest> claims) {
   private static final ClaimRef ANY = new ClaimRef("", "", "");
 
-  /** @param asks the pod's claims that are to be allocated */
-  public static PodShape of(Pod pod, List<NodeSelector> allocatedElsewhere, List<ClaimRequest> asks) {
+  /** @param claims the pod's claims that are to be allocated */
+  public static PodShape of(Pod pod, List<NodeSelector> allocatedElsewhere, List<ClaimRequest> claims) {
     var spec = pod.getSpec();
     return new PodShape(
         pod.getMetadata().getNamespace(),
@@ -52,6 +52,7 @@ public record PodShape(
         PodRequests.of(pod),
         LeftOut.of(pod),
         allocatedElsewhere,
-        asks.stream().map(ask -> new ClaimRequest(ANY, ask.requests(), ask.constraints(), ask.preferences())).toList());
+        claims.stream().map(claim -> new ClaimRequest(ANY, claim.requests(), claim.constraints(), claim.preferences()))
+            .toList());
   }
 }

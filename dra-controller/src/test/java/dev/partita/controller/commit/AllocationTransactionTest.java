@@ -16,7 +16,7 @@ import dev.partita.controller.match.CardUse;
 import dev.partita.controller.match.Fit;
 import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.request.ClaimRef;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.state.PodPlan;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
@@ -103,15 +103,16 @@ class AllocationTransactionTest {
   }
 
   private ClaimPlacement placement(ResourceClaim claim) {
-    DeviceAsk ask =
-        new DeviceAsk(
-            "gpu", List.of(), new DeviceAsk.Count.Exactly(1), OptionalLong.of(60 * GpuNodes.GIB), OptionalLong.empty(),
+    DeviceRequest request =
+        new DeviceRequest(
+            "gpu", List.of(), new DeviceRequest.Count.Exactly(1), OptionalLong.of(60 * GpuNodes.GIB),
+            OptionalLong.empty(),
             List.of(),
             GpuShareConfig.DEFAULT.placement());
     var device = host.devices().stream().filter(d -> d.allowsMultipleAllocations()).findFirst().orElseThrow();
-    Fit.Fits given = new Fit.Fits(device, 60 * GpuNodes.GIB, 0, CardUse.of(ask.strategy(device.name())));
+    Fit.Fits given = new Fit.Fits(device, 60 * GpuNodes.GIB, 0, CardUse.of(request.strategy(device.name())));
     return new ClaimPlacement(ClaimReader.ref(claim),
-        List.of(new ClaimPlacement.DevicePlacement(ask, given)));
+        List.of(new ClaimPlacement.DevicePlacement(request, given)));
   }
 
   private static ClusterView view(Cluster cluster) {

@@ -12,8 +12,8 @@ import dev.partita.controller.booking.Account;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
-import dev.partita.controller.request.DeviceAsk;
-import dev.partita.controller.request.DeviceAsk.Access;
+import dev.partita.controller.request.DeviceRequest;
+import dev.partita.controller.request.DeviceRequest.Access;
 import dev.partita.controller.request.MemoryRequest;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -68,12 +68,12 @@ class CardUseTest {
   @ParameterizedTest
   @MethodSource("table")
   void everyStrategyAnswersInTheController(Answers expected) {
-    DeviceAsk ask = ask(expected);
+    DeviceRequest request = request(expected);
     Fit.Fits fits = fits(expected);
     assertThat(
-        new Answers(ask.strategy(fits.device().name()).getClass(), fits.device().name().toString(), fits.takes(),
+        new Answers(request.strategy(fits.device().name()).getClass(), fits.device().name().toString(), fits.takes(),
             fits.booking().map(booking -> booking.device() + " " + booking.memory() + " " + booking.cores()),
-            fits.use().leastMemory(EIGHT, 16 * GIB) / GIB, fits.use().words("it", fits, ask.oversubscribe())))
+            fits.use().leastMemory(EIGHT, 16 * GIB) / GIB, fits.use().words("it", fits, request.oversubscribe())))
         .isEqualTo(expected);
   }
 
@@ -142,27 +142,27 @@ class CardUseTest {
   @Test
   void whoOnlyLooksSeesNoMoreThanWhatCouldBeHad() {
     Device shared = device("gpu-0-shared");
-    DeviceAsk ask =
-        new DeviceAsk("gpu", List.of(), new DeviceAsk.Count.Exactly(1), new MemoryRequest.Bytes(200 * GIB),
+    DeviceRequest request =
+        new DeviceRequest("gpu", List.of(), new DeviceRequest.Count.Exactly(1), new MemoryRequest.Bytes(200 * GIB),
             OptionalLong.empty(), List.of(), Placement.DEFAULT, Access.MONITOR, GpuShareConfig.NOT_OVERSUBSCRIBED);
-    assertThat(CardUse.of(ask.strategy(shared.name())).fit(shared, ask))
+    assertThat(CardUse.of(request.strategy(shared.name())).fit(shared, request))
         .isEqualTo(new Fit.Refused(new CardRefusal.TooSmall(140 * GIB, 200 * GIB, "h200")));
   }
 
   private static Fit.Fits fits(Answers row) {
     Device device = device(row.device());
-    DeviceAsk ask = ask(row);
-    Fit fit = CardUse.of(ask.strategy(device.name())).fit(device, ask);
+    DeviceRequest request = request(row);
+    Fit fit = CardUse.of(request.strategy(device.name())).fit(device, request);
     assertThat(fit).isInstanceOf(Fit.Fits.class);
     return (Fit.Fits) fit;
   }
 
-  private static DeviceAsk ask(Answers row) {
+  private static DeviceRequest request(Answers row) {
     boolean shared = device(row.device()).allowsMultipleAllocations();
     Placement placement = row.strategy() == SharingStrategy.ExclusiveShare.class
         ? Placement.DEFAULT.alone()
         : Placement.DEFAULT;
-    return new DeviceAsk("gpu", List.of(), new DeviceAsk.Count.Exactly(1),
+    return new DeviceRequest("gpu", List.of(), new DeviceRequest.Count.Exactly(1),
         shared ? EIGHT : MemoryRequest.of(OptionalLong.empty()), shared ? OptionalLong.of(25) : OptionalLong.empty(),
         List.of(), placement, row.strategy() == SharingStrategy.AdminAccess.class ? Access.MONITOR : Access.OWN,
         GpuShareConfig.NOT_OVERSUBSCRIBED);

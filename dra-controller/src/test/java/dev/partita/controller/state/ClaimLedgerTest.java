@@ -12,7 +12,7 @@ import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.proposal.OthersProposals;
 import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
@@ -35,11 +35,11 @@ class ClaimLedgerTest {
       new ClaimRequest(
           CLAIM,
           List.of(
-              new ClaimRequest.RequestAsk(
+              new ClaimRequest.NamedRequest(
                   "gpu",
                   List.of(
-                      new DeviceAsk(
-                          "gpu", List.of(), new DeviceAsk.Count.Exactly(1), OptionalLong.of(8), OptionalLong.of(25),
+                      new DeviceRequest(
+                          "gpu", List.of(), new DeviceRequest.Count.Exactly(1), OptionalLong.of(8), OptionalLong.of(25),
                           List.of(),
                           GpuShareConfig.Placement.DEFAULT)))),
           List.of());

@@ -23,7 +23,7 @@ import java.util.OptionalLong;
  *        than that
  * @param reading how it is understood where Kubernetes leaves that to the allocator
  */
-public record DeviceAsk(
+public record DeviceRequest(
     String name,
     List<Selector> selectors,
     Count count,
@@ -34,13 +34,13 @@ public record DeviceAsk(
     Access access,
     int oversubscribe,
     Reading reading) {
-  public DeviceAsk {
+  public DeviceRequest {
     selectors = List.copyOf(selectors);
     tolerations = List.copyOf(tolerations);
   }
 
   /** Read as it is meant. */
-  public DeviceAsk(
+  public DeviceRequest(
       String name,
       List<Selector> selectors,
       Count count,
@@ -53,8 +53,8 @@ public record DeviceAsk(
     this(name, selectors, count, memory, cores, tolerations, placement, access, oversubscribe, Reading.AS_MEANT);
   }
 
-  /** An ask for devices to have. */
-  public DeviceAsk(
+  /** A request for devices to have. */
+  public DeviceRequest(
       String name,
       List<Selector> selectors,
       Count count,
@@ -66,7 +66,7 @@ public record DeviceAsk(
   }
 
   /** Memory as an amount: so many bytes of each, or nothing said. */
-  public DeviceAsk(
+  public DeviceRequest(
       String name,
       List<Selector> selectors,
       Count count,
@@ -88,18 +88,19 @@ public record DeviceAsk(
   }
 
   /** The same chosen among cards in another way. */
-  public DeviceAsk placed(Placement other) {
-    return new DeviceAsk(name, selectors, count, memory, cores, tolerations, other, access, oversubscribe, reading);
+  public DeviceRequest placed(Placement other) {
+    return new DeviceRequest(name, selectors, count, memory, cores, tolerations, other, access, oversubscribe, reading);
   }
 
   /** The same read in another way. */
-  public DeviceAsk read(Reading other) {
+  public DeviceRequest read(Reading other) {
     return other == reading
         ? this
-        : new DeviceAsk(name, selectors, count, memory, cores, tolerations, placement, access, oversubscribe, other);
+        : new DeviceRequest(name, selectors, count, memory, cores, tolerations, placement, access, oversubscribe,
+            other);
   }
 
-  /** Which devices of a card serve an ask, among those that have what it asks for. */
+  /** Which devices of a card serve a request, among those that have what it asks for. */
   public enum Reading {
     /**
      * Of a card that the selectors match in several modes the one that the capacities speak of: what somebody means who
