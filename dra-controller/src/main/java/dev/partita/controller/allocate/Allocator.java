@@ -110,9 +110,9 @@ public final class Allocator {
    */
   public Optional<String> hostWithoutCards(PodNeeds needs, Candidates candidates, FreeCards cards) {
     Decision decision = new Decision(needs, candidates, cards);
-    Optional<ForecastIndex> forecastIndex = cards.forecast(decision::fits);
+    Optional<ForecastIndex> forecastIndex = cards.forecast(decision::matcher);
     if (forecastIndex.isPresent()) {
-      return new ForecastSearch(forecastIndex.get(), cards.index(), decision::fits).hostWithoutCards(needs,
+      return new ForecastSearch(forecastIndex.get(), cards.index(), decision::matcher).hostWithoutCards(needs,
           decision::isRefused);
     }
     return cards.index().hostStates().values().stream().filter(host -> !decision.isRefused(host))
@@ -134,8 +134,8 @@ public final class Allocator {
   }
 
   private Explanation explain(List<ClaimRequest> claims, Candidates candidates, FreeCards cards, boolean oneByOne) {
-    Function<DeviceRequest, RequestMatcher> fits = request -> new RequestMatcher(eligibility, selectors, request);
-    ModeFallback fallback = new ModeFallback(cards.index().cardClasses(), fits);
+    Function<DeviceRequest, RequestMatcher> matchers = request -> new RequestMatcher(eligibility, selectors, request);
+    ModeFallback fallback = new ModeFallback(cards.index().cardClasses(), matchers);
     List<ClaimRequest> written =
         claims.stream().map(claim -> claim.mapAlternatives(request -> fallback.asWritten(claim, request))).toList();
     Candidates asked =
@@ -143,7 +143,7 @@ public final class Allocator {
           budget.step();
           return candidates.refusal(host);
         };
-    return reasons.explain(written, cards.index().hostStates().values(), asked, fits, oneByOne);
+    return reasons.explain(written, cards.index().hostStates().values(), asked, matchers, oneByOne);
   }
 
   /** What is found out in the course of one decision. */
@@ -151,7 +151,7 @@ public final class Allocator {
     private final PodNeeds needs;
     private final Candidates candidates;
     private final FreeCards cards;
-    private final IdentityHashMap<DeviceRequest, RequestMatcher> fits = new IdentityHashMap<>();
+    private final IdentityHashMap<DeviceRequest, RequestMatcher> matchers = new IdentityHashMap<>();
     private final Map<String, Boolean> refused = new HashMap<>();
 
     Decision(PodNeeds needs, Candidates candidates, FreeCards cards) {
@@ -162,9 +162,9 @@ public final class Allocator {
 
     /** The best placement of the first choice that has one. */
     Optional<Found> ranked(List<Choice> choices) {
-      OrderedSearch search = new OrderedSearch(cards.index(), this::fits);
-      Optional<ForecastSearch> forecast = budget.apart(LEARNING, () -> cards.forecast(this::fits))
-          .map(forecastIndex -> new ForecastSearch(forecastIndex, cards.index(), this::fits));
+      OrderedSearch search = new OrderedSearch(cards.index(), this::matcher);
+      Optional<ForecastSearch> forecast = budget.apart(LEARNING, () -> cards.forecast(this::matcher))
+          .map(forecastIndex -> new ForecastSearch(forecastIndex, cards.index(), this::matcher));
       for (Choice choice : choices) {
         Advice advice = forecast.isEmpty() ? new Advice.NotMine() : forecast.get().best(needs, choice, this::isRefused);
         Optional<Found> best =
@@ -183,17 +183,17 @@ public final class Allocator {
 
     /** What the choices say beyond what they mean: for when no host has that. */
     List<Choice> asWritten(List<Choice> choices) {
-      return new ModeFallback(cards.index().cardClasses(), this::fits).asWritten(choices);
+      return new ModeFallback(cards.index().cardClasses(), this::matcher).asWritten(choices);
     }
 
     /** The same by looking at hosts one after the other. */
     HostScan scan() {
-      return new HostScan(cards.index(), this::fits, this::isRefused, eligibility, budget);
+      return new HostScan(cards.index(), this::matcher, this::isRefused, eligibility, budget);
     }
 
-    private RequestMatcher fits(DeviceRequest request) {
-      return fits.computeIfAbsent(request,
-          a -> cards.index().fits(a, b -> new RequestMatcher(eligibility, selectors, b)));
+    private RequestMatcher matcher(DeviceRequest request) {
+      return matchers.computeIfAbsent(request,
+          a -> cards.index().matcher(a, b -> new RequestMatcher(eligibility, selectors, b)));
     }
 
     private boolean isRefused(HostState hostState) {

@@ -59,12 +59,12 @@ public final class FreeCards {
   }
 
   /** The hosts as the forecast sees them, if there is one. */
-  Optional<ForecastIndex> forecast(Function<DeviceRequest, RequestMatcher> fits) {
+  Optional<ForecastIndex> forecast(Function<DeviceRequest, RequestMatcher> matchers) {
     if (!forecastIndex.hasForecast()) {
       return Optional.empty();
     }
     forecastIndex.follow(index);
-    forecastIndex.refresh(fits);
+    forecastIndex.refresh(matchers);
     return Optional.of(forecastIndex);
   }
 }

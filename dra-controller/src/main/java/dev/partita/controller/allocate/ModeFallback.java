@@ -26,12 +26,12 @@ final class ModeFallback {
   private static final String MODE = DeviceAttribute.MODE.qualifiedName();
 
   private final Collection<CardClass> kinds;
-  private final Function<DeviceRequest, RequestMatcher> fits;
+  private final Function<DeviceRequest, RequestMatcher> matchers;
 
   /** @param kinds of all cards that there are */
-  ModeFallback(Collection<CardClass> kinds, Function<DeviceRequest, RequestMatcher> fits) {
+  ModeFallback(Collection<CardClass> kinds, Function<DeviceRequest, RequestMatcher> matchers) {
     this.kinds = kinds;
-    this.fits = fits;
+    this.matchers = matchers;
   }
 
   /**
@@ -60,7 +60,7 @@ final class ModeFallback {
       return request;
     }
     DeviceRequest written = request.read(Reading.AS_WRITTEN);
-    RequestMatcher its = fits.apply(written);
+    RequestMatcher its = matchers.apply(written);
     boolean modesMatter = claim.constraints().stream()
         .anyMatch(constraint -> constraint.attribute().equals(MODE) && constraint.covers(request.name()));
     return kinds.stream().anyMatch(kind -> saysMore(its.modes(kind), modesMatter)) ? written : request;

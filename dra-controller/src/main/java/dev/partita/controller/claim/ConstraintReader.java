@@ -25,7 +25,7 @@ final class ConstraintReader {
     for (int i = 0; i < written.size(); i++) {
       DeviceConstraint constraint = written.get(i);
       if (constraint.getMatchAttribute() != null) {
-        constraints.add(new Constraint.Match(constraint.getMatchAttribute(), constraint.getRequests()));
+        constraints.add(new Constraint.Equal(constraint.getMatchAttribute(), constraint.getRequests()));
       } else if (constraint.getDistinctAttribute() != null) {
         constraints.add(new Constraint.Distinct(constraint.getDistinctAttribute(), constraint.getRequests()));
       } else {
@@ -58,7 +58,7 @@ final class ConstraintReader {
             .filter(alternative -> kind.apply(alternative.placement()) == affinity)
             .map(DeviceRequest::name)
             .toList();
-    return covered.isEmpty() ? Optional.empty() : Optional.of(new Constraint.Match(attribute.key(), covered));
+    return covered.isEmpty() ? Optional.empty() : Optional.of(new Constraint.Equal(attribute.key(), covered));
   }
 
   /** How many devices the request may get that the constraint covers; 2 for all, however many there are. */

@@ -7,7 +7,7 @@ import dev.partita.controller.index.HostState;
 import dev.partita.controller.index.RequestMatcher;
 import dev.partita.controller.index.WholeCardIndex;
 import dev.partita.controller.inventory.Card;
-import dev.partita.controller.match.Fit;
+import dev.partita.controller.match.MatchResult.Match;
 import dev.partita.controller.match.Taking;
 import dev.partita.controller.place.NodeSearch;
 import dev.partita.controller.place.NodeSearch.Choice;
@@ -26,12 +26,15 @@ import java.util.function.Predicate;
 public final class ForecastSearch {
   private final ForecastIndex forecastIndex;
   private final HostIndex cards;
-  private final Function<DeviceRequest, RequestMatcher> fits;
+  private final Function<DeviceRequest, RequestMatcher> matchers;
 
-  public ForecastSearch(ForecastIndex forecastIndex, HostIndex cards, Function<DeviceRequest, RequestMatcher> fits) {
+  public ForecastSearch(
+      ForecastIndex forecastIndex,
+      HostIndex cards,
+      Function<DeviceRequest, RequestMatcher> matchers) {
     this.forecastIndex = forecastIndex;
     this.cards = cards;
-    this.fits = fits;
+    this.matchers = matchers;
   }
 
   /**
@@ -60,7 +63,7 @@ public final class ForecastSearch {
       return new Advice.NotMine();
     }
     DeviceRequest request = requests.getFirst();
-    Optional<CheapestHosts> offers = forecastIndex.offers(DemandHistory.kind(needs, request), fits);
+    Optional<CheapestHosts> offers = forecastIndex.offers(DemandHistory.kind(needs, request), matchers);
     if (offers.isEmpty()) {
       return new Advice.NotMine();
     }
@@ -89,7 +92,8 @@ public final class ForecastSearch {
 
   /** The host on which a pod that needs no cards costs least. */
   public Optional<String> hostWithoutCards(PodNeeds needs, Predicate<HostState> refused) {
-    CheapestHosts offers = forecastIndex.offers(new DemandHistory.Kind(needs, Optional.empty()), fits).orElseThrow();
+    CheapestHosts offers =
+        forecastIndex.offers(new DemandHistory.Kind(needs, Optional.empty()), matchers).orElseThrow();
     for (Optional<Offer> next = offers.next(); next.isPresent(); next = offers.next()) {
       if (!refused.test(next.get().hostState())) {
         return next.map(offer -> offer.hostState().host().name());
@@ -99,19 +103,19 @@ public final class ForecastSearch {
   }
 
   private Alike alike(DeviceRequest request, HostState hostState) {
-    boolean whole = fits.apply(request).on(hostState).stream().allMatch(fit -> fit.takes() == Taking.CARD);
+    boolean whole = matchers.apply(request).on(hostState).stream().allMatch(match -> match.takes() == Taking.CARD);
     return new Alike(hostState.wholeCards(), whole ? hostState.untouched() : hostState.fullness());
   }
 
   /** Of one device the cards that cost the same: which of them is taken is for what they belong to. */
-  private List<Fit.Fits> possible(DeviceRequest request, Offer offer, boolean one) {
-    List<Fit.Fits> all = fits.apply(request).on(offer.hostState());
+  private List<Match> possible(DeviceRequest request, Offer offer, boolean one) {
+    List<Match> all = matchers.apply(request).on(offer.hostState());
     if (!one) {
       return all;
     }
     List<Card> cards = offer.hostState().host().cards();
     BitSet alike = offer.cards();
-    return all.stream().filter(fit -> alike.get(cards.indexOf(fit.device().card()))).toList();
+    return all.stream().filter(match -> alike.get(cards.indexOf(match.device().card()))).toList();
   }
 
   private static boolean leavesItToUs(DeviceRequest request) {

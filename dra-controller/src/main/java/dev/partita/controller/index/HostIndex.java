@@ -47,7 +47,7 @@ public final class HostIndex {
   private final Map<String, Set<String>> hostsByUuid = new HashMap<>();
   private final ChangeLog changes = new ChangeLog();
   private final Map<Ranking.Kind, Ranking> rankings = new LruMap<>(MAX_RANKINGS);
-  private final Map<DeviceRequest, RequestMatcher> requests = new LruMap<>(MAX_MATCHERS);
+  private final Map<DeviceRequest, RequestMatcher> matchers = new LruMap<>(MAX_MATCHERS);
   private Inventory inventory = Inventory.EMPTY;
 
   public HostIndex(Books books) {
@@ -62,7 +62,7 @@ public final class HostIndex {
     wholeCardIndexes.clear();
     hostsByUuid.clear();
     rankings.clear();
-    requests.clear();
+    matchers.clear();
     inventory = Inventory.EMPTY;
   }
 
@@ -101,8 +101,8 @@ public final class HostIndex {
   }
 
   /** What could serve the request if its cards were empty: kept until kinds of cards go. */
-  public RequestMatcher fits(DeviceRequest request, Function<DeviceRequest, RequestMatcher> first) {
-    return requests.computeIfAbsent(request, first);
+  public RequestMatcher matcher(DeviceRequest request, Function<DeviceRequest, RequestMatcher> first) {
+    return matchers.computeIfAbsent(request, first);
   }
 
   public ChangeLog changes() {
@@ -154,7 +154,7 @@ public final class HostIndex {
       cardClasses.values().retainAll(used);
       positions.values().removeIf(position -> !used.contains(position.cardClass()));
       wholeCardIndexes.values().removeIf(wholeCards -> wholeCards.byUntouched().isEmpty());
-      requests.clear();
+      matchers.clear();
     }
   }
 

@@ -2,7 +2,7 @@ package dev.partita.controller.index;
 
 import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.match.Eligibility;
-import dev.partita.controller.match.Fit;
+import dev.partita.controller.match.MatchResult.Match;
 import dev.partita.controller.place.NodeSearch;
 import dev.partita.controller.place.NodeSearch.Choice;
 import dev.partita.controller.place.NodeSearch.Found;
@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class HostScan {
   private final HostIndex cards;
-  private final Function<DeviceRequest, RequestMatcher> fits;
+  private final Function<DeviceRequest, RequestMatcher> matchers;
   private final Predicate<HostState> refused;
   private final Eligibility eligibility;
   private final DecisionBudget budget;
@@ -32,19 +32,19 @@ public final class HostScan {
   /** @param budget a look at a host may take 20,000 steps */
   public HostScan(
       HostIndex cards,
-      Function<DeviceRequest, RequestMatcher> fits,
+      Function<DeviceRequest, RequestMatcher> matchers,
       Predicate<HostState> refused,
       Eligibility eligibility,
       DecisionBudget budget) {
     this.cards = cards;
-    this.fits = fits;
+    this.matchers = matchers;
     this.refused = refused;
     this.eligibility = eligibility;
     this.budget = budget;
   }
 
-  RequestMatcher fits(DeviceRequest request) {
-    return fits.apply(request);
+  RequestMatcher matcher(DeviceRequest request) {
+    return matchers.apply(request);
   }
 
   /** The best placement on any host, of the first choice that the host can serve. */
@@ -74,7 +74,7 @@ public final class HostScan {
   private HostScan lasting(List<Choice> choices) {
     IdentityHashMap<DeviceRequest, RequestMatcher> own = new IdentityHashMap<>();
     choices.stream().flatMap(choice -> choice.requests().stream()).flatMap(List::stream)
-        .forEach(request -> own.put(request, fits.apply(request)));
+        .forEach(request -> own.put(request, matchers.apply(request)));
     return new HostScan(cards, request -> Objects.requireNonNull(own.get(request)), _ -> false, eligibility, budget);
   }
 
@@ -98,7 +98,7 @@ public final class HostScan {
     Set<String> devices = new HashSet<>();
     for (Choice choice : choices) {
       Optional<Set<String>> named =
-          choice.requests().stream().flatMap(List::stream).flatMap(request -> fits.apply(request).uuids().stream())
+          choice.requests().stream().flatMap(List::stream).flatMap(request -> matchers.apply(request).uuids().stream())
               .findFirst();
       if (named.isEmpty()) {
         return Optional.empty();
@@ -109,9 +109,9 @@ public final class HostScan {
   }
 
   private @Nullable Found better(@Nullable Found best, HostState hostState, List<Choice> choices) {
-    IdentityHashMap<DeviceRequest, List<Fit.Fits>> onHost = new IdentityHashMap<>();
-    Function<DeviceRequest, List<Fit.Fits>> possible =
-        request -> onHost.computeIfAbsent(request, a -> fits.apply(a).on(hostState));
+    IdentityHashMap<DeviceRequest, List<Match>> onHost = new IdentityHashMap<>();
+    Function<DeviceRequest, List<Match>> possible =
+        request -> onHost.computeIfAbsent(request, a -> matchers.apply(a).on(hostState));
     for (Choice choice : choices) {
       if (best != null && best.score().rank() < choice.rank()) {
         return best;
@@ -126,9 +126,9 @@ public final class HostScan {
 
   /** A placement of the first choice that the host can serve. */
   public Optional<Found> first(HostState hostState, List<Choice> choices) {
-    IdentityHashMap<DeviceRequest, List<Fit.Fits>> onHost = new IdentityHashMap<>();
-    Function<DeviceRequest, List<Fit.Fits>> possible =
-        request -> onHost.computeIfAbsent(request, a -> fits.apply(a).on(hostState));
+    IdentityHashMap<DeviceRequest, List<Match>> onHost = new IdentityHashMap<>();
+    Function<DeviceRequest, List<Match>> possible =
+        request -> onHost.computeIfAbsent(request, a -> matchers.apply(a).on(hostState));
     for (Choice choice : choices) {
       Optional<Found> found = on(hostState, choice, possible);
       if (found.isPresent()) {
@@ -138,19 +138,19 @@ public final class HostScan {
     return Optional.empty();
   }
 
-  private Optional<Found> on(HostState hostState, Choice choice, Function<DeviceRequest, List<Fit.Fits>> possible) {
+  private Optional<Found> on(HostState hostState, Choice choice, Function<DeviceRequest, List<Match>> possible) {
     budget.longStep();
     return enoughCards(choice, hostState, possible)
         ? NodeSearch.search(hostState.host(), cards.accounts(), choice, possible)
         : Optional.empty();
   }
 
-  private boolean enoughCards(Choice choice, HostState hostState, Function<DeviceRequest, List<Fit.Fits>> possible) {
+  private boolean enoughCards(Choice choice, HostState hostState, Function<DeviceRequest, List<Match>> possible) {
     for (List<DeviceRequest> requests : choice.requests()) {
       for (DeviceRequest request : requests) {
         int free = 0;
-        for (Fit.Fits fit : possible.apply(request)) {
-          free += Eligibility.now(fit, cards.accounts().of(fit.device().card().key())) instanceof Fit.Fits ? 1 : 0;
+        for (Match match : possible.apply(request)) {
+          free += Eligibility.now(match, cards.accounts().of(match.device().card().key())) instanceof Match ? 1 : 0;
         }
         boolean enough =
             switch (request.count()) {

@@ -2,7 +2,7 @@ package dev.partita.controller.index;
 
 import dev.partita.api.config.GpuShareConfig.Packing;
 import dev.partita.controller.inventory.Device;
-import dev.partita.controller.match.Fit;
+import dev.partita.controller.match.MatchResult.Match;
 import dev.partita.controller.match.Taking;
 import dev.partita.controller.place.NodeSearch;
 import dev.partita.controller.place.NodeSearch.Choice;
@@ -31,11 +31,11 @@ import java.util.function.Predicate;
  */
 public final class OrderedSearch {
   private final HostIndex cards;
-  private final Function<DeviceRequest, RequestMatcher> fits;
+  private final Function<DeviceRequest, RequestMatcher> matchers;
 
-  public OrderedSearch(HostIndex cards, Function<DeviceRequest, RequestMatcher> fits) {
+  public OrderedSearch(HostIndex cards, Function<DeviceRequest, RequestMatcher> matchers) {
     this.cards = cards;
-    this.fits = fits;
+    this.matchers = matchers;
   }
 
   /** Hosts that one order holds, the best first, as long as there are any. */
@@ -102,7 +102,7 @@ public final class OrderedSearch {
   private boolean isOrdered(DeviceRequest request) {
     return !request.isAdminAccess() && request.reading() == DeviceRequest.Reading.AS_MEANT
         && request.placement().nodes() != Packing.SPREAD && request.count() instanceof DeviceRequest.Count.Exactly
-        && fits.apply(request).ofKinds();
+        && matchers.apply(request).ofKinds();
   }
 
   private boolean areWholes(List<DeviceRequest> requests) {
@@ -123,10 +123,10 @@ public final class OrderedSearch {
 
   /** Whether the request would take that of every kind of card that can serve it. */
   private boolean only(DeviceRequest request, Taking taken) {
-    RequestMatcher matcher = fits.apply(request);
+    RequestMatcher matcher = matchers.apply(request);
     for (CardClass kind : cards.cardClasses()) {
-      Optional<Fit.Fits> fit = matcher.ofKind(kind);
-      if (fit.isPresent() && fit.get().takes() != taken) {
+      Optional<Match> match = matcher.ofKind(kind);
+      if (match.isPresent() && match.get().takes() != taken) {
         return false;
       }
     }
@@ -140,7 +140,8 @@ public final class OrderedSearch {
       boolean usable = !refused.test(hostState);
       if (usable) {
         Optional<Found> found =
-            NodeSearch.search(hostState.host(), cards.accounts(), choice, request -> fits.apply(request).on(hostState));
+            NodeSearch.search(hostState.host(), cards.accounts(), choice,
+                request -> matchers.apply(request).on(hostState));
         if (found.isPresent()) {
           return found;
         }
@@ -155,9 +156,9 @@ public final class OrderedSearch {
   private PriorityQueue<Queue> shares(Choice choice, DeviceRequest request) {
     PriorityQueue<Queue> queues = new PriorityQueue<>();
     List<Constraint> constraints = constraints(choice, request);
-    RequestMatcher matcher = fits.apply(request);
+    RequestMatcher matcher = matchers.apply(request);
     for (CardClass cardClass : cards.cardClasses()) {
-      Optional<Fit.Fits> possible = matcher.ofKind(cardClass);
+      Optional<Match> possible = matcher.ofKind(cardClass);
       if (possible.isPresent() && allow(constraints, possible.get().device())) {
         addShares(queues, choice.rank(), possible.get(), false, cardClass);
         addShares(queues, choice.rank(), possible.get(), true, cardClass);
@@ -190,12 +191,12 @@ public final class OrderedSearch {
   private static void addShares(
       PriorityQueue<Queue> queues,
       int rank,
-      Fit.Fits fits,
+      Match match,
       boolean untouched,
       CardClass cardClass) {
-    for (Map.Entry<Integer, NavigableSet<IndexEntry>> level : cardClass.places(untouched).tailMap(fits.cores(), true)
+    for (Map.Entry<Integer, NavigableSet<IndexEntry>> level : cardClass.places(untouched).tailMap(match.cores(), true)
         .entrySet()) {
-      addShares(queues, rank, fits, untouched, level.getKey(), level.getValue());
+      addShares(queues, rank, match, untouched, level.getKey(), level.getValue());
     }
   }
 
@@ -206,22 +207,22 @@ public final class OrderedSearch {
   private static void addShares(
       PriorityQueue<Queue> queues,
       int rank,
-      Fit.Fits fits,
+      Match match,
       boolean untouched,
       int cores,
       NavigableSet<IndexEntry> places) {
-    long sellable = fits.device().card().sellableMemory();
-    long enough = fits.memory();
-    if (untouched || fits.cores() == 0) {
-      int stranded = untouched ? PlacementScore.stranded(sellable, fits.memory(), fits.cores()) : 0;
+    long sellable = match.device().card().sellableMemory();
+    long enough = match.memory();
+    if (untouched || match.cores() == 0) {
+      int stranded = untouched ? PlacementScore.stranded(sellable, match.memory(), match.cores()) : 0;
       add(queues, places.tailSet(IndexEntry.from(enough), true),
-          p -> score(rank, untouched ? 1 : 0, stranded, fits, cores, p));
+          p -> score(rank, untouched ? 1 : 0, stranded, match, cores, p));
       return;
     }
-    long balanced = enough + PlacementScore.needed(sellable, cores - fits.cores());
-    add(queues, places.tailSet(IndexEntry.from(balanced), true), p -> score(rank, 0, 0, fits, cores, p));
+    long balanced = enough + PlacementScore.needed(sellable, cores - match.cores());
+    add(queues, places.tailSet(IndexEntry.from(balanced), true), p -> score(rank, 0, 0, match, cores, p));
     add(queues, places.subSet(IndexEntry.from(enough), true, IndexEntry.from(balanced), false),
-        p -> score(rank, 2, 0, fits, cores, p));
+        p -> score(rank, 2, 0, match, cores, p));
   }
 
   private static void add(
@@ -235,10 +236,10 @@ public final class OrderedSearch {
   }
 
   /** What {@link PlacementScore#ofNode} says once the share is placed there. */
-  private static PlacementScore score(int rank, int opened, int stranded, Fit.Fits fits, int cores, IndexEntry place) {
-    long sellable = fits.device().card().sellableMemory();
+  private static PlacementScore score(int rank, int opened, int stranded, Match match, int cores, IndexEntry place) {
+    long sellable = match.device().card().sellableMemory();
     long before = PlacementScore.parts(sellable, place.memory(), cores);
-    long after = PlacementScore.parts(sellable, place.memory() - fits.memory(), cores - fits.cores());
+    long after = PlacementScore.parts(sellable, place.memory() - match.memory(), cores - match.cores());
     return new PlacementScore(rank, opened, stranded, after, place.free() - before + after, place.node());
   }
 
@@ -276,7 +277,7 @@ public final class OrderedSearch {
   }
 
   private List<CardClass> kinds(DeviceRequest request) {
-    RequestMatcher matcher = fits.apply(request);
+    RequestMatcher matcher = matchers.apply(request);
     List<CardClass> kinds = new ArrayList<>();
     for (CardClass kind : cards.cardClasses()) {
       if (matcher.ofKind(kind).isPresent()) {

@@ -46,10 +46,11 @@ final class Ranking {
     this.choices = List.copyOf(choices);
     this.scan = scan;
     List<RequestMatcher> requests =
-        choices.stream().flatMap(choice -> choice.requests().stream()).flatMap(List::stream).map(scan::fits).toList();
+        choices.stream().flatMap(choice -> choice.requests().stream()).flatMap(List::stream).map(scan::matcher)
+            .toList();
     this.ofKinds = requests.stream().allMatch(RequestMatcher::ofKinds);
     this.ofPositions = requests.stream().allMatch(RequestMatcher::ofPositions);
-    this.floors = choices.stream().map(choice -> new ScoreLowerBound(choice, scan::fits)).toList();
+    this.floors = choices.stream().map(choice -> new ScoreLowerBound(choice, scan::matcher)).toList();
   }
 
   /** What choices are the same in, whoever asks. */

@@ -6,7 +6,8 @@ import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.match.Eligibility;
-import dev.partita.controller.match.Fit;
+import dev.partita.controller.match.MatchResult;
+import dev.partita.controller.match.MatchResult.Match;
 import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.request.DeviceRequest.Reading;
 import dev.partita.controller.selector.DeviceSelectors;
@@ -31,9 +32,9 @@ public final class RequestMatcher {
   private final boolean ofKinds;
   private final Optional<Set<String>> uuids;
   private final boolean ofPositions;
-  private final Map<Alike, List<Fit.Fits>> known = new HashMap<>();
+  private final Map<Alike, List<Match>> known = new HashMap<>();
   private @Nullable Alike lastCards;
-  private List<Fit.Fits> lastDevices = List.of();
+  private List<Match> lastDevices = List.of();
 
   public RequestMatcher(Eligibility eligibility, DeviceSelectors selectors, DeviceRequest request) {
     this.eligibility = eligibility;
@@ -72,7 +73,7 @@ public final class RequestMatcher {
    * What of the card at that position could serve the request, for requests that go by {@linkplain #ofPositions
    * positions}: one device, or MIG instances, of whichever card of its kind.
    */
-  List<Fit.Fits> at(HostState hostState, int position) {
+  List<Match> at(HostState hostState, int position) {
     return devicesOf(cards(hostState, position));
   }
 
@@ -82,26 +83,26 @@ public final class RequestMatcher {
   }
 
   /** What of the example of that kind could serve the request: one device, or the first of its MIG instances. */
-  public Optional<Fit.Fits> ofKind(CardClass kind) {
-    List<Fit.Fits> devices = devicesOf(kind);
+  public Optional<Match> ofKind(CardClass kind) {
+    List<Match> devices = devicesOf(kind);
     return devices.isEmpty() ? Optional.empty() : Optional.of(devices.getFirst());
   }
 
   /** The modes in which cards of that kind may serve the request; too many where that depends on the card. */
   public Set<DeviceMode> modes(CardClass kind) {
-    Stream<Device> devices = ofKinds ? devicesOf(kind).stream().map(Fit.Fits::device) : kind.example().stream();
+    Stream<Device> devices = ofKinds ? devicesOf(kind).stream().map(Match::device) : kind.example().stream();
     return devices.map(Device::mode).collect(Collectors.toSet());
   }
 
   /**
    * What of the host could: of every card one device, or MIG instances, unless the request is read as it is written.
    */
-  public List<Fit.Fits> on(HostState hostState) {
+  public List<Match> on(HostState hostState) {
     return ofPositions ? alike(hostState) : oneByOne(hostState.host());
   }
 
   /** Most hosts have cards of one kind only, and so has the host before. */
-  private List<Fit.Fits> devicesOf(Alike cards) {
+  private List<Match> devicesOf(Alike cards) {
     if (cards != lastCards) {
       lastDevices = known.computeIfAbsent(cards, c -> chosen(c.example()));
       lastCards = cards;
@@ -109,9 +110,9 @@ public final class RequestMatcher {
     return lastDevices;
   }
 
-  private List<Fit.Fits> alike(HostState hostState) {
+  private List<Match> alike(HostState hostState) {
     List<Card> cards = hostState.host().cards();
-    List<Fit.Fits> fits = new ArrayList<>(cards.size());
+    List<Match> matches = new ArrayList<>(cards.size());
     int position = 0;
     for (Device device : hostState.host().devices()) {
       // Devices of a card follow each other.
@@ -119,39 +120,39 @@ public final class RequestMatcher {
           && cards.get(position).key().index() != device.card().key().index(); looked++) {
         position = (position + 1) % cards.size();
       }
-      List<Fit.Fits> models = at(hostState, position);
+      List<Match> models = at(hostState, position);
       for (int i = 0; i < models.size(); i++) {
-        Fit.Fits model = models.get(i);
+        Match model = models.get(i);
         if (model.device().isLike(device)) {
-          fits.add(model.on(device));
+          matches.add(model.on(device));
         }
       }
     }
-    return fits;
+    return matches;
   }
 
-  private List<Fit.Fits> oneByOne(GpuHost host) {
+  private List<Match> oneByOne(GpuHost host) {
     return host.devicesByCard().values().stream().flatMap(devices -> chosen(devices).stream()).toList();
   }
 
   /** Of the devices of one card those that the request means. */
-  private List<Fit.Fits> chosen(Collection<Device> devices) {
+  private List<Match> chosen(Collection<Device> devices) {
     return meant(devices.stream().map(device -> eligibility.inPrinciple(device, request)).toList());
   }
 
   /** Of what could be said of a card's devices, were nothing taken of it, that of those that the request means. */
-  public List<Fit.Fits> meant(Collection<Fit> inPrinciple) {
+  public List<Match> meant(Collection<MatchResult> inPrinciple) {
     if (request.reading() == Reading.AS_WRITTEN) {
       return written(inPrinciple);
     }
-    List<Fit.Fits> instances = new ArrayList<>();
-    Optional<Fit.Fits> undivided = Optional.empty();
-    for (Fit fit : inPrinciple) {
-      if (fit instanceof Fit.Fits fits) {
-        if (fits.device().mode() == DeviceMode.MIG) {
-          instances.add(fits);
+    List<Match> instances = new ArrayList<>();
+    Optional<Match> undivided = Optional.empty();
+    for (MatchResult result : inPrinciple) {
+      if (result instanceof Match match) {
+        if (match.device().mode() == DeviceMode.MIG) {
+          instances.add(match);
         } else {
-          undivided = Optional.of(undivided.map(other -> preferred(other, fits)).orElse(fits));
+          undivided = Optional.of(undivided.map(other -> preferred(other, match)).orElse(match));
         }
       }
     }
@@ -159,18 +160,18 @@ public final class RequestMatcher {
   }
 
   /** Every one of them. Who only looks sees a card as a whole, or in shares, all the same: that is one device. */
-  private List<Fit.Fits> written(Collection<Fit> inPrinciple) {
-    List<Fit.Fits> written = inPrinciple.stream().filter(Fit.Fits.class::isInstance).map(Fit.Fits.class::cast).toList();
-    boolean whole = written.stream().anyMatch(fits -> fits.device().mode() == DeviceMode.WHOLE);
+  private List<Match> written(Collection<MatchResult> inPrinciple) {
+    List<Match> written = inPrinciple.stream().filter(Match.class::isInstance).map(Match.class::cast).toList();
+    boolean whole = written.stream().anyMatch(match -> match.device().mode() == DeviceMode.WHOLE);
     boolean once = whole && request.isAdminAccess();
-    return once ? written.stream().filter(fits -> fits.device().mode() != DeviceMode.SHARED).toList() : written;
+    return once ? written.stream().filter(match -> match.device().mode() != DeviceMode.SHARED).toList() : written;
   }
 
   /**
    * A class may match a card in several modes: then no memory asked means the card as a whole, and else a share; MIG
    * instances are meant where nothing else is matched.
    */
-  private Fit.Fits preferred(Fit.Fits a, Fit.Fits b) {
+  private Match preferred(Match a, Match b) {
     DeviceMode wanted = !request.memory().isSaid() && request.cores().isEmpty() ? DeviceMode.WHOLE : DeviceMode.SHARED;
     return b.device().mode() == wanted ? b : a;
   }

@@ -3,7 +3,7 @@ package dev.partita.controller.index;
 import dev.partita.api.config.GpuShareConfig.Packing;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.inventory.Card;
-import dev.partita.controller.match.Fit;
+import dev.partita.controller.match.MatchResult.Match;
 import dev.partita.controller.match.Taking;
 import dev.partita.controller.place.NodeSearch.Choice;
 import dev.partita.controller.place.PlacementScore;
@@ -23,19 +23,20 @@ import org.jspecify.annotations.Nullable;
  * best cards; where the host cannot serve the choice at all the bound mostly says so.
  */
 final class ScoreLowerBound {
-  private final List<RequestMatcher> requests;
+  private final List<RequestMatcher> matchers;
   private final int rank;
   private final boolean known;
   private final boolean spread;
   private final boolean packed;
 
-  ScoreLowerBound(Choice choice, Function<DeviceRequest, RequestMatcher> fits) {
-    this.requests = choice.requests().stream().flatMap(List::stream).map(fits).toList();
+  ScoreLowerBound(Choice choice, Function<DeviceRequest, RequestMatcher> matchers) {
+    this.matchers = choice.requests().stream().flatMap(List::stream).map(matchers).toList();
     this.rank = choice.rank();
     this.known =
-        requests.stream().allMatch(request -> request.ofPositions() && request.request().reading() == Reading.AS_MEANT);
-    this.spread = requests.stream().allMatch(request -> request.request().placement().nodes() == Packing.SPREAD);
-    this.packed = requests.stream().noneMatch(request -> request.request().placement().nodes() == Packing.SPREAD);
+        this.matchers.stream()
+            .allMatch(matcher -> matcher.ofPositions() && matcher.request().reading() == Reading.AS_MEANT);
+    this.spread = this.matchers.stream().allMatch(matcher -> matcher.request().placement().nodes() == Packing.SPREAD);
+    this.packed = this.matchers.stream().noneMatch(matcher -> matcher.request().placement().nodes() == Packing.SPREAD);
   }
 
   /** Empty if the host cannot serve the choice. */
@@ -49,8 +50,8 @@ final class ScoreLowerBound {
     long forAny = 0;
     long least = 0;
     long most = 0;
-    for (RequestMatcher request : requests) {
-      @Nullable Open open = Open.of(request, hostState);
+    for (RequestMatcher matcher : matchers) {
+      @Nullable Open open = Open.of(matcher, hostState);
       if (open == null) {
         return Optional.empty();
       }
@@ -105,8 +106,8 @@ final class ScoreLowerBound {
       if ((first.cards() & second.cards() & 1L << i) != 0) {
         Card card = hostState.host().cards().get(i);
         Account account = hostState.accounts().get(i);
-        Fit.Fits one = first.request().at(hostState, i).getFirst();
-        Fit.Fits other = second.request().at(hostState, i).getFirst();
+        Match one = first.matcher().at(hostState, i).getFirst();
+        Match other = second.matcher().at(hostState, i).getFirst();
         long memory = one.memory() + other.memory();
         int cores = one.cores() + other.cores();
         if (memory <= card.sellableMemory() - account.memory() && cores <= Account.CORES - account.cores()) {
@@ -165,7 +166,7 @@ final class ScoreLowerBound {
    * @param cheapest what shares of the cheapest of them cost
    */
   private record Open(
-      RequestMatcher request,
+      RequestMatcher matcher,
       long cards,
       int wanted,
       boolean unclear,
@@ -176,10 +177,10 @@ final class ScoreLowerBound {
     static final CardCost NOTHING = new CardCost(0, 0, 0);
 
     /** Null if there are too few. */
-    static @Nullable Open of(RequestMatcher request, HostState hostState) {
+    static @Nullable Open of(RequestMatcher matcher, HostState hostState) {
       int positions = hostState.cardClasses().size();
       if (positions > Long.SIZE) {
-        return unclear(request);
+        return unclear(matcher);
       }
       long[] costs = new long[positions];
       long cards = 0;
@@ -187,22 +188,22 @@ final class ScoreLowerBound {
       long least = Long.MAX_VALUE;
       long most = 0;
       @Nullable Taking takes = null;
-      boolean all = request.request().count() instanceof DeviceRequest.Count.All;
+      boolean all = matcher.request().count() instanceof DeviceRequest.Count.All;
       for (int i = 0; i < positions; i++) {
-        List<Fit.Fits> possible = request.at(hostState, i);
+        List<Match> possible = matcher.at(hostState, i);
         if (possible.isEmpty()) {
           continue;
         }
-        Fit.Fits fit = possible.getFirst();
-        Taking its = fit.takes();
+        Match match = possible.getFirst();
+        Taking its = match.takes();
         if (its == Taking.INSTANCE || its == Taking.NOTHING || (takes != null && takes != its)) {
-          return unclear(request);
+          return unclear(matcher);
         }
         takes = its;
         Account account = hostState.accounts().get(i);
         Card card = hostState.host().cards().get(i);
         boolean open =
-            its == Taking.CARD ? account.isUntouched() : !account.isClosedToShares() && holds(card, account, fit);
+            its == Taking.CARD ? account.isUntouched() : !account.isClosedToShares() && holds(card, account, match);
         if (!open) {
           if (all && (its == Taking.CARD || account.isClosedToShares())) {
             return null; // all means this one, too
@@ -210,31 +211,31 @@ final class ScoreLowerBound {
           continue;
         }
         if (its == Taking.SHARE) {
-          long parts = PlacementScore.parts(card.sellableMemory(), fit.memory(), fit.cores());
+          long parts = PlacementScore.parts(card.sellableMemory(), match.memory(), match.cores());
           least = Math.min(least, parts);
           most = Math.max(most, parts);
-          costs[count] = CardCost.ofShare(card, account, fit.memory(), fit.cores()).packed();
+          costs[count] = CardCost.ofShare(card, account, match.memory(), match.cores()).packed();
         }
         cards |= 1L << i;
         count++;
       }
       int wanted =
-          request.request().count() instanceof DeviceRequest.Count.Exactly(int devices) ? devices : Math.max(1, count);
+          matcher.request().count() instanceof DeviceRequest.Count.Exactly(int devices) ? devices : Math.max(1, count);
       if (count < wanted) {
         return null;
       }
       CardCost cheapest =
           takes == Taking.SHARE ? ScoreLowerBound.cheapest(Arrays.copyOf(costs, count), wanted) : NOTHING;
-      return new Open(request, cards, wanted, false, takes, least, most, cheapest);
+      return new Open(matcher, cards, wanted, false, takes, least, most, cheapest);
     }
 
-    private static boolean holds(Card card, Account account, Fit.Fits fit) {
-      return fit.memory() <= Math.max(0, card.sellableMemory() - account.memory())
-          && fit.cores() <= Math.max(0, Account.CORES - account.cores());
+    private static boolean holds(Card card, Account account, Match match) {
+      return match.memory() <= Math.max(0, card.sellableMemory() - account.memory())
+          && match.cores() <= Math.max(0, Account.CORES - account.cores());
     }
 
-    private static Open unclear(RequestMatcher request) {
-      return new Open(request, 0, 0, true, null, 0, 0, NOTHING);
+    private static Open unclear(RequestMatcher matcher) {
+      return new Open(matcher, 0, 0, true, null, 0, 0, NOTHING);
     }
   }
 }

@@ -3,6 +3,7 @@ package dev.partita.controller.match;
 import dev.partita.api.sharing.SharingStrategy;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.inventory.Device;
+import dev.partita.controller.match.MatchResult.Match;
 import dev.partita.controller.request.DeviceRequest;
 import java.util.Optional;
 
@@ -17,21 +18,21 @@ record AdminAccess() implements CardUse {
 
   /** The device must have what is asked for as if it were to be had. */
   @Override
-  public Fit fit(Device device, DeviceRequest request) {
+  public MatchResult match(Device device, DeviceRequest request) {
     SharingStrategy had = SharingStrategy.of(device.name(), request.placement(), false);
-    return switch (CardUse.of(had).fit(device, request)) {
-      case Fit.Fits _ -> new Fit.Fits(device, 0, 0, this);
-      case Fit.Refused refused -> refused;
+    return switch (CardUse.of(had).match(device, request)) {
+      case Match _ -> new Match(device, 0, 0, this);
+      case MatchResult.Refused refused -> refused;
     };
   }
 
   @Override
-  public Optional<CardRefusal> clash(Fit.Fits wanted, Account others) {
+  public Optional<CardRefusal> clash(Match wanted, Account others) {
     return Optional.empty();
   }
 
   @Override
-  public String words(String card, Fit.Fits given, int oversubscribe) {
+  public String words(String card, Match given, int oversubscribe) {
     return "admin access to " + card;
   }
 }

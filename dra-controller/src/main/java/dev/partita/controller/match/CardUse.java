@@ -7,6 +7,7 @@ import dev.partita.controller.booking.Account;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Device;
+import dev.partita.controller.match.MatchResult.Match;
 import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.request.MemoryRequest;
 import java.util.Optional;
@@ -35,10 +36,10 @@ public sealed interface CardUse permits HookedShare, ExclusiveShare, WholeCard, 
    * Whether the device could serve the request if nothing were taken of its card, as far as its capacities say; neither
    * selectors nor taints are looked at.
    */
-  Fit fit(Device device, DeviceRequest request);
+  MatchResult match(Device device, DeviceRequest request);
 
   /** Why the device cannot be had so beside what others have of its card; empty if it can. */
-  Optional<CardRefusal> clash(Fit.Fits wanted, Account others);
+  Optional<CardRefusal> clash(Match wanted, Account others);
 
   /**
    * What it books of the card; empty if it takes nothing.
@@ -74,5 +75,5 @@ public sealed interface CardUse permits HookedShare, ExclusiveShare, WholeCard, 
    * @param card which one
    * @param oversubscribe memory of the container in percent of what it has of the card
    */
-  String words(String card, Fit.Fits given, int oversubscribe);
+  String words(String card, Match given, int oversubscribe);
 }

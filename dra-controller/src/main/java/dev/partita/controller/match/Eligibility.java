@@ -10,6 +10,7 @@ import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.match.MatchResult.Match;
 import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.request.DeviceRequest.Selector;
 import dev.partita.controller.selector.DeviceSelectors;
@@ -33,21 +34,21 @@ public final class Eligibility {
   }
 
   /** Whether the device could serve the request if its card were empty. */
-  public Fit inPrinciple(Device device, DeviceRequest request) {
+  public MatchResult inPrinciple(Device device, DeviceRequest request) {
     Optional<CardRefusal> refusal = notSelected(device, request);
     if (refusal.isPresent()) {
-      return new Fit.Refused(refusal.get());
+      return new MatchResult.Refused(refusal.get());
     }
     for (Device.Taint taint : device.taints()) {
       if (request.tolerations().stream().noneMatch(toleration -> toleration.covers(taint))) {
-        return new Fit.Refused(new CardRefusal.Tainted(taint.key(), taint.value()));
+        return new MatchResult.Refused(new CardRefusal.Tainted(taint.key(), taint.value()));
       }
     }
-    return fit(device, request);
+    return match(device, request);
   }
 
-  private static Fit fit(Device device, DeviceRequest request) {
-    return CardUse.of(request.strategy(device.name())).fit(device, request);
+  private static MatchResult match(Device device, DeviceRequest request) {
+    return CardUse.of(request.strategy(device.name())).match(device, request);
   }
 
   /**
@@ -56,13 +57,13 @@ public final class Eligibility {
    * the other way.
    */
   boolean isOneOfAll(Device device, DeviceRequest request, Account account) {
-    return notSelected(device, request).isEmpty() && fit(device, request) instanceof Fit.Fits fits
-        && hasCapacity(fits, account);
+    return notSelected(device, request).isEmpty() && match(device, request) instanceof Match match
+        && hasCapacity(match, account);
   }
 
   /** Whether what it takes is not more than shares have left. */
-  public static boolean hasCapacity(Fit.Fits fits, Account account) {
-    return !(now(fits, account) instanceof Fit.Refused(CardRefusal why))
+  public static boolean hasCapacity(Match match, Account account) {
+    return !(now(match, account) instanceof MatchResult.Refused(CardRefusal why))
         || !(why instanceof CardRefusal.MemoryTaken || why instanceof CardRefusal.CoresTaken);
   }
 
@@ -97,12 +98,12 @@ public final class Eligibility {
   }
 
   /** Whether it can with the card as the account says. */
-  public static Fit now(Fit inPrinciple, Account account) {
+  public static MatchResult now(MatchResult inPrinciple, Account account) {
     return switch (inPrinciple) {
-      case Fit.Refused refused -> refused;
-      case Fit.Fits fits -> {
-        Optional<CardRefusal> refusal = fits.use().clash(fits, account);
-        yield refusal.isPresent() ? new Fit.Refused(refusal.get()) : fits;
+      case MatchResult.Refused refused -> refused;
+      case Match match -> {
+        Optional<CardRefusal> refusal = match.use().clash(match, account);
+        yield refusal.isPresent() ? new MatchResult.Refused(refusal.get()) : match;
       }
     };
   }

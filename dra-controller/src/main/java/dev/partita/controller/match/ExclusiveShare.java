@@ -2,6 +2,7 @@ package dev.partita.controller.match;
 
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.inventory.Device;
+import dev.partita.controller.match.MatchResult.Match;
 import dev.partita.controller.request.DeviceRequest;
 import java.util.Optional;
 
@@ -15,17 +16,17 @@ record ExclusiveShare() implements CardUse {
   }
 
   @Override
-  public Fit fit(Device device, DeviceRequest request) {
+  public MatchResult match(Device device, DeviceRequest request) {
     return HookedShare.part(device, request, this);
   }
 
   @Override
-  public Optional<CardRefusal> clash(Fit.Fits wanted, Account others) {
+  public Optional<CardRefusal> clash(Match wanted, Account others) {
     return WholeCard.INSTANCE.clash(wanted, others);
   }
 
   @Override
-  public String words(String card, Fit.Fits given, int oversubscribe) {
+  public String words(String card, Match given, int oversubscribe) {
     return HookedShare.INSTANCE.words(card, given, oversubscribe) + ", nobody else on the card";
   }
 }

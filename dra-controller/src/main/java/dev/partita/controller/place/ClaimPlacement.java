@@ -2,7 +2,7 @@ package dev.partita.controller.place;
 
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.inventory.Device;
-import dev.partita.controller.match.Fit;
+import dev.partita.controller.match.MatchResult.Match;
 import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.request.DeviceRequest;
 import java.util.List;
@@ -24,7 +24,7 @@ public record ClaimPlacement(ClaimRef claim, List<DevicePlacement> devices) {
    * @param request which request of the claim it serves
    * @param given the device, what of it, and how
    */
-  public record DevicePlacement(DeviceRequest request, Fit.Fits given) {
+  public record DevicePlacement(DeviceRequest request, Match given) {
     public Device device() {
       return given.device();
     }

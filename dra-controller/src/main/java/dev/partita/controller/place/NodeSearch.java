@@ -9,7 +9,7 @@ import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.match.Eligibility;
-import dev.partita.controller.match.Fit;
+import dev.partita.controller.match.MatchResult.Match;
 import dev.partita.controller.match.Taking;
 import dev.partita.controller.place.ClaimPlacement.DevicePlacement;
 import dev.partita.controller.request.ClaimRequest;
@@ -48,10 +48,10 @@ public final class NodeSearch {
    *
    * @param claim position of its claim
    * @param request what it must be
-   * @param fits what could serve it if the cards were empty: one device a card, or MIG instances
+   * @param matches what could serve it if the cards were empty: one device a card, or MIG instances
    * @param sibling the slot before it belongs to the same request; their cards are interchangeable
    */
-  private record Slot(int claim, ClaimRequest owner, DeviceRequest request, List<Fit.Fits> fits, boolean sibling) {}
+  private record Slot(int claim, ClaimRequest owner, DeviceRequest request, List<Match> matches, boolean sibling) {}
 
   private NodeSearch(GpuHost host, Accounts accounts, List<Slot> slots) {
     this.host = host;
@@ -70,7 +70,7 @@ public final class NodeSearch {
   public record Found(List<ClaimPlacement> claims, PlacementScore score) {}
 
   /**
-   * @param fits for every request, the devices that could serve it if their cards were empty: at most one a card, or
+   * @param matches for every request, the devices that could serve it if their cards were empty: at most one a card, or
    *        MIG instances
    * @return empty if the node cannot serve all requests together
    */
@@ -78,12 +78,12 @@ public final class NodeSearch {
       GpuHost host,
       Accounts accounts,
       Choice choice,
-      Function<DeviceRequest, List<Fit.Fits>> fits) {
+      Function<DeviceRequest, List<Match>> matches) {
     List<Slot> slots = new ArrayList<>();
     for (int claim = 0; claim < choice.claims().size(); claim++) {
       int before = slots.size();
       for (DeviceRequest request : choice.requests().get(claim)) {
-        List<Fit.Fits> possible = meant(request, fits.apply(request), accounts);
+        List<Match> possible = meant(request, matches.apply(request), accounts);
         int wanted = wanted(request, possible);
         for (int i = 0; i < wanted; i++) {
           slots.add(new Slot(claim, choice.claims().get(claim), request, possible, i > 0));
@@ -95,31 +95,31 @@ public final class NodeSearch {
     }
     // Sorting is stable, so a request's slots stay together.
     slots.sort(
-        Comparator.comparingInt((Slot slot) -> slot.fits().size())
-            .thenComparing(slot -> slot.fits().stream().anyMatch(NodeSearch::leavesRoomForShares))
-            .thenComparing(slot -> -slot.fits().stream().mapToLong(Fit.Fits::memory).max().orElse(0))
+        Comparator.comparingInt((Slot slot) -> slot.matches().size())
+            .thenComparing(slot -> slot.matches().stream().anyMatch(NodeSearch::leavesRoomForShares))
+            .thenComparing(slot -> -slot.matches().stream().mapToLong(Match::memory).max().orElse(0))
             .thenComparingInt(Slot::claim)
             .thenComparing(slot -> slot.request().name()));
     NodeSearch search = new NodeSearch(host, accounts, slots);
-    List<Fit.Fits> chosen = new ArrayList<>();
+    List<Match> chosen = new ArrayList<>();
     return search.place(chosen) ? Optional.of(search.found(choice, chosen)) : Optional.empty();
   }
 
-  private static boolean leavesRoomForShares(Fit.Fits fits) {
-    return fits.device().allowsMultipleAllocations() && fits.takes() != Taking.CARD;
+  private static boolean leavesRoomForShares(Match match) {
+    return match.device().allowsMultipleAllocations() && match.takes() != Taking.CARD;
   }
 
   /** A request for all devices does not mean those whose shares leave too little. */
-  private static List<Fit.Fits> meant(DeviceRequest request, List<Fit.Fits> possible, Accounts accounts) {
+  private static List<Match> meant(DeviceRequest request, List<Match> possible, Accounts accounts) {
     return switch (request.count()) {
       case DeviceRequest.Count.Exactly some -> possible;
       case DeviceRequest.Count.All all ->
-          possible.stream().filter(fits -> Eligibility.hasCapacity(fits, accounts.of(fits.device().card().key())))
+          possible.stream().filter(match -> Eligibility.hasCapacity(match, accounts.of(match.device().card().key())))
               .toList();
     };
   }
 
-  static int wanted(DeviceRequest request, List<Fit.Fits> possible) {
+  static int wanted(DeviceRequest request, List<Match> possible) {
     return switch (request.count()) {
       case DeviceRequest.Count.Exactly(int devices) -> devices;
       case DeviceRequest.Count.All all -> Math.max(1, possible.size());
@@ -127,7 +127,7 @@ public final class NodeSearch {
   }
 
   /** A loop and no recursion: how many slots there are is for whoever makes a pod to say. */
-  private boolean place(List<Fit.Fits> chosen) {
+  private boolean place(List<Match> chosen) {
     List<Level> levels = new ArrayList<>(slots.size());
     while (chosen.size() < slots.size()) {
       if (levels.size() == chosen.size()) {
@@ -155,24 +155,24 @@ public final class NodeSearch {
    * changed.
    */
   private static final class Level {
-    private final List<Fit.Fits> open;
+    private final List<Match> open;
     private int tried;
     private @Nullable Account before;
 
-    Level(List<Fit.Fits> open) {
+    Level(List<Match> open) {
       this.open = open;
     }
   }
 
-  private void take(Level level, List<Fit.Fits> chosen) {
-    Fit.Fits fits = level.open.get(level.tried++);
-    int index = fits.device().card().key().index();
+  private void take(Level level, List<Match> chosen) {
+    Match match = level.open.get(level.tried++);
+    int index = match.device().card().key().index();
     level.before = taken.get(index);
-    taken.put(index, fits.after(account(fits.device().card())));
-    chosen.add(fits);
+    taken.put(index, match.after(account(match.device().card())));
+    chosen.add(match);
   }
 
-  private void putBack(Level level, List<Fit.Fits> chosen) {
+  private void putBack(Level level, List<Match> chosen) {
     int index = chosen.removeLast().device().card().key().index();
     if (level.before == null) {
       taken.remove(index);
@@ -182,9 +182,9 @@ public final class NodeSearch {
   }
 
   /** Cards that the next slot can take, the best first; none if they are too few for it and its siblings. */
-  private List<Fit.Fits> open(List<Fit.Fits> chosen) {
+  private List<Match> open(List<Match> chosen) {
     int position = chosen.size();
-    List<Fit.Fits> open = open(slots.get(position), position, chosen);
+    List<Match> open = open(slots.get(position), position, chosen);
     return open.size() < siblingsFrom(position) ? List.of() : open;
   }
 
@@ -192,51 +192,52 @@ public final class NodeSearch {
    * Cards that the slot can take now, the best first. A sibling takes none that comes before its elder's: order is no
    * choice.
    */
-  private List<Fit.Fits> open(Slot slot, int position, List<Fit.Fits> chosen) {
-    List<Fit.Fits> open = new ArrayList<>();
+  private List<Match> open(Slot slot, int position, List<Match> chosen) {
+    List<Match> open = new ArrayList<>();
     int after = -1;
-    List<Fit.Fits> inOrder = inOrder(slot, position, chosen);
+    List<Match> inOrder = inOrder(slot, position, chosen);
     if (slot.sibling()) {
       after = inOrder.indexOf(chosen.getLast());
     }
     for (int i = after + 1; i < inOrder.size(); i++) {
-      Fit.Fits fits = inOrder.get(i);
-      if (Eligibility.now(fits, account(fits.device().card())) instanceof Fit.Fits
-          && allowed(slot, fits.device(), chosen)) {
-        open.add(fits);
+      Match match = inOrder.get(i);
+      if (Eligibility.now(match, account(match.device().card())) instanceof Match
+          && allowed(slot, match.device(), chosen)) {
+        open.add(match);
       }
     }
     return open;
   }
 
   /** The request's cards as they were preferred before its first slot was placed. */
-  private List<Fit.Fits> inOrder(Slot slot, int position, List<Fit.Fits> chosen) {
+  private List<Match> inOrder(Slot slot, int position, List<Match> chosen) {
     int first = position;
     while (slots.get(first).sibling()) {
       first--;
     }
     Map<Integer, Account> own = first == position ? Map.of() : new HashMap<>();
     for (int i = first; i < position; i++) {
-      Fit.Fits fits = chosen.get(i);
-      int index = fits.device().card().key().index();
-      own.put(index, fits.before(own.getOrDefault(index, account(fits.device().card()))));
+      Match match = chosen.get(i);
+      int index = match.device().card().key().index();
+      own.put(index, match.before(own.getOrDefault(index, account(match.device().card()))));
     }
     boolean severalOfCard = slot.request().reading() == Reading.AS_WRITTEN
-        || (!slot.fits().isEmpty() && slot.fits().getFirst().device().mode() == DeviceMode.MIG);
+        || (!slot.matches().isEmpty() && slot.matches().getFirst().device().mode() == DeviceMode.MIG);
     if (severalOfCard) {
-      return byCard(slot, fits -> own.getOrDefault(fits.device().card().key().index(), account(fits.device().card())));
+      return byCard(slot,
+          match -> own.getOrDefault(match.device().card().key().index(), account(match.device().card())));
     }
-    List<Ranked> ranked = new ArrayList<>(slot.fits().size());
-    for (Fit.Fits fits : slot.fits()) {
-      @Nullable Account mine = own.isEmpty() ? null : own.get(fits.device().card().key().index());
-      Account before = mine == null ? account(fits.device().card()) : mine;
-      ranked.add(new Ranked(fits, before, PlacementScore.ofCard(fits, before, slot.request().placement().gpus())));
+    List<Ranked> ranked = new ArrayList<>(slot.matches().size());
+    for (Match match : slot.matches()) {
+      @Nullable Account mine = own.isEmpty() ? null : own.get(match.device().card().key().index());
+      Account before = mine == null ? account(match.device().card()) : mine;
+      ranked.add(new Ranked(match, before, PlacementScore.ofCard(match, before, slot.request().placement().gpus())));
     }
     Comparator<Ranked> best = Comparator.comparingLong(Ranked::cost);
-    if (slot.fits().size() > 1 && CardGroups.matter(slot.request())) {
+    if (slot.matches().size() > 1 && CardGroups.matter(slot.request())) {
       Set<Device> free = new HashSet<>();
-      ranked.stream().filter(card -> Eligibility.now(card.fits(), card.before()) instanceof Fit.Fits)
-          .forEach(card -> free.add(card.fits().device()));
+      ranked.stream().filter(card -> Eligibility.now(card.match(), card.before()) instanceof Match)
+          .forEach(card -> free.add(card.match().device()));
       List<Device> had = new ArrayList<>();
       for (int i = 0; i < first; i++) {
         if (slots.get(i).claim() == slot.claim()) {
@@ -245,42 +246,42 @@ public final class NodeSearch {
       }
       int wanted =
           (int) slots.subList(first, slots.size()).stream().filter(other -> other.claim() == slot.claim()).count();
-      Comparator<Device> groups = CardGroups.order(slot.request(), slot.fits().stream().map(Fit.Fits::device).toList(),
+      Comparator<Device> groups = CardGroups.order(slot.request(), slot.matches().stream().map(Match::device).toList(),
           free::contains, wanted, had);
-      best = best.thenComparing(card -> card.fits().device(), groups);
+      best = best.thenComparing(card -> card.match().device(), groups);
     }
-    ranked.sort(best.thenComparing(card -> card.fits().device().card().key()));
-    List<Fit.Fits> inOrder = new ArrayList<>(ranked.size());
-    ranked.forEach(card -> inOrder.add(card.fits()));
+    ranked.sort(best.thenComparing(card -> card.match().device().card().key()));
+    List<Match> inOrder = new ArrayList<>(ranked.size());
+    ranked.forEach(card -> inOrder.add(card.match()));
     return inOrder;
   }
 
   /** A card that a slot may take, as it stood before the slot's request. */
-  private record Ranked(Fit.Fits fits, Account before, long cost) {}
+  private record Ranked(Match match, Account before, long cost) {}
 
   /**
    * Devices of which a card has several: all of a card together, so that several of a request begin no more cards than
    * they must.
    */
-  private static List<Fit.Fits> byCard(Slot slot, Function<Fit.Fits, Account> before) {
-    IdentityHashMap<Fit.Fits, Long> costs = new IdentityHashMap<>();
+  private static List<Match> byCard(Slot slot, Function<Match, Account> before) {
+    IdentityHashMap<Match, Long> costs = new IdentityHashMap<>();
     Map<CardKey, Long> least = new HashMap<>();
-    for (Fit.Fits fits : slot.fits()) {
-      boolean open = Eligibility.now(fits, before.apply(fits)) instanceof Fit.Fits;
+    for (Match match : slot.matches()) {
+      boolean open = Eligibility.now(match, before.apply(match)) instanceof Match;
       long cost =
-          open ? PlacementScore.ofCard(fits, before.apply(fits), slot.request().placement().gpus()) : Long.MAX_VALUE;
-      costs.put(fits, cost);
-      least.merge(fits.device().card().key(), cost, Math::min);
+          open ? PlacementScore.ofCard(match, before.apply(match), slot.request().placement().gpus()) : Long.MAX_VALUE;
+      costs.put(match, cost);
+      least.merge(match.device().card().key(), cost, Math::min);
     }
-    Comparator<Fit.Fits> cards =
-        Comparator.comparing(fits -> least.getOrDefault(fits.device().card().key(), Long.MAX_VALUE));
-    return slot.fits().stream()
-        .sorted(cards.thenComparing(fits -> fits.device().card().key())
-            .thenComparing(fits -> costs.getOrDefault(fits, Long.MAX_VALUE)))
+    Comparator<Match> cards =
+        Comparator.comparing(match -> least.getOrDefault(match.device().card().key(), Long.MAX_VALUE));
+    return slot.matches().stream()
+        .sorted(cards.thenComparing(match -> match.device().card().key())
+            .thenComparing(match -> costs.getOrDefault(match, Long.MAX_VALUE)))
         .toList();
   }
 
-  private boolean allowed(Slot slot, Device device, List<Fit.Fits> chosen) {
+  private boolean allowed(Slot slot, Device device, List<Match> chosen) {
     for (int i = 0; i < chosen.size(); i++) {
       Slot other = slots.get(i);
       boolean sameRequest = other.claim() == slot.claim() && other.request().name().equals(slot.request().name());
@@ -319,7 +320,7 @@ public final class NodeSearch {
     return changed == null ? accounts.of(card.key()) : changed;
   }
 
-  private Found found(Choice choice, List<Fit.Fits> chosen) {
+  private Found found(Choice choice, List<Match> chosen) {
     List<ClaimPlacement> claims = new ArrayList<>();
     for (int claim = 0; claim < choice.claims().size(); claim++) {
       List<DevicePlacement> devices = new ArrayList<>();

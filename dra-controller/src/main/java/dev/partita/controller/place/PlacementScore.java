@@ -5,7 +5,7 @@ import dev.partita.controller.booking.Account;
 import dev.partita.controller.booking.Accounts;
 import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.GpuHost;
-import dev.partita.controller.match.Fit;
+import dev.partita.controller.match.MatchResult.Match;
 import dev.partita.controller.match.Taking;
 import java.util.function.Function;
 
@@ -55,12 +55,12 @@ public record PlacementScore(int rank, int opened, int stranded, long leftover, 
   }
 
   /** How good a card is for a device, as it stands before. */
-  static long ofCard(Fit.Fits fits, Account before, Packing packing) {
-    if (fits.takes() == Taking.NOTHING || fits.takes() == Taking.CARD) {
+  static long ofCard(Match match, Account before, Packing packing) {
+    if (match.takes() == Taking.NOTHING || match.takes() == Taking.CARD) {
       return 0;
     }
-    Card card = fits.device().card();
-    Account after = before.plus(fits.device().name(), fits.memory(), fits.cores());
+    Card card = match.device().card();
+    Account after = before.plus(match.device().name(), match.memory(), match.cores());
     if (packing == Packing.SPREAD) {
       return -free(card, after) - (before.isUntouched() ? 10 * CARD : 0)
           + (after.instances().isEmpty() ? 0 : stranded(card, before, after));

@@ -12,7 +12,8 @@ import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.MigGeometry;
 import dev.partita.controller.match.CardRefusal;
 import dev.partita.controller.match.Eligibility;
-import dev.partita.controller.match.Fit;
+import dev.partita.controller.match.MatchResult;
+import dev.partita.controller.match.MatchResult.Match;
 import dev.partita.controller.match.Taking;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -25,17 +26,17 @@ import java.util.TreeMap;
 /** What speaks against cards for one request: said once for all cards that are alike and equally full. */
 final class CardReasons {
   private final Eligibility eligibility;
-  private final RequestMatcher request;
+  private final RequestMatcher matcher;
   private final boolean oneByOne;
   private final Map<State, OnCard> known = new HashMap<>();
   private final Map<Instances, Integer> instances = new HashMap<>();
-  private final Map<Alike, List<Fit>> inPrinciple = new HashMap<>();
+  private final Map<Alike, List<MatchResult>> inPrinciple = new HashMap<>();
 
   /** @param oneByOne whether to judge every card by itself all the same */
-  CardReasons(Eligibility eligibility, RequestMatcher request, boolean oneByOne) {
+  CardReasons(Eligibility eligibility, RequestMatcher matcher, boolean oneByOne) {
     this.eligibility = eligibility;
-    this.request = request;
-    this.oneByOne = oneByOne || !request.ofPositions();
+    this.matcher = matcher;
+    this.oneByOne = oneByOne || !matcher.ofPositions();
   }
 
   private record State(Alike cards, Account account) {}
@@ -80,7 +81,7 @@ final class CardReasons {
       }
       OnCard said;
       if (!oneByOne && !position.hasInstances()) {
-        said = known.computeIfAbsent(new State(request.cards(hostState, i), hostState.accounts().get(i)),
+        said = known.computeIfAbsent(new State(matcher.cards(hostState, i), hostState.accounts().get(i)),
             state -> onUndivided(state, wanted));
       } else {
         if (devices.isEmpty()) {
@@ -99,8 +100,8 @@ final class CardReasons {
     return new OnHost(fitting, given, refusals);
   }
 
-  private Fit inPrinciple(Device device) {
-    return eligibility.inPrinciple(device, request.request());
+  private MatchResult inPrinciple(Device device) {
+    return eligibility.inPrinciple(device, matcher.request());
   }
 
   /** A card of which no instances are offered. */
@@ -111,15 +112,15 @@ final class CardReasons {
   }
 
   /** What the request does not mean of a card neither serves it nor is what it lacks. */
-  private OnCard on(List<Fit> devices, Account account, int wanted) {
-    List<Fit.Fits> meant = request.meant(devices);
-    List<Fit.Fits> open = meant.stream().filter(fits -> Eligibility.now(fits, account) instanceof Fit.Fits).toList();
+  private OnCard on(List<MatchResult> devices, Account account, int wanted) {
+    List<Match> meant = matcher.meant(devices);
+    List<Match> open = meant.stream().filter(match -> Eligibility.now(match, account) instanceof Match).toList();
     if (!open.isEmpty()) {
       return new OnCard(atOnce(open, account, wanted), Optional.empty());
     }
     Optional<CardRefusal> refusal = Optional.empty();
-    for (Fit device : meant.isEmpty() ? devices : meant) {
-      if (Eligibility.now(device, account) instanceof Fit.Refused(CardRefusal why)) {
+    for (MatchResult device : meant.isEmpty() ? devices : meant) {
+      if (Eligibility.now(device, account) instanceof MatchResult.Refused(CardRefusal why)) {
         refusal = Optional.of(refusal.map(before -> CardRefusal.together(before, why)).orElse(why));
       }
     }
@@ -127,14 +128,14 @@ final class CardReasons {
   }
 
   /** Of a card one device, unless these are MIG instances, or only to be looked at. */
-  private int atOnce(List<Fit.Fits> open, Account account, int wanted) {
-    Fit.Fits any = open.getFirst();
+  private int atOnce(List<Match> open, Account account, int wanted) {
+    Match any = open.getFirst();
     if (wanted == 1 || any.takes() == Taking.NOTHING) {
       return Math.min(wanted, open.size());
     }
     List<MigSlot> slots = new ArrayList<>();
-    for (Fit.Fits fits : open) {
-      if (fits.device().name() instanceof DeviceName.Mig mig) {
+    for (Match match : open) {
+      if (match.device().name() instanceof DeviceName.Mig mig) {
         slots.add(mig.slot());
       }
     }

@@ -32,18 +32,18 @@ public final class Reasons {
   /**
    * @param claims read in the widest way
    * @param hosts every one of them, which none of the claims' placements fits
-   * @param fits of each request
+   * @param matchers of each request
    * @param oneByOne whether to judge every card by itself, whatever others are like
    */
   public Explanation explain(
       List<ClaimRequest> claims,
       Collection<HostState> hosts,
       Candidates candidates,
-      Function<DeviceRequest, RequestMatcher> fits,
+      Function<DeviceRequest, RequestMatcher> matchers,
       boolean oneByOne) {
     IdentityHashMap<DeviceRequest, CardReasons> known = new IdentityHashMap<>();
     Function<DeviceRequest, CardReasons> reasons =
-        request -> known.computeIfAbsent(request, a -> new CardReasons(eligibility, fits.apply(a), oneByOne));
+        request -> known.computeIfAbsent(request, a -> new CardReasons(eligibility, matchers.apply(a), oneByOne));
     boolean ofPositions =
         claims.stream().flatMap(claim -> claim.requests().stream()).flatMap(request -> request.alternatives().stream())
             .allMatch(request -> reasons.apply(request).ofPositions());

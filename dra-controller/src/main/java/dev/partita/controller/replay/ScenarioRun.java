@@ -244,8 +244,8 @@ public final class ScenarioRun {
     List<Constraint> constraints =
         switch (kind.matchAttribute()) {
           case null -> List.of();
-          case "numaNode" -> List.of(new Constraint.Match("resource.kubernetes.io/numaNode", List.of()));
-          default -> List.of(new Constraint.Match("gpu.partita.dev/" + kind.matchAttribute(), List.of()));
+          case "numaNode" -> List.of(new Constraint.Equal("resource.kubernetes.io/numaNode", List.of()));
+          default -> List.of(new Constraint.Equal("gpu.partita.dev/" + kind.matchAttribute(), List.of()));
         };
     return kind.isWhole()
         ? PaperClaim.whole(name, kind.count(), models, constraints)

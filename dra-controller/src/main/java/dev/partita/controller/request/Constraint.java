@@ -17,8 +17,8 @@ public sealed interface Constraint {
   List<String> requests();
 
   /** All have the same value. */
-  record Match(String attribute, List<String> requests) implements Constraint {
-    public Match {
+  record Equal(String attribute, List<String> requests) implements Constraint {
+    public Equal {
       requests = List.copyOf(requests);
     }
   }
@@ -42,8 +42,8 @@ public sealed interface Constraint {
       return false;
     }
     return switch (this) {
-      case Match match -> others.stream().allMatch(other -> other.attribute(attribute()).equals(value));
-      case Distinct distinct -> others.stream().noneMatch(other -> other.attribute(attribute()).equals(value));
+      case Equal _ -> others.stream().allMatch(other -> other.attribute(attribute()).equals(value));
+      case Distinct _ -> others.stream().noneMatch(other -> other.attribute(attribute()).equals(value));
     };
   }
 }

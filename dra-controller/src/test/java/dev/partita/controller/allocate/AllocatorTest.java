@@ -316,7 +316,7 @@ class AllocatorTest {
   void matchAttributeKeepsCardsTogetherAndDistinctAttributeApart() {
     cluster.nodes.add(GpuNodes.ready("node-0", 8, "NVIDIA H200", 100 * GIB));
     cluster.take("a", "node-0", 0, GIB, 0);
-    var sameNuma = List.<Constraint>of(new Constraint.Match("resource.kubernetes.io/numaNode", List.of()));
+    var sameNuma = List.<Constraint>of(new Constraint.Equal("resource.kubernetes.io/numaNode", List.of()));
     assertThat(cluster.placed(Requests.claim("x", sameNuma, Requests.whole("gpu", 4))))
         .containsExactlyInAnyOrder("gpu-4 on node-0", "gpu-5 on node-0", "gpu-6 on node-0", "gpu-7 on node-0");
     assertThat(cluster.refusal(Requests.claim("x", sameNuma, Requests.whole("gpu", 5))))
@@ -325,7 +325,7 @@ class AllocatorTest {
     assertThat(cluster.placed(Requests.claim("x", apart, Requests.whole("gpu", 3)))).hasSize(3);
     assertThat(cluster.refusal(Requests.claim("x", apart, Requests.whole("gpu", 5))))
         .contains("under the claim's constraints");
-    var unknown = List.<Constraint>of(new Constraint.Match("gpu.partita.dev/colour", List.of()));
+    var unknown = List.<Constraint>of(new Constraint.Equal("gpu.partita.dev/colour", List.of()));
     assertThat(cluster.refusal(Requests.claim("x", unknown, Requests.whole("gpu", 1))))
         .contains("under the claim's constraints");
   }
@@ -380,7 +380,7 @@ class AllocatorTest {
     cluster.takeWhole("a", "node-0", 4); // of this NUMA node three are left, of the other one four
     Placement near = new Placement(Packing.AUTO, Packing.AUTO, Affinity.REQUIRED, Affinity.NONE);
     DeviceRequest two = Requests.placed(Requests.whole("gpu", 2), near);
-    Constraint sameNode = new Constraint.Match("resource.kubernetes.io/numaNode", List.of());
+    Constraint sameNode = new Constraint.Equal("resource.kubernetes.io/numaNode", List.of());
     assertThat(cluster.placed(Requests.claim("two", List.of(sameNode), two))).containsExactly("gpu-5 on node-0",
         "gpu-6 on node-0");
   }
@@ -456,7 +456,7 @@ class AllocatorTest {
         cluster.take(node + card, node, card, open ? 10 * GIB : 95 * GIB, 0);
       }
     }
-    Constraint sameNode = new Constraint.Match("resource.kubernetes.io/numaNode", List.of());
+    Constraint sameNode = new Constraint.Equal("resource.kubernetes.io/numaNode", List.of());
     ClaimRequest two = Requests.claim("two", List.of(sameNode), Requests.share("gpu", 2, 50 * GIB, 0));
     assertThat(cluster.expecting(new PodNeeds(1_000, GIB), two)).containsExactlyInAnyOrder("gpu-0-shared on node-1",
         "gpu-1-shared on node-1");

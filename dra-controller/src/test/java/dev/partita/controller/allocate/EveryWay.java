@@ -230,7 +230,7 @@ final class EveryWay {
         Unit other = units.get(i);
         if (other.isOfClaim(unit.claim()) && means(constraint, other.request())) {
           boolean same = other.possible().get(chosen.get(i)).attribute(constraint.attribute()).equals(value);
-          if (same != constraint instanceof Constraint.Match) {
+          if (same != constraint instanceof Constraint.Equal) {
             return false;
           }
         }

@@ -80,7 +80,7 @@ class PreferenceTest {
   void anAlternativeThatIsWantedFirstGoesBeforeAPreference() {
     NamedRequest either = new NamedRequest("gpu", List.of(Requests.whole("gpu/four", 4), Requests.whole("gpu/two", 2)));
     ClaimRequest claim = new ClaimRequest(new ClaimRef("default", "c", "uid"), List.of(either), List.of(),
-        List.of(new Constraint.Match(LINK, List.of("gpu"))));
+        List.of(new Constraint.Equal(LINK, List.of("gpu"))));
     assertThat(cluster.placed(claim)).as("four cards without a link rather than two with one").hasSize(4);
   }
 }

@@ -221,7 +221,7 @@ final class RandomStream {
   private List<Constraint> constraints() {
     List<Constraint> constraints = new ArrayList<>();
     if (random.nextInt(4) == 0) {
-      constraints.add(new Constraint.Match("resource.kubernetes.io/numaNode", about()));
+      constraints.add(new Constraint.Equal("resource.kubernetes.io/numaNode", about()));
     }
     if (random.nextInt(8) == 0) {
       constraints.add(new Constraint.Distinct(
@@ -229,7 +229,7 @@ final class RandomStream {
     }
     if (random.nextInt(12) == 0) {
       constraints.add(
-          new Constraint.Match(random.nextBoolean() ? "gpu.partita.dev/profile" : "gpu.partita.dev/model", about()));
+          new Constraint.Equal(random.nextBoolean() ? "gpu.partita.dev/profile" : "gpu.partita.dev/model", about()));
     }
     return constraints;
   }

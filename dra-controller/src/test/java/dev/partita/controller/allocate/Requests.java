@@ -142,7 +142,7 @@ final class Requests {
   static ClaimRequest preferring(ClaimRequest claim, String... attributes) {
     return new ClaimRequest(
         claim.claim(), claim.requests(), claim.constraints(),
-        Stream.of(attributes).<Constraint>map(attribute -> new Constraint.Match(attribute, List.of())).toList());
+        Stream.of(attributes).<Constraint>map(attribute -> new Constraint.Equal(attribute, List.of())).toList());
   }
 
   static ClaimRequest claim(String name, DeviceRequest... requests) {

@@ -127,9 +127,9 @@ class ScanAgreementTest {
   private static ClaimRequest claim(Random random, String name) {
     List<Constraint> constraints =
         switch (random.nextInt(8)) {
-          case 0, 1 -> List.of(new Constraint.Match("resource.kubernetes.io/numaNode", List.of()));
+          case 0, 1 -> List.of(new Constraint.Equal("resource.kubernetes.io/numaNode", List.of()));
           case 2 -> List.of(new Constraint.Distinct("gpu.partita.dev/nvlinkDomain", List.of()));
-          case 3 -> List.of(new Constraint.Match("gpu.partita.dev/colour", List.of()));
+          case 3 -> List.of(new Constraint.Equal("gpu.partita.dev/colour", List.of()));
           default -> List.of();
         };
     List<DeviceRequest> requests =

@@ -9,7 +9,7 @@ import dev.partita.controller.GpuNodes;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.match.CardUse;
-import dev.partita.controller.match.Fit;
+import dev.partita.controller.match.MatchResult.Match;
 import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.place.ClaimPlacement.DevicePlacement;
 import dev.partita.controller.request.DeviceRequest;
@@ -139,7 +139,7 @@ class AllocationStatusTest {
 
   private static DevicePlacement placement(String request, Device device) {
     CardUse use = CardUse.of(request(request).strategy(device.name()));
-    return new DevicePlacement(request(request), new Fit.Fits(device, 0, 0, use));
+    return new DevicePlacement(request(request), new Match(device, 0, 0, use));
   }
 
   private static DeviceRequest request(String request) {

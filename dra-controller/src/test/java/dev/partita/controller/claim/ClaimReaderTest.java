@@ -269,7 +269,7 @@ class ClaimReaderTest {
   void requiredPlacementIsAConstraintOverTheRequestsThatItCovers() {
     ClaimRequest claim = request(config("placement: {numa: Required}"));
     assertThat(claim.constraints())
-        .containsExactly(new Constraint.Match("resource.kubernetes.io/numaNode", List.of("gpu")));
+        .containsExactly(new Constraint.Equal("resource.kubernetes.io/numaNode", List.of("gpu")));
   }
 
   @Test
@@ -279,8 +279,8 @@ class ClaimReaderTest {
     String two = "requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, count: 2}}]";
     assertThat(request("{" + two + ", " + both + "}").preferences())
         .containsExactly(
-            new Constraint.Match("nvlinkDomain", List.of("gpu")),
-            new Constraint.Match("resource.kubernetes.io/numaNode", List.of("gpu")));
+            new Constraint.Equal("nvlinkDomain", List.of("gpu")),
+            new Constraint.Equal("resource.kubernetes.io/numaNode", List.of("gpu")));
     assertThat(request("{" + two + "}").preferences()).as("nothing said").isEmpty();
     assertThat(request(config("placement: {numa: Preferred, nvlink: Preferred}")).preferences()).as("one card")
         .isEmpty();

@@ -13,7 +13,7 @@ import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.match.CardUse;
-import dev.partita.controller.match.Fit;
+import dev.partita.controller.match.MatchResult.Match;
 import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.request.DeviceRequest;
@@ -110,7 +110,7 @@ class AllocationTransactionTest {
             List.of(),
             GpuShareConfig.DEFAULT.placement());
     var device = host.devices().stream().filter(d -> d.allowsMultipleAllocations()).findFirst().orElseThrow();
-    Fit.Fits given = new Fit.Fits(device, 60 * GpuNodes.GIB, 0, CardUse.of(request.strategy(device.name())));
+    Match given = new Match(device, 60 * GpuNodes.GIB, 0, CardUse.of(request.strategy(device.name())));
     return new ClaimPlacement(ClaimReader.ref(claim),
         List.of(new ClaimPlacement.DevicePlacement(request, given)));
   }

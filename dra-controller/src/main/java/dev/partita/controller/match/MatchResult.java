@@ -5,24 +5,24 @@ import dev.partita.controller.booking.Booking;
 import dev.partita.controller.inventory.Device;
 import java.util.Optional;
 
-/** Whether a device can serve a request as its card stands. */
-public sealed interface Fit {
+/** Whether a device can serve a request, and what of its card it then takes, or why not. */
+public sealed interface MatchResult {
   /**
-   * It can.
+   * It can serve the request.
    *
    * @param memory bytes that a share would have; 0 for a whole card or a MIG instance
    * @param cores percent that a share would have; 0 for a whole card or a MIG instance
    * @param use how it would be had
    */
-  record Fits(Device device, long memory, int cores, CardUse use) implements Fit {
+  record Match(Device device, long memory, int cores, CardUse use) implements MatchResult {
     /** What of the card it takes from others. */
     public Taking takes() {
       return use.takes();
     }
 
     /** The same of another device that is like it. */
-    public Fits on(Device other) {
-      return new Fits(other, memory, cores, use);
+    public Match on(Device other) {
+      return new Match(other, memory, cores, use);
     }
 
     /** What it books of the card; empty if it takes nothing. */
@@ -41,5 +41,6 @@ public sealed interface Fit {
     }
   }
 
-  record Refused(CardRefusal why) implements Fit {}
+  /** It cannot serve the request. */
+  record Refused(CardRefusal why) implements MatchResult {}
 }
