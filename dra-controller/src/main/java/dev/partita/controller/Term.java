@@ -36,18 +36,18 @@ final class Term implements AutoCloseable {
   Term(KubernetesClient client, ClusterView view, Clock clock, ControllerSettings settings) {
     String identity = settings.identity();
     ApiEdge edge = new ApiEdge(leads::get);
-    this.events = new ClaimEvents(client, edge.aside(), clock, identity);
-    this.conditions = new PodConditions(client, edge.aside(), view, clock);
+    this.events = new ClaimEvents(client, edge.background(), clock, identity);
+    this.conditions = new PodConditions(client, edge.background(), view, clock);
     this.publication = new PublicationLoop(client, edge, view, clock);
-    this.quotaStatus = new QuotaStatusWriter(client, edge.aside(), view);
+    this.quotaStatus = new QuotaStatusWriter(client, edge.background(), view);
     PodEvents podEvents = new PodEvents(client, edge, clock, identity);
     this.templates = new TemplateLoop(client, edge, view, podEvents, settings.templateGrace());
     this.allocation = new AllocationLoop(client, edge, view, events, podEvents, conditions, quotaStatus, clock);
     this.certificate = settings.webhook().filter(Webhook::keepsCertificate)
         .map(webhook -> new CertificateKeeper(client, edge, webhook.names(), clock));
-    PodEvents aside = new PodEvents(client, edge.aside(), clock, identity);
+    PodEvents notes = new PodEvents(client, edge.background(), clock, identity);
     this.unconverted =
-        settings.webhook().map(webhook -> new UnconvertedPods(client, view, aside, webhook.names().namespace()));
+        settings.webhook().map(webhook -> new UnconvertedPods(client, view, notes, webhook.names().namespace()));
     certificate.ifPresent(CertificateKeeper::start);
     templates.start();
     publication.start();

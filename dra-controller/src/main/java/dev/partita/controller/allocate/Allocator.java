@@ -79,7 +79,7 @@ public final class Allocator {
     List<Choice> choices = Alternatives.of(claims);
     boolean strictOrder = choices.stream().mapToInt(Choice::rank).distinct().count() == choices.size();
     return (strictOrder ? decision.ranked(choices) : decision.scan().best(choices))
-        .or(() -> decision.scan().best(decision.asWritten(choices)))
+        .or(() -> decision.scan().best(decision.withAnyMode(choices)))
         .map(Allocator::allocated);
   }
 
@@ -92,14 +92,14 @@ public final class Allocator {
     Decision decision = new Decision(PodNeeds.NONE, any -> Optional.empty(), cards);
     List<Choice> choices = Alternatives.of(claims);
     return decision.scan().first(hostState, choices)
-        .or(() -> decision.scan().first(hostState, decision.asWritten(choices))).map(Allocator::allocated);
+        .or(() -> decision.scan().first(hostState, decision.withAnyMode(choices))).map(Allocator::allocated);
   }
 
   /** The same by looking at every host: what the lookup is checked against. */
   Optional<Outcome.Allocated> placeByScan(List<ClaimRequest> claims, Candidates candidates, FreeCards cards) {
     Decision decision = new Decision(PodNeeds.NONE, candidates, cards);
     List<Choice> choices = Alternatives.of(claims);
-    return decision.scan().bestOfAll(choices).or(() -> decision.scan().bestOfAll(decision.asWritten(choices)))
+    return decision.scan().bestOfAll(choices).or(() -> decision.scan().bestOfAll(decision.withAnyMode(choices)))
         .map(Allocator::allocated);
   }
 
@@ -136,14 +136,14 @@ public final class Allocator {
   private Explanation explain(List<ClaimRequest> claims, Candidates candidates, FreeCards cards, boolean oneByOne) {
     Function<DeviceRequest, RequestMatcher> matchers = request -> new RequestMatcher(eligibility, selectors, request);
     ModeFallback fallback = new ModeFallback(cards.index().cardClasses(), matchers);
-    List<ClaimRequest> written =
-        claims.stream().map(claim -> claim.mapAlternatives(request -> fallback.asWritten(claim, request))).toList();
+    List<ClaimRequest> widened =
+        claims.stream().map(claim -> claim.mapAlternatives(request -> fallback.withAnyMode(claim, request))).toList();
     Candidates asked =
         host -> {
           budget.step();
           return candidates.refusal(host);
         };
-    return reasons.explain(written, cards.index().hostStates().values(), asked, matchers, oneByOne);
+    return reasons.explain(widened, cards.index().hostStates().values(), asked, matchers, oneByOne);
   }
 
   /** What is found out in the course of one decision. */
@@ -163,7 +163,7 @@ public final class Allocator {
     /** The best placement of the first choice that has one. */
     Optional<Found> ranked(List<Choice> choices) {
       OrderedSearch search = new OrderedSearch(cards.index(), this::matcher);
-      Optional<ForecastSearch> forecast = budget.apart(LEARNING, () -> cards.forecast(this::matcher))
+      Optional<ForecastSearch> forecast = budget.withOwnTime(LEARNING, () -> cards.forecast(this::matcher))
           .map(forecastIndex -> new ForecastSearch(forecastIndex, cards.index(), this::matcher));
       for (Choice choice : choices) {
         Advice advice = forecast.isEmpty() ? new Advice.NotMine() : forecast.get().best(needs, choice, this::isRefused);
@@ -181,9 +181,9 @@ public final class Allocator {
       return Optional.empty();
     }
 
-    /** What the choices say beyond what they mean: for when no host has that. */
-    List<Choice> asWritten(List<Choice> choices) {
-      return new ModeFallback(cards.index().cardClasses(), this::matcher).asWritten(choices);
+    /** The choices served by any mode: for when no host can serve them by the mode that is inferred. */
+    List<Choice> withAnyMode(List<Choice> choices) {
+      return new ModeFallback(cards.index().cardClasses(), this::matcher).withAnyMode(choices);
     }
 
     /** The same by looking at hosts one after the other. */

@@ -45,7 +45,7 @@ public final class DecisionBudget {
   }
 
   /** Does something that is no part of the decision, and may take so much itself. */
-  public <T> T apart(Duration time, Supplier<T> work) {
+  public <T> T withOwnTime(Duration time, Supplier<T> work) {
     if (most == Long.MAX_VALUE) {
       return work.get();
     }

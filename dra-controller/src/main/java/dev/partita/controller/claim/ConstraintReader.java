@@ -32,22 +32,22 @@ final class ConstraintReader {
         problems.add("spec.devices.constraints[" + i + "]: only matchAttribute and distinctAttribute are supported");
       }
     }
-    alike(requests, Placement::numa, Affinity.REQUIRED, DeviceAttribute.NUMA_NODE).ifPresent(constraints::add);
-    alike(requests, Placement::nvlink, Affinity.REQUIRED, DeviceAttribute.NVLINK_DOMAIN).ifPresent(constraints::add);
+    equal(requests, Placement::numa, Affinity.REQUIRED, DeviceAttribute.NUMA_NODE).ifPresent(constraints::add);
+    equal(requests, Placement::nvlink, Affinity.REQUIRED, DeviceAttribute.NVLINK_DOMAIN).ifPresent(constraints::add);
     return constraints;
   }
 
   /** What the placement of requests for several cards prefers, NVLink first. */
   static List<Constraint> preferences(List<NamedRequest> requests) {
     return Stream.of(
-        alike(requests, Placement::nvlink, Affinity.PREFERRED, DeviceAttribute.NVLINK_DOMAIN),
-        alike(requests, Placement::numa, Affinity.PREFERRED, DeviceAttribute.NUMA_NODE))
+        equal(requests, Placement::nvlink, Affinity.PREFERRED, DeviceAttribute.NVLINK_DOMAIN),
+        equal(requests, Placement::numa, Affinity.PREFERRED, DeviceAttribute.NUMA_NODE))
         .flatMap(Optional::stream)
         .filter(preference -> requests.stream().mapToInt(request -> most(request, preference)).sum() > 1)
         .toList();
   }
 
-  private static Optional<Constraint> alike(
+  private static Optional<Constraint> equal(
       List<NamedRequest> requests,
       Function<Placement, Affinity> kind,
       Affinity affinity,

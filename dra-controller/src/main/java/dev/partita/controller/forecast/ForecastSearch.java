@@ -42,7 +42,7 @@ public final class ForecastSearch {
    *
    * @param cards for whole cards which of them are untouched, for shares what is taken of each
    */
-  private record Alike(WholeCardIndex wholeCards, Object cards) {}
+  private record HostGroup(WholeCardIndex wholeCards, Object cards) {}
 
   /** What the forecast says of a choice. */
   public sealed interface Advice {
@@ -69,11 +69,11 @@ public final class ForecastSearch {
     }
     boolean one = isOne(request);
     boolean doubtful = false;
-    Set<Alike> impossible = new HashSet<>();
+    Set<HostGroup> impossible = new HashSet<>();
     for (Optional<Offer> next = offers.get().next(); next.isPresent(); next = offers.get().next()) {
       Offer offer = next.get();
       HostState hostState = offer.hostState();
-      if ((!one && impossible.contains(alike(request, hostState))) || refused.test(hostState)) {
+      if ((!one && impossible.contains(group(request, hostState))) || refused.test(hostState)) {
         continue;
       }
       Optional<Found> found =
@@ -84,7 +84,7 @@ public final class ForecastSearch {
       if (one) {
         doubtful = true; // another card of the host might do: parts are rounded
       } else {
-        impossible.add(alike(request, hostState));
+        impossible.add(group(request, hostState));
       }
     }
     return doubtful ? new Advice.NotMine() : new Advice.Nowhere();
@@ -102,9 +102,9 @@ public final class ForecastSearch {
     return Optional.empty();
   }
 
-  private Alike alike(DeviceRequest request, HostState hostState) {
+  private HostGroup group(DeviceRequest request, HostState hostState) {
     boolean whole = matchers.apply(request).on(hostState).stream().allMatch(match -> match.takes() == Taking.CARD);
-    return new Alike(hostState.wholeCards(), whole ? hostState.untouched() : hostState.fullness());
+    return new HostGroup(hostState.wholeCards(), whole ? hostState.untouched() : hostState.fullness());
   }
 
   /** Of one device the cards that cost the same: which of them is taken is for what they belong to. */
@@ -114,8 +114,8 @@ public final class ForecastSearch {
       return all;
     }
     List<Card> cards = offer.hostState().host().cards();
-    BitSet alike = offer.cards();
-    return all.stream().filter(match -> alike.get(cards.indexOf(match.device().card()))).toList();
+    BitSet cheapest = offer.cards();
+    return all.stream().filter(match -> cheapest.get(cards.indexOf(match.device().card()))).toList();
   }
 
   private static boolean leavesItToUs(DeviceRequest request) {

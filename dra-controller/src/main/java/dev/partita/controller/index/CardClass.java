@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * Keeps all cards that are sold alike, on all hosts, in the order in which a share would take them. Compared by
  * identity: there is one for each kind of card.
  */
-public final class CardClass implements Alike {
+public final class CardClass implements CardGroup {
   private final List<Device> example;
   private final NavigableMap<Integer, NavigableSet<IndexEntry>> begun = new TreeMap<>();
   private final NavigableMap<Integer, NavigableSet<IndexEntry>> untouched = new TreeMap<>();

@@ -15,7 +15,7 @@ import java.util.Set;
  * well, so that a selector that reads these is judged once for all of them. The third card of every host of one make
  * has one position, for example. Compared by identity: there is one for each key.
  */
-public final class CardPosition implements Alike {
+public final class CardPosition implements CardGroup {
   /** Attributes that cards of one position have in common, besides those of their class. */
   private static final List<DeviceAttribute> OF_POSITION = DeviceAttribute.of(Scope.POSITION);
 

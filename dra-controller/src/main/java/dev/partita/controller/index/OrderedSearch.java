@@ -42,15 +42,15 @@ public final class OrderedSearch {
   private static final class Queue implements Comparable<Queue> {
     private final Iterator<IndexEntry> places;
     private final Function<IndexEntry, PlacementScore> score;
-    private final boolean alike;
+    private final boolean interchangeable;
     private IndexEntry head;
     private PlacementScore headScore;
 
-    /** @param alike what one of its hosts cannot place, none can */
-    Queue(Iterator<IndexEntry> places, Function<IndexEntry, PlacementScore> score, boolean alike) {
+    /** @param interchangeable what one of its hosts cannot place, none can */
+    Queue(Iterator<IndexEntry> places, Function<IndexEntry, PlacementScore> score, boolean interchangeable) {
       this.places = places;
       this.score = score;
-      this.alike = alike;
+      this.interchangeable = interchangeable;
       this.head = places.next();
       this.headScore = score.apply(head);
     }
@@ -100,7 +100,7 @@ public final class OrderedSearch {
   }
 
   private boolean isOrdered(DeviceRequest request) {
-    return !request.isAdminAccess() && request.reading() == DeviceRequest.Reading.AS_MEANT
+    return !request.isAdminAccess() && request.modes() == DeviceRequest.Modes.INFERRED
         && request.placement().nodes() != Packing.SPREAD && request.count() instanceof DeviceRequest.Count.Exactly
         && matchers.apply(request).ofKinds();
   }
@@ -146,7 +146,7 @@ public final class OrderedSearch {
           return found;
         }
       }
-      if (!(usable && queue.alike) && queue.advance()) {
+      if (!(usable && queue.interchangeable) && queue.advance()) {
         queues.add(queue);
       }
     }

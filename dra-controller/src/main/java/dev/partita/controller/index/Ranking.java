@@ -140,12 +140,12 @@ final class Ranking {
 
   /** Hosts that are alike are looked at once, and are in order of name already. */
   private void addAll(Collection<HostState> hostStates) {
-    Map<Object, List<HostState>> alike = new LinkedHashMap<>();
+    Map<Object, List<HostState>> groups = new LinkedHashMap<>();
     for (HostState hostState : hostStates) {
-      alike.computeIfAbsent(ofPositions ? hostState.fullness() : new Object(), _ -> new ArrayList<>(1)).add(hostState);
+      groups.computeIfAbsent(ofPositions ? hostState.fullness() : new Object(), _ -> new ArrayList<>(1)).add(hostState);
     }
     List<Entry> entries = new ArrayList<>(hostStates.size());
-    for (List<HostState> group : alike.values()) {
+    for (List<HostState> group : groups.values()) {
       least(group.getFirst()).ifPresent(
           least -> group
               .forEach(hostState -> entries.add(new Entry(least.on(hostState.host().name()), false, hostState))));

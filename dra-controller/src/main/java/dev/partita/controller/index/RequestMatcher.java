@@ -9,7 +9,7 @@ import dev.partita.controller.match.Eligibility;
 import dev.partita.controller.match.MatchResult;
 import dev.partita.controller.match.MatchResult.Match;
 import dev.partita.controller.request.DeviceRequest;
-import dev.partita.controller.request.DeviceRequest.Reading;
+import dev.partita.controller.request.DeviceRequest.Modes;
 import dev.partita.controller.selector.DeviceSelectors;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -32,8 +32,8 @@ public final class RequestMatcher {
   private final boolean ofKinds;
   private final Optional<Set<String>> uuids;
   private final boolean ofPositions;
-  private final Map<Alike, List<Match>> known = new HashMap<>();
-  private @Nullable Alike lastCards;
+  private final Map<CardGroup, List<Match>> known = new HashMap<>();
+  private @Nullable CardGroup lastCards;
   private List<Match> lastDevices = List.of();
 
   public RequestMatcher(Eligibility eligibility, DeviceSelectors selectors, DeviceRequest request) {
@@ -74,11 +74,11 @@ public final class RequestMatcher {
    * positions}: one device, or MIG instances, of whichever card of its kind.
    */
   List<Match> at(HostState hostState, int position) {
-    return devicesOf(cards(hostState, position));
+    return devicesOf(group(hostState, position));
   }
 
   /** The cards of which the request says the same as of that one, if it goes by positions. */
-  public Alike cards(HostState hostState, int position) {
+  public CardGroup group(HostState hostState, int position) {
     return ofKinds ? hostState.cardClasses().get(position) : hostState.positions().get(position);
   }
 
@@ -95,14 +95,14 @@ public final class RequestMatcher {
   }
 
   /**
-   * What of the host could: of every card one device, or MIG instances, unless the request is read as it is written.
+   * What of the host could: of every card one device, or MIG instances, unless any mode serves the request.
    */
   public List<Match> on(HostState hostState) {
-    return ofPositions ? alike(hostState) : oneByOne(hostState.host());
+    return ofPositions ? byGroup(hostState) : oneByOne(hostState.host());
   }
 
   /** Most hosts have cards of one kind only, and so has the host before. */
-  private List<Match> devicesOf(Alike cards) {
+  private List<Match> devicesOf(CardGroup cards) {
     if (cards != lastCards) {
       lastDevices = known.computeIfAbsent(cards, c -> chosen(c.example()));
       lastCards = cards;
@@ -110,7 +110,7 @@ public final class RequestMatcher {
     return lastDevices;
   }
 
-  private List<Match> alike(HostState hostState) {
+  private List<Match> byGroup(HostState hostState) {
     List<Card> cards = hostState.host().cards();
     List<Match> matches = new ArrayList<>(cards.size());
     int position = 0;
@@ -135,15 +135,15 @@ public final class RequestMatcher {
     return host.devicesByCard().values().stream().flatMap(devices -> chosen(devices).stream()).toList();
   }
 
-  /** Of the devices of one card those that the request means. */
+  /** Of the devices of one card those that serve the request. */
   private List<Match> chosen(Collection<Device> devices) {
-    return meant(devices.stream().map(device -> eligibility.inPrinciple(device, request)).toList());
+    return serving(devices.stream().map(device -> eligibility.inPrinciple(device, request)).toList());
   }
 
-  /** Of what could be said of a card's devices, were nothing taken of it, that of those that the request means. */
-  public List<Match> meant(Collection<MatchResult> inPrinciple) {
-    if (request.reading() == Reading.AS_WRITTEN) {
-      return written(inPrinciple);
+  /** Of the results for a card's devices, were nothing taken of it, the matches that serve the request. */
+  public List<Match> serving(Collection<MatchResult> inPrinciple) {
+    if (request.modes() == Modes.ANY) {
+      return inAnyMode(inPrinciple);
     }
     List<Match> instances = new ArrayList<>();
     Optional<Match> undivided = Optional.empty();
@@ -160,11 +160,11 @@ public final class RequestMatcher {
   }
 
   /** Every one of them. Who only looks sees a card as a whole, or in shares, all the same: that is one device. */
-  private List<Match> written(Collection<MatchResult> inPrinciple) {
-    List<Match> written = inPrinciple.stream().filter(Match.class::isInstance).map(Match.class::cast).toList();
-    boolean whole = written.stream().anyMatch(match -> match.device().mode() == DeviceMode.WHOLE);
+  private List<Match> inAnyMode(Collection<MatchResult> inPrinciple) {
+    List<Match> matches = inPrinciple.stream().filter(Match.class::isInstance).map(Match.class::cast).toList();
+    boolean whole = matches.stream().anyMatch(match -> match.device().mode() == DeviceMode.WHOLE);
     boolean once = whole && request.isAdminAccess();
-    return once ? written.stream().filter(match -> match.device().mode() != DeviceMode.SHARED).toList() : written;
+    return once ? matches.stream().filter(match -> match.device().mode() != DeviceMode.SHARED).toList() : matches;
   }
 
   /**

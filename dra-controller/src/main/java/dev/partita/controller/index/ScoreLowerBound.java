@@ -9,7 +9,7 @@ import dev.partita.controller.place.NodeSearch.Choice;
 import dev.partita.controller.place.PlacementScore;
 import dev.partita.controller.place.PlacementScore.CardCost;
 import dev.partita.controller.request.DeviceRequest;
-import dev.partita.controller.request.DeviceRequest.Reading;
+import dev.partita.controller.request.DeviceRequest.Modes;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -34,7 +34,7 @@ final class ScoreLowerBound {
     this.rank = choice.rank();
     this.known =
         this.matchers.stream()
-            .allMatch(matcher -> matcher.ofPositions() && matcher.request().reading() == Reading.AS_MEANT);
+            .allMatch(matcher -> matcher.ofPositions() && matcher.request().modes() == Modes.INFERRED);
     this.spread = this.matchers.stream().allMatch(matcher -> matcher.request().placement().nodes() == Packing.SPREAD);
     this.packed = this.matchers.stream().noneMatch(matcher -> matcher.request().placement().nodes() == Packing.SPREAD);
   }

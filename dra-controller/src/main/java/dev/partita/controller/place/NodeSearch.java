@@ -15,7 +15,7 @@ import dev.partita.controller.place.ClaimPlacement.DevicePlacement;
 import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.Constraint;
 import dev.partita.controller.request.DeviceRequest;
-import dev.partita.controller.request.DeviceRequest.Reading;
+import dev.partita.controller.request.DeviceRequest.Modes;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -221,7 +221,7 @@ public final class NodeSearch {
       int index = match.device().card().key().index();
       own.put(index, match.before(own.getOrDefault(index, account(match.device().card()))));
     }
-    boolean severalOfCard = slot.request().reading() == Reading.AS_WRITTEN
+    boolean severalOfCard = slot.request().modes() == Modes.ANY
         || (!slot.matches().isEmpty() && slot.matches().getFirst().device().mode() == DeviceMode.MIG);
     if (severalOfCard) {
       return byCard(slot,
@@ -285,7 +285,7 @@ public final class NodeSearch {
     for (int i = 0; i < chosen.size(); i++) {
       Slot other = slots.get(i);
       boolean sameRequest = other.claim() == slot.claim() && other.request().name().equals(slot.request().name());
-      boolean severalOfCard = device.mode() == DeviceMode.MIG || slot.request().reading() == Reading.AS_WRITTEN;
+      boolean severalOfCard = device.mode() == DeviceMode.MIG || slot.request().modes() == Modes.ANY;
       if (sameRequest && !severalOfCard && chosen.get(i).device().card().equals(device.card())) {
         return false; // results of one request are on different cards
       }
@@ -327,7 +327,7 @@ public final class NodeSearch {
       for (DeviceRequest request : choice.requests().get(claim)) {
         for (int i = 0; i < slots.size(); i++) {
           if (slots.get(i).claim() == claim && slots.get(i).request().name().equals(request.name())) {
-            devices.add(new DevicePlacement(request.read(Reading.AS_MEANT), chosen.get(i)));
+            devices.add(new DevicePlacement(request.withModes(Modes.INFERRED), chosen.get(i)));
           }
         }
       }

@@ -3,7 +3,7 @@ package dev.partita.controller.reasons;
 import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
 import dev.partita.controller.booking.Account;
-import dev.partita.controller.index.Alike;
+import dev.partita.controller.index.CardGroup;
 import dev.partita.controller.index.CardPosition;
 import dev.partita.controller.index.HostState;
 import dev.partita.controller.index.RequestMatcher;
@@ -30,7 +30,7 @@ final class CardReasons {
   private final boolean oneByOne;
   private final Map<State, OnCard> known = new HashMap<>();
   private final Map<Instances, Integer> instances = new HashMap<>();
-  private final Map<Alike, List<MatchResult>> inPrinciple = new HashMap<>();
+  private final Map<CardGroup, List<MatchResult>> inPrinciple = new HashMap<>();
 
   /** @param oneByOne whether to judge every card by itself all the same */
   CardReasons(Eligibility eligibility, RequestMatcher matcher, boolean oneByOne) {
@@ -39,7 +39,7 @@ final class CardReasons {
     this.oneByOne = oneByOne || !matcher.ofPositions();
   }
 
-  private record State(Alike cards, Account account) {}
+  private record State(CardGroup cards, Account account) {}
 
   /**
    * What is said of a card.
@@ -81,7 +81,7 @@ final class CardReasons {
       }
       OnCard said;
       if (!oneByOne && !position.hasInstances()) {
-        said = known.computeIfAbsent(new State(matcher.cards(hostState, i), hostState.accounts().get(i)),
+        said = known.computeIfAbsent(new State(matcher.group(hostState, i), hostState.accounts().get(i)),
             state -> onUndivided(state, wanted));
       } else {
         if (devices.isEmpty()) {
@@ -113,13 +113,13 @@ final class CardReasons {
 
   /** What the request does not mean of a card neither serves it nor is what it lacks. */
   private OnCard on(List<MatchResult> devices, Account account, int wanted) {
-    List<Match> meant = matcher.meant(devices);
-    List<Match> open = meant.stream().filter(match -> Eligibility.now(match, account) instanceof Match).toList();
+    List<Match> serving = matcher.serving(devices);
+    List<Match> open = serving.stream().filter(match -> Eligibility.now(match, account) instanceof Match).toList();
     if (!open.isEmpty()) {
       return new OnCard(atOnce(open, account, wanted), Optional.empty());
     }
     Optional<CardRefusal> refusal = Optional.empty();
-    for (MatchResult device : meant.isEmpty() ? devices : meant) {
+    for (MatchResult device : serving.isEmpty() ? devices : serving) {
       if (Eligibility.now(device, account) instanceof MatchResult.Refused(CardRefusal why)) {
         refusal = Optional.of(refusal.map(before -> CardRefusal.together(before, why)).orElse(why));
       }

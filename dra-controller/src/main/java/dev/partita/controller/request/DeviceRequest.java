@@ -21,7 +21,7 @@ import java.util.OptionalLong;
  * @param access whether the devices are to be had or only looked at
  * @param oversubscribe how much memory the container gets, in percent of what a share has of the card; 100 for no more
  *        than that
- * @param reading how it is understood where Kubernetes leaves that to the allocator
+ * @param modes of a card that the selectors match in several modes, those that serve the request
  */
 public record DeviceRequest(
     String name,
@@ -33,13 +33,13 @@ public record DeviceRequest(
     Placement placement,
     Access access,
     int oversubscribe,
-    Reading reading) {
+    Modes modes) {
   public DeviceRequest {
     selectors = List.copyOf(selectors);
     tolerations = List.copyOf(tolerations);
   }
 
-  /** Read as it is meant. */
+  /** Served by the mode that its capacities speak of. */
   public DeviceRequest(
       String name,
       List<Selector> selectors,
@@ -50,7 +50,7 @@ public record DeviceRequest(
       Placement placement,
       Access access,
       int oversubscribe) {
-    this(name, selectors, count, memory, cores, tolerations, placement, access, oversubscribe, Reading.AS_MEANT);
+    this(name, selectors, count, memory, cores, tolerations, placement, access, oversubscribe, Modes.INFERRED);
   }
 
   /** A request for devices to have. */
@@ -89,29 +89,23 @@ public record DeviceRequest(
 
   /** The same chosen among cards in another way. */
   public DeviceRequest placed(Placement other) {
-    return new DeviceRequest(name, selectors, count, memory, cores, tolerations, other, access, oversubscribe, reading);
+    return new DeviceRequest(name, selectors, count, memory, cores, tolerations, other, access, oversubscribe, modes);
   }
 
-  /** The same read in another way. */
-  public DeviceRequest read(Reading other) {
-    return other == reading
+  /** The same served by other modes. */
+  public DeviceRequest withModes(Modes other) {
+    return other == modes
         ? this
         : new DeviceRequest(name, selectors, count, memory, cores, tolerations, placement, access, oversubscribe,
             other);
   }
 
-  /** Which devices of a card serve a request, among those that have what it asks for. */
-  public enum Reading {
-    /**
-     * Of a card that the selectors match in several modes the one that the capacities speak of: what somebody means who
-     * writes it.
-     */
-    AS_MEANT,
-    /**
-     * Whichever of a card's devices the selectors match: no more than what it says, as Kubernetes' own allocator reads
-     * it.
-     */
-    AS_WRITTEN
+  /** Which modes of a card serve a request whose selectors match the card in several. */
+  public enum Modes {
+    /** The one that the request's capacities speak of: memory or cores mean a share, for example. */
+    INFERRED,
+    /** Every mode that the selectors match, as for Kubernetes' own allocator. */
+    ANY
   }
 
   /** What a claim gets to do with its devices. */

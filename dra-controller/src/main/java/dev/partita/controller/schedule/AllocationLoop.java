@@ -150,7 +150,7 @@ public final class AllocationLoop implements AutoCloseable {
     PodDecider decider = new PodDecider(view, state, vetoes, budget, heartbeat);
     PodDecisions decisions = new PodDecisions(decides.apply(decider), state, monotonicClock);
     // a pod with several budgets is answered by 500
-    this.evictor = new Evictor(client, edge.apart("evictions"), podEvents, listening);
+    this.evictor = new Evictor(client, edge.isolated("evictions"), podEvents, listening);
     PreemptionSearch search = new PreemptionSearch(view, state, decisions, priorities, monotonicClock);
     this.preemption = new Preemption(view, monotonicClock, state, search, evictor, retries, budget);
     this.scheduler =

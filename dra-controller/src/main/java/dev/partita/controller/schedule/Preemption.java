@@ -110,7 +110,7 @@ final class Preemption {
     }
     long start = System.nanoTime();
     try {
-      return budget.apart(SEARCH, planned);
+      return budget.withOwnTime(SEARCH, planned);
     } catch (OverBudgetException e) {
       LOG.info("pod {}: no preemption for it: the search {}", ObjectKey.of(pod), e.getMessage());
       return Optional.empty();

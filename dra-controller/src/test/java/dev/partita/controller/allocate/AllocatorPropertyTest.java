@@ -19,7 +19,7 @@ import dev.partita.controller.request.ClaimRequest.NamedRequest;
 import dev.partita.controller.request.Constraint;
 import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.request.DeviceRequest.Access;
-import dev.partita.controller.request.DeviceRequest.Reading;
+import dev.partita.controller.request.DeviceRequest.Modes;
 import dev.partita.controller.request.PodNeeds;
 import dev.partita.controller.selector.DeviceSelectors;
 import java.util.ArrayList;
@@ -174,9 +174,10 @@ class AllocatorPropertyTest {
         Set<DeviceRequest> served = new HashSet<>(its.stream().map(DevicePlacement::request).toList());
         assertThat(served).as("one alternative of each request").hasSize(1);
         Set<Object> different = new HashSet<>();
-        boolean meant = isAsMeant(cluster, its);
+        boolean inferred = isInInferredMode(cluster, its);
         its.stream().map(cluster::device).forEach(
-            device -> assertThat(different.add(device.profile().isPresent() || !meant ? device.name() : device.card()))
+            device -> assertThat(
+                different.add(device.profile().isPresent() || !inferred ? device.name() : device.card()))
                 .as("results of one request on different cards").isTrue());
         int wanted = ReportedDevice.wanted(served.iterator().next());
         assertThat(its.size()).isEqualTo(wanted == 0 ? its.size() : wanted);
@@ -225,17 +226,17 @@ class AllocatorPropertyTest {
             .filter(request.alternatives()::contains).findFirst().orElseThrow());
       }
     }
-    boolean meant = allocated.claims().stream().allMatch(claim -> isAsMeant(cluster, claim.devices()));
-    Reading reading = meant ? Reading.AS_MEANT : Reading.AS_WRITTEN;
+    boolean inferred = allocated.claims().stream().allMatch(claim -> isInInferredMode(cluster, claim.devices()));
+    Modes modes = inferred ? Modes.INFERRED : Modes.ANY;
     for (String node : cluster.nodeNames()) {
       boolean candidate = cluster.capacities.of(node).holds(needs);
       if (candidate && rank > 0) {
-        assertThat(cluster.everyWay(node).canServe(pod, rank, reading)).as("%s in a way that comes before", node)
+        assertThat(cluster.everyWay(node).canServe(pod, rank, modes)).as("%s in a way that comes before", node)
             .isNotEqualTo(Optional.of(true));
       }
-      if (candidate && reading == Reading.AS_WRITTEN) {
-        assertThat(cluster.everyWay(node).canServe(pod, Integer.MAX_VALUE, Reading.AS_MEANT))
-            .as("%s with what is meant", node).isNotEqualTo(Optional.of(true));
+      if (candidate && modes == Modes.ANY) {
+        assertThat(cluster.everyWay(node).canServe(pod, Integer.MAX_VALUE, Modes.INFERRED))
+            .as("%s in the mode that is inferred", node).isNotEqualTo(Optional.of(true));
       }
       boolean placed = allocator.placeOn(node, pod, cluster.refreshed()).isPresent();
       cluster.everyWay(node).canServe(pod)
@@ -244,9 +245,9 @@ class AllocatorPropertyTest {
   }
 
   /** Whether each is of its card what its request means. */
-  private static boolean isAsMeant(KnownCluster cluster, List<DevicePlacement> results) {
+  private static boolean isInInferredMode(KnownCluster cluster, List<DevicePlacement> results) {
     return results.stream().allMatch(
-        result -> ReportedDevice.meant(cluster.devices(cluster.device(result).card()), result.request())
+        result -> ReportedDevice.inInferredMode(cluster.devices(cluster.device(result).card()), result.request())
             .contains(cluster.device(result)));
   }
 

@@ -11,7 +11,7 @@ import dev.partita.controller.request.Constraint;
 import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.request.DeviceRequest.Access;
 import dev.partita.controller.request.DeviceRequest.Count;
-import dev.partita.controller.request.DeviceRequest.Reading;
+import dev.partita.controller.request.DeviceRequest.Modes;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -60,14 +60,14 @@ final class EveryWay {
    * settled.
    */
   Optional<Boolean> canServe(List<ClaimRequest> claims) {
-    return canServe(claims, Integer.MAX_VALUE, Reading.AS_WRITTEN);
+    return canServe(claims, Integer.MAX_VALUE, Modes.ANY);
   }
 
   /** The same with alternatives that are better, added up over all requests, than that rank. */
-  Optional<Boolean> canServe(List<ClaimRequest> claims, int below, Reading reading) {
+  Optional<Boolean> canServe(List<ClaimRequest> claims, int below, Modes modes) {
     boolean settled = true;
     for (List<DeviceRequest> choice : choices(claims, below)) {
-      Optional<Boolean> can = canServeThese(claims, choice, reading);
+      Optional<Boolean> can = canServeThese(claims, choice, modes);
       if (can.orElse(false)) {
         return can;
       }
@@ -80,12 +80,12 @@ final class EveryWay {
   Optional<Boolean> canServe(ClaimRequest claim, DeviceRequest request) {
     ClaimRequest alone =
         new ClaimRequest(claim.claim(), List.of(new NamedRequest(request.name(), List.of(request))), List.of());
-    return canServeThese(List.of(alone), List.of(request), Reading.AS_WRITTEN);
+    return canServeThese(List.of(alone), List.of(request), Modes.ANY);
   }
 
   /** Cards that could serve it, as far as each by itself can say. */
   long cardsFor(DeviceRequest request) {
-    return cards.keySet().stream().filter(card -> !open(card, request, reading(request, Reading.AS_WRITTEN)).isEmpty())
+    return cards.keySet().stream().filter(card -> !open(card, request, modes(request, Modes.ANY)).isEmpty())
         .count();
   }
 
@@ -109,20 +109,20 @@ final class EveryWay {
   }
 
   /** Who says how cards are to be chosen is read in one way only, and so is who wants all there are. */
-  private static Reading reading(DeviceRequest request, Reading asked) {
+  private static Modes modes(DeviceRequest request, Modes asked) {
     Placement placement = request.placement();
     boolean choosesCards = placement.exclusive() || placement.gpus() != Packing.AUTO
         || placement.numa() != Affinity.AUTO || placement.nvlink() != Affinity.AUTO;
-    return choosesCards || request.count() instanceof Count.All ? Reading.AS_MEANT : asked;
+    return choosesCards || request.count() instanceof Count.All ? Modes.INFERRED : asked;
   }
 
-  private Optional<Boolean> canServeThese(List<ClaimRequest> claims, List<DeviceRequest> requests, Reading reading) {
+  private Optional<Boolean> canServeThese(List<ClaimRequest> claims, List<DeviceRequest> requests, Modes modes) {
     List<Unit> units = new ArrayList<>();
     int next = 0;
     for (ClaimRequest claim : claims) {
       for (int i = 0; i < claim.requests().size(); i++) {
         DeviceRequest request = requests.get(next++);
-        Optional<List<Unit>> its = units(claim, request, reading(request, reading));
+        Optional<List<Unit>> its = units(claim, request, modes(request, modes));
         if (its.isEmpty()) {
           return Optional.of(false);
         }
@@ -141,11 +141,11 @@ final class EveryWay {
   }
 
   /** Empty if the node lacks what they need. */
-  private Optional<List<Unit>> units(ClaimRequest claim, DeviceRequest request, Reading reading) {
+  private Optional<List<Unit>> units(ClaimRequest claim, DeviceRequest request, Modes modes) {
     List<Unit> units = new ArrayList<>();
     if (request.count() instanceof Count.Exactly(int devices)) {
       List<ReportedDevice> possible =
-          cards.keySet().stream().flatMap(card -> open(card, request, reading).stream()).toList();
+          cards.keySet().stream().flatMap(card -> open(card, request, modes).stream()).toList();
       for (int i = 0; i < devices; i++) {
         units.add(new Unit(claim, request, possible));
       }
@@ -173,10 +173,12 @@ final class EveryWay {
         && isTooMuch(device, request);
   }
 
-  private List<ReportedDevice> open(CardKey card, DeviceRequest request, Reading reading) {
+  private List<ReportedDevice> open(CardKey card, DeviceRequest request, Modes modes) {
     List<ReportedDevice> ofCard = cards.getOrDefault(card, List.of());
     List<ReportedDevice> possible =
-        reading == Reading.AS_MEANT ? ReportedDevice.meant(ofCard, request) : ReportedDevice.written(ofCard, request);
+        modes == Modes.INFERRED
+            ? ReportedDevice.inInferredMode(ofCard, request)
+            : ReportedDevice.inAnyMode(ofCard, request);
     return possible.stream().filter(device -> !isTooMuch(device, request)).toList();
   }
 

@@ -183,7 +183,7 @@ record ReportedDevice(
    * Of a card's devices those that a request means which could be had if nothing were taken: the whole, or shares, or
    * else instances.
    */
-  static List<ReportedDevice> meant(List<ReportedDevice> ofCard, DeviceRequest request) {
+  static List<ReportedDevice> inInferredMode(List<ReportedDevice> ofCard, DeviceRequest request) {
     List<ReportedDevice> possible = ofCard.stream().filter(device -> device.isPossible(request)).toList();
     List<ReportedDevice> undivided = possible.stream().filter(device -> device.mode != DeviceMode.MIG).toList();
     if (undivided.isEmpty()) {
@@ -197,7 +197,7 @@ record ReportedDevice(
    * Of a card's devices those that have what a request says, and could be had if nothing were taken; who only looks
    * sees a whole card or its shares, not both.
    */
-  static List<ReportedDevice> written(List<ReportedDevice> ofCard, DeviceRequest request) {
+  static List<ReportedDevice> inAnyMode(List<ReportedDevice> ofCard, DeviceRequest request) {
     List<ReportedDevice> possible = ofCard.stream().filter(device -> device.isPossible(request)).toList();
     boolean once = request.access() == DeviceRequest.Access.MONITOR
         && possible.stream().anyMatch(device -> device.mode == DeviceMode.WHOLE);
