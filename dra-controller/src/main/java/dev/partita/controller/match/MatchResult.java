@@ -34,11 +34,6 @@ public sealed interface MatchResult {
     public Account after(Account before) {
       return booking().map(before::plus).orElse(before);
     }
-
-    /** The card's account before it was taken. */
-    public Account before(Account after) {
-      return booking().map(after::minus).orElse(after);
-    }
   }
 
   /** It cannot serve the request. */

@@ -53,6 +53,14 @@ public final class NodeSearch {
    */
   private record Slot(int claim, ClaimRequest owner, DeviceRequest request, List<Match> matches, boolean sibling) {}
 
+  /** Sorting is stable, so a request's slots stay together. */
+  private static final Comparator<Slot> ORDER =
+      Comparator.comparingInt((Slot slot) -> slot.matches().size())
+          .thenComparing(slot -> slot.matches().stream().anyMatch(NodeSearch::leavesRoomForShares))
+          .thenComparing(slot -> -slot.matches().stream().mapToLong(Match::memory).max().orElse(0))
+          .thenComparingInt(Slot::claim)
+          .thenComparing(slot -> slot.request().name());
+
   private NodeSearch(GpuHost host, Accounts accounts, List<Slot> slots) {
     this.host = host;
     this.accounts = accounts;
@@ -80,11 +88,13 @@ public final class NodeSearch {
       Choice choice,
       Function<DeviceRequest, List<Match>> matches) {
     List<Slot> slots = new ArrayList<>();
+    int requests = 0;
     for (int claim = 0; claim < choice.claims().size(); claim++) {
       int before = slots.size();
       for (DeviceRequest request : choice.requests().get(claim)) {
         List<Match> possible = meant(request, matches.apply(request), accounts);
         int wanted = wanted(request, possible);
+        requests++;
         for (int i = 0; i < wanted; i++) {
           slots.add(new Slot(claim, choice.claims().get(claim), request, possible, i > 0));
         }
@@ -93,13 +103,9 @@ public final class NodeSearch {
         return Optional.empty();
       }
     }
-    // Sorting is stable, so a request's slots stay together.
-    slots.sort(
-        Comparator.comparingInt((Slot slot) -> slot.matches().size())
-            .thenComparing(slot -> slot.matches().stream().anyMatch(NodeSearch::leavesRoomForShares))
-            .thenComparing(slot -> -slot.matches().stream().mapToLong(Match::memory).max().orElse(0))
-            .thenComparingInt(Slot::claim)
-            .thenComparing(slot -> slot.request().name()));
+    if (requests > 1) {
+      slots.sort(ORDER);
+    }
     NodeSearch search = new NodeSearch(host, accounts, slots);
     List<Match> chosen = new ArrayList<>();
     return search.place(chosen) ? Optional.of(search.found(choice, chosen)) : Optional.empty();
@@ -131,7 +137,7 @@ public final class NodeSearch {
     List<Level> levels = new ArrayList<>(slots.size());
     while (chosen.size() < slots.size()) {
       if (levels.size() == chosen.size()) {
-        levels.add(new Level(open(chosen)));
+        levels.add(level(chosen, levels));
       }
       Level level = levels.getLast();
       if (level.tried < level.open.size()) {
@@ -151,15 +157,17 @@ public final class NodeSearch {
   }
 
   /**
-   * What the slot at one position could take when its turn came, how many of these were tried, and what the last one
-   * changed.
+   * The cards of a slot's request in order, which of them the slot could take when its turn came, how many of these
+   * were tried, and what the last one changed.
    */
   private static final class Level {
+    private final List<Match> inOrder;
     private final List<Match> open;
     private int tried;
     private @Nullable Account before;
 
-    Level(List<Match> open) {
+    Level(List<Match> inOrder, List<Match> open) {
+      this.inOrder = inOrder;
       this.open = open;
     }
   }
@@ -181,56 +189,36 @@ public final class NodeSearch {
     }
   }
 
-  /** Cards that the next slot can take, the best first; none if they are too few for it and its siblings. */
-  private List<Match> open(List<Match> chosen) {
-    int position = chosen.size();
-    List<Match> open = open(slots.get(position), position, chosen);
-    return open.size() < siblingsFrom(position) ? List.of() : open;
-  }
-
   /**
-   * Cards that the slot can take now, the best first. A sibling takes none that comes before its elder's: order is no
-   * choice.
+   * Cards that the next slot can take, the best first; none if they are too few for it and its siblings. A sibling
+   * takes none that comes before its elder's: order is no choice.
    */
-  private List<Match> open(Slot slot, int position, List<Match> chosen) {
+  private Level level(List<Match> chosen, List<Level> before) {
+    int position = chosen.size();
+    Slot slot = slots.get(position);
+    List<Match> inOrder = slot.sibling() ? before.getLast().inOrder : inOrder(slot, position, chosen);
+    int first = slot.sibling() ? inOrder.indexOf(chosen.getLast()) + 1 : 0;
     List<Match> open = new ArrayList<>();
-    int after = -1;
-    List<Match> inOrder = inOrder(slot, position, chosen);
-    if (slot.sibling()) {
-      after = inOrder.indexOf(chosen.getLast());
-    }
-    for (int i = after + 1; i < inOrder.size(); i++) {
+    for (int i = first; i < inOrder.size(); i++) {
       Match match = inOrder.get(i);
       if (Eligibility.now(match, account(match.device().card())) instanceof Match
           && allowed(slot, match.device(), chosen)) {
         open.add(match);
       }
     }
-    return open;
+    return new Level(inOrder, open.size() < siblingsFrom(position) ? List.of() : open);
   }
 
-  /** The request's cards as they were preferred before its first slot was placed. */
-  private List<Match> inOrder(Slot slot, int position, List<Match> chosen) {
-    int first = position;
-    while (slots.get(first).sibling()) {
-      first--;
-    }
-    Map<Integer, Account> own = first == position ? Map.of() : new HashMap<>();
-    for (int i = first; i < position; i++) {
-      Match match = chosen.get(i);
-      int index = match.device().card().key().index();
-      own.put(index, match.before(own.getOrDefault(index, account(match.device().card()))));
-    }
+  /** The request's cards as they are preferred before its first slot, the one at that position, is placed. */
+  private List<Match> inOrder(Slot slot, int first, List<Match> chosen) {
     boolean severalOfCard = slot.request().modes() == Modes.ANY
         || (!slot.matches().isEmpty() && slot.matches().getFirst().device().mode() == DeviceMode.MIG);
     if (severalOfCard) {
-      return byCard(slot,
-          match -> own.getOrDefault(match.device().card().key().index(), account(match.device().card())));
+      return byCard(slot, match -> account(match.device().card()));
     }
     List<Ranked> ranked = new ArrayList<>(slot.matches().size());
     for (Match match : slot.matches()) {
-      @Nullable Account mine = own.isEmpty() ? null : own.get(match.device().card().key().index());
-      Account before = mine == null ? account(match.device().card()) : mine;
+      Account before = account(match.device().card());
       ranked.add(new Ranked(match, before, PlacementScore.ofCard(match, before, slot.request().placement().gpus())));
     }
     Comparator<Ranked> best = Comparator.comparingLong(Ranked::cost);
