@@ -56,7 +56,7 @@ public final class Evictor implements AutoCloseable {
   private boolean areEvicted(Pod preemptor, Nomination nomination, boolean onTrial) {
     for (Victim victim : nomination.victims()) {
       if (!isEvicted(victim, onTrial)) {
-        listener.evictionRefused(ObjectKey.of(preemptor), nomination.podUid(), victim.uid());
+        listener.evictionRefused(ObjectKey.of(preemptor), nomination.pod().uid(), victim.uid());
         return false;
       }
       if (!onTrial) {

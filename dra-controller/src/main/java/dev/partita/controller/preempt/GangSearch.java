@@ -6,6 +6,7 @@ import dev.partita.controller.decide.Decision;
 import dev.partita.controller.decide.PodDecisions;
 import dev.partita.controller.preempt.PreemptionSearch.Room;
 import dev.partita.controller.state.Nomination;
+import dev.partita.controller.state.Nomination.Awaited;
 import dev.partita.controller.state.PodPlan;
 import dev.partita.controller.state.SchedulerState;
 import dev.partita.controller.state.Victim;
@@ -70,7 +71,7 @@ final class GangSearch {
             List<String> victims = nomination.victims().stream().map(Victim::uid).toList();
             leaving.addAll(victims);
             scope.withoutPods(victims);
-            scope.without(nomination.claims());
+            scope.without(nomination.awaited().claims());
             scope.assume(plan(pod, wait, room.get().outcome()));
           }
           case Decision.Wait _,Decision.Nothing _,Decision.ClaimMissing _,Decision.LeaveToScheduler _,Decision.Refuse _ -> {
@@ -111,10 +112,13 @@ final class GangSearch {
   private static Map<Pod, Nomination> together(Map<Pod, Nomination> found) {
     Set<String> victims =
         found.values().stream().flatMap(own -> own.victims().stream()).map(Victim::uid).collect(Collectors.toSet());
-    Set<String> claims = found.values().stream().flatMap(own -> own.claims().stream()).collect(Collectors.toSet());
-    Instant end = found.values().stream().map(Nomination::until).max(Comparator.naturalOrder()).orElseThrow();
+    Set<String> claims =
+        found.values().stream().flatMap(own -> own.awaited().claims().stream()).collect(Collectors.toSet());
+    Instant end =
+        found.values().stream().map(own -> own.awaited().until()).max(Comparator.naturalOrder()).orElseThrow();
+    Awaited awaited = new Awaited(victims, claims, end);
     Map<Pod, Nomination> together = new LinkedHashMap<>();
-    found.forEach((pod, nomination) -> together.put(pod, nomination.within(victims, claims, end)));
+    found.forEach((pod, nomination) -> together.put(pod, nomination.within(awaited)));
     return together;
   }
 }

@@ -178,18 +178,11 @@ public final class PreemptionSearch {
       Grounds grounds,
       Set<String> freed,
       long grace) {
+    Set<String> awaited = victims.stream().map(Victim::uid).collect(Collectors.toSet());
     return new Nomination(
-        pod.getMetadata().getUid(),
-        pod.getMetadata().getNamespace(),
-        PodOrder.priority(pod),
-        outcome.node(),
-        outcome.bookings(),
-        PodRequests.of(pod),
-        victims,
-        victims.stream().map(Victim::uid).collect(Collectors.toSet()),
-        grounds,
-        freed,
-        clock.instant().plusSeconds(grace).plus(PATIENCE));
+        new Nomination.Preemptor(pod.getMetadata().getUid(), pod.getMetadata().getNamespace(), PodOrder.priority(pod)),
+        new Nomination.Place(outcome.node(), outcome.bookings(), PodRequests.of(pod)), victims, grounds,
+        new Nomination.Awaited(awaited, freed, clock.instant().plusSeconds(grace).plus(PATIENCE)));
   }
 
   /** Whether the preemptor may have the victim evicted at all. */

@@ -124,7 +124,8 @@ final class Preemption {
     plan.nominations().forEach(
         (pod, nomination) -> {
           state.nominate(nomination);
-          retries.after(Duration.between(clock.instant(), nomination.until()), new WorkItem.Again(ObjectKey.of(pod)));
+          retries.after(Duration.between(clock.instant(), nomination.awaited().until()),
+              new WorkItem.Again(ObjectKey.of(pod)));
         });
     evictor.evict(plan.nominations());
   }
@@ -155,8 +156,8 @@ final class Preemption {
   }
 
   private boolean isUnderWay(Nomination nomination) {
-    return clock.instant().isBefore(nomination.until())
-        && (nomination.awaited().stream().anyMatch(victim -> view.podByUid(victim) != null)
-            || nomination.claims().stream().anyMatch(state.claims()::isTaken));
+    return clock.instant().isBefore(nomination.awaited().until())
+        && (nomination.awaited().pods().stream().anyMatch(victim -> view.podByUid(victim) != null)
+            || nomination.awaited().claims().stream().anyMatch(state.claims()::isTaken));
   }
 }

@@ -32,11 +32,12 @@ final class Nominations {
 
   /** UIDs of the claims that pods give back, or have given back, for those for which something is kept. */
   Set<String> claims() {
-    return byPod.values().stream().flatMap(nomination -> nomination.claims().stream()).collect(Collectors.toSet());
+    return byPod.values().stream().flatMap(nomination -> nomination.awaited().claims().stream())
+        .collect(Collectors.toSet());
   }
 
   void put(Nomination nomination) {
-    byPod.put(nomination.podUid(), nomination);
+    byPod.put(nomination.pod().uid(), nomination);
     keep(nomination);
   }
 
@@ -48,8 +49,8 @@ final class Nominations {
    * Nothing is kept any longer for pods, such as those of one gang, that cannot get their place unless that pod goes.
    */
   void removeAwaiting(String victimUid) {
-    List<String> pods = byPod.values().stream().filter(nomination -> nomination.awaited().contains(victimUid))
-        .map(Nomination::podUid).toList();
+    List<String> pods = byPod.values().stream().filter(nomination -> nomination.awaited().pods().contains(victimUid))
+        .map(nomination -> nomination.pod().uid()).toList();
     pods.forEach(this::remove);
   }
 
@@ -82,8 +83,8 @@ final class Nominations {
    */
   Collection<Nomination> lift(String podUid, int priority) {
     List<Nomination> lifted = byPod.values().stream()
-        .filter(nomination -> isKept(nomination.podUid()))
-        .filter(nomination -> nomination.podUid().equals(podUid) || nomination.priority() < priority)
+        .filter(nomination -> isKept(nomination.pod().uid()))
+        .filter(nomination -> nomination.pod().uid().equals(podUid) || nomination.pod().priority() < priority)
         .toList();
     lifted.forEach(this::release);
     return lifted;
@@ -95,8 +96,9 @@ final class Nominations {
   }
 
   void keep(Nomination nomination) {
-    ledger.keep(nomination.key(), nomination.namespace(), nomination.bookings());
-    loads.put(nomination.key(), nomination.node(), nomination.requests());
+    Nomination.Place place = nomination.place();
+    ledger.keep(nomination.key(), nomination.pod().namespace(), place.bookings());
+    loads.put(nomination.key(), place.node(), place.requests());
   }
 
   private void release(Nomination nomination) {

@@ -235,8 +235,9 @@ class SchedulerStateTest {
                     .toList())
             .toList();
     int priority = Objects.requireNonNull(pod(pod).getSpec().getPriority());
-    return new Nomination(uid(pod), "default", priority, node, bookings, PodRequests.of(pod(pod)), List.of(), Set.of(),
-        new Nomination.Grounds.Priority(), Set.of(claim("r" + card)), Instant.EPOCH);
+    return new Nomination(new Nomination.Preemptor(uid(pod), "default", priority),
+        new Nomination.Place(node, bookings, PodRequests.of(pod(pod))), List.of(), new Nomination.Grounds.Priority(),
+        new Nomination.Awaited(Set.of(), Set.of(claim("r" + card)), Instant.EPOCH));
   }
 
   private Pod pod(String name) {
