@@ -146,14 +146,11 @@ public final class ScenarioRun {
         took.length - failed,
         failed,
         took.length < scenario.claims(),
-        sum / n,
-        sorted.length == 0 ? 0 : sorted[n / 2],
-        sorted.length == 0 ? 0 : sorted[n * 99 / 100],
-        prepared / n,
-        scenario.nodes() * scenario.gpusPerNode(),
-        touched,
-        (coresTotal + 99) / 100,
-        freeNodes,
+        new ScenarioReport.Times(
+            sum / n, sorted.length == 0 ? 0 : sorted[n / 2], sorted.length == 0 ? 0 : sorted[n * 99 / 100],
+            prepared / n),
+        new ScenarioReport.CardUse(
+            scenario.nodes() * scenario.gpusPerNode(), touched, (coresTotal + 99) / 100, freeNodes),
         placements);
   }
 

@@ -19,7 +19,7 @@ class ScenarioRunTest {
   void sharesArePackedNearlyAsTightlyAsCanBe(PodSizes sizes, double most) throws IOException {
     ScenarioReport report = play("shares", sizes);
     assertThat(report.failed()).isZero();
-    assertThat(report.gpusTouched()).isLessThanOrEqualTo((int) (report.gpusFloor() * most));
+    assertThat(report.cards().touched()).isLessThanOrEqualTo((int) (report.cards().floor() * most));
   }
 
   static Stream<Arguments> podSizes() {
