@@ -94,8 +94,7 @@ public class RareDecisionBenchmark {
     DeviceRequest request = Requests.share("gpu", 1, 8 * GpuNodes.GIB, 25);
     Placement placement = request.placement().packed(Packing.SPREAD, Packing.SPREAD);
     return decide(Requests.claim("spread",
-        new DeviceRequest("gpu", request.selectors(), request.count(), request.memory(), request.cores(), List.of(),
-            placement)));
+        request.placed(placement)));
   }
 
   @Benchmark
@@ -112,8 +111,7 @@ public class RareDecisionBenchmark {
   public Optional<Outcome.Allocated> allShares() {
     DeviceRequest one = Requests.share("gpu", 1, 8 * GpuNodes.GIB, 5);
     return decide(
-        Requests.claim("all", new DeviceRequest("gpu", one.selectors(), new DeviceRequest.Count.All(), one.memory(),
-            one.cores(), List.of(), one.placement())));
+        Requests.claim("all", Requests.all(one)));
   }
 
   /** Claims that nobody has asked for before. */

@@ -5,9 +5,11 @@ import dev.partita.api.config.Decoded;
 import dev.partita.api.config.FieldError;
 import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.device.CapacityName;
+import dev.partita.controller.request.CapacityRequest;
 import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.request.DeviceRequest.Access;
 import dev.partita.controller.request.DeviceRequest.Count;
+import dev.partita.controller.request.DeviceRequest.Modes;
 import dev.partita.controller.request.DeviceRequest.Selector;
 import dev.partita.controller.request.DeviceRequest.Toleration;
 import dev.partita.controller.request.MemoryRequest;
@@ -90,8 +92,8 @@ final class RequestReader {
     }
     return count.map(
         number -> new DeviceRequest(
-            part.name(), expressions, number, memory, cores, tolerations, config.placement(),
-            part.adminAccess() ? Access.MONITOR : Access.OWN, config.oversubscribe()));
+            part.name(), expressions, number, new CapacityRequest(memory, cores, config.oversubscribe()), tolerations,
+            config.placement(), part.adminAccess() ? Access.MONITOR : Access.OWN, Modes.INFERRED));
   }
 
   /** MIG instances are not divided: like a selector, an amount says which of them will do. */

@@ -1,5 +1,6 @@
 package dev.partita.controller.forecast;
 
+import dev.partita.controller.request.CapacityRequest;
 import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.request.PodNeeds;
@@ -70,9 +71,9 @@ public final class DemandHistory {
   static Kind kind(PodNeeds needs, DeviceRequest request) {
     return new Kind(
         needs,
-        Optional.of(new DeviceRequest("", request.selectors(), request.count(), request.memory(), request.cores(),
-            request.tolerations(),
-            request.placement())));
+        Optional.of(new DeviceRequest("", request.selectors(), request.count(),
+            new CapacityRequest(request.memory(), request.cores()), request.tolerations(), request.placement(),
+            DeviceRequest.Access.OWN, DeviceRequest.Modes.INFERRED)));
   }
 
   private void count(Kind kind) {

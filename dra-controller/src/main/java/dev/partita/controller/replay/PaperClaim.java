@@ -1,7 +1,7 @@
 package dev.partita.controller.replay;
 
 import dev.partita.api.DeviceMode;
-import dev.partita.api.config.GpuShareConfig.Placement;
+import dev.partita.controller.request.CapacityRequest;
 import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.ClaimRequest.NamedRequest;
@@ -47,8 +47,7 @@ final class PaperClaim {
       selectors.add(new DeviceRequest.Selector("request", any));
     }
     DeviceRequest request =
-        new DeviceRequest("gpu", selectors, new DeviceRequest.Count.Exactly(count), memory, cores, List.of(),
-            Placement.DEFAULT);
+        DeviceRequest.of("gpu", selectors, new DeviceRequest.Count.Exactly(count), CapacityRequest.of(memory, cores));
     return new ClaimRequest(new ClaimRef("default", name, name), List.of(new NamedRequest("gpu", List.of(request))),
         constraints);
   }

@@ -1,7 +1,6 @@
 package dev.partita.controller.request;
 
 import dev.partita.api.DeviceName;
-import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.config.GpuShareConfig.Placement;
 import dev.partita.api.sharing.SharingStrategy;
 import dev.partita.controller.inventory.Device;
@@ -14,67 +13,45 @@ import java.util.OptionalLong;
  * @param name as results name it: the request's, or {@code request/subrequest}
  * @param selectors what a device must satisfy, the class's first
  * @param count how many
- * @param memory of each
- * @param cores percent of each; empty for what the device's policy says, which is none
+ * @param capacity how much of each
  * @param tolerations taints that do not matter
  * @param placement how to choose among cards
  * @param access whether the devices are to be had or only looked at
- * @param oversubscribe how much memory the container gets, in percent of what a share has of the card; 100 for no more
- *        than that
  * @param modes of a card that the selectors match in several modes, those that serve the request
  */
 public record DeviceRequest(
     String name,
     List<Selector> selectors,
     Count count,
-    MemoryRequest memory,
-    OptionalLong cores,
+    CapacityRequest capacity,
     List<Toleration> tolerations,
     Placement placement,
     Access access,
-    int oversubscribe,
     Modes modes) {
   public DeviceRequest {
     selectors = List.copyOf(selectors);
     tolerations = List.copyOf(tolerations);
   }
 
-  /** Served by the mode that its capacities speak of. */
-  public DeviceRequest(
-      String name,
-      List<Selector> selectors,
-      Count count,
-      MemoryRequest memory,
-      OptionalLong cores,
-      List<Toleration> tolerations,
-      Placement placement,
-      Access access,
-      int oversubscribe) {
-    this(name, selectors, count, memory, cores, tolerations, placement, access, oversubscribe, Modes.INFERRED);
+  /** Devices to have, on whichever cards the selectors match and no taint keeps off. */
+  public static DeviceRequest of(String name, List<Selector> selectors, Count count, CapacityRequest capacity) {
+    return new DeviceRequest(name, selectors, count, capacity, List.of(), Placement.DEFAULT, Access.OWN,
+        Modes.INFERRED);
   }
 
-  /** A request for devices to have. */
-  public DeviceRequest(
-      String name,
-      List<Selector> selectors,
-      Count count,
-      MemoryRequest memory,
-      OptionalLong cores,
-      List<Toleration> tolerations,
-      Placement placement) {
-    this(name, selectors, count, memory, cores, tolerations, placement, Access.OWN, GpuShareConfig.NOT_OVERSUBSCRIBED);
+  /** How much memory of each device. */
+  public MemoryRequest memory() {
+    return capacity.memory();
   }
 
-  /** Memory as an amount: so many bytes of each, or nothing said. */
-  public DeviceRequest(
-      String name,
-      List<Selector> selectors,
-      Count count,
-      OptionalLong bytes,
-      OptionalLong cores,
-      List<Toleration> tolerations,
-      Placement placement) {
-    this(name, selectors, count, MemoryRequest.of(bytes), cores, tolerations, placement);
+  /** Percent of each device's time; empty for what its policy says. */
+  public OptionalLong cores() {
+    return capacity.cores();
+  }
+
+  /** How much memory the container gets, in percent of what a share has of the card. */
+  public int oversubscribe() {
+    return capacity.oversubscribe();
   }
 
   /** Whether its devices are only looked at: whoever else has them keeps them. */
@@ -89,15 +66,14 @@ public record DeviceRequest(
 
   /** The same chosen among cards in another way. */
   public DeviceRequest placed(Placement other) {
-    return new DeviceRequest(name, selectors, count, memory, cores, tolerations, other, access, oversubscribe, modes);
+    return new DeviceRequest(name, selectors, count, capacity, tolerations, other, access, modes);
   }
 
   /** The same served by other modes. */
   public DeviceRequest withModes(Modes other) {
     return other == modes
         ? this
-        : new DeviceRequest(name, selectors, count, memory, cores, tolerations, placement, access, oversubscribe,
-            other);
+        : new DeviceRequest(name, selectors, count, capacity, tolerations, placement, access, other);
   }
 
   /** Which modes of a card serve a request whose selectors match the card in several. */

@@ -122,8 +122,7 @@ class AllocatorTest {
     cluster.nodes.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 100 * GIB));
     DeviceRequest plain = Requests.whole("gpu", 1);
     DeviceRequest half =
-        new DeviceRequest("gpu", plain.selectors(), plain.count(), new MemoryRequest.Percent(50), plain.cores(),
-            plain.tolerations(), plain.placement());
+        Requests.amounting(plain, new MemoryRequest.Percent(50), plain.cores());
     assertThat(cluster.refusal(Requests.claim("x", half))).contains("a whole card has no capacity memoryPercent");
   }
 
@@ -210,9 +209,7 @@ class AllocatorTest {
   }
 
   private static DeviceRequest oversubscribed(DeviceRequest request) {
-    return new DeviceRequest(request.name(), request.selectors(), request.count(), request.memory(), request.cores(),
-        request.tolerations(),
-        request.placement(), request.access(), 150);
+    return Requests.oversubscribed(request, 150);
   }
 
   private long memoryOf(DeviceRequest request) {
@@ -353,8 +350,7 @@ class AllocatorTest {
     DeviceRequest plain = Requests.share("gpu", 1, GIB, 0);
     var everything = new DeviceRequest.Toleration(Optional.empty(), Optional.empty(), Optional.empty());
     DeviceRequest tolerant =
-        new DeviceRequest("gpu", plain.selectors(), plain.count(), plain.memory(), plain.cores(), List.of(everything),
-            plain.placement());
+        Requests.tolerating(plain, everything);
     assertThat(cluster.placed(Requests.claim("x", tolerant))).hasSize(1);
   }
 

@@ -3,6 +3,7 @@ package dev.partita.controller.allocate;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.config.GpuShareConfig.Choice;
 import dev.partita.api.config.GpuShareConfig.Placement;
+import dev.partita.controller.request.CapacityRequest;
 import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.ClaimRequest.NamedRequest;
@@ -43,9 +44,8 @@ final class Requests {
 
   /** Shares of so many percent of each card's memory. */
   static DeviceRequest percent(String name, int count, int percent, long cores) {
-    return new DeviceRequest(
-        name, List.of(mode(DeviceMode.SHARED)), new Count.Exactly(count), new MemoryRequest.Percent(percent),
-        OptionalLong.of(cores), List.of(), Placement.DEFAULT);
+    return DeviceRequest.of(name, List.of(mode(DeviceMode.SHARED)), new Count.Exactly(count),
+        new CapacityRequest(new MemoryRequest.Percent(percent), OptionalLong.of(cores)));
   }
 
   static DeviceRequest whole(String name, int count) {
@@ -59,38 +59,32 @@ final class Requests {
       Count count,
       OptionalLong memory,
       OptionalLong cores) {
-    return new DeviceRequest(name, selectors, count, memory, cores, List.of(), Placement.DEFAULT);
+    return DeviceRequest.of(name, selectors, count, CapacityRequest.of(memory, cores));
   }
 
   /** The same to look at only. */
   static DeviceRequest monitor(DeviceRequest request) {
-    return new DeviceRequest(
-        request.name(), request.selectors(), request.count(), request.memory(), request.cores(), request.tolerations(),
-        request.placement(),
-        DeviceRequest.Access.MONITOR, request.oversubscribe());
+    return new DeviceRequest(request.name(), request.selectors(), request.count(), request.capacity(),
+        request.tolerations(), request.placement(), DeviceRequest.Access.MONITOR, request.modes());
   }
 
   /** The same with more memory than it has of the card, in percent of that. */
   static DeviceRequest oversubscribed(DeviceRequest request, int percent) {
-    return new DeviceRequest(request.name(), request.selectors(), request.count(), request.memory(), request.cores(),
-        request.tolerations(),
-        request.placement(), request.access(), percent);
+    return new DeviceRequest(request.name(), request.selectors(), request.count(),
+        new CapacityRequest(request.memory(), request.cores(), percent), request.tolerations(), request.placement(),
+        request.access(), request.modes());
   }
 
   /** The same where these taints do not matter. */
   static DeviceRequest tolerating(DeviceRequest request, Toleration... taints) {
-    return new DeviceRequest(
-        request.name(), request.selectors(), request.count(), request.memory(), request.cores(), List.of(taints),
-        request.placement(),
-        request.access(), request.oversubscribe());
+    return new DeviceRequest(request.name(), request.selectors(), request.count(), request.capacity(), List.of(taints),
+        request.placement(), request.access(), request.modes());
   }
 
   /** The same of another number of devices. */
   static DeviceRequest counted(DeviceRequest request, Count count) {
-    return new DeviceRequest(
-        request.name(), request.selectors(), count, request.memory(), request.cores(), request.tolerations(),
-        request.placement(), request.access(),
-        request.oversubscribe());
+    return new DeviceRequest(request.name(), request.selectors(), count, request.capacity(), request.tolerations(),
+        request.placement(), request.access(), request.modes());
   }
 
   /** The same of all devices that there are of the kind. */
@@ -100,17 +94,15 @@ final class Requests {
 
   /** The same with other amounts of memory and cores. */
   static DeviceRequest amounting(DeviceRequest request, MemoryRequest memory, OptionalLong cores) {
-    return new DeviceRequest(request.name(), request.selectors(), request.count(), memory, cores, request.tolerations(),
-        request.placement(),
-        request.access(), request.oversubscribe());
+    return new DeviceRequest(request.name(), request.selectors(), request.count(),
+        new CapacityRequest(memory, cores, request.oversubscribe()), request.tolerations(), request.placement(),
+        request.access(), request.modes());
   }
 
   /** The same with other selectors. */
   static DeviceRequest selected(DeviceRequest request, List<Selector> selectors) {
-    return new DeviceRequest(
-        request.name(), selectors, request.count(), request.memory(), request.cores(), request.tolerations(),
-        request.placement(), request.access(),
-        request.oversubscribe());
+    return new DeviceRequest(request.name(), selectors, request.count(), request.capacity(), request.tolerations(),
+        request.placement(), request.access(), request.modes());
   }
 
   /** The same placed in another way. */

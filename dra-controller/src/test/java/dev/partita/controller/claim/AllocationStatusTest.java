@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.partita.api.config.GpuShareConfig;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.Inventory;
@@ -12,6 +11,7 @@ import dev.partita.controller.match.CardUse;
 import dev.partita.controller.match.MatchResult.Match;
 import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.place.ClaimPlacement.DevicePlacement;
+import dev.partita.controller.request.CapacityRequest;
 import dev.partita.controller.request.DeviceRequest;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceAllocationConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
@@ -143,9 +143,8 @@ class AllocationStatusTest {
   }
 
   private static DeviceRequest request(String request) {
-    return new DeviceRequest(
-        request, List.of(), new DeviceRequest.Count.Exactly(1), OptionalLong.empty(), OptionalLong.empty(), List.of(),
-        GpuShareConfig.DEFAULT.placement());
+    return DeviceRequest.of(request, List.of(), new DeviceRequest.Count.Exactly(1),
+        CapacityRequest.of(OptionalLong.empty(), OptionalLong.empty()));
   }
 
   private static int order(DeviceAllocationConfiguration config) {

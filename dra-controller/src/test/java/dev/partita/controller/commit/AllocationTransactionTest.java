@@ -2,7 +2,6 @@ package dev.partita.controller.commit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.node.GpuNode;
 import dev.partita.controller.Cluster;
 import dev.partita.controller.GpuNodes;
@@ -15,6 +14,7 @@ import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.match.CardUse;
 import dev.partita.controller.match.MatchResult.Match;
 import dev.partita.controller.place.ClaimPlacement;
+import dev.partita.controller.request.CapacityRequest;
 import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.state.PodPlan;
@@ -104,11 +104,8 @@ class AllocationTransactionTest {
 
   private ClaimPlacement placement(ResourceClaim claim) {
     DeviceRequest request =
-        new DeviceRequest(
-            "gpu", List.of(), new DeviceRequest.Count.Exactly(1), OptionalLong.of(60 * GpuNodes.GIB),
-            OptionalLong.empty(),
-            List.of(),
-            GpuShareConfig.DEFAULT.placement());
+        DeviceRequest.of("gpu", List.of(), new DeviceRequest.Count.Exactly(1),
+            CapacityRequest.of(OptionalLong.of(60 * GpuNodes.GIB), OptionalLong.empty()));
     var device = host.devices().stream().filter(d -> d.allowsMultipleAllocations()).findFirst().orElseThrow();
     Match given = new Match(device, 60 * GpuNodes.GIB, 0, CardUse.of(request.strategy(device.name())));
     return new ClaimPlacement(ClaimReader.ref(claim),

@@ -2,7 +2,6 @@ package dev.partita.controller.match;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.config.GpuShareConfig.Placement;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeSpec.PublishedMode;
@@ -13,8 +12,10 @@ import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.match.MatchResult.Match;
+import dev.partita.controller.request.CapacityRequest;
 import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.request.DeviceRequest.Access;
+import dev.partita.controller.request.DeviceRequest.Modes;
 import dev.partita.controller.request.MemoryRequest;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -145,8 +146,9 @@ class CardUseTest {
   void whoOnlyLooksSeesNoMoreThanWhatCouldBeHad() {
     Device shared = device("gpu-0-shared");
     DeviceRequest request =
-        new DeviceRequest("gpu", List.of(), new DeviceRequest.Count.Exactly(1), new MemoryRequest.Bytes(200 * GIB),
-            OptionalLong.empty(), List.of(), Placement.DEFAULT, Access.MONITOR, GpuShareConfig.NOT_OVERSUBSCRIBED);
+        new DeviceRequest("gpu", List.of(), new DeviceRequest.Count.Exactly(1),
+            new CapacityRequest(new MemoryRequest.Bytes(200 * GIB), OptionalLong.empty()), List.of(), Placement.DEFAULT,
+            Access.MONITOR, Modes.INFERRED);
     assertThat(CardUse.of(request.strategy(shared.name())).match(shared, request))
         .isEqualTo(new MatchResult.Refused(new CardRefusal.TooSmall(140 * GIB, 200 * GIB, "h200")));
   }
@@ -165,9 +167,11 @@ class CardUseTest {
         ? Placement.DEFAULT.alone()
         : Placement.DEFAULT;
     return new DeviceRequest("gpu", List.of(), new DeviceRequest.Count.Exactly(1),
-        shared ? EIGHT : MemoryRequest.of(OptionalLong.empty()), shared ? OptionalLong.of(25) : OptionalLong.empty(),
+        shared
+            ? new CapacityRequest(EIGHT, OptionalLong.of(25))
+            : CapacityRequest.of(OptionalLong.empty(), OptionalLong.empty()),
         List.of(), placement, row.strategy() == SharingStrategy.AdminAccess.class ? Access.MONITOR : Access.OWN,
-        GpuShareConfig.NOT_OVERSUBSCRIBED);
+        Modes.INFERRED);
   }
 
   private static Device device(String name) {

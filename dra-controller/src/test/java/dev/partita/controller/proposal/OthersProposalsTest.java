@@ -3,8 +3,8 @@ package dev.partita.controller.proposal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.Driver;
-import dev.partita.api.config.GpuShareConfig.Placement;
 import dev.partita.controller.HeldClock;
+import dev.partita.controller.request.CapacityRequest;
 import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.DeviceRequest;
@@ -79,9 +79,8 @@ class OthersProposalsTest {
 
   private static ClaimRequest request(int devices, OptionalLong memory) {
     DeviceRequest request =
-        new DeviceRequest("gpu", List.of(), new DeviceRequest.Count.Exactly(devices), memory, OptionalLong.empty(),
-            List.of(),
-            Placement.DEFAULT);
+        DeviceRequest.of("gpu", List.of(), new DeviceRequest.Count.Exactly(devices),
+            CapacityRequest.of(memory, OptionalLong.empty()));
     return new ClaimRequest(new ClaimRef("a", "c", "1"),
         List.of(new ClaimRequest.NamedRequest("gpu", List.of(request))),
         List.of());

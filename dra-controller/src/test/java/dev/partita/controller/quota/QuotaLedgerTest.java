@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
-import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.quota.Amounts;
@@ -16,6 +15,7 @@ import dev.partita.controller.booking.Booking;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.request.CapacityRequest;
 import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.ClaimRequest.NamedRequest;
@@ -196,8 +196,7 @@ class QuotaLedgerTest {
   private static ClaimRequest exclusive() {
     DeviceRequest small = request(1).requests().getFirst().alternatives().getFirst();
     DeviceRequest alone =
-        new DeviceRequest("gpu", small.selectors(), small.count(), small.memory(), small.cores(), List.of(),
-            small.placement().alone());
+        small.placed(small.placement().alone());
     return new ClaimRequest(new ClaimRef("a-dev", "c", "uid"), List.of(new NamedRequest("gpu", List.of(alone))),
         List.of());
   }
@@ -216,10 +215,8 @@ class QuotaLedgerTest {
 
   private static ClaimRequest request(long gib) {
     DeviceRequest request =
-        new DeviceRequest(
-            "gpu", List.of(), new DeviceRequest.Count.Exactly(1), OptionalLong.of(gib * GIB), OptionalLong.empty(),
-            List.of(),
-            GpuShareConfig.DEFAULT.placement());
+        DeviceRequest.of("gpu", List.of(), new DeviceRequest.Count.Exactly(1),
+            CapacityRequest.of(OptionalLong.of(gib * GIB), OptionalLong.empty()));
     return new ClaimRequest(new ClaimRef("a-dev", "c", "uid"), List.of(new NamedRequest("gpu", List.of(request))),
         List.of());
   }

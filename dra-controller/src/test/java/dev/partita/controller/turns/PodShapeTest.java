@@ -2,7 +2,7 @@ package dev.partita.controller.turns;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.api.config.GpuShareConfig.Placement;
+import dev.partita.controller.request.CapacityRequest;
 import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.ClaimRequest.NamedRequest;
@@ -78,8 +78,8 @@ class PodShapeTest {
 
   private static PodShape shape(Pod pod, String claim, long bytes) {
     DeviceRequest request =
-        new DeviceRequest("gpu", List.of(), new DeviceRequest.Count.Exactly(1), OptionalLong.of(bytes),
-            OptionalLong.empty(), List.of(), Placement.DEFAULT);
+        DeviceRequest.of("gpu", List.of(), new DeviceRequest.Count.Exactly(1),
+            CapacityRequest.of(OptionalLong.of(bytes), OptionalLong.empty()));
     return PodShape.of(pod, List.of(), List.of(new ClaimRequest(new ClaimRef("n", claim, "uid-" + claim),
         List.of(new NamedRequest("gpu", List.of(request))), List.of())));
   }
