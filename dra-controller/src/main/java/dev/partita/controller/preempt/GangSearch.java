@@ -53,11 +53,10 @@ final class GangSearch {
     Set<String> leaving = new HashSet<>();
     try (SchedulerState.Scope scope = state.scope()) {
       for (Pod pod : pods) {
-        switch (decisions.of(pod, scope.placed())) {
+        switch (decisions.assume(pod, scope)) {
           case Decision.Allocate(PodPlan plan) -> {
             found.put(pod, search.nomination(pod, plan.outcome()));
             outcomes.add(plan.outcome());
-            scope.assume(plan);
           }
           case Decision.Settled _ -> {} // by claims that it shares with others of the gang
           case Decision.Wait wait when rooms(found) < MOST && search.mayEvict(pod) -> {

@@ -19,7 +19,6 @@ import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -62,7 +61,7 @@ final class Explanations {
     if (scheduler.isWriting(ObjectKey.of(pod))) {
       return said(pod, State.Placed, "what was decided for it is being written");
     }
-    Decision decision = decisions.of(pod, Map.of());
+    Decision decision = decisions.of(pod);
     Optional<String> gang = Gang.of(pod).flatMap(this::missing);
     return switch (decision) {
       case Decision.Nothing _ ->

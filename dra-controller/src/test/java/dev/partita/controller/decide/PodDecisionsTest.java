@@ -19,7 +19,6 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -209,6 +208,6 @@ class PodDecisionsTest {
   }
 
   private Decision decide(Pod pod) {
-    return cluster.decisions.of(pod, Map.of());
+    return cluster.decisions.of(pod);
   }
 }

@@ -250,7 +250,7 @@ class PreemptionSearchTest {
 
   private Optional<Nomination> find(Pod pod) {
     String before = cluster.taken();
-    Decision decision = cluster.decisions.of(pod, Map.of());
+    Decision decision = cluster.decisions.of(pod);
     Optional<PreemptionPlan> plan =
         decision instanceof Decision.Wait wait ? search.forPod(pod, wait) : Optional.empty();
     assertThat(cluster.taken()).as("nothing has changed").isEqualTo(before);

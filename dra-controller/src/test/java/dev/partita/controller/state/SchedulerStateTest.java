@@ -216,7 +216,7 @@ class SchedulerStateTest {
 
   /** Where the pod would go now; empty if it has a place, or finds none. */
   private Optional<PodPlan> plan(String pod) {
-    return cluster.decisions.of(pod(pod), Map.of()) instanceof Decision.Allocate(PodPlan plan)
+    return cluster.decisions.of(pod(pod)) instanceof Decision.Allocate(PodPlan plan)
         ? Optional.of(plan)
         : Optional.empty();
   }
@@ -224,7 +224,7 @@ class SchedulerStateTest {
   /** Of what the pod would get on that card of an empty node. */
   private Nomination nomination(String pod, String node, int card) {
     PodPlan plan =
-        ((Decision.Allocate) cluster().decisions.of(pod(pod), Map.of())).plan();
+        ((Decision.Allocate) cluster().decisions.of(pod(pod))).plan();
     var bookings =
         plan.outcome().claims().stream().map(ClaimPlacement::bookings)
             .map(
