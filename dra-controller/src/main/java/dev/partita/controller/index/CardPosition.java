@@ -20,7 +20,7 @@ public final class CardPosition implements CardGroup {
   private static final List<DeviceAttribute> OF_POSITION = DeviceAttribute.of(Scope.POSITION);
 
   /** Attributes that still tell cards of one position apart, by name without domain. */
-  static final Set<String> OF_ONE_CARD = DeviceAttribute.identifiersOf(Scope.CARD);
+  static final Set<String> DIFFERING = DeviceAttribute.identifiersOf(Scope.CARD);
 
   private final CardClass cardClass;
   private final List<Device> example;

@@ -27,7 +27,7 @@ record HostShape(List<CardClass> kinds, List<Integer> agreement) {
     List<Integer> agreement = new ArrayList<>();
     for (int i = 0; i < devices.size(); i++) {
       for (Map.Entry<String, AttributeValue> attribute : devices.get(i).attributes().entrySet()) {
-        if (CardKind.isOfOneCard(attribute.getKey())) {
+        if (CardKind.isDiffering(attribute.getKey())) {
           agreement.add(firsts.computeIfAbsent(attribute.getKey(), name -> new HashMap<>()).merge(attribute.getValue(),
               i, Math::min));
         }

@@ -41,9 +41,9 @@ public final class RequestMatcher {
     this.request = request;
     Choice uuidsAsked = request.placement().uuids();
     this.ofKinds = uuidsAsked.isAny()
-        && request.selectors().stream().noneMatch(s -> selectors.mayRead(s.expression(), CardKind.OF_ONE_CARD));
+        && request.selectors().stream().noneMatch(s -> selectors.mayRead(s.expression(), CardKind.DIFFERING));
     this.ofPositions = uuidsAsked.isAny()
-        && request.selectors().stream().noneMatch(s -> selectors.mayRead(s.expression(), CardPosition.OF_ONE_CARD));
+        && request.selectors().stream().noneMatch(s -> selectors.mayRead(s.expression(), CardPosition.DIFFERING));
     this.uuids =
         uuidsAsked.choose().isEmpty()
             ? request.selectors().stream().flatMap(s -> selectors.onlyUuids(s.expression()).stream()).findFirst()
