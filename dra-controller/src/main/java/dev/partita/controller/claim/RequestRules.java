@@ -129,18 +129,13 @@ public final class RequestRules {
       return Optional.empty();
     }
     DeviceMode mode = mig ? DeviceMode.MIG : DeviceMode.WHOLE;
-    boolean oversubscribed =
-        config.oversubscribe() != GpuShareConfig.NOT_OVERSUBSCRIBED && !SharingStrategy.canOversubscribe(mode);
-    boolean exclusive = config.placement().exclusive() && !SharingStrategy.canBeExclusive(mode);
-    return oversubscribed || exclusive
-        ? Optional.of(
-            new FieldError(
+    return SharingStrategy.unfulfilled(mode, config.oversubscribe(), config.placement())
+        .map(
+            field -> new FieldError(
                 part.path() + ".deviceClassName",
-                part.className() + " gives " + (mig ? "MIG instances" : "whole cards") + ", and "
-                    + (oversubscribed ? "oversubscribe" : "placement.exclusive")
+                part.className() + " gives " + (mig ? "MIG instances" : "whole cards") + ", and " + field.path()
                     + " of the GpuShareConfig is for shares only; leave it out, or use a class of shares such as "
-                    + Driver.SHARE_CLASS))
-        : Optional.empty();
+                    + Driver.SHARE_CLASS));
   }
 
   /**

@@ -1,6 +1,5 @@
 package dev.partita.controller.match;
 
-import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.device.CapacityName;
 import dev.partita.api.sharing.SharingStrategy;
 import dev.partita.controller.booking.Account;
@@ -32,12 +31,16 @@ record WholeCard() implements CardUse {
     if (request.memory() instanceof MemoryRequest.Percent) {
       return new MatchResult.Refused(new CardRefusal.NoSuchCapacity(device.mode(), "memoryPercent"));
     }
-    if (request.oversubscribe() != GpuShareConfig.NOT_OVERSUBSCRIBED) {
-      return new MatchResult.Refused(new CardRefusal.NotOversubscribed(device.mode()));
+    Optional<SharingStrategy.ModeField> unfulfilled =
+        SharingStrategy.unfulfilled(device.mode(), request.oversubscribe(), request.placement());
+    if (unfulfilled.isPresent()) {
+      return new MatchResult.Refused(
+          switch (unfulfilled.get()) {
+            case OVERSUBSCRIBE -> new CardRefusal.NotOversubscribed(device.mode());
+            case EXCLUSIVE -> new CardRefusal.NotExclusive();
+          });
     }
-    if (request.placement().exclusive() && !SharingStrategy.canBeExclusive(device.mode())) {
-      return new MatchResult.Refused(new CardRefusal.NotExclusive());
-    }
+
     long memory = device.total(CapacityName.MEMORY);
     if (request.memory() instanceof MemoryRequest.Bytes(long asked) && asked > memory) {
       return new MatchResult.Refused(new CardRefusal.TooSmall(memory, asked, device.card().model()));
