@@ -12,8 +12,8 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * What is free of all hosts' cards, as the searches need it: the index of hosts, and the forecast of what later pods
- * will ask for. It follows an inventory, the books, and what pods ask for. For one thread.
+ * Keeps what is free of all hosts' cards, as the searches need it: the index of hosts, and the forecast of what later
+ * pods will ask for. It follows an inventory, the books, and what pods ask for. For one thread.
  */
 public final class FreeCards {
   private final HostCapacities capacities;

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What of one card is taken.
+ * What claims have taken of one card.
  *
  * @param shares how many shares
  * @param wholes how often the card is taken as a whole: more than once only if somebody else allocated wrongly

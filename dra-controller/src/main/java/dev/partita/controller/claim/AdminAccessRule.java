@@ -8,8 +8,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who may look at devices that others have. The API server asks for the same label when a claim is made (KEP-5018);
- * that it is still there when the claim is allocated is asked here.
+ * Says who may look at devices that others have ({@code adminAccess}). The API server requires the same label when a
+ * claim is made (KEP-5018); this checks that it is still there when the claim is allocated.
  */
 public final class AdminAccessRule {
   static final String LABEL = "resource.kubernetes.io/admin-access";

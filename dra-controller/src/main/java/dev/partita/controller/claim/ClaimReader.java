@@ -22,7 +22,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads what a ResourceClaim asks for. What it does not understand it names; it never leaves anything out in silence.
+ * Reads what a ResourceClaim asks for. It names what it does not understand, and never ignores anything in silence.
  */
 public final class ClaimReader {
   /** Most devices of one allocation (resource.k8s.io/v1, AllocationResultsMaxSize). */

@@ -3,7 +3,7 @@ package dev.partita.controller.claim;
 import dev.partita.controller.request.ClaimRequest;
 import java.util.List;
 
-/** What a ResourceClaim turned out to be. */
+/** What reading a ResourceClaim has shown. */
 public sealed interface ClaimReading {
   /** No request is for this driver's devices: somebody else's. */
   record Foreign() implements ClaimReading {}

@@ -12,8 +12,8 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * Finds what a claim's configs demand that only the controller honours: kube-scheduler reads no config, and would not
- * hold to it.
+ * Finds the fields of a claim's configs that only the controller honours. kube-scheduler reads no configs, so it would
+ * not keep to them.
  */
 public final class ControllerOnlyFields {
   private ControllerOnlyFields() {}

@@ -25,7 +25,10 @@ import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** What a claim's own spec tells to be wrong with its requests for our devices, so that it need not be made. */
+/**
+ * Finds what is wrong with a claim's requests for our devices by its spec alone, so that such a claim can be refused
+ * before it is made.
+ */
 public final class RequestRules {
   private static final BigDecimal ALL_CORES = BigDecimal.valueOf(100);
 

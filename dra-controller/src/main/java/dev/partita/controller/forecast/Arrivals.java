@@ -4,8 +4,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The pods of all fillings, one after the other, as hosts see them that have cards of certain kinds: pods that no such
- * card will do for are left out, and what the others need of a card of each kind is one number.
+ * The pods with which hosts are filled up, one filling after the other, for hosts whose cards are of certain kinds.
+ * Pods that no such card can serve are left out, and what a pod needs of a card of each kind is one number.
  */
 final class Arrivals {
   /** Most pods of a filling: two numbers have a bit for each. */

@@ -7,8 +7,7 @@ import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The hosts that a kind of pods fits on, the cheapest first. The first one is found without putting the others in
- * order.
+ * Lists the hosts on which a kind of pods fits, the cheapest first. It finds the first one without sorting the others.
  */
 final class CheapestHosts {
   private final ForecastHosts hosts;

@@ -12,9 +12,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Counts what pods have asked for, to forecast what later pods will ask for. Old arrivals weigh less and less. The
- * snapshot that others compute with changes only after half as many pods again have arrived (at least 20), so that what
- * was computed from it can be kept. For one thread.
+ * Counts what pods have asked for, to forecast what later pods will ask for. Old arrivals weigh less and less. Others
+ * compute with a snapshot, which changes only when half as many pods again have arrived (at least 20), so that their
+ * results can be kept. For one thread.
  */
 public final class DemandHistory {
   private static final int FIRST = 20;

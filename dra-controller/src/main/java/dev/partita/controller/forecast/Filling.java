@@ -3,9 +3,9 @@ package dev.partita.controller.forecast;
 import java.util.Arrays;
 
 /**
- * Fills up one host again and again, each time from the same state: each pod that fits takes its place where least is
+ * Fills up one host again and again, each time from the same state. A pod that fits takes the place where least is
  * left. The cards that later pods can use are kept in order of what is free of them, each as one number: parts free,
- * index of the kind, memory and cores. Half of an allocator's time is spent here.
+ * index of the kind, memory and cores. The allocator spends half of its time here.
  */
 final class Filling {
   private static final int SIZE_AT = 40;

@@ -15,8 +15,8 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The forecast's hosts by position, in the order in which they were added. Hosts that are equal make a group, so that a
- * decision looks at each group and not at each host: of 5,000 hosts most are as empty as others. For one thread.
+ * Keeps the forecast's hosts by position, in the order in which they were added. Hosts that are equal make a group, so
+ * that a decision looks at each group and not at each host: of 5,000 hosts most are as empty as others. For one thread.
  */
 final class ForecastHosts {
   private final List<HostState> hostStates = new ArrayList<>();

@@ -2,7 +2,7 @@ package dev.partita.controller.forecast;
 
 import java.util.Arrays;
 
-/** Costs by the fingerprint of what they are the costs of. It forgets all of them once it has had so many. */
+/** Remembers costs by a fingerprint of what was computed. It forgets all of them when there are too many. */
 final class KnownCosts {
   /** No cost. */
   static final long UNKNOWN = Long.MIN_VALUE;

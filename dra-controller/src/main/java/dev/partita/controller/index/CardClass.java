@@ -9,8 +9,8 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps all cards that are sold alike, on all hosts, in the order in which a share would take them. Compared by
- * identity: there is one for each kind of card.
+ * Keeps all cards of one kind, on all hosts, in the order in which a share would take them. Compared by identity: there
+ * is one for each kind of card.
  */
 public final class CardClass implements CardGroup {
   private final List<Device> example;

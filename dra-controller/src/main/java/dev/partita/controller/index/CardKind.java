@@ -11,8 +11,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What a card is, but for where it is and what it is called: whatever reads none of {@link #DIFFERING} says the same of
- * all cards of a kind.
+ * What a card is, apart from its place and its name. Whatever reads none of {@link #DIFFERING} says the same of all
+ * cards of a kind.
  *
  * @param sellableMemory bytes that its shares may hold together
  * @param devices what it is offered as

@@ -19,8 +19,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Places choices on hosts, for requests that no order of cards answers: on those hosts that have the devices which a
- * request names; otherwise in the order of a {@link Ranking}.
+ * Places requests on hosts, if no order of cards answers them. If a request names devices, it looks at the hosts that
+ * have them; otherwise it follows the order of a {@link Ranking}.
  */
 public final class HostScan {
   private final HostIndex cards;

@@ -24,10 +24,9 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * Finds the best host for the two kinds of requests that are nearly all of them, a share of one card and whole cards of
- * one host, by looking it up in {@link HostIndex}. For these the score of a placement follows from the state of the
- * cards before it is made, so hosts come in order of their score, and the first one that the pod can use is the best
- * one.
+ * Looks up the best host in {@link HostIndex}, for the two kinds of requests that are nearly all of them: a share of
+ * one card, and whole cards of one host. Their score follows from the state of the cards before they are placed. So
+ * hosts come in order of score, and the first one that the pod can use is the best.
  */
 public final class OrderedSearch {
   private final HostIndex cards;

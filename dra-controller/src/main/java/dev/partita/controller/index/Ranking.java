@@ -22,10 +22,10 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All hosts in the order in which claims of one kind would take them, for claims that no order of cards answers. A host
- * stands where the least that a placement there can score puts it, until it is the first one: then a placement is
- * looked for, and it moves to where that puts it. What was found is kept until the host changes, so that a decision
- * looks at the hosts that changed since the last one of its kind, and places on few of them. For one thread.
+ * Keeps all hosts in the order in which claims of one kind would take them, for claims that no order of cards answers.
+ * At first a host stands where the lower bound of its score puts it. When it comes first, a placement is searched
+ * there, and the host moves to where that placement's score puts it. What was found is kept until the host changes. So
+ * a decision looks only at hosts that changed since the last one of its kind, and searches few of them. For one thread.
  */
 final class Ranking {
   private final List<Choice> choices;

@@ -18,9 +18,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Computes a lower bound on the score of any placement on a host, from one look at each card: no placement there is
- * better. For one request of shares the bound is the score itself, unless constraints or groups of cards rule out the
- * best cards; where the host cannot serve the choice at all the bound mostly says so.
+ * Computes a score than which no placement on a host is better, from one look at each card. For one request of shares
+ * it is the score of the best placement itself, unless constraints or groups of cards rule out the best cards. Of a
+ * host that cannot serve the choice at all it mostly says so.
  */
 final class ScoreLowerBound {
   private final List<RequestMatcher> matchers;

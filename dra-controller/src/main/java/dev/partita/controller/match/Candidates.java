@@ -3,7 +3,7 @@ package dev.partita.controller.match;
 import dev.partita.controller.inventory.GpuHost;
 import java.util.Optional;
 
-/** What speaks against a node for one pod, asked only of nodes that come into question. */
+/** Says what speaks against a node for one pod. It is asked only about nodes that come into question. */
 @FunctionalInterface
 public interface Candidates {
   /**

@@ -13,9 +13,9 @@ import dev.partita.controller.request.MemoryRequest;
 import java.util.Optional;
 
 /**
- * How a claim uses a card: for every {@link SharingStrategy} the class that answers for it in the controller. There is
- * one object of each; what is special to a claim comes as a parameter. Nothing else in the controller tells strategies
- * apart. Books, quotas and proposals go by what is {@linkplain #booking booked}, and the search for a place by what is
+ * Says what a {@link SharingStrategy} means to the controller. There is one class for each strategy, and one object of
+ * each class; what is special to a claim comes as a parameter. Nothing else in the controller tells strategies apart.
+ * Books, quotas and proposals go by what is {@linkplain #booking booked}, and the search for a place by what is
  * {@linkplain #takes taken}.
  */
 public sealed interface CardUse permits HookedShare, ExclusiveShare, WholeCard, MigInstance, AdminAccess {

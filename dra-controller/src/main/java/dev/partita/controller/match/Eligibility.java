@@ -23,7 +23,10 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Judges devices one by one: selectors, capacities, taints, and what is free. */
+/**
+ * Judges devices one by one: whether the selectors match, whether the capacities are enough, whether taints keep off,
+ * and whether enough is free.
+ */
 public final class Eligibility {
   private static final Pattern MODEL_ASKED = Pattern.compile("\\.model\\s*==\\s*[\"']([^\"']+)[\"']");
 

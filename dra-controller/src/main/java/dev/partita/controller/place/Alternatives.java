@@ -10,8 +10,9 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * The ways in which the claims of a pod could be served, the best first: by the alternatives of {@code firstAvailable},
- * and for each of these first with all that the claims prefer, then with what matters most of it, in the end without.
+ * Lists the ways in which the claims of a pod could be served, the best first. They follow the alternatives of {@code
+ * firstAvailable}. For each of these the first way keeps all that the claims prefer, the next ones what matters most of
+ * it, and the last one nothing.
  */
 public final class Alternatives {
   /** Combinations of firstAvailable alternatives that are tried on a node. */

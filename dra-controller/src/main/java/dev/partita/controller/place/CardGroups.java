@@ -17,9 +17,10 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * Which cards of a host belong together, for requests that prefer or require cards that do: NVLink before NUMA. A claim
- * takes the smallest group that has enough free cards for all of it, so that larger ones stay whole for others; if none
- * has, it begins with the largest. Within a group the cards with most links among them come first.
+ * Says which cards of a host belong together, for requests that prefer or require such cards: by NVLink first, then by
+ * NUMA node. A claim takes the smallest group that has enough free cards for all of it, so that larger groups stay
+ * whole for others. If no group has enough, it begins with the largest. Within a group the cards with most links among
+ * them come first.
  */
 final class CardGroups {
   private CardGroups() {}

@@ -29,9 +29,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Places requests on one node: depth first, the requests with the fewest cards to choose from first, and for each the
- * best card first, so that the first placement found is a good one. Bounded, for claims can be made so that a full
- * search takes for ever.
+ * Places the requests of a pod on one node, by a search that goes depth first. The requests with the fewest cards to
+ * choose from come first, and for each the best card is tried first, so that the first placement found is a good one.
+ * The search is bounded, for claims can be made so that a full one never ends.
  */
 public final class NodeSearch {
   /** Most cards that are tried before the node is given up. */

@@ -23,7 +23,7 @@ import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** What speaks against cards for one request: said once for all cards that are alike and equally full. */
+/** Says what speaks against cards for one request, once for all cards that are alike and equally full. */
 final class CardReasons {
   private final Eligibility eligibility;
   private final RequestMatcher matcher;

@@ -19,7 +19,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Why no node can serve a pod's claims: every node with its reason. {@link #summary} folds it into what fits an event.
+ * Says why no node can serve a pod's claims, with a reason for every node. {@link #summary} shortens it to what fits an
+ * event.
  *
  * @param nodes by name
  */

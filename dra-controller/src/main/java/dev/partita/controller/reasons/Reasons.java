@@ -19,8 +19,8 @@ import java.util.OptionalInt;
 import java.util.function.Function;
 
 /**
- * Says for every host, and every card of it, why it cannot serve a pod's claims. Looks at all of them, once at hosts
- * that are alike: asked only when none can.
+ * Finds for every host, and for every card of it, why it cannot serve a pod's claims. Hosts that are alike are looked
+ * at once. This takes long, so it is done only when no host can serve them.
  */
 public final class Reasons {
   private final Eligibility eligibility;

@@ -7,7 +7,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What the devices of several requests must have in common, or not. A device without the attribute never satisfies it.
+ * An attribute that the devices of several requests must have in common, or must not. A device without the attribute
+ * never satisfies it.
  */
 public sealed interface Constraint {
   /** Fully qualified name of the attribute. */

@@ -28,8 +28,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What every claim takes: what the API server says, and on top of it what this instance has decided and the informers
- * do not show yet. For one thread.
+ * Keeps what every claim takes: what the API server says, and besides it what this instance has decided and the
+ * informers do not show yet. For one thread.
  */
 public final class ClaimLedger {
   /** What became of a claim since it was last seen. */

@@ -16,7 +16,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells the demand history of every pod once, whoever placed it. After a restart it tells of all pods that are there.
+ * Tells the demand history of every pod once, whoever placed the pod. After a restart it tells of all pods that exist.
  * For one thread.
  */
 public final class DemandRecorder {

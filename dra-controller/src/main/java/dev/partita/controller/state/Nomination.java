@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What is kept for a pod for which others are evicted.
+ * What is kept for a pod while others are evicted for it.
  *
  * @param pod for which it is
  * @param place what it is to get

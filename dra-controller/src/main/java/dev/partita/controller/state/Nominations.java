@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What is kept for pods for which others are evicted: taken for pods of lower priority, and of the same. For one
+ * Keeps the nominations of pods. What they keep counts as taken for pods of lower and of equal priority. For one
  * thread.
  */
 final class Nominations {

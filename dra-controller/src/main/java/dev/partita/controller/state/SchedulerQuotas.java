@@ -38,16 +38,15 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a claim that is about to be made is more than a quota allows where kube-scheduler allocates: there nobody of
- * ours is asked again. What claims have counts, and so does what they wait for. It holds in every instance, leading or
- * not, and costs nothing as long as there is no quota or no such node.
+ * Says whether a claim that is about to be made exceeds a quota on nodes where kube-scheduler allocates, for there the
+ * controller is not asked again. What claims have counts, and so does what waiting claims ask for. It works in every
+ * instance, leading or not, and costs nothing as long as there is no quota or no such node.
  *
- * <p>Claims that are made before the watch shows those from a moment ago do not see them.
+ * <p>A claim that is made at the same time as others does not see them until the watch shows them.
  *
  * <p>Informers never wait for it: their threads only note what has changed. Selectors are evaluated without the lock
- * that holds the books, so that a claim whose selectors take long holds up no other claim; and when they take longer
- * than {@link #PATIENCE}, that claim is refused: to let it through would let anybody by who writes a selector that is
- * slow enough.
+ * that guards the books, so that a claim whose selectors take long delays no other claim. If they take longer than
+ * {@link #PATIENCE}, the claim is refused. Otherwise a selector that is slow enough would pass any quota.
  */
 public final class SchedulerQuotas implements AutoCloseable {
   /** For a claim that has no name or UID yet. */

@@ -20,9 +20,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What counts as taken when a pod is decided about: by claims, by pods on nodes, and by nominations. What the API
- * server says is told to {@link #claims} and {@link #loads}; what is decided changes them through the methods here. For
- * one thread.
+ * Keeps what counts as taken when a pod is decided about: by claims, by pods on nodes, and by nominations. What the API
+ * server says is told to {@link #claims} and {@link #loads}; decisions change it through the methods here. For one
+ * thread.
  */
 public final class SchedulerState {
   private final ClusterObjects objects;
