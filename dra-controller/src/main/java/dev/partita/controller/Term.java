@@ -21,7 +21,10 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** One term of leadership: everything that writes. What it remembers ends with it; the next term reads the API anew. */
+/**
+ * Runs all that writes during one term of leadership. What it remembers ends with the term; the next one reads the API
+ * anew.
+ */
 final class Term implements AutoCloseable {
   private final AtomicBoolean leads = new AtomicBoolean(true);
   private final ClaimEvents events;

@@ -5,9 +5,9 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Ends a decision that takes more of the deciding thread's time than it may: whoever works for long asks it at every
- * step. What a decision costs is up to whoever writes the pod and its claims, with 32 selectors a request of a million
- * units each. For one thread.
+ * Ends a decision that takes more of the deciding thread's time than it may: whatever works for long calls it at every
+ * step. The time depends on those who write pods and claims, who may have 32 selectors a request of a million units
+ * each. For one thread.
  */
 public final class DecisionBudget {
   /** The clock is looked at once in so many steps, for it is a call of the kernel's. */

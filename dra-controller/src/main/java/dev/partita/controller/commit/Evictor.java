@@ -17,7 +17,7 @@ import java.util.concurrent.Executors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Evicts pods through the Eviction API, which keeps PodDisruptionBudgets and grace periods. */
+/** Evicts pods through the Eviction API, which respects PodDisruptionBudgets and grace periods. */
 public final class Evictor implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Evictor.class);
 

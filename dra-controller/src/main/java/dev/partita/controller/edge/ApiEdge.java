@@ -12,9 +12,9 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /**
- * Every write to the API server goes through here: refused when this instance does not lead, tried again when the
- * server is busy or out of reach, and not tried at all for a while when it keeps failing. Answers about the request
- * itself (conflict, invalid, forbidden, not found) go to the caller at once.
+ * Makes every write to the API server. It refuses a write when this instance does not lead, tries again when the server
+ * is busy or out of reach, and does not try for a while when the server keeps failing. Answers about the request itself
+ * (conflict, invalid, forbidden, not found) go to the caller at once.
  */
 public final class ApiEdge {
   private static final int TOO_MANY_REQUESTS = 429;

@@ -9,7 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A change of single fields of an object (RFC 6902): all of its steps are done, in this order, or none. */
+/** A change of single fields of an object (RFC 6902). All of its steps are done in order, or none. */
 public final class JsonPatch {
   private final List<Map<String, Object>> steps = new ArrayList<>();
 

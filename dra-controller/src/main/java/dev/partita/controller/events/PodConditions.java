@@ -31,10 +31,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the condition {@link Driver#ALLOCATED_CONDITION} of pods true, on its own thread. Only a pod that has to wait
- * gets one; it says when the wait is over. What it says already is not written again, and another reason to wait no
- * sooner than {@link #PAUSE} after the last. What could not be written is tried again: of a wait that is over nothing
- * more may ever be said.
+ * Keeps the condition {@link Driver#ALLOCATED_CONDITION} of pods true, on a thread of its own. Only a pod that has to
+ * wait gets one; it says when the wait is over. The same words are not written twice, and another reason to wait no
+ * sooner than {@link #PAUSE} after the last. A failed write is tried again, for nothing more may ever be said about a
+ * wait that is over.
  */
 public final class PodConditions implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PodConditions.class);

@@ -7,7 +7,7 @@ import java.util.function.Function;
 
 /**
  * Gives one object for all equal values: thousands of cards have the same model, driver and capacities. It remembers a
- * fixed number, the ones that were asked for last; what it has forgotten is merely not shared.
+ * fixed number of values, those that were asked for last. Forgotten values are merely not shared.
  */
 final class SharedValues {
   private static final int MOST = 4096;

@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** What pods request on every node, kept up to date pod by pod. For one thread. */
+/** Keeps what pods request on every node, pod by pod. For one thread. */
 public final class NodeLoads {
   /** What a pod requests, and where. */
   public record Entry(String node, PodRequests requests) {}

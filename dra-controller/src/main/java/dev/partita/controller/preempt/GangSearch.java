@@ -25,8 +25,8 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Looks for room for pods of a gang, for all of them or for none, so that nobody goes for a gang that does not fit all
- * the same. For one thread.
+ * Searches victims for the pods of a gang, for all of them or for none, so that nobody is evicted for a gang that does
+ * not fit all the same. For one thread.
  */
 final class GangSearch {
   /** Pods of one gang for which others are evicted: each is a search of the whole cluster. */

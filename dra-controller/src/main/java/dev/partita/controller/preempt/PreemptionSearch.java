@@ -32,7 +32,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks for the cheapest pods to evict so that a pod, or all of a gang, finds a place: pods of lower priority, or pods
+ * Searches the cheapest pods to evict so that a pod, or all of a gang, finds a place: pods of lower priority, or pods
  * that borrow what is guaranteed to its namespace. In the end all counts as before. For one thread.
  */
 public final class PreemptionSearch {

@@ -13,10 +13,10 @@ import java.util.SortedMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses the cheapest pods to evict. On every node it takes all candidates away, and gives back, the most important
- * first, every one without which there is still a place: what remains is needed to the last one. Of the nodes that one
- * is chosen of whose victims the most important is the least; then the one where their priorities, and then their
- * number, are least; then where they have run the shortest.
+ * Chooses the cheapest pods to evict. On every node it first takes all candidates away. Then it gives back, the most
+ * important first, every one without which there is still a place; all that remain are needed. It chooses the node
+ * whose most important victim has the lowest priority; of these the one where the sum of priorities, then the number of
+ * victims, is lowest; then the one where they have run the shortest.
  */
 final class VictimChoice {
   /**

@@ -13,14 +13,14 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far the proposals count that this instance has not made: another controller's, or an annotation that a user
- * wrote. A controller makes an allocation of its proposal within moments. So those of a namespace count for
- * {@link #AGE} from the first one on, and then for none of {@link #PAUSE}; what a claim could not be given counts
- * never. For one thread, except where it says otherwise.
+ * Says how far proposals count that this instance has not made: another controller's, or an annotation that a user
+ * wrote. A controller allocates what it proposed within moments. So the proposals of a namespace count for {@link #AGE}
+ * from the first one on, and then for {@link #PAUSE} not at all. A proposal of more than the claim could be given never
+ * counts. For one thread, except where it says otherwise.
  *
- * <p>One that stands for longer than that is withdrawn, whatever was changed of the claim or of the proposal meanwhile;
- * after that those of its namespace are withdrawn on sight. So a user who writes proposals without end, on any number
- * of claims, takes what his claims ask for during 2 s in 10 min.
+ * <p>A proposal that stands for longer is withdrawn, however claim or proposal have changed meanwhile; after that those
+ * of its namespace are withdrawn on sight. So a user who writes proposals without end, on any number of claims, takes
+ * what his claims ask for during 2 s in 10 min.
  */
 public final class OthersProposals {
   /**

@@ -19,10 +19,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * What a controller is about to allocate to a claim, as the claim's annotation says it before the allocation is
- * written: {@code
- * node-0 gpu-0-shared=8589934592/25 gpu-1 #5d3c…}. Every controller counts it as taken when it looks whether its own
- * may be written.
+ * What a controller is about to allocate to a claim. The claim's annotation says it before the allocation is written:
+ * {@code node-0 gpu-0-shared=8589934592/25 gpu-1 #5d3c…}. Every controller counts it as taken when it looks whether its
+ * own proposal may become an allocation.
  *
  * @param node where
  * @param bookings all on that node; none where devices are only looked at

@@ -11,7 +11,7 @@ import dev.partita.controller.request.ClaimRequest.NamedRequest;
 import dev.partita.controller.request.DeviceRequest;
 import java.util.List;
 
-/** What claims will take at least, before it is decided what they get. */
+/** Computes what claims will take at least, before it is decided what they get. */
 final class Demand {
   private static final int ALL_CORES = 100;
 

@@ -18,8 +18,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What every quota's namespaces have, kept up to date claim by claim, and whether more is too much. A function of the
- * world and the claims that it was told of; no I/O. For one thread.
+ * Keeps what the namespaces of every quota have, claim by claim, and says whether more is too much. It depends only on
+ * the world and the claims that it was told of; no I/O. For one thread.
  */
 public final class QuotaLedger {
   /**

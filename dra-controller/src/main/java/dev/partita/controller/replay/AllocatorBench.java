@@ -8,8 +8,8 @@ import java.util.function.Consumer;
 import java.util.regex.Pattern;
 
 /**
- * Plays a file of scenarios and reports on each: time a claim, claims that failed, cards that are touched in the end
- * and fewest possible. Times compare only with others of the same run on the same machine.
+ * Plays a file of scenarios and reports on each: time for a claim, claims that failed, cards that are used in the end,
+ * and the fewest possible. Compare times only within one run on one machine.
  */
 public final class AllocatorBench {
   /** Small scenarios are played again until code that has just been loaded is fast: for at least two seconds. */

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.stream.Collectors;
 
-/** A claim that is only written down: what a reader would have read of it. */
+/** Makes claims as a reader would have read them, without a cluster. */
 final class PaperClaim {
   private PaperClaim() {}
 

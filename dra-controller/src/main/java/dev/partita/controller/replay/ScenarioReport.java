@@ -3,7 +3,7 @@ package dev.partita.controller.replay;
 import java.util.Locale;
 
 /**
- * What came of a scenario.
+ * The result of a scenario.
  *
  * @param cut the time limit ended it
  * @param placements a hash of where each claim went, in their order: equal where every claim went to the same cards

@@ -29,8 +29,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Plays one scenario: claim by claim through allocator and books, timed, and every placement checked against an account
- * of the cards that is kept apart and outside the time.
+ * Plays one scenario, claim by claim through allocator and books, and measures the time. Outside that time every
+ * placement is checked against a separate account of the cards.
  */
 public final class ScenarioRun {
   private static final long MIB = 1L << 20;

@@ -62,11 +62,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Allocates the claims of pods, one term of leadership long. One thread decides, pod by pod, by priority and then by
+ * Allocates the claims of pods, during one term of leadership. One thread decides pod by pod, by priority and then by
  * age, as long as no namespace uses much more of its time than others that wait
- * ({@link dev.partita.controller.turns.FairQueue}); what it decides counts at once and is written beside it. After each
- * {@link #SLICE} it takes note of what has happened meanwhile. A pod for which there is no place waits until something
- * changes that could help: it is not polled, and it holds up nobody.
+ * ({@link dev.partita.controller.turns.FairQueue}). A decision counts at once, and other threads write it. After each
+ * {@link #SLICE} the thread takes note of what has happened meanwhile. A pod that finds no place waits until something
+ * changes that could help: it is not polled, and it delays nobody.
  */
 public final class AllocationLoop implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(AllocationLoop.class);

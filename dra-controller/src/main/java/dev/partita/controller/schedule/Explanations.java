@@ -24,7 +24,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** Says in full how pods stand, by deciding about them without doing it. For one thread. */
+/** Explains in full how pods stand, by deciding about them without carrying it out. For one thread. */
 final class Explanations {
   private static final int SUMMARY = 2_000;
 

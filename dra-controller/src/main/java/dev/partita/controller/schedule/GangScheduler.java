@@ -27,9 +27,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides about gangs: nothing is allocated to any pod before there is a place for as many as the gang must have. What
- * is placed for some counts only within the decision, so that two gangs that have half their pods cannot hold up each
- * other. For one thread.
+ * Decides about gangs. It allocates nothing to any pod before there is a place for as many as the gang must have.
+ * Places found for some of the pods count only within the decision, so that two gangs, each with half its pods, cannot
+ * block each other. For one thread.
  */
 final class GangScheduler {
   /** The least pause between two looks at a gang that is not complete. */

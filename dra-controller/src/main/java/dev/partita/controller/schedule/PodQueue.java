@@ -35,8 +35,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gives pods their turns to be decided about, fairly to their namespaces, and takes care that no decision goes on for
- * long. One that fails, or takes too long, sets aside its pod, or its gang, and nobody else. For one thread.
+ * Gives pods their turns to be decided about, fairly to their namespaces, and sees to it that no decision takes long. A
+ * decision that fails, or takes too long, sets aside its pod, or its gang, and nobody else. For one thread.
  */
 final class PodQueue {
   private static final Logger LOG = LoggerFactory.getLogger(PodQueue.class);

@@ -28,7 +28,9 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Decides about pods, has it carried out, and knows which ones wait for something to change. For one thread. */
+/**
+ * Decides about pods, has the decisions carried out, and knows which pods wait for something to change. For one thread.
+ */
 final class PodScheduler {
   /** How long a claim may come after the pod that names it before kube-scheduler is to see the pod without it. */
   private static final Duration CLAIM_COMES = Duration.ofSeconds(30);

@@ -9,7 +9,7 @@ import dev.partita.controller.watch.ObjectKey;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** What the allocation loop is told. */
+/** Something that the allocation loop is told. */
 sealed interface WorkItem {
   /** This instance has begun to lead: everything is new. */
   record Begin() implements WorkItem {}

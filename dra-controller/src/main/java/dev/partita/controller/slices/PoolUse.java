@@ -20,7 +20,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What claims have of a node's devices, whoever allocated them. What is only looked at (adminAccess) is not there.
+ * What claims have of a node's devices, whoever allocated them. Devices with adminAccess are left out.
  *
  * @param devices names, as published
  * @param byCard what is taken of each card, by index

@@ -7,8 +7,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How soon a pool that somebody deleted may be published again. kubelet deletes slices when it starts and when the
- * plugin is gone; whoever else does so again and again meets a growing pause instead of a fight. For one thread.
+ * Says how soon a pool that somebody deleted may be published again. kubelet deletes slices when it starts and when the
+ * plugin is gone. For somebody else who does so again and again the pause grows, so that there is no fight. For one
+ * thread.
  */
 final class Republication {
   static final Duration FIRST_PAUSE = Duration.ofSeconds(1);

@@ -6,8 +6,8 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * Why pods of a shape found no place: for the others of that shape, which then need no search. It holds until something
- * changes that could help any of them. (What is taken besides helps nobody.) For one thread.
+ * Remembers why pods of a shape found no place, so that the others of that shape need no search. It holds until
+ * something changes that could help any of them. (What is taken in addition helps nobody.) For one thread.
  */
 public final class AlikePods {
   /** The shapes that were asked for last. */

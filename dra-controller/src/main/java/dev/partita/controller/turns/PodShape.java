@@ -14,7 +14,7 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * All that a decision reads of a pod that has no place yet, but for its name: where one pod finds none, another of the
+ * All that a decision reads of a pod without a place, except its name. Where one pod finds no place, another of the
  * same shape finds none either.
  *
  * @param namespace whose quotas hold

@@ -7,8 +7,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whom to leave alone, whatever happens meanwhile, because a decision about him failed or took long: for a pause that
- * doubles with every failure in a row. For one thread.
+ * Keeps which pods are left alone, whatever happens meanwhile, because a decision about them failed or took long. The
+ * pause doubles with every failure in a row. For one thread.
  *
  * @param <K> what is decided about, one by one
  */

@@ -2,7 +2,7 @@ package dev.partita.controller.turns;
 
 import dev.partita.controller.watch.ObjectKey;
 
-/** What is decided about at once. */
+/** The pods that are decided about at once. */
 public sealed interface Turn {
   ObjectKey key();
 

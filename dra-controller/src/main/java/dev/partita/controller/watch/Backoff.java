@@ -7,9 +7,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When to try things again that failed: after a pause that grows with every failure in a row. However often something
- * fails meanwhile, because other events have it tried too, one further attempt is set up, and not one for each failure.
- * For one thread.
+ * Says when to try again what failed: after a pause that grows with every failure in a row. However often something
+ * fails meanwhile, because other events have it tried too, only one further attempt is planned. For one thread.
  */
 public final class Backoff<K> {
   private record Past(int failures, boolean isSetUp) {}
