@@ -219,7 +219,7 @@ public final class AllocationLoop implements AutoCloseable {
     guarded("the status of quotas", () -> quotaStatus.tell(ledger.quotas().statuses()));
   }
 
-  /** Decides for a while; what is left is gone on with after what has been posted meanwhile. */
+  /** Decides for a while; the rest follows after what has been posted meanwhile. */
   private void go() {
     boolean more = true;
     long start = System.nanoTime();
@@ -252,7 +252,7 @@ public final class AllocationLoop implements AutoCloseable {
       case WorkItem.Observed(ClusterEvent event) -> observe(event, pods);
       case WorkItem.Again(ObjectKey pod) -> pods.add(pod);
       case WorkItem.AsideOver(Turn turn, String id) -> queue.asideOver(turn, id);
-      case WorkItem.GoOn _ -> {} // it is gone on with after every batch
+      case WorkItem.GoOn _ -> {} // decisions go on after every batch
       case WorkItem.SayAgain _ -> {
         queue.helps();
         isSaying = true;

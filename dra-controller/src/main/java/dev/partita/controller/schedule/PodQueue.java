@@ -258,7 +258,7 @@ final class PodQueue {
       goOnLater(turn, id, pods, took(start), Objects.requireNonNull(e.getMessage()));
     } catch (RuntimeException | Error e) {
       Fatal.rethrow(e);
-      LOG.error("{}: deciding it failed", turn, e);
+      LOG.error("{}: deciding about it failed", turn, e);
       if (e instanceof Error) {
         scheduler.forgetSearches(); // it may have ended in the middle of anything
       }
@@ -288,7 +288,7 @@ final class PodQueue {
 
   private void goOnLater(Turn turn, String id, List<Pod> pods, Duration took, String why) {
     if (aside.failures(id) < TRIES) {
-      LOG.debug("{}: {}, is gone on with", turn, why);
+      LOG.debug("{}: {}; its decision goes on at its next turn", turn, why);
       aside.goesOn(id);
       pods.stream().findFirst().ifPresent(this::want);
     } else {

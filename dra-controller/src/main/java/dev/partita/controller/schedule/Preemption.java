@@ -112,7 +112,7 @@ final class Preemption {
     try {
       return budget.withOwnTime(SEARCH, planned);
     } catch (OverBudgetException e) {
-      LOG.info("pod {}: no preemption for it: the search {}", ObjectKey.of(pod), e.getMessage());
+      LOG.info("pod {}: nobody is evicted for it: the search {}", ObjectKey.of(pod), e.getMessage());
       return Optional.empty();
     } finally {
       slots.done(uid, Duration.ofNanos(System.nanoTime() - start));

@@ -31,7 +31,7 @@ public final class SetAside<K> {
     return FIRST.multipliedBy(1L << Math.min(failures, MOST_DOUBLINGS));
   }
 
-  /** A decision took too long, and is gone on with when it is its turn again. */
+  /** A decision took too long, and goes on at its next turn. */
   public void goesOn(K what) {
     past.put(what, new Past(failures(what) + 1, false));
   }

@@ -7,8 +7,20 @@ public sealed interface Turn {
   ObjectKey key();
 
   /** A pod by itself. */
-  record OfPod(ObjectKey key) implements Turn {}
+  record OfPod(ObjectKey key) implements Turn {
+    /** As logs name it. */
+    @Override
+    public String toString() {
+      return "pod " + key;
+    }
+  }
 
   /** All pods of a gang. */
-  record OfGang(ObjectKey key) implements Turn {}
+  record OfGang(ObjectKey key) implements Turn {
+    /** As logs name it. */
+    @Override
+    public String toString() {
+      return "gang " + key;
+    }
+  }
 }
