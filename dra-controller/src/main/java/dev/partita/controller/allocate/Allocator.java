@@ -41,7 +41,7 @@ public final class Allocator {
   private final Reasons reasons;
   private final DecisionBudget budget;
 
-  /** One that takes the time that it needs. */
+  /** An allocator without a limit of time. */
   public Allocator(DeviceSelectors selectors) {
     this(selectors, DecisionBudget.endless());
   }
@@ -66,7 +66,7 @@ public final class Allocator {
         .orElseGet(() -> new Outcome.Unallocatable(explain(claims, candidates, cards)));
   }
 
-  /** The same without the reasons, which take a look at every host: empty if no host can serve the claims. */
+  /** The same without the reasons, for which every host is looked at: empty if no host can serve the claims. */
   public Optional<Outcome.Allocated> place(
       PodNeeds needs,
       List<ClaimRequest> claims,
@@ -104,7 +104,7 @@ public final class Allocator {
   }
 
   /**
-   * A host for a pod without claims: where it takes least from the pods that ask for cards.
+   * Finds a host for a pod without claims: where it takes least from the pods that ask for cards.
    *
    * @return empty if there is none with room for it
    */
@@ -128,7 +128,7 @@ public final class Allocator {
     return explain(claims, candidates, cards, false);
   }
 
-  /** The same by judging every card: what the other is checked against. */
+  /** The same by judging every card: the other one is checked against it. */
   Explanation explainOneByOne(List<ClaimRequest> claims, Candidates candidates, FreeCards cards) {
     return explain(claims, candidates, cards, true);
   }
@@ -146,7 +146,7 @@ public final class Allocator {
     return reasons.explain(widened, cards.index().hostStates().values(), asked, matchers, oneByOne);
   }
 
-  /** What is found out in the course of one decision. */
+  /** What one decision has found out. */
   private final class Decision {
     private final PodNeeds needs;
     private final Candidates candidates;

@@ -197,7 +197,8 @@ final class AllocationTransaction {
           try {
             writer.release(claim);
           } catch (RuntimeException e) {
-            LOG.debug("claim {}: cannot withdraw its proposal; the search for abandoned proposals will: {}", ref, e.getMessage());
+            LOG.debug("claim {}: cannot withdraw its proposal; the search for abandoned proposals will: {}", ref,
+                e.getMessage());
           }
         });
   }

@@ -51,8 +51,6 @@ public interface Decider {
    */
   Decision decide(Pod pod, Inventory inventory, Instant now, Map<String, String> placed, Optional<AlikePods> alike);
 
-  /**
-   * A decision ended where it could not put right what it had begun: whatever it keeps for the next one is made anew.
-   */
+  /** Forgets what is kept for the next decision, after one ended in the middle. */
   void forgetSearches();
 }

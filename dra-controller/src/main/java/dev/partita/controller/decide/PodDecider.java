@@ -206,7 +206,7 @@ public final class PodDecider implements Decider {
     return new WhyWaiting.KnownOfAlike(said.summary(), fault);
   }
 
-  /** What can be said of others that are alike: nothing, where the words name a claim. */
+  /** What can be said of pods of the same shape: nothing, if the words name a claim. */
   private static Optional<AlikePods.Said> said(WhyWaiting why, List<ClaimRequest> requests) {
     String summary = why.summary(WhyWaiting.MAX_EXPLANATION);
     if (requests.stream().anyMatch(request -> summary.contains("claim " + request.claim().name()))) {
@@ -280,7 +280,7 @@ public final class PodDecider implements Decider {
     }
   }
 
-  /** The second if it is a placement: else what was said first, of what was asked for. */
+  /** The second outcome if it is a placement; otherwise the first, with the reasons for all that was asked for. */
   private static Outcome otherwise(Outcome first, Outcome second) {
     return second instanceof Outcome.Allocated ? second : first;
   }

@@ -37,7 +37,7 @@ public final class PodDecisions {
   }
 
   /**
-   * The same of one pod by itself.
+   * The same, by what is known of pods of the same shape.
    *
    * @param alike what is known of pods that found no place, if that is to be believed of this one
    */
@@ -85,7 +85,7 @@ public final class PodDecisions {
     return new GangDecision.Placed(plans);
   }
 
-  /** A decision ended where it could not put right what it had begun. */
+  /** Forgets what is kept for the next decision, after one ended in the middle. */
   public void forgetSearches() {
     decider.forgetSearches();
   }

@@ -27,7 +27,7 @@ public final class CardClass implements CardGroup {
     return example;
   }
 
-  /** The cards by free cores (percent), each in order of free memory. */
+  /** The cards by free cores (percent), and for each number of these in order of free memory. */
   NavigableMap<Integer, NavigableSet<IndexEntry>> places(boolean untouchedCards) {
     return untouchedCards ? untouched : begun;
   }

@@ -31,9 +31,9 @@ record CardKind(long sellableMemory, List<DeviceKind> devices) {
   }
 
   /**
-   * One of the ways in which it is offered. Of the attributes of one card it counts which there are: a card that lacks
-   * one is of another kind. Those are left out when kinds are compared, and not when they are made: a fleet has
-   * thousands of cards of a few kinds.
+   * One of the ways in which a card is offered. Attributes in which cards of a kind differ count only by whether they
+   * are there: a card that lacks one is of another kind. Their values are left out when kinds are compared, and not
+   * when they are made: a fleet has thousands of cards of a few kinds.
    */
   static final class DeviceKind {
     private final Device device;

@@ -36,7 +36,7 @@ public final class HostIndex {
   /** Kinds of claims for which an order of all hosts is kept. */
   private static final int MAX_RANKINGS = 32;
 
-  /** Requests of which is remembered what could serve them. */
+  /** Requests whose matchers are remembered. */
   private static final int MAX_MATCHERS = 512;
 
   private final Books books;
@@ -54,7 +54,7 @@ public final class HostIndex {
     this.books = books;
   }
 
-  /** Forgets all that follows from inventory and books: it is made anew when it is needed next. */
+  /** Forgets all that was computed from inventory and books: it is computed anew when it is needed next. */
   public void forget() {
     hostStates.clear();
     cardClasses.clear();
@@ -100,7 +100,7 @@ public final class HostIndex {
     return rankings.computeIfAbsent(kind, k -> first.get());
   }
 
-  /** What could serve the request if its cards were empty: kept until kinds of cards go. */
+  /** Finds what could serve the request if nothing were taken: kept until kinds of cards go. */
   public RequestMatcher matcher(DeviceRequest request, Function<DeviceRequest, RequestMatcher> first) {
     return matchers.computeIfAbsent(request, first);
   }

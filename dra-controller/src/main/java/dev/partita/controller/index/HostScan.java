@@ -70,7 +70,7 @@ public final class HostScan {
     return Optional.empty();
   }
 
-  /** The same for requests of these choices, without what is known only of the pod that asks now. */
+  /** The matchers of these choices' requests, without what is known only of this decision's pod. */
   private HostScan lasting(List<Choice> choices) {
     IdentityHashMap<DeviceRequest, RequestMatcher> own = new IdentityHashMap<>();
     choices.stream().flatMap(choice -> choice.requests().stream()).flatMap(List::stream)

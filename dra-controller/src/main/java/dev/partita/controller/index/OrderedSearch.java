@@ -120,7 +120,7 @@ public final class OrderedSearch {
         && only(requests.getFirst(), Taking.SHARE);
   }
 
-  /** Whether the request would take that of every kind of card that can serve it. */
+  /** Whether the request would take the same of every kind of card that can serve it. */
   private boolean only(DeviceRequest request, Taking taken) {
     RequestMatcher matcher = matchers.apply(request);
     for (CardClass kind : cards.cardClasses()) {
@@ -200,8 +200,8 @@ public final class OrderedSearch {
   }
 
   /**
-   * Begun cards on which the share would leave cores without memory come after all others, so they make an order of
-   * their own.
+   * Adds the hosts for a share. Begun cards on which the share would leave cores without memory come after all others,
+   * so they are in an order of their own.
    */
   private static void addShares(
       PriorityQueue<Queue> queues,

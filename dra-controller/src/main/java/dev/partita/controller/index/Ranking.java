@@ -53,7 +53,7 @@ final class Ranking {
     this.floors = choices.stream().map(choice -> new ScoreLowerBound(choice, scan::matcher)).toList();
   }
 
-  /** What choices are the same in, whoever asks. */
+  /** What choices of different pods must have in common to share a ranking. */
   record Kind(int rank, List<List<OfClaim>> choices) {
     static Kind of(List<Choice> choices) {
       return new Kind(choices.getFirst().rank(), choices.stream().map(Kind::of).toList());
@@ -68,7 +68,7 @@ final class Ranking {
     }
   }
 
-  /** What of a claim decides about its placement. */
+  /** The parts of a claim that decide about its placement. */
   record OfClaim(List<Constraint> constraints, List<DeviceRequest> requests) {}
 
   /** @param exact whether a placement with that score was found, else there is none with a lower one */

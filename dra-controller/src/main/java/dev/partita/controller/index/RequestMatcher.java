@@ -70,19 +70,19 @@ public final class RequestMatcher {
   }
 
   /**
-   * What of the card at that position could serve the request, for requests that go by {@linkplain #ofPositions
-   * positions}: one device, or MIG instances, of whichever card of its kind.
+   * What could serve the request of the card at that position, for requests that go by {@linkplain #ofPositions
+   * positions}: one device, or MIG instances, of any card of its group.
    */
   List<Match> at(HostState hostState, int position) {
     return devicesOf(group(hostState, position));
   }
 
-  /** The cards of which the request says the same as of that one, if it goes by positions. */
+  /** The group of that card: all of its cards serve the request in the same way, if it goes by positions. */
   public CardGroup group(HostState hostState, int position) {
     return ofKinds ? hostState.cardClasses().get(position) : hostState.positions().get(position);
   }
 
-  /** What of the example of that kind could serve the request: one device, or the first of its MIG instances. */
+  /** The first match on a card of that kind; empty if no device of it can serve the request. */
   public Optional<Match> ofKind(CardClass kind) {
     List<Match> devices = devicesOf(kind);
     return devices.isEmpty() ? Optional.empty() : Optional.of(devices.getFirst());
@@ -95,13 +95,14 @@ public final class RequestMatcher {
   }
 
   /**
-   * What of the host could: of every card one device, or MIG instances, unless any mode serves the request.
+   * What could serve the request of the host: of every card one device, or MIG instances, unless any mode serves the
+   * request.
    */
   public List<Match> on(HostState hostState) {
     return ofPositions ? byGroup(hostState) : oneByOne(hostState.host());
   }
 
-  /** Most hosts have cards of one kind only, and so has the host before. */
+  /** Remembers the last group: most hosts have cards of one kind only, the same as the host before. */
   private List<Match> devicesOf(CardGroup cards) {
     if (cards != lastCards) {
       lastDevices = known.computeIfAbsent(cards, c -> chosen(c.example()));
@@ -159,7 +160,7 @@ public final class RequestMatcher {
     return undivided.isPresent() ? List.of(undivided.get()) : List.copyOf(instances);
   }
 
-  /** Every one of them. Who only looks sees a card as a whole, or in shares, all the same: that is one device. */
+  /** Every match. For adminAccess a card as a whole and the same card in shares are one device. */
   private List<Match> inAnyMode(Collection<MatchResult> inPrinciple) {
     List<Match> matches = inPrinciple.stream().filter(Match.class::isInstance).map(Match.class::cast).toList();
     boolean whole = matches.stream().anyMatch(match -> match.device().mode() == DeviceMode.WHOLE);
@@ -168,8 +169,8 @@ public final class RequestMatcher {
   }
 
   /**
-   * A class may match a card in several modes: then no memory asked means the card as a whole, and else a share; MIG
-   * instances are meant where nothing else is matched.
+   * The mode that is inferred where a class matches a card in several: without memory and cores it is the whole card,
+   * otherwise a share. MIG instances serve the request where nothing else is matched.
    */
   private Match preferred(Match a, Match b) {
     DeviceMode wanted = !request.memory().isSaid() && request.cores().isEmpty() ? DeviceMode.WHOLE : DeviceMode.SHARED;

@@ -99,7 +99,7 @@ final class ScoreLowerBound {
     };
   }
 
-  /** Two shares are on two cards or on one. */
+  /** The cost of two shares, which are on two cards or on one. */
   private static CardCost ofPair(HostState hostState, Open first, Open second) {
     CardCost best = first.cheapest().plus(second.cheapest());
     for (int i = 0; i < hostState.cardClasses().size(); i++) {

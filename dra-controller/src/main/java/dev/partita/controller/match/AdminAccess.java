@@ -16,7 +16,7 @@ record AdminAccess() implements CardUse {
     return Taking.NOTHING;
   }
 
-  /** The device must have what is asked for as if it were to be had. */
+  /** The device must have what is asked for, just as if it were taken. */
   @Override
   public MatchResult match(Device device, DeviceRequest request) {
     SharingStrategy had = SharingStrategy.of(device.name(), request.placement(), false);

@@ -7,8 +7,8 @@ import java.util.Optional;
 @FunctionalInterface
 public interface Candidates {
   /**
-   * Why the pod cannot use the node whatever its cards are, for people; empty if it can. The same answer every time in
-   * one decision.
+   * Why the pod cannot use the node, whatever its cards are, for people; empty if it can. In one decision the answer is
+   * always the same.
    */
   Optional<String> refusal(GpuHost host);
 }

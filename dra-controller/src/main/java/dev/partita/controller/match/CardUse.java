@@ -29,16 +29,16 @@ public sealed interface CardUse permits HookedShare, ExclusiveShare, WholeCard, 
     };
   }
 
-  /** What of the card it takes. */
+  /** What it takes of the card. */
   Taking takes();
 
   /**
-   * Whether the device could serve the request if nothing were taken of its card, as far as its capacities say; neither
-   * selectors nor taints are looked at.
+   * Whether the capacities of the device are enough for the request if nothing of its card is taken. Neither selectors
+   * nor taints are looked at.
    */
   MatchResult match(Device device, DeviceRequest request);
 
-  /** Why the device cannot be had so beside what others have of its card; empty if it can. */
+  /** Why the device cannot be used in that way beside what others have of its card; empty if it can. */
   Optional<CardRefusal> clash(Match wanted, Account others);
 
   /**
@@ -57,7 +57,7 @@ public sealed interface CardUse permits HookedShare, ExclusiveShare, WholeCard, 
   }
 
   /**
-   * Bytes that quotas count at least for a request, while it is open what it gets.
+   * Bytes that quotas count at least for a request, before it is decided which device it gets.
    *
    * @param total bytes of the smallest device that it could get
    */

@@ -55,16 +55,16 @@ public final class Eligibility {
   }
 
   /**
-   * Whether a request for all devices means this one, too: it is selected and has the capacity that is asked for, as
-   * the API has it, where that is taken. Such a device may still be refused: it has a taint, or its card is taken in
-   * the other way.
+   * Whether a request for all devices includes this one: it is selected, and has the capacity that is asked for, in so
+   * far as shares have left it. Such a device may still be refused, for it has a taint or its card is taken in another
+   * way.
    */
   boolean isOneOfAll(Device device, DeviceRequest request, Account account) {
     return notSelected(device, request).isEmpty() && match(device, request) instanceof Match match
         && hasCapacity(match, account);
   }
 
-  /** Whether what it takes is not more than shares have left. */
+  /** Whether shares have left as much as it takes. */
   public static boolean hasCapacity(Match match, Account account) {
     return !(now(match, account) instanceof MatchResult.Refused(CardRefusal why))
         || !(why instanceof CardRefusal.MemoryTaken || why instanceof CardRefusal.CoresTaken);
@@ -100,7 +100,7 @@ public final class Eligibility {
     return placement.uuids().avoids(uuid) ? Optional.of(new CardRefusal.AvoidedCard()) : Optional.empty();
   }
 
-  /** Whether it can with the card as the account says. */
+  /** The same result, or the refusal if the card, with what the account says is taken of it, cannot. */
   public static MatchResult now(MatchResult inPrinciple, Account account) {
     return switch (inPrinciple) {
       case MatchResult.Refused refused -> refused;
@@ -111,7 +111,7 @@ public final class Eligibility {
     };
   }
 
-  /** Says it by mode or model where the expression is about these. */
+  /** Names the mode or the model, if the expression is about these. */
   private static CardRefusal difference(Device device, Selector selector) {
     for (DeviceMode mode : DeviceMode.values()) {
       boolean asked = selector.expression().contains("\"" + mode.attributeValue() + "\"");
@@ -131,7 +131,7 @@ public final class Eligibility {
     return new CardRefusal.NotSelected(selector.origin(), selector.expression());
   }
 
-  /** Devices that a request for all means, of a card either one or MIG instances: it must have every one. */
+  /** How many devices a request for all must have: of each card one, or all of its MIG instances. */
   public int devicesOfAll(GpuHost host, DeviceRequest request, Accounts accounts) {
     Set<CardKey> undivided = new HashSet<>();
     Map<CardKey, Integer> instances = new HashMap<>();

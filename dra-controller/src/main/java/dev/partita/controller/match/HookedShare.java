@@ -26,7 +26,7 @@ record HookedShare() implements CardUse {
     return part(device, request, this);
   }
 
-  /** A part of the device, had in that way. */
+  /** Takes a part of the device in the way that is given. */
   static MatchResult part(Device device, DeviceRequest request, CardUse use) {
     long offered = device.total(CapacityName.MEMORY);
     OptionalLong asked = request.memory().bytesOf(offered);
@@ -53,7 +53,7 @@ record HookedShare() implements CardUse {
     return keptOff.isPresent() ? keptOff : tooMuch(wanted, others);
   }
 
-  /** Why neither a share nor the whole card can be had, be it used or not; empty if one of them can. */
+  /** Why neither a share nor the whole of a card can be had; empty if one of them can. */
   static Optional<CardRefusal> keptOff(Account others) {
     if (others.wholes() > 0) {
       return Optional.of(new CardRefusal.TakenWhole());

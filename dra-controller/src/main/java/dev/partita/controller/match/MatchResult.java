@@ -15,7 +15,7 @@ public sealed interface MatchResult {
    * @param use how it would be had
    */
   record Match(Device device, long memory, int cores, CardUse use) implements MatchResult {
-    /** What of the card it takes from others. */
+    /** What it takes of the card from others. */
     public Taking takes() {
       return use.takes();
     }

@@ -23,7 +23,7 @@ record WholeCard() implements CardUse {
     return undivided(device, request, this);
   }
 
-  /** All of the device, had in that way: nothing of it is left for others. */
+  /** Takes all of the device in the way that is given. */
   static MatchResult undivided(Device device, DeviceRequest request, CardUse use) {
     if (request.cores().isPresent()) {
       return new MatchResult.Refused(new CardRefusal.NoSuchCapacity(device.mode(), CapacityName.CORES));

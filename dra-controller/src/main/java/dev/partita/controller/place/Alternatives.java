@@ -40,7 +40,7 @@ public final class Alternatives {
     return choices;
   }
 
-  /** All in way 0, none in the last; what comes first is held to for longest. */
+  /** All of them in way 0, none in the last way; the first is kept for the longest. */
   private static List<String> held(List<String> preferred, int way) {
     List<String> held = new ArrayList<>();
     for (int i = 0; i < preferred.size(); i++) {

@@ -25,13 +25,13 @@ import java.util.function.Predicate;
 final class CardGroups {
   private CardGroups() {}
 
-  /** Whether it matters to the request what cards belong to. */
+  /** Whether the request prefers or requires cards that belong together. */
   static boolean matter(DeviceRequest request) {
     return request.placement().nvlink() != Affinity.NONE || request.placement().numa() != Affinity.NONE;
   }
 
   /**
-   * An order of devices in which the first ones are the group that the request is to take.
+   * Puts devices in an order in which the group that the request is to take comes first.
    *
    * @param possible one device a card
    * @param free whether its card can be taken now
@@ -61,7 +61,7 @@ final class CardGroups {
     return byDomain.thenComparing(directly(open, byDomain, wanted, had)).thenComparing(byNode);
   }
 
-  /** Within the domain that is to be taken, those first that are best linked without switches. */
+  /** Within the domain that is to be taken, puts those first that are best linked without switches. */
   private static Comparator<Device> directly(
       List<Device> open,
       Comparator<Device> byDomain,
@@ -76,7 +76,7 @@ final class CardGroups {
     return Comparator.comparing(device -> !best.contains(device));
   }
 
-  /** Those first that belong to what the claim has. */
+  /** Puts those first that belong to what the claim has already. */
   private static Comparator<Device> beside(DeviceAttribute attribute, Affinity affinity, List<Device> had) {
     if (affinity == Affinity.NONE || had.isEmpty()) {
       return (_, _) -> 0;
@@ -111,7 +111,7 @@ final class CardGroups {
         .thenComparingInt(device -> group(attribute, groups, device).getFirst());
   }
 
-  /** A card that says nothing of the attribute is a group by itself. */
+  /** A card without the attribute is a group by itself. */
   private static List<Integer> group(
       DeviceAttribute attribute,
       Map<AttributeValue, List<Integer>> groups,

@@ -13,7 +13,7 @@ public record ClaimPlacement(ClaimRef claim, List<DevicePlacement> devices) {
     devices = List.copyOf(devices);
   }
 
-  /** What the claim takes of the cards; what it only looks at is not there. */
+  /** What the claim takes of the cards. Devices with adminAccess take nothing. */
   public List<Booking> bookings() {
     return devices.stream().flatMap(placement -> placement.given().booking().stream()).toList();
   }

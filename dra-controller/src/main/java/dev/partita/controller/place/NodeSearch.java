@@ -44,7 +44,7 @@ public final class NodeSearch {
   private int steps;
 
   /**
-   * One device to be placed.
+   * A device that is to be placed.
    *
    * @param claim position of its claim
    * @param request what it must be
@@ -67,7 +67,7 @@ public final class NodeSearch {
     this.slots = slots;
   }
 
-  /** One of the alternatives that a claim leaves open, for every request of every claim. */
+  /** The alternative that was chosen for every request of every claim. */
   public record Choice(List<ClaimRequest> claims, List<List<DeviceRequest>> requests, int rank) {}
 
   /**
@@ -115,7 +115,7 @@ public final class NodeSearch {
     return match.device().allowsMultipleAllocations() && match.takes() != Taking.CARD;
   }
 
-  /** A request for all devices does not mean those whose shares leave too little. */
+  /** Of a request for all devices, leaves out those whose shares leave too little. */
   private static List<Match> meant(DeviceRequest request, List<Match> possible, Accounts accounts) {
     return switch (request.count()) {
       case DeviceRequest.Count.Exactly some -> possible;
@@ -132,7 +132,7 @@ public final class NodeSearch {
     };
   }
 
-  /** A loop and no recursion: how many slots there are is for whoever makes a pod to say. */
+  /** This is a loop and no recursion, for whoever makes a pod decides how many slots there are. */
   private boolean place(List<Match> chosen) {
     List<Level> levels = new ArrayList<>(slots.size());
     while (chosen.size() < slots.size()) {
@@ -190,8 +190,8 @@ public final class NodeSearch {
   }
 
   /**
-   * Cards that the next slot can take, the best first; none if they are too few for it and its siblings. A sibling
-   * takes none that comes before its elder's: order is no choice.
+   * Cards that the next slot can take, the best first; none if they are too few for the slot and its siblings. A
+   * sibling takes no card that comes before its predecessor's, for the devices of a request are interchangeable.
    */
   private Level level(List<Match> chosen, List<Level> before) {
     int position = chosen.size();
@@ -244,12 +244,12 @@ public final class NodeSearch {
     return inOrder;
   }
 
-  /** A card that a slot may take, as it stood before the slot's request. */
+  /** A device that a slot may take, with what was taken of its card before the slot's request. */
   private record Ranked(Match match, Account before, long cost) {}
 
   /**
-   * Devices of which a card has several: all of a card together, so that several of a request begin no more cards than
-   * they must.
+   * Puts devices in order of which a card has several: all of a card together, so that a request begins no more cards
+   * than it must.
    */
   private static List<Match> byCard(Slot slot, Function<Match, Account> before) {
     IdentityHashMap<Match, Long> costs = new IdentityHashMap<>();

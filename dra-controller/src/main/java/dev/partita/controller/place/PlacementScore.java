@@ -26,7 +26,10 @@ import java.util.function.Function;
  */
 public record PlacementScore(int rank, int opened, int stranded, long leftover, long free, String node)
     implements Comparable<PlacementScore> {
-  /** Fine enough to tell a byte from none on every card below 900 GiB, coarse enough to add up thousands of cards. */
+  /**
+   * The parts of a card: fine enough to tell one byte from none on every card below 900 GiB, coarse enough to add up
+   * thousands of cards.
+   */
   public static final long CARD = 1_000_000_000_000L;
 
   /** Percent of cores that may be left without memory. */
@@ -54,7 +57,7 @@ public record PlacementScore(int rank, int opened, int stranded, long leftover, 
     return new PlacementScore(rank, opened, stranded, leftover, free, otherNode);
   }
 
-  /** How good a card is for a device, as it stands before. */
+  /** How good a card is for a device, before it is placed; the smaller the better. */
   static long ofCard(Match match, Account before, Packing packing) {
     if (match.takes() == Taking.NOTHING || match.takes() == Taking.CARD) {
       return 0;
@@ -150,7 +153,7 @@ public record PlacementScore(int rank, int opened, int stranded, long leftover, 
   }
 
   /**
-   * Bytes that have to stay free on a card of that much memory (bytes) lest its free cores (percent) find no memory.
+   * Bytes that have to stay free on a card of that much memory (bytes), so that its free cores (percent) find memory.
    */
   public static long needed(long sellableMemory, int freeCores) {
     return Math.ceilDiv(sellableMemory * Math.max(0, freeCores - CORES_UNHEEDED), Account.CORES);

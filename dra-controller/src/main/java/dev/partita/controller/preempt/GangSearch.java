@@ -43,9 +43,9 @@ final class GangSearch {
   }
 
   /**
-   * A place for each of them, of which those before are taken, and those who make room gone; in the end all is as
-   * before. If borrowers are to go, it must be for no more than is guaranteed, whichever of the gang's pods it is that
-   * they go for.
+   * Finds a place for each of them, as if those before had their places and their victims were gone. In the end all
+   * counts as before. If borrowers are to go, the gang must get no more than is guaranteed, whichever of its pods they
+   * go for.
    */
   Optional<PreemptionPlan> find(List<Pod> pods) {
     Map<Pod, Nomination> found = new LinkedHashMap<>();
@@ -96,7 +96,7 @@ final class GangSearch {
     }
   }
 
-  /** Pods for which others have to go. */
+  /** How many of the pods need victims. */
   private static long rooms(Map<Pod, Nomination> found) {
     return found.values().stream().filter(nomination -> !nomination.victims().isEmpty()).count();
   }
@@ -107,7 +107,7 @@ final class GangSearch {
     return new PodPlan(pod, outcome, claims, Set.of());
   }
 
-  /** What one of them gets is kept until all victims are gone. */
+  /** Keeps what each of them gets until all victims are gone. */
   private static Map<Pod, Nomination> together(Map<Pod, Nomination> found) {
     Set<String> victims =
         found.values().stream().flatMap(own -> own.victims().stream()).map(Victim::uid).collect(Collectors.toSet());

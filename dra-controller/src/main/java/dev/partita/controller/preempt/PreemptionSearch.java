@@ -62,14 +62,14 @@ public final class PreemptionSearch {
     this.clock = clock;
   }
 
-  /** Nobody has that pod evicted for so long: it may not be now. */
+  /** Spares that pod for so long: it may not be evicted now. */
   public void spare(String podUid, Duration howLong) {
     Instant now = clock.instant();
     sparedUntil.values().removeIf(until -> until.isBefore(now));
     sparedUntil.put(podUid, now.plus(howLong));
   }
 
-  /** Whether anybody may have to go for the pod: because of its priority, or of what is guaranteed to its namespace. */
+  /** Whether pods may be evicted for the pod: because of its priority, or of what is guaranteed to its namespace. */
   public boolean mayEvict(Pod pod) {
     return isAllowed(pod) && (mayReclaim(pod) || priorities.isAnyBelow(PodOrder.priority(pod)));
   }
@@ -104,8 +104,8 @@ public final class PreemptionSearch {
   record Room(Nomination nomination, Outcome.Allocated outcome) {}
 
   /**
-   * The cheapest room that pods of lower priority can make for a pod that waits; where they cannot, that which
-   * borrowers can.
+   * The cheapest place that pods of lower priority can make for a pod that waits; if they cannot, the cheapest that
+   * borrowers can make.
    *
    * @param leaving UIDs of pods that are taken for gone already
    */
@@ -166,7 +166,7 @@ public final class PreemptionSearch {
             });
   }
 
-  /** A place that the pod has without anybody going for it. */
+  /** The nomination for a place that needs no victims. */
   Nomination nomination(Pod pod, Outcome.Allocated outcome) {
     return nomination(pod, outcome, List.of(), new Grounds.Priority(), Set.of(), 0);
   }

@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class VictimChoice {
   /**
-   * Nodes whose victims are compared in all, where the most important is no less than elsewhere. To find a node where
-   * it is less one question a node will do, and is asked of all.
+   * How many nodes' victims are compared in full, where the most important victim matters as much as elsewhere. To find
+   * a node where it matters less takes one question a node, and all nodes are asked.
    */
   static final int MOST_COMPARED = 100;
 
@@ -82,7 +82,7 @@ final class VictimChoice {
     return Optional.ofNullable(best);
   }
 
-  /** Who of these has to go; null if it would not help that all do, or nobody has to. */
+  /** The pods of these that have to go; null if it would not help that all do, or nobody has to. */
   private static @Nullable Chosen among(String node, Collection<Victim> candidates, Place place) {
     if (candidates.isEmpty() || !place.isOn(node, new LinkedHashSet<>(candidates))) {
       return null;

@@ -17,7 +17,7 @@ final class Demand {
 
   private Demand() {}
 
-  /** Least of memory, cores and cards by themselves: no placement on the host takes less of any. */
+  /** The least memory, cores and cards, each by itself: no placement on the host takes less of any. */
   static Use least(List<ClaimRequest> claims, GpuHost host) {
     Use sum = new Use(0, 0, 0, claims.stream().filter(Demand::takesAnything).count());
     for (ClaimRequest claim : claims) {

@@ -49,7 +49,7 @@ final class CardReasons {
    */
   private record OnCard(int devices, Optional<CardRefusal> refusal) {}
 
-  /** MIG instances of a card of which as many as there is room for are to be had. */
+  /** MIG instances of a card, of which as many are wanted as there is room for. */
   private record Instances(MigGeometry geometry, List<MigSlot> open, List<MigSlot> others) {}
 
   /**
@@ -111,7 +111,7 @@ final class CardReasons {
         state.account(), wanted);
   }
 
-  /** What the request does not mean of a card neither serves it nor is what it lacks. */
+  /** Judges one card. Devices of a mode that is not inferred neither serve the request nor count as what it lacks. */
   private OnCard on(List<MatchResult> devices, Account account, int wanted) {
     List<Match> serving = matcher.serving(devices);
     List<Match> open = serving.stream().filter(match -> Eligibility.now(match, account) instanceof Match).toList();
@@ -127,7 +127,7 @@ final class CardReasons {
     return new OnCard(0, refusal);
   }
 
-  /** Of a card one device, unless these are MIG instances, or only to be looked at. */
+  /** How many devices a card gives: one, unless they are MIG instances or only looked at. */
   private int atOnce(List<Match> open, Account account, int wanted) {
     Match any = open.getFirst();
     if (wanted == 1 || any.takes() == Taking.NOTHING) {

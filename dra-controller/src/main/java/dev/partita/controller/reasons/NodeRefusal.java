@@ -12,7 +12,7 @@ public sealed interface NodeRefusal {
   /** How many cards it has. */
   int cards();
 
-  /** The same said of another node that is alike. */
+  /** The same reason for another node that is alike. */
   NodeRefusal on(String other);
 
   /** The pod cannot run there, whatever its cards are. */
@@ -54,7 +54,7 @@ public sealed interface NodeRefusal {
     }
   }
 
-  /** Each request fits by itself, but not all of them together. */
+  /** Each request can be served by itself, but not all of them together. */
   record NotTogether(String node, int cards, String why) implements NodeRefusal {
     @Override
     public NodeRefusal on(String other) {

@@ -103,7 +103,7 @@ final class GangScheduler {
   }
 
   /**
-   * Every pod that comes to it makes what was said of the others wrong: that is put right after a pause, for all that
+   * A pod that comes to the gang makes false what the others were told. That is put right after a pause, for all that
    * came meanwhile.
    */
   private void wait(ObjectKey gang, String why, List<Pod> there) {
@@ -184,7 +184,7 @@ final class GangScheduler {
     settled.forEach(other -> giveBack(other, why));
   }
 
-  /** What the pod has and nobody uses is kept for nobody: its gang may never be complete again. */
+  /** Gives back what the pod has and nobody uses: its gang may never be complete again. */
   private void giveBack(Pod pod, String why) {
     scheduler.waitFor(pod);
     abandoned.release(claims(pod).stream().filter(AllocatedClaim::isUnusedAndOurs).toList(), why);

@@ -79,8 +79,8 @@ final class PodScheduler {
   }
 
   /**
-   * Something changed that could help pods for which there was no place: what is known of some says nothing of others
-   * that are alike.
+   * Something changed that could help pods without a place: what is known of some no longer holds for others of the
+   * same shape.
    */
   void forgetWhyPodsWait() {
     alike.forget();
@@ -166,7 +166,7 @@ final class PodScheduler {
     }
   }
 
-  /** A decision ended where it could not put right what it had begun. */
+  /** Forgets what is kept for the next decision, after one ended in the middle. */
   void forgetSearches() {
     decisions.forgetSearches();
   }
@@ -224,7 +224,7 @@ final class PodScheduler {
     waiting.add(ObjectKey.of(pod));
   }
 
-  /** The pod waits for something to change, and has nothing meanwhile. */
+  /** The pod waits for something to change, and takes no CPU or memory of a node meanwhile. */
   void hold(Pod pod) {
     waitFor(pod);
     if (!PodClaims.isBound(pod)) {

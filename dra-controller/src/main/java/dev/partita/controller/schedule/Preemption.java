@@ -100,7 +100,7 @@ final class Preemption {
     return state.nominated(pod.getMetadata().getUid()).filter(this::isUnderWay);
   }
 
-  /** Searches if it is the pod's turn to have a search; else it gets one later. */
+  /** Searches if it is the pod's turn to have a search; otherwise it gets one later. */
   private Optional<PreemptionPlan> inItsTurn(Pod pod, Supplier<Optional<PreemptionPlan>> planned) {
     String uid = pod.getMetadata().getUid();
     Optional<Duration> pause = slots.ask(uid);
@@ -130,12 +130,12 @@ final class Preemption {
     evictor.evict(plan.nominations());
   }
 
-  /** Nothing is kept any longer for these pods. */
+  /** Ends the nominations of these pods. */
   void drop(List<Pod> pods) {
     pods.forEach(pod -> state.endNomination(pod.getMetadata().getUid()));
   }
 
-  /** Nothing is kept any longer for a pod that does not come for it in time. */
+  /** Ends the nomination of a pod that does not take its place in time. */
   void endIfOver(String podUid) {
     state.nominated(podUid).filter(nomination -> !isUnderWay(nomination))
         .ifPresent(over -> state.endNomination(podUid));

@@ -166,7 +166,7 @@ public final class ClaimLedger {
     }
   }
 
-  /** Has nothing count that the claim has. */
+  /** Counts nothing any longer that the claim has. */
   void leaveOut(String claimUid) {
     unbook(claimUid);
   }
@@ -187,7 +187,7 @@ public final class ClaimLedger {
     return freeCards;
   }
 
-  /** Has what searches have put in order made anew: one of them ended halfway. */
+  /** Forgets what searches have put in order, for one of them ended in the middle. */
   public void forgetOrder() {
     freeCards.forget();
   }

@@ -30,7 +30,7 @@ final class Nominations {
     return Optional.ofNullable(byPod.get(podUid));
   }
 
-  /** UIDs of the claims that pods give back, or have given back, for those for which something is kept. */
+  /** UIDs of the claims that victims give back, or have given back. */
   Set<String> claims() {
     return byPod.values().stream().flatMap(nomination -> nomination.awaited().claims().stream())
         .collect(Collectors.toSet());
@@ -45,9 +45,7 @@ final class Nominations {
     Optional.ofNullable(byPod.remove(podUid)).filter(nomination -> !suspended.remove(podUid)).ifPresent(this::giveUp);
   }
 
-  /**
-   * Nothing is kept any longer for pods, such as those of one gang, that cannot get their place unless that pod goes.
-   */
+  /** Ends the nominations of pods, such as those of one gang, that cannot get their place unless that pod goes. */
   void removeAwaiting(String victimUid) {
     List<String> pods = byPod.values().stream().filter(nomination -> nomination.awaited().pods().contains(victimUid))
         .map(nomination -> nomination.pod().uid()).toList();
@@ -77,7 +75,7 @@ final class Nominations {
   }
 
   /**
-   * Has nothing count that is kept for the pod itself, and for pods of lower priority.
+   * Lets nothing count that is kept for the pod itself, and for pods of lower priority.
    *
    * @return what is to be {@linkplain #keep kept} again
    */
