@@ -29,8 +29,8 @@ public final class ClaimEvents implements AutoCloseable {
   private static final Duration QUIET = Duration.ofMinutes(2);
 
   /**
-   * How long notes are gathered: of several of one claim and reason only the last is said, and an allocation ends
-   * complaints.
+   * How long notes are gathered: of several notes of one claim and reason only the last is written, and an allocation
+   * ends complaints.
    */
   private static final Duration GATHER = Duration.ofMillis(300);
 

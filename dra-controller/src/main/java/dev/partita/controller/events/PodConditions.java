@@ -42,7 +42,7 @@ public final class PodConditions implements AutoCloseable {
   /** Reasons change with every claim that comes or goes: nobody reads faster than that. */
   static final Duration PAUSE = Duration.ofSeconds(5);
 
-  /** How long is gathered, so that of several decisions about a pod only the last is said. */
+  /** How long decisions are gathered, so that of several about a pod only the last is written. */
   private static final Duration GATHER = Duration.ofMillis(300);
 
   /** How often the pause after a failure doubles: up to 160 s. */
@@ -50,7 +50,7 @@ public final class PodConditions implements AutoCloseable {
 
   private static final int REMEMBERED = 10_000;
 
-  /** Pods of which something is still to be said: more than a cluster has that we are made for. */
+  /** How many pods' conditions may wait to be written: more than a cluster has for which this is made. */
   private static final int MOST_WAITING = 50_000;
   private static final int ATTEMPTS = 3;
   private static final int UNPROCESSABLE = 422;
@@ -79,7 +79,7 @@ public final class PodConditions implements AutoCloseable {
     this.clock = clock;
   }
 
-  /** Has the pod say it, soon. */
+  /** Writes it into the pod's condition, soon. */
   public void tell(Pod pod, AllocatedCondition condition) {
     PodRef ref = new PodRef(ObjectKey.of(pod), pod.getMetadata().getUid());
     if (wanted.size() >= MOST_WAITING && !wanted.containsKey(ref)) {

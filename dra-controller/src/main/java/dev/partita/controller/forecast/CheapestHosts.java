@@ -21,7 +21,7 @@ final class CheapestHosts {
     this.costs = costs;
   }
 
-  /** A host of a group, of which those before it were given out. */
+  /** A host of a group; those before it were given out. */
   private record Cursor(int group, int position) {}
 
   /**
@@ -36,7 +36,7 @@ final class CheapestHosts {
     }
   }
 
-  /** The next one, if there is one. */
+  /** The next host, if there is one. */
   Optional<Offer> next() {
     if (!begun) {
       begun = true;

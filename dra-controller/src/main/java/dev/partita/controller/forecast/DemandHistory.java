@@ -51,7 +51,7 @@ public final class DemandHistory {
     kind(needs, claims).ifPresent(this::count);
   }
 
-  /** What the claims have as a request that {@link Kind} describes: none, or one for a number of cards. */
+  /** The request of these claims if {@link Kind} can describe it: none, or one for a number of cards. */
   static Optional<Kind> kind(PodNeeds needs, List<ClaimRequest> claims) {
     List<DeviceRequest> requests =
         claims.stream()

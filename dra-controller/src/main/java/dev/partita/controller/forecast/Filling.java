@@ -12,7 +12,7 @@ final class Filling {
   private static final int KIND_AT = 32;
   private static final int KIND_BITS = 0xff;
 
-  /** A bit above each half of a card: it stays where nothing had to be borrowed. */
+  /** A bit above each half of a card. It is still set after a subtraction if the half was large enough. */
   private static final int GUARDS = 0x8000_8000;
 
   private final Arrivals arrivals;
@@ -171,7 +171,7 @@ final class Filling {
     return true;
   }
 
-  /** Puts what is left of the card where it belongs; leaves it out if no later pod can use it. */
+  /** Puts what is left of the card in its place in the order; drops it if no later pod can use it. */
   private void take(int at, int position) {
     int kind = kind(open[at]);
     long left = after(open[at], arrivals.need(position, kind));

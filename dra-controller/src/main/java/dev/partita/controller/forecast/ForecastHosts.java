@@ -92,7 +92,7 @@ final class ForecastHosts {
     return group;
   }
 
-  /** Numbers of groups are below this one. */
+  /** All numbers of groups are below this one. */
   int groups() {
     return byNumber.size();
   }
@@ -104,7 +104,7 @@ final class ForecastHosts {
     return group == null ? null : group.host();
   }
 
-  /** Another one when the number goes to another group. */
+  /** The version of that number: it changes when the number goes to another group. */
   long version(int number) {
     return versions[number];
   }

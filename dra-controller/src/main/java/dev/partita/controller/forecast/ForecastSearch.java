@@ -38,7 +38,7 @@ public final class ForecastSearch {
   }
 
   /**
-   * Hosts of one shape: what one such host cannot place none can.
+   * Hosts of one shape and occupancy: what one of them cannot place none can.
    *
    * @param cards for whole cards which of them are untouched, for shares what is taken of each
    */
@@ -52,7 +52,7 @@ public final class ForecastSearch {
     /** No host can serve it. */
     record Nowhere() implements Advice {}
 
-    /** It has no say in it: another search is to be asked. */
+    /** The forecast cannot tell: another search must be asked. */
     record NotMine() implements Advice {}
   }
 
@@ -107,7 +107,10 @@ public final class ForecastSearch {
     return new HostGroup(hostState.wholeCards(), whole ? hostState.untouched() : hostState.fullness());
   }
 
-  /** Of one device the cards that cost the same: which of them is taken is for what they belong to. */
+  /**
+   * What could serve the request. For one device these are the cards that cost the same: which of them is taken depends
+   * on what they belong to.
+   */
   private List<Match> possible(DeviceRequest request, Offer offer, boolean one) {
     List<Match> all = matchers.apply(request).on(offer.hostState());
     if (!one) {

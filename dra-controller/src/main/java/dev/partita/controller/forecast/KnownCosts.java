@@ -42,7 +42,7 @@ final class KnownCosts {
     costs[at] = cost;
   }
 
-  /** Where the key is, or else would be. */
+  /** The position of the key, or where it would be. */
   private int at(long key) {
     int mask = keys.length - 1;
     int at = (int) (key ^ key >>> 32) & mask;

@@ -27,7 +27,7 @@ final class PlacementCosts {
     this.scarcity = scarcity;
   }
 
-  /** Works out anew what is not of the groups' versions. */
+  /** Computes the costs of all groups that have changed. */
   void refresh(ForecastHosts hosts) {
     groups = hosts.groups();
     if (groups > version.length) {

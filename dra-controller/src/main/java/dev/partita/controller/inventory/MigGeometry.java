@@ -19,7 +19,7 @@ import java.util.Set;
  * @param slices every memory slice that any placement has, as bits
  */
 public record MigGeometry(List<Kind> kinds, int slices) {
-  /** A card that cannot be cut. */
+  /** The geometry of a card that cannot be cut. */
   public static final MigGeometry NONE = new MigGeometry(List.of(), 0);
 
   public MigGeometry {

@@ -23,7 +23,7 @@ final class SharedValues {
     return before == null ? value : (T) before;
   }
 
-  /** What is made of the key, or what was made of an equal one before. */
+  /** The value for the key: it is made now, or was made before for an equal key. */
   @SuppressWarnings("unchecked")
   synchronized <K, T> T derived(K key, Function<K, T> make) {
     return (T) known.computeIfAbsent(new Derived(key), of -> make.apply(key));

@@ -39,12 +39,12 @@ public final class NodeLoads {
     }
   }
 
-  /** How the pod counts; empty if it counts on no node. */
+  /** How the pod counts now; empty if it counts on no node. */
   public Optional<Entry> entry(String podUid) {
     return Optional.ofNullable(byPod.get(podUid));
   }
 
-  /** Counts the pod as it did then. */
+  /** Counts the pod as it did before. */
   public void restore(String podUid, Optional<Entry> before) {
     before.ifPresentOrElse(entry -> put(podUid, entry.node(), entry.requests()), () -> remove(podUid));
   }

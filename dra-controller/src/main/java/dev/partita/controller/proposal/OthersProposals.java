@@ -64,7 +64,7 @@ public final class OthersProposals {
     return now.isBefore(since.plus(AGE)) ? proposal : Optional.empty();
   }
 
-  /** Whether what is proposed for a claim is known to be nothing that it could be given. For any thread. */
+  /** Whether a claim's proposal is known to be more than it could be given. For any thread. */
   public boolean isRefused(ResourceClaim claim) {
     @Nullable String text = refused.get(claim.getMetadata().getUid());
     return text != null && Proposal.textOf(claim).filter(text::equals).isPresent();

@@ -32,7 +32,7 @@ public record Proposal(String node, List<Booking> bookings, String id) {
 
   private static final Pattern SHARE = Pattern.compile("([a-z0-9-]+)=([0-9]{1,18})/([0-9]{1,3})");
 
-  /** A share is given this much however little it asks for. */
+  /** The least that a share is given, however little it asks for. */
   private static final long LEAST_MEMORY = 1 << 20;
 
   /** No proposal is longer: a node's name, and as many devices as a claim can hold. */
@@ -66,7 +66,8 @@ public record Proposal(String node, List<Booking> bookings, String id) {
   }
 
   /**
-   * Whoever may edit claims can write it: amounts that no card has are not read, so that nobody's sums can overflow.
+   * Reads a proposal. Whoever may edit claims can write one, so amounts that no card has are not read, and no sum can
+   * overflow.
    */
   public static Optional<Proposal> parse(String text) {
     if (text.length() > MOST_CHARACTERS) {

@@ -67,7 +67,7 @@ record HeldCards(List<PublishedCard> cards, List<Integer> held) {
     return wanted.filter(device -> device.getConsumesCounters().equals(published.getConsumesCounters())).isPresent();
   }
 
-  /** As it is, with the taints that it is to have and one more. */
+  /** The card as it is offered now, with the taints that it is to have and one more. */
   private static PublishedCard waiting(PublishedCard published, PublishedCard wanted) {
     DeviceTaint changing = new DeviceTaintBuilder().withKey(Driver.CHANGING_TAINT).withEffect("NoSchedule").build();
     List<DeviceTaint> taints =

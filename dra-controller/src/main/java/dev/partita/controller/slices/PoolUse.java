@@ -42,7 +42,7 @@ record PoolUse(Set<String> devices, Map<Integer, List<Booking>> byCard) {
     return new PoolUse(devices, byCard);
   }
 
-  /** Whether a share has the card to itself: what its device consumes does not say so. */
+  /** Whether a share has the card to itself, which cannot be seen from what its device consumes. */
   boolean isOfOneShare(int card) {
     return byCard.getOrDefault(card, List.of()).stream()
         .anyMatch(booking -> booking.device() instanceof DeviceName.Whole)

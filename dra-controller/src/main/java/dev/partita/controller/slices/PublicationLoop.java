@@ -43,7 +43,7 @@ public final class PublicationLoop implements AutoCloseable {
 
     record Classes() implements Work {}
 
-    /** That failed, and a while has passed. */
+    /** Publishing it failed, and a while has passed. */
     record Again(Work failed) implements Work {}
   }
 

@@ -15,7 +15,7 @@ final class Republication {
   static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
   static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
 
-  /** A pool that has stood for so long begins anew. */
+  /** How long a pool must have existed for its pauses to begin again from the first. */
   static final Duration CALM = Duration.ofMinutes(5);
 
   private record Past(int times, Instant last) {}

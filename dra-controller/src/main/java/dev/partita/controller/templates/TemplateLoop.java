@@ -50,7 +50,7 @@ public final class TemplateLoop implements AutoCloseable {
   private sealed interface Work {
     record Look(ObjectKey template) implements Work {}
 
-    /** What was done about it failed, and a while has passed. */
+    /** The last attempt failed, and a while has passed. */
     record Again(ObjectKey template) implements Work {}
 
     record PodChanged(ObjectKey pod, String uid) implements Work {}

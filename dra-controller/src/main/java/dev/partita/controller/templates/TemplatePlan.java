@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * and it is made from that alone.
  */
 sealed interface TemplatePlan {
-  /** Nothing, as long as nothing changes. */
+  /** There is nothing to do, as long as nothing changes. */
   record Keep() implements TemplatePlan {}
 
   /**

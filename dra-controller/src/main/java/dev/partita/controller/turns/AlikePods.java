@@ -14,7 +14,7 @@ public final class AlikePods {
   private static final int MOST = 2_048;
 
   /**
-   * What was said.
+   * What pods of a shape were told.
    *
    * @param summary the reasons in one text, as long as it may be in an event
    * @param claimAtFault which of the pod's open claims it is that cannot be served, if it is one of several

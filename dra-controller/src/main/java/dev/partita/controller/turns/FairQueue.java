@@ -73,8 +73,8 @@ public final class FairQueue<T> {
   }
 
   /**
-   * Has it decided when it is its turn: once, however often it is added; by the best of the ranks that it is added
-   * with.
+   * Queues it to be decided about at its turn: once, however often it is added, by the best of the ranks that it is
+   * added with.
    */
   public void add(T what, String namespace, Rank rank) {
     @Nullable Entry<T> before = waiting.get(what);
@@ -100,7 +100,7 @@ public final class FairQueue<T> {
     waiting.put(what, entry);
   }
 
-  /** It is not to be decided any more. */
+  /** Takes it out: nothing is to be decided about it any more. */
   public void remove(T what) {
     @Nullable Entry<T> entry = waiting.remove(what);
     if (entry != null) {

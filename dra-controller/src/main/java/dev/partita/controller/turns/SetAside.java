@@ -36,7 +36,7 @@ public final class SetAside<K> {
     past.put(what, new Past(failures(what) + 1, false));
   }
 
-  /** It did not fail, and is left alone until {@link #over} is called all the same. */
+  /** Sets it aside although nothing failed, until {@link #over} is called. */
   public void rests(K what) {
     past.put(what, new Past(failures(what), true));
   }

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 public final class TasksByTurns {
   private final Map<String, Deque<Runnable>> byNamespace = new LinkedHashMap<>(); // the first one is next
 
-  /** Has the task done by one of the following calls of {@link #runNext}, of which there is to be one for each task. */
+  /** Queues the task for one of the following calls of {@link #runNext}, of which there must be one for each task. */
   public synchronized void add(String namespace, Runnable task) {
     byNamespace.computeIfAbsent(namespace, _ -> new ArrayDeque<>()).add(task);
   }

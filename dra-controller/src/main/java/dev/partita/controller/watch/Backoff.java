@@ -26,7 +26,7 @@ public final class Backoff<K> {
     this.mostDoublings = mostDoublings;
   }
 
-  /** It has failed: how long to wait until it is tried again; empty if that is set up already. */
+  /** Something failed. Gives how long to wait before the next attempt; empty if one is planned already. */
   public Optional<Duration> failed(K what) {
     Past before = past.getOrDefault(what, new Past(0, false));
     if (before.isSetUp()) {
@@ -36,7 +36,7 @@ public final class Backoff<K> {
     return Optional.of(first.multipliedBy(1L << Math.min(before.failures(), mostDoublings)));
   }
 
-  /** The attempt that was set up is made now. */
+  /** The planned attempt is made now. */
   public void tried(K what) {
     @Nullable Past before = past.get(what);
     if (before != null && before.failures() > 0) {
@@ -46,7 +46,7 @@ public final class Backoff<K> {
     }
   }
 
-  /** It has succeeded, or is gone; an attempt that is set up comes all the same. */
+  /** Something succeeded, or is gone. A planned attempt is made all the same. */
   public void succeeded(K what) {
     past.computeIfPresent(what, (same, before) -> before.isSetUp() ? new Past(0, true) : null);
   }

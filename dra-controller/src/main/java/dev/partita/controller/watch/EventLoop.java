@@ -53,7 +53,7 @@ public final class EventLoop<E> implements AutoCloseable {
     thread.start();
   }
 
-  /** Nothing, if an equal event waits, or the loop is finishing. */
+  /** Queues the event; nothing, if an equal event waits, or the loop is finishing. */
   public void post(E event) {
     synchronized (lock) {
       if (!finishing && waiting.add(event)) {

@@ -25,7 +25,7 @@ public final class Heartbeat {
     this.nanoTime = nanoTime;
   }
 
-  /** Does a piece of work. */
+  /** Does a piece of work and reports it. */
   public void during(Runnable work) {
     beat();
     try {
