@@ -26,7 +26,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The controller, running. It watches and answers admission webhooks from the start, and writes while it leads: it
+ * Runs the controller. It watches and answers admission webhooks from the start. While it leads it also writes: it
  * publishes slices and classes, allocates claims, and keeps the webhooks' certificate. When it loses the lease it stops
  * writing at once and campaigns again.
  */

@@ -22,7 +22,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** The program. */
+/** Starts the controller's program. */
 @Command(
     name = "dra-controller",
     mixinStandardHelpOptions = true,

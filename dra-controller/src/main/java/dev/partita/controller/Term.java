@@ -23,7 +23,10 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** One term of leadership: everything that writes. What it remembers ends with it; the next term reads the API anew. */
+/**
+ * Runs all that writes during one term of leadership. What it remembers ends with the term; the next one reads the API
+ * anew.
+ */
 final class Term implements AutoCloseable {
   private final AtomicBoolean leads = new AtomicBoolean(true);
   private final ClaimEvents events;
@@ -43,19 +46,19 @@ final class Term implements AutoCloseable {
       MeterRegistry meters) {
     String identity = settings.identity();
     ApiEdge edge = new ApiEdge(leads::get);
-    this.events = new ClaimEvents(client, edge.aside(), clock, identity);
-    this.conditions = new PodConditions(client, edge.aside(), view, clock);
+    this.events = new ClaimEvents(client, edge.background(), clock, identity);
+    this.conditions = new PodConditions(client, edge.background(), view, clock);
     this.publication = new PublicationLoop(client, edge, view, clock);
-    this.quotaStatus = new QuotaStatusWriter(client, edge.aside(), view);
+    this.quotaStatus = new QuotaStatusWriter(client, edge.background(), view);
     PodEvents podEvents = new PodEvents(client, edge, clock, identity);
     this.templates = new TemplateLoop(client, edge, view, podEvents, settings.templateGrace());
     this.allocation = new AllocationLoop(client, edge, view, events, podEvents, conditions, quotaStatus, clock,
         decider -> new TimedDecider(decider, meters));
     this.certificate = settings.webhook().filter(Webhook::keepsCertificate)
         .map(webhook -> new CertificateKeeper(client, edge, webhook.names(), clock));
-    PodEvents aside = new PodEvents(client, edge.aside(), clock, identity);
+    PodEvents notes = new PodEvents(client, edge.background(), clock, identity);
     this.unconverted =
-        settings.webhook().map(webhook -> new UnconvertedPods(client, view, aside, webhook.names().namespace()));
+        settings.webhook().map(webhook -> new UnconvertedPods(client, view, notes, webhook.names().namespace()));
     certificate.ifPresent(CertificateKeeper::start);
     templates.start();
     publication.start();

@@ -17,7 +17,7 @@ final class SentRequests {
   private static final Path FILE = Path.of("target", "requests-sent.txt");
 
   static {
-    if (System.getProperty("test") == null) { // -Dtest names some of them, which ask for less
+    if (System.getProperty("test") == null) { // -Dtest names some of them, which request for less
       Runtime.getRuntime().addShutdownHook(new Thread(SentRequests::write, "requests-sent"));
     }
   }

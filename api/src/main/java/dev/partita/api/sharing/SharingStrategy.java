@@ -3,6 +3,7 @@ package dev.partita.api.sharing;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
+import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.config.GpuShareConfig.Placement;
 import java.util.Optional;
 
@@ -49,20 +50,45 @@ public sealed interface SharingStrategy {
     return placement.exclusive() ? new ExclusiveShare() : new HookedShare();
   }
 
-  /** Whether what is had of a device of that mode can be told to hold more memory than it has of the card. */
-  static boolean canOversubscribe(DeviceMode mode) {
-    return switch (mode) {
+  /** A field of the config that devices of some modes cannot fulfil. */
+  enum ModeField {
+    /** To hold more memory than what is had of the card. */
+    OVERSUBSCRIBE("oversubscribe"),
+    /** To keep others off the card. */
+    EXCLUSIVE("placement.exclusive");
+
+    private final String path;
+
+    ModeField(String path) {
+      this.path = path;
+    }
+
+    /** Where it stands in the config. */
+    public String path() {
+      return path;
+    }
+  }
+
+  /**
+   * What a config says that no device of that mode can fulfil; empty if that is nothing. Of several fields it is the
+   * first.
+   *
+   * @param oversubscribe what it says, in percent
+   * @param placement what it says of the card
+   */
+  static Optional<ModeField> unfulfilled(DeviceMode mode, int oversubscribe, Placement placement) {
+    boolean canOversubscribe = switch (mode) {
       case SHARED -> true;
       case WHOLE, MIG -> false;
     };
-  }
-
-  /** Whether a device of that mode can keep others off its card. */
-  static boolean canBeExclusive(DeviceMode mode) {
-    return switch (mode) {
+    boolean canBeExclusive = switch (mode) {
       case WHOLE, SHARED -> true;
       case MIG -> false;
     };
+    if (!canOversubscribe && oversubscribe != GpuShareConfig.NOT_OVERSUBSCRIBED) {
+      return Optional.of(ModeField.OVERSUBSCRIBE);
+    }
+    return !canBeExclusive && placement.exclusive() ? Optional.of(ModeField.EXCLUSIVE) : Optional.empty();
   }
 
   /**

@@ -10,6 +10,7 @@ import dev.partita.api.sharing.SharingStrategy.AdminAccess;
 import dev.partita.api.sharing.SharingStrategy.ExclusiveShare;
 import dev.partita.api.sharing.SharingStrategy.HookedShare;
 import dev.partita.api.sharing.SharingStrategy.MigInstance;
+import dev.partita.api.sharing.SharingStrategy.ModeField;
 import dev.partita.api.sharing.SharingStrategy.WholeCard;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -41,9 +42,14 @@ class SharingStrategyTest {
 
   @Test
   void onlySharesCanOversubscribeAndOnlyInstancesCannotKeepOthersOff() {
-    assertThat(DeviceMode.values()).filteredOn(SharingStrategy::canOversubscribe).containsExactly(DeviceMode.SHARED);
-    assertThat(DeviceMode.values()).filteredOn(SharingStrategy::canBeExclusive)
+    assertThat(DeviceMode.values()).filteredOn(mode -> SharingStrategy.unfulfilled(mode, 150, BESIDE_OTHERS).isEmpty())
+        .containsExactly(DeviceMode.SHARED);
+    assertThat(DeviceMode.values()).filteredOn(mode -> SharingStrategy.unfulfilled(mode, 100, ALONE).isEmpty())
         .containsExactly(DeviceMode.WHOLE, DeviceMode.SHARED);
+    assertThat(SharingStrategy.unfulfilled(DeviceMode.WHOLE, 150, ALONE)).contains(ModeField.OVERSUBSCRIBE);
+    assertThat(SharingStrategy.unfulfilled(DeviceMode.MIG, 100, ALONE)).contains(ModeField.EXCLUSIVE);
+    assertThat(SharingStrategy.unfulfilled(DeviceMode.MIG, 100, BESIDE_OTHERS)).isEmpty();
+
   }
 
   @Test

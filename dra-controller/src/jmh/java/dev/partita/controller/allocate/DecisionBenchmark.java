@@ -49,8 +49,8 @@ public class DecisionBenchmark {
   private final DemandHistory history = new DemandHistory();
   private final FreeCards cards = new FreeCards(books, capacities, history);
   private final Allocator allocator = new Allocator(new DeviceSelectors());
-  private final ClaimRequest share = Asks.claim("share", Asks.share("gpu", 1, 8 * GpuNodes.GIB, 25));
-  private final ClaimRequest four = Asks.claim("four", Asks.whole("gpu", 4));
+  private final ClaimRequest share = Requests.claim("share", Requests.share("gpu", 1, 8 * GpuNodes.GIB, 25));
+  private final ClaimRequest four = Requests.claim("four", Requests.whole("gpu", 4));
   private PodNeeds needs = PodNeeds.NONE;
   private Inventory inventory = Inventory.EMPTY;
 

@@ -11,7 +11,7 @@ import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.match.Candidates;
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.request.PodNeeds;
 import dev.partita.controller.selector.DeviceSelectors;
 import java.util.ArrayList;
@@ -33,7 +33,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * One decision about an ask that no order of cards answers: by looking at what must be looked at, and at every node.
+ * One decision about a request that no order of cards answers: by looking at what must be looked at, and at every node.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -80,21 +80,21 @@ public class RareDecisionBenchmark {
 
   @Benchmark
   public Optional<Outcome.Allocated> eightShares() {
-    return decide(Asks.claim("eight", Asks.share("gpu", 8, 8 * GpuNodes.GIB, 5)));
+    return decide(Requests.claim("eight", Requests.share("gpu", 8, 8 * GpuNodes.GIB, 5)));
   }
 
   @Benchmark
   public Optional<Outcome.Allocated> twoClaims() {
-    return decide(Asks.claim("one", Asks.share("gpu", 1, 8 * GpuNodes.GIB, 25)),
-        Asks.claim("two", Asks.whole("gpu", 1)));
+    return decide(Requests.claim("one", Requests.share("gpu", 1, 8 * GpuNodes.GIB, 25)),
+        Requests.claim("two", Requests.whole("gpu", 1)));
   }
 
   @Benchmark
   public Optional<Outcome.Allocated> spread() {
-    DeviceAsk ask = Asks.share("gpu", 1, 8 * GpuNodes.GIB, 25);
-    Placement placement = ask.placement().packed(Packing.SPREAD, Packing.SPREAD);
-    return decide(Asks.claim("spread",
-        new DeviceAsk("gpu", ask.selectors(), ask.count(), ask.memory(), ask.cores(), List.of(), placement)));
+    DeviceRequest request = Requests.share("gpu", 1, 8 * GpuNodes.GIB, 25);
+    Placement placement = request.placement().packed(Packing.SPREAD, Packing.SPREAD);
+    return decide(Requests.claim("spread",
+        request.placed(placement)));
   }
 
   @Benchmark
@@ -109,16 +109,16 @@ public class RareDecisionBenchmark {
 
   @Benchmark
   public Optional<Outcome.Allocated> allShares() {
-    DeviceAsk one = Asks.share("gpu", 1, 8 * GpuNodes.GIB, 5);
-    return decide(Asks.claim("all", new DeviceAsk("gpu", one.selectors(), new DeviceAsk.Count.All(), one.memory(),
-        one.cores(), List.of(), one.placement())));
+    DeviceRequest one = Requests.share("gpu", 1, 8 * GpuNodes.GIB, 5);
+    return decide(
+        Requests.claim("all", Requests.all(one)));
   }
 
   /** Claims that nobody has asked for before. */
   @Benchmark
   public Optional<Outcome.Allocated> eightSharesOfANewSize() {
     size = size % (100 * MIB) + MIB;
-    return decide(Asks.claim("new", Asks.share("gpu", 8, 8 * GpuNodes.GIB + size, 5)));
+    return decide(Requests.claim("new", Requests.share("gpu", 8, 8 * GpuNodes.GIB + size, 5)));
   }
 
   /** Why a claim fits nowhere, node by node and card by card. */
@@ -126,7 +126,8 @@ public class RareDecisionBenchmark {
   public Outcome explanation() {
     cards.refresh(inventory);
     return allocator.allocate(PodNeeds.NONE,
-        List.of(Asks.claim("huge", Asks.share("gpu", 1, 139 * GpuNodes.GIB, 100), Asks.whole("q", 9))), EVERYWHERE,
+        List.of(Requests.claim("huge", Requests.share("gpu", 1, 139 * GpuNodes.GIB, 100), Requests.whole("q", 9))),
+        EVERYWHERE,
         cards);
   }
 
@@ -137,10 +138,10 @@ public class RareDecisionBenchmark {
   }
 
   private static ClaimRequest chosen(String expression) {
-    DeviceAsk.Selector selector = new DeviceAsk.Selector("request", expression);
-    return Asks.claim(
+    DeviceRequest.Selector selector = new DeviceRequest.Selector("request", expression);
+    return Requests.claim(
         "chosen",
-        Asks.ask("gpu", List.of(Asks.mode(DeviceMode.SHARED), selector), new DeviceAsk.Count.Exactly(1),
+        Requests.request("gpu", List.of(Requests.mode(DeviceMode.SHARED), selector), new DeviceRequest.Count.Exactly(1),
             OptionalLong.of(GpuNodes.GIB), OptionalLong.empty()));
   }
 

@@ -14,7 +14,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 
-/** The admission webhooks of one instance: the server, what it serves with, and what it asks. */
+/** Serves the admission webhooks of one instance. */
 public final class AdmissionEndpoint implements AutoCloseable {
   private final ServingKeys keys = new ServingKeys();
   private final SchedulerQuotas quotas;

@@ -21,8 +21,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Answers AdmissionReviews over HTTPS. API servers show no certificate of their own by default, so anybody who reaches
- * the port can ask: answers tell nothing but what follows from the question, and one asks in bounded time, length and
- * number. What cannot be answered gets an HTTP status, for which the webhook's failure policy says what it means.
+ * the port can send some. Therefore answers tell nothing but what follows from the question, and the time, length and
+ * number of questions are bounded. What cannot be answered gets an HTTP status; the webhook's failure policy says what
+ * that means.
  */
 public final class AdmissionServer implements AutoCloseable {
   /** Bytes of a request: the API server itself takes no object beyond 3 MiB, and stores none beyond 1.5 MiB. */

@@ -25,8 +25,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Which claims and templates are ours, by what the informers have; what they do not have yet, for it was made together
- * with the pod that names it, is read. A claim with a request of ours is, as it is for {@link ClaimReader}.
+ * Says which claims and templates are ours. It goes by what the informers have. What they do not have yet, because it
+ * was made together with the pod that names it, is read from the API server. A claim is ours if one of its requests is,
+ * as for {@link ClaimReader}.
  */
 public final class KnownClaims implements ClaimLookup {
   private static final Logger LOG = LoggerFactory.getLogger(KnownClaims.class);

@@ -20,9 +20,9 @@ import java.util.function.BiFunction;
 import java.util.function.Function;
 
 /**
- * Whether an object may be as it is: opaque configs of our driver in claims, templates and classes; requests for our
- * devices; GpuNodes and GpuQuotas; and claims against quotas. An object that was wrong already, and is not changed
- * where it is, may go on: it must be possible to delete it.
+ * Says whether an object may be as it is. It judges our driver's opaque configs in claims, templates and classes;
+ * requests for our devices; GpuNodes and GpuQuotas; and claims against quotas. An object that was wrong before, and is
+ * not changed in that place, may go on: otherwise nobody could delete it.
  */
 public final class ObjectReview implements Function<AdmissionRequest, Verdict> {
   private static final String RESOURCE_GROUP = "resource.k8s.io";

@@ -4,7 +4,7 @@ import dev.partita.admission.webhook.PodAnswer;
 import dev.partita.admission.webhook.PodMutation;
 import java.util.function.Function;
 
-/** What becomes of pods that are made. */
+/** Reviews new pods: it changes those whose GPUs become claims, and passes warnings on. */
 public final class PodReview implements Function<AdmissionRequest, Verdict> {
   private final PodMutation mutation;
 

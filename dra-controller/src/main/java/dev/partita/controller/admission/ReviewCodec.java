@@ -16,7 +16,8 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * AdmissionReviews of admission.k8s.io/v1 as JSON. Anybody in the cluster can send some: they are bounded in every way.
+ * Reads and writes AdmissionReviews of admission.k8s.io/v1 as JSON. Anybody in the cluster can send some, so they are
+ * bounded in every way.
  */
 final class ReviewCodec {
   private static final String API_VERSION = "admission.k8s.io/v1";

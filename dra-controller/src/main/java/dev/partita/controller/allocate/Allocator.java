@@ -16,7 +16,7 @@ import dev.partita.controller.place.NodeSearch.Found;
 import dev.partita.controller.reasons.Explanation;
 import dev.partita.controller.reasons.Reasons;
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.request.PodNeeds;
 import dev.partita.controller.selector.DeviceSelectors;
 import java.time.Duration;
@@ -41,7 +41,7 @@ public final class Allocator {
   private final Reasons reasons;
   private final DecisionBudget budget;
 
-  /** One that takes the time that it needs. */
+  /** An allocator without a limit of time. */
   public Allocator(DeviceSelectors selectors) {
     this(selectors, DecisionBudget.endless());
   }
@@ -66,7 +66,7 @@ public final class Allocator {
         .orElseGet(() -> new Outcome.Unallocatable(explain(claims, candidates, cards)));
   }
 
-  /** The same without the reasons, which take a look at every host: empty if no host can serve the claims. */
+  /** The same without the reasons, for which every host is looked at: empty if no host can serve the claims. */
   public Optional<Outcome.Allocated> place(
       PodNeeds needs,
       List<ClaimRequest> claims,
@@ -79,7 +79,7 @@ public final class Allocator {
     List<Choice> choices = Alternatives.of(claims);
     boolean strictOrder = choices.stream().mapToInt(Choice::rank).distinct().count() == choices.size();
     return (strictOrder ? decision.ranked(choices) : decision.scan().best(choices))
-        .or(() -> decision.scan().best(decision.asWritten(choices)))
+        .or(() -> decision.scan().best(decision.withAnyMode(choices)))
         .map(Allocator::allocated);
   }
 
@@ -92,27 +92,27 @@ public final class Allocator {
     Decision decision = new Decision(PodNeeds.NONE, any -> Optional.empty(), cards);
     List<Choice> choices = Alternatives.of(claims);
     return decision.scan().first(hostState, choices)
-        .or(() -> decision.scan().first(hostState, decision.asWritten(choices))).map(Allocator::allocated);
+        .or(() -> decision.scan().first(hostState, decision.withAnyMode(choices))).map(Allocator::allocated);
   }
 
   /** The same by looking at every host: what the lookup is checked against. */
   Optional<Outcome.Allocated> placeByScan(List<ClaimRequest> claims, Candidates candidates, FreeCards cards) {
     Decision decision = new Decision(PodNeeds.NONE, candidates, cards);
     List<Choice> choices = Alternatives.of(claims);
-    return decision.scan().bestOfAll(choices).or(() -> decision.scan().bestOfAll(decision.asWritten(choices)))
+    return decision.scan().bestOfAll(choices).or(() -> decision.scan().bestOfAll(decision.withAnyMode(choices)))
         .map(Allocator::allocated);
   }
 
   /**
-   * A host for a pod without claims: where it takes least from the pods that ask for cards.
+   * Finds a host for a pod without claims: where it takes least from the pods that ask for cards.
    *
    * @return empty if there is none with room for it
    */
   public Optional<String> hostWithoutCards(PodNeeds needs, Candidates candidates, FreeCards cards) {
     Decision decision = new Decision(needs, candidates, cards);
-    Optional<ForecastIndex> forecastIndex = cards.forecast(decision::fits);
+    Optional<ForecastIndex> forecastIndex = cards.forecast(decision::matcher);
     if (forecastIndex.isPresent()) {
-      return new ForecastSearch(forecastIndex.get(), cards.index(), decision::fits).hostWithoutCards(needs,
+      return new ForecastSearch(forecastIndex.get(), cards.index(), decision::matcher).hostWithoutCards(needs,
           decision::isRefused);
     }
     return cards.index().hostStates().values().stream().filter(host -> !decision.isRefused(host))
@@ -128,30 +128,30 @@ public final class Allocator {
     return explain(claims, candidates, cards, false);
   }
 
-  /** The same by judging every card: what the other is checked against. */
+  /** The same by judging every card: the other one is checked against it. */
   Explanation explainOneByOne(List<ClaimRequest> claims, Candidates candidates, FreeCards cards) {
     return explain(claims, candidates, cards, true);
   }
 
   private Explanation explain(List<ClaimRequest> claims, Candidates candidates, FreeCards cards, boolean oneByOne) {
-    Function<DeviceAsk, RequestMatcher> fits = ask -> new RequestMatcher(eligibility, selectors, ask);
-    ModeFallback fallback = new ModeFallback(cards.index().cardClasses(), fits);
-    List<ClaimRequest> written =
-        claims.stream().map(claim -> claim.asking(ask -> fallback.asWritten(claim, ask))).toList();
+    Function<DeviceRequest, RequestMatcher> matchers = request -> new RequestMatcher(eligibility, selectors, request);
+    ModeFallback fallback = new ModeFallback(cards.index().cardClasses(), matchers);
+    List<ClaimRequest> widened =
+        claims.stream().map(claim -> claim.mapAlternatives(request -> fallback.withAnyMode(claim, request))).toList();
     Candidates asked =
         host -> {
           budget.step();
           return candidates.refusal(host);
         };
-    return reasons.explain(written, cards.index().hostStates().values(), asked, fits, oneByOne);
+    return reasons.explain(widened, cards.index().hostStates().values(), asked, matchers, oneByOne);
   }
 
-  /** What is found out in the course of one decision. */
+  /** What one decision has found out. */
   private final class Decision {
     private final PodNeeds needs;
     private final Candidates candidates;
     private final FreeCards cards;
-    private final IdentityHashMap<DeviceAsk, RequestMatcher> fits = new IdentityHashMap<>();
+    private final IdentityHashMap<DeviceRequest, RequestMatcher> matchers = new IdentityHashMap<>();
     private final Map<String, Boolean> refused = new HashMap<>();
 
     Decision(PodNeeds needs, Candidates candidates, FreeCards cards) {
@@ -162,9 +162,9 @@ public final class Allocator {
 
     /** The best placement of the first choice that has one. */
     Optional<Found> ranked(List<Choice> choices) {
-      OrderedSearch search = new OrderedSearch(cards.index(), this::fits);
-      Optional<ForecastSearch> forecast = budget.apart(LEARNING, () -> cards.forecast(this::fits))
-          .map(forecastIndex -> new ForecastSearch(forecastIndex, cards.index(), this::fits));
+      OrderedSearch search = new OrderedSearch(cards.index(), this::matcher);
+      Optional<ForecastSearch> forecast = budget.withOwnTime(LEARNING, () -> cards.forecast(this::matcher))
+          .map(forecastIndex -> new ForecastSearch(forecastIndex, cards.index(), this::matcher));
       for (Choice choice : choices) {
         Advice advice = forecast.isEmpty() ? new Advice.NotMine() : forecast.get().best(needs, choice, this::isRefused);
         Optional<Found> best =
@@ -181,18 +181,19 @@ public final class Allocator {
       return Optional.empty();
     }
 
-    /** What the choices say beyond what they mean: for when no host has that. */
-    List<Choice> asWritten(List<Choice> choices) {
-      return new ModeFallback(cards.index().cardClasses(), this::fits).asWritten(choices);
+    /** The choices served by any mode: for when no host can serve them by the mode that is inferred. */
+    List<Choice> withAnyMode(List<Choice> choices) {
+      return new ModeFallback(cards.index().cardClasses(), this::matcher).withAnyMode(choices);
     }
 
     /** The same by looking at hosts one after the other. */
     HostScan scan() {
-      return new HostScan(cards.index(), this::fits, this::isRefused, eligibility, budget);
+      return new HostScan(cards.index(), this::matcher, this::isRefused, eligibility, budget);
     }
 
-    private RequestMatcher fits(DeviceAsk ask) {
-      return fits.computeIfAbsent(ask, a -> cards.index().fits(a, b -> new RequestMatcher(eligibility, selectors, b)));
+    private RequestMatcher matcher(DeviceRequest request) {
+      return matchers.computeIfAbsent(request,
+          a -> cards.index().matcher(a, b -> new RequestMatcher(eligibility, selectors, b)));
     }
 
     private boolean isRefused(HostState hostState) {

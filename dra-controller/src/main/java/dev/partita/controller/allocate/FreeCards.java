@@ -7,13 +7,13 @@ import dev.partita.controller.forecast.ForecastIndex;
 import dev.partita.controller.index.HostIndex;
 import dev.partita.controller.index.RequestMatcher;
 import dev.partita.controller.inventory.Inventory;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * What is free of all hosts' cards, as the searches need it: the index of hosts, and the forecast of what later pods
- * will ask for. It follows an inventory, the books, and what pods ask for. For one thread.
+ * Keeps what is free of all hosts' cards, as the searches need it: the index of hosts, and the forecast of what later
+ * pods will ask for. It follows an inventory, the books, and what pods ask for. For one thread.
  */
 public final class FreeCards {
   private final HostCapacities capacities;
@@ -59,12 +59,12 @@ public final class FreeCards {
   }
 
   /** The hosts as the forecast sees them, if there is one. */
-  Optional<ForecastIndex> forecast(Function<DeviceAsk, RequestMatcher> fits) {
+  Optional<ForecastIndex> forecast(Function<DeviceRequest, RequestMatcher> matchers) {
     if (!forecastIndex.hasForecast()) {
       return Optional.empty();
     }
     forecastIndex.follow(index);
-    forecastIndex.refresh(fits);
+    forecastIndex.refresh(matchers);
     return Optional.of(forecastIndex);
   }
 }

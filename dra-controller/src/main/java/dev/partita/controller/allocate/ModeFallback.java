@@ -9,8 +9,8 @@ import dev.partita.controller.index.CardClass;
 import dev.partita.controller.index.RequestMatcher;
 import dev.partita.controller.place.NodeSearch.Choice;
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.DeviceAsk;
-import dev.partita.controller.request.DeviceAsk.Reading;
+import dev.partita.controller.request.DeviceRequest;
+import dev.partita.controller.request.DeviceRequest.Modes;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -18,56 +18,56 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * Widens requests that no node can serve as they were meant. A request with a memory amount means a share, for example,
- * though its selectors admit whole cards as well ({@link Reading}): where no node has a share for it, any device that
- * is selected serves it. A claim whose config says how cards are to be chosen is never widened.
+ * Widens requests that no node can serve by the mode that is inferred for them ({@link Modes}). A request with a memory
+ * amount is for a share, for example, though its selectors admit whole cards as well: where no node has a share for it,
+ * any device that is selected serves it. A claim whose config says how cards are to be chosen is never widened.
  */
 final class ModeFallback {
   private static final String MODE = DeviceAttribute.MODE.qualifiedName();
 
   private final Collection<CardClass> kinds;
-  private final Function<DeviceAsk, RequestMatcher> fits;
+  private final Function<DeviceRequest, RequestMatcher> matchers;
 
   /** @param kinds of all cards that there are */
-  ModeFallback(Collection<CardClass> kinds, Function<DeviceAsk, RequestMatcher> fits) {
+  ModeFallback(Collection<CardClass> kinds, Function<DeviceRequest, RequestMatcher> matchers) {
     this.kinds = kinds;
-    this.fits = fits;
+    this.matchers = matchers;
   }
 
   /**
-   * The same choices as they are written, in the same order behind all others; without those that say no more than what
-   * is meant.
+   * The same choices served by any mode, in the same order behind all others; without those for which that changes
+   * nothing.
    */
-  List<Choice> asWritten(List<Choice> choices) {
+  List<Choice> withAnyMode(List<Choice> choices) {
     int behind = choices.isEmpty() ? 0 : choices.getLast().rank() + 1;
-    List<Choice> written = new ArrayList<>();
+    List<Choice> widened = new ArrayList<>();
     for (Choice choice : choices) {
-      List<List<DeviceAsk>> asks = new ArrayList<>();
+      List<List<DeviceRequest>> requests = new ArrayList<>();
       for (int i = 0; i < choice.claims().size(); i++) {
         ClaimRequest claim = choice.claims().get(i);
-        asks.add(choice.asks().get(i).stream().map(ask -> asWritten(claim, ask)).toList());
+        requests.add(choice.requests().get(i).stream().map(request -> withAnyMode(claim, request)).toList());
       }
-      if (!asks.equals(choice.asks())) {
-        written.add(new Choice(choice.claims(), asks, behind + choice.rank()));
+      if (!requests.equals(choice.requests())) {
+        widened.add(new Choice(choice.claims(), requests, behind + choice.rank()));
       }
     }
-    return written;
+    return widened;
   }
 
-  /** The ask as it is written; the very same if that says no more than what is meant. */
-  DeviceAsk asWritten(ClaimRequest claim, DeviceAsk ask) {
-    if (ask.count() instanceof DeviceAsk.Count.All || choosesCards(ask.placement())) {
-      return ask;
+  /** The request served by any mode; the very same if that changes nothing. */
+  DeviceRequest withAnyMode(ClaimRequest claim, DeviceRequest request) {
+    if (request.count() instanceof DeviceRequest.Count.All || choosesCards(request.placement())) {
+      return request;
     }
-    DeviceAsk written = ask.read(Reading.AS_WRITTEN);
-    RequestMatcher its = fits.apply(written);
+    DeviceRequest widened = request.withModes(Modes.ANY);
+    RequestMatcher its = matchers.apply(widened);
     boolean modesMatter = claim.constraints().stream()
-        .anyMatch(constraint -> constraint.attribute().equals(MODE) && constraint.covers(ask.name()));
-    return kinds.stream().anyMatch(kind -> saysMore(its.modes(kind), modesMatter)) ? written : ask;
+        .anyMatch(constraint -> constraint.attribute().equals(MODE) && constraint.covers(request.name()));
+    return kinds.stream().anyMatch(kind -> addsMode(its.modes(kind), modesMatter)) ? widened : request;
   }
 
   /** A card is free as a whole where it is free for all of a share, so which of them it is says nothing by itself. */
-  private static boolean saysMore(Set<DeviceMode> modes, boolean modesMatter) {
+  private static boolean addsMode(Set<DeviceMode> modes, boolean modesMatter) {
     return modes.size() > 1 && (modesMatter || modes.contains(DeviceMode.MIG));
   }
 

@@ -5,7 +5,7 @@ import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.reasons.Explanation;
 import java.util.List;
 
-/** What the allocator decided for all the claims of a pod. */
+/** What the allocator has decided about all the claims of a pod. */
 public sealed interface Outcome {
   /** Every claim has its devices, all of them on one node. */
   record Allocated(String node, List<ClaimPlacement> claims) implements Outcome {

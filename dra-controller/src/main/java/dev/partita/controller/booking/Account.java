@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What of one card is taken.
+ * What claims have taken of one card.
  *
  * @param shares how many shares
  * @param wholes how often the card is taken as a whole: more than once only if somebody else allocated wrongly
@@ -30,7 +30,7 @@ public record Account(int shares, int wholes, long memory, int cores, List<MigSl
     this(shares, wholes, memory, cores, List.of());
   }
 
-  /** Memory comes in powers of two: what a record makes of these by itself falls into few buckets. */
+  /** Memory comes in powers of two, so that the hash that a record computes by itself would fall into few buckets. */
   @Override
   public int hashCode() {
     long hash = (memory * 31 + cores) * 31 + shares;

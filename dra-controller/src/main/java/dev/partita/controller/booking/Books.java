@@ -8,8 +8,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who has taken what: kept up to date claim by claim, so that a decision never adds up the whole cluster. For one
- * thread.
+ * Keeps what claims have taken of every card. It is updated claim by claim, so that no decision adds up the whole
+ * cluster. For one thread.
  */
 public final class Books implements Accounts {
   private final Map<String, List<Booking>> byClaim = new HashMap<>();

@@ -3,7 +3,7 @@ package dev.partita.controller.booking;
 import java.util.HashSet;
 import java.util.Set;
 
-/** Collects names of what has changed, until somebody takes them to follow the changes. For one thread. */
+/** Collects the names of what has changed, until they are taken. For one thread. */
 final class DirtySet {
   private Set<String> names = new HashSet<>();
 

@@ -8,7 +8,7 @@ import java.util.Set;
 /** Keeps how much CPU and memory every host has, and how much of it is left for pods. For one thread. */
 public final class HostCapacities {
   /**
-   * A host's room.
+   * What a host has for pods.
    *
    * @param free what pods may still request
    * @param total what they may request together

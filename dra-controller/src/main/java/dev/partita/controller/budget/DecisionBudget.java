@@ -5,12 +5,12 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Ends a decision that takes more of the deciding thread's time than it may: whoever works for long asks it at every
- * step. What a decision costs is up to whoever writes the pod and its claims, with 32 selectors a request of a million
- * units each. For one thread.
+ * Ends a decision that takes more of the deciding thread's time than it may: whatever works for long calls it at every
+ * step. The time depends on those who write pods and claims, who may have 32 selectors a request of a million units
+ * each. For one thread.
  */
 public final class DecisionBudget {
-  /** The clock is looked at once in so many steps, for it is a call of the kernel's. */
+  /** The clock is read once in so many steps, for that is a system call. */
   private static final int STEPS = 16;
 
   private final LongSupplier processorTime;
@@ -25,7 +25,7 @@ public final class DecisionBudget {
     this.processorTime = processorTime;
   }
 
-  /** One that never ends anything, as long as nobody {@linkplain #begin begins} something. */
+  /** A budget that never ends anything, as long as nobody {@linkplain #begin begins} something. */
   public static DecisionBudget endless() {
     return new DecisionBudget(() -> 0);
   }
@@ -44,8 +44,8 @@ public final class DecisionBudget {
     most = Long.MAX_VALUE;
   }
 
-  /** Does something that is no part of the decision, and may take so much itself. */
-  public <T> T apart(Duration time, Supplier<T> work) {
+  /** Does work that does not count as part of the decision and has time of its own. */
+  public <T> T withOwnTime(Duration time, Supplier<T> work) {
     if (most == Long.MAX_VALUE) {
       return work.get();
     }

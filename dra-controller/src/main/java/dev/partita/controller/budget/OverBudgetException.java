@@ -6,7 +6,7 @@ import java.time.Duration;
 public final class OverBudgetException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  /** Of selectors that cost less than this nobody needs to be told. */
+  /** Selectors that cost less than this are not named. */
   private static final long WORTH_NAMING = 100_000;
 
   OverBudgetException(Duration most, long units, int devices) {

@@ -27,9 +27,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes and renews the certificates in the webhook's Secret, and has both webhook configurations trust them: one term
- * of leadership long. It looks when the Secret or a configuration changes and when something is due. A Secret of type
- * {@code kubernetes.io/tls} is somebody else's: neither it nor the configurations are touched then.
+ * Makes and renews the certificates in the webhook's Secret, and lets both webhook configurations trust them, during
+ * one term of leadership. It looks when the Secret or a configuration changes, and when something is due. A Secret of
+ * type {@code kubernetes.io/tls} belongs to somebody else: then it touches neither the Secret nor the configurations.
  */
 public final class CertificateKeeper implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CertificateKeeper.class);

@@ -13,11 +13,11 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Decides what is due. All of it follows from the Secret and from what the webhook configurations trust, so that
- * whoever leads goes on where the last one stopped.
+ * Decides what is due for the webhook's certificates. It needs nothing but the Secret and what the webhook
+ * configurations trust, so that the next leader goes on where the last one stopped.
  *
- * <p>A new authority is trusted beside the old one before anything is served that it has signed; the old one is trusted
- * until it is over. So there is no moment in which an API server meets a certificate that it does not trust.
+ * <p>A new authority is trusted beside the old one before anything that it has signed is served; the old one is trusted
+ * until it expires. So no API server ever meets a certificate that it does not trust.
  */
 final class CertificatePlan {
   /**

@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps what is served with as the Secret has it, whoever wrote that: in every instance, without a restart. What cannot
- * be used changes nothing.
+ * Serves with the certificate that the Secret holds, whoever wrote it, in every instance and without a restart. A
+ * certificate that cannot be used changes nothing.
  */
 public final class CertificateReload implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CertificateReload.class);

@@ -21,8 +21,8 @@ import org.bouncycastle.util.io.pem.PemWriter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Certificates and keys as text. What cannot be read is not there: who wrote it finds out by what it is then replaced
- * by.
+ * Reads and writes certificates and keys as text. What cannot be read counts as missing; whoever wrote it learns that
+ * from what it is replaced by.
  */
 final class Pem {
   private Pem() {}

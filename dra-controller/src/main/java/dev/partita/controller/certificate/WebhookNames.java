@@ -1,7 +1,7 @@
 package dev.partita.controller.certificate;
 
 /**
- * What the webhook's objects are called, all after its Service.
+ * Names the webhook's objects, all after its Service.
  *
  * @param namespace of the Service and of the Secret
  * @param service name of the Service, and of both webhook configurations

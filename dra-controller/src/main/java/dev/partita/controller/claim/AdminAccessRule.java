@@ -1,15 +1,15 @@
 package dev.partita.controller.claim;
 
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import io.fabric8.kubernetes.api.model.Namespace;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who may look at devices that others have. The API server asks for the same label when a claim is made (KEP-5018);
- * that it is still there when the claim is allocated is asked here.
+ * Says who may look at devices that others have ({@code adminAccess}). The API server requires the same label when a
+ * claim is made (KEP-5018); this checks that it is still there when the claim is allocated.
  */
 public final class AdminAccessRule {
   static final String LABEL = "resource.kubernetes.io/admin-access";
@@ -19,7 +19,7 @@ public final class AdminAccessRule {
 
   public static boolean isAsked(ClaimRequest claim) {
     return claim.requests().stream().flatMap(request -> request.alternatives().stream())
-        .anyMatch(DeviceAsk::isAdminAccess);
+        .anyMatch(DeviceRequest::isAdminAccess);
   }
 
   public static boolean isAllowed(@Nullable Namespace namespace) {

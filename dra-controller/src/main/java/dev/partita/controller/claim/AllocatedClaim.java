@@ -32,7 +32,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** What an allocation, whoever wrote it, takes of our cards. */
+/** What an allocation takes of our cards, whoever wrote it. */
 public final class AllocatedClaim {
   /** The most that it could be. */
   private static final Placement NOBODY_KNOWS = Placement.DEFAULT.alone();

@@ -33,7 +33,7 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** A placement in the words of {@code status.allocation}, as kube-scheduler would have written it. */
+/** Writes a placement as {@code status.allocation}, just as kube-scheduler would have written it. */
 public final class AllocationStatus {
   private AllocationStatus() {}
 

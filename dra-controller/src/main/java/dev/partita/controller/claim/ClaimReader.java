@@ -5,11 +5,10 @@ import dev.partita.api.config.ShareConfigs;
 import dev.partita.controller.decode.LeftOut;
 import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.ClaimRequest.RequestAsk;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.ClaimRequest.NamedRequest;
+import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.selector.DeviceSelectors;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
-import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequest;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceSelector;
 import io.fabric8.kubernetes.api.model.resource.v1.OpaqueDeviceConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -23,7 +22,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads what a ResourceClaim asks for. What it does not understand it names; it never leaves anything out in silence.
+ * Reads what a ResourceClaim asks for. It names what it does not understand, and never ignores anything in silence.
  */
 public final class ClaimReader {
   /** Most devices of one allocation (resource.k8s.io/v1, AllocationResultsMaxSize). */
@@ -69,10 +68,10 @@ public final class ClaimReader {
     if (devices == null || devices.getRequests().isEmpty()) {
       return new ClaimReading.Foreign();
     }
-    List<DeviceRequest> requests = devices.getRequests();
+    List<io.fabric8.kubernetes.api.model.resource.v1.DeviceRequest> ofClaim = devices.getRequests();
     List<List<RequestPart>> parts = new ArrayList<>();
-    for (int i = 0; i < requests.size(); i++) {
-      parts.add(RequestPart.of(requests.get(i), i));
+    for (int i = 0; i < ofClaim.size(); i++) {
+      parts.add(RequestPart.of(ofClaim.get(i), i));
     }
     List<RequestPart> all = parts.stream().flatMap(List::stream).toList();
     List<RequestPart> others = all.stream().filter(part -> !isOurs(part)).toList();
@@ -88,10 +87,10 @@ public final class ClaimReader {
     if (problems.isEmpty()) {
       reportConfigs(claim, all, problems);
     }
-    List<RequestAsk> asks = new ArrayList<>();
+    List<NamedRequest> requests = new ArrayList<>();
     if (problems.isEmpty()) {
-      for (int i = 0; i < requests.size(); i++) {
-        List<DeviceAsk> alternatives = new ArrayList<>();
+      for (int i = 0; i < ofClaim.size(); i++) {
+        List<DeviceRequest> alternatives = new ArrayList<>();
         for (RequestPart part : parts.get(i)) {
           @Nullable DeviceClass deviceClass = classes.apply(part.className());
           if (deviceClass == null) {
@@ -102,15 +101,15 @@ public final class ClaimReader {
           }
         }
         if (!alternatives.isEmpty()) {
-          asks.add(new RequestAsk(requests.get(i).getName(), alternatives));
+          requests.add(new NamedRequest(ofClaim.get(i).getName(), alternatives));
         }
       }
     }
-    reportCount(asks, problems);
-    var constraints = ConstraintReader.read(devices.getConstraints(), asks, problems);
+    reportCount(requests, problems);
+    var constraints = ConstraintReader.read(devices.getConstraints(), requests, problems);
     return problems.isEmpty()
         ? new ClaimReading.Understood(
-            new ClaimRequest(ref(claim), asks, constraints, ConstraintReader.preferences(asks)))
+            new ClaimRequest(ref(claim), requests, constraints, ConstraintReader.preferences(requests)))
         : new ClaimReading.Unusable(problems);
   }
 
@@ -144,12 +143,13 @@ public final class ClaimReader {
     }
   }
 
-  private static void reportCount(List<RequestAsk> asks, List<String> problems) {
+  private static void reportCount(List<NamedRequest> requests, List<String> problems) {
     long devices = 0;
-    for (RequestAsk ask : asks) {
+    for (NamedRequest request : requests) {
       devices +=
-          ask.alternatives().stream()
-              .mapToLong(a -> a.count() instanceof DeviceAsk.Count.Exactly(int count) ? count : 1)
+          request.alternatives().stream()
+              .mapToLong(
+                  alternative -> alternative.count() instanceof DeviceRequest.Count.Exactly(int count) ? count : 1)
               .min()
               .orElse(0);
     }

@@ -4,7 +4,7 @@ import dev.partita.api.config.GpuShareConfig.Affinity;
 import dev.partita.api.config.GpuShareConfig.Placement;
 import dev.partita.api.sharing.SharingStrategy;
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.request.MemoryRequest;
 import java.util.Collection;
 import java.util.List;
@@ -12,8 +12,8 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * Finds what a claim's configs demand that only the controller honours: kube-scheduler reads no config, and would not
- * hold to it.
+ * Finds the fields of a claim's configs that only the controller honours. kube-scheduler reads no configs, so it would
+ * not keep to them.
  */
 public final class ControllerOnlyFields {
   private ControllerOnlyFields() {}
@@ -22,19 +22,21 @@ public final class ControllerOnlyFields {
   public static SortedSet<String> fields(Collection<ClaimRequest> claims) {
     SortedSet<String> fields = new TreeSet<>();
     for (ClaimRequest claim : claims) {
-      List<DeviceAsk> asks = claim.requests().stream().flatMap(request -> request.alternatives().stream()).toList();
-      boolean several = claim.requests().size() > 1 || asks.stream().anyMatch(ControllerOnlyFields::isForSeveral);
-      asks.forEach(ask -> add(ask, several, fields));
+      List<DeviceRequest> alternatives =
+          claim.requests().stream().flatMap(request -> request.alternatives().stream()).toList();
+      boolean several =
+          claim.requests().size() > 1 || alternatives.stream().anyMatch(ControllerOnlyFields::isForSeveral);
+      alternatives.forEach(alternative -> add(alternative, several, fields));
     }
     return fields;
   }
 
-  private static void add(DeviceAsk ask, boolean several, SortedSet<String> fields) {
-    Placement placement = ask.placement();
-    if (ask.memory() instanceof MemoryRequest.Percent) {
+  private static void add(DeviceRequest request, boolean several, SortedSet<String> fields) {
+    Placement placement = request.placement();
+    if (request.memory() instanceof MemoryRequest.Percent) {
       fields.add("memoryPercent");
     }
-    SharingStrategy.ofShare(placement).fieldUnknownToScheduler(!ask.memory().isSaid())
+    SharingStrategy.ofShare(placement).fieldUnknownToScheduler(!request.memory().isSaid())
         .ifPresent(field -> fields.add(field));
     if (!placement.models().isAny()) {
       fields.add("placement.models");
@@ -50,7 +52,7 @@ public final class ControllerOnlyFields {
     }
   }
 
-  private static boolean isForSeveral(DeviceAsk ask) {
-    return !(ask.count() instanceof DeviceAsk.Count.Exactly(int devices) && devices == 1);
+  private static boolean isForSeveral(DeviceRequest request) {
+    return !(request.count() instanceof DeviceRequest.Count.Exactly(int devices) && devices == 1);
   }
 }

@@ -10,7 +10,7 @@ import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Pods of a namespace that are allocated all or none, by their annotations. */
+/** Pods of a namespace of which all are allocated or none; their annotations say which these are. */
 public final class Gang {
   private static final int MOST = 10_000;
 

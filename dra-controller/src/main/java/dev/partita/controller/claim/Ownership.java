@@ -11,8 +11,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a request is for this driver's devices. It cannot be asked of devices, for the cluster may have none yet; so
- * it is read from the class: ours by label, or one whose selectors, or the request's, name the driver.
+ * Says whether a request is for this driver's devices. The devices cannot tell, for the cluster may have none yet. So
+ * the class tells: it has our label, or its selectors, or the request's, name the driver.
  */
 public final class Ownership {
   private static final Pattern NAMES_DRIVER = Pattern.compile("[\"']" + Pattern.quote(Driver.NAME) + "[\"']");

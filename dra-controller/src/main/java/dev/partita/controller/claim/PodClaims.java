@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Which claims a pod refers to. */
+/** Finds the claims that a pod refers to. */
 public final class PodClaims {
   private PodClaims() {}
 

@@ -5,7 +5,7 @@ import io.fabric8.kubernetes.api.model.Pod;
 import java.util.Comparator;
 import java.util.Objects;
 
-/** Which of two pods is decided about first. */
+/** Says which of two pods is decided about first. */
 public final class PodOrder {
   /** By priority, then by age, then by name. */
   public static final Comparator<Pod> MOST_URGENT_FIRST =

@@ -19,27 +19,46 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@code exactly} and an entry of {@code firstAvailable} have in common.
+ * A request that says {@code exactly}, or an entry of a request's {@code firstAvailable}, which is read as if it did.
  *
  * @param path where it stands in the claim
  * @param name as results name it
- * @param unknown fields that the client's model does not know
+ * @param exactly its fields
  */
-public record RequestPart(
-    String path,
-    String name,
-    String className,
-    Optional<String> mode,
-    Optional<Long> count,
-    List<DeviceSelector> selectors,
-    Optional<CapacityRequirements> capacity,
-    List<DeviceToleration> tolerations,
-    boolean adminAccess,
-    Set<String> unknown) {
+public record RequestPart(String path, String name, ExactDeviceRequest exactly) {
+  public String className() {
+    return Objects.requireNonNullElse(exactly.getDeviceClassName(), "");
+  }
+
+  /** {@code allocationMode}. */
+  Optional<String> mode() {
+    return Optional.ofNullable(exactly.getAllocationMode());
+  }
+
+  Optional<Long> count() {
+    return Optional.ofNullable(exactly.getCount());
+  }
+
+  public List<DeviceSelector> selectors() {
+    return exactly.getSelectors();
+  }
+
+  List<DeviceToleration> tolerations() {
+    return exactly.getTolerations();
+  }
+
+  boolean adminAccess() {
+    return Boolean.TRUE.equals(exactly.getAdminAccess());
+  }
 
   /** The capacities that are asked for, by name. */
   Map<String, Quantity> amounts() {
-    return capacity.flatMap(c -> Optional.ofNullable(c.getRequests())).orElse(Map.of());
+    return Optional.ofNullable(exactly.getCapacity()).map(CapacityRequirements::getRequests).orElse(Map.of());
+  }
+
+  /** Fields that the client's model does not know, in order. */
+  Set<String> unknown() {
+    return new TreeSet<>(exactly.getAdditionalProperties().keySet());
   }
 
   /** Whether it is one of several of which any will do. */
@@ -60,35 +79,25 @@ public record RequestPart(
     @Nullable ExactDeviceRequest exactly = request.getExactly();
     List<RequestPart> parts = new ArrayList<>();
     if (exactly != null) {
-      parts.add(
-          new RequestPart(
-              path + ".exactly",
-              request.getName(),
-              Objects.requireNonNullElse(exactly.getDeviceClassName(), ""),
-              Optional.ofNullable(exactly.getAllocationMode()),
-              Optional.ofNullable(exactly.getCount()),
-              exactly.getSelectors(),
-              Optional.ofNullable(exactly.getCapacity()),
-              exactly.getTolerations(),
-              Boolean.TRUE.equals(exactly.getAdminAccess()),
-              new TreeSet<>(exactly.getAdditionalProperties().keySet())));
+      parts.add(new RequestPart(path + ".exactly", request.getName(), exactly));
     }
     List<DeviceSubRequest> first = Objects.requireNonNullElse(request.getFirstAvailable(), List.of());
     for (int i = 0; i < first.size(); i++) {
-      DeviceSubRequest sub = first.get(i);
-      parts.add(
-          new RequestPart(
-              path + ".firstAvailable[" + i + "]",
-              request.getName() + "/" + sub.getName(),
-              Objects.requireNonNullElse(sub.getDeviceClassName(), ""),
-              Optional.ofNullable(sub.getAllocationMode()),
-              Optional.ofNullable(sub.getCount()),
-              sub.getSelectors(),
-              Optional.ofNullable(sub.getCapacity()),
-              sub.getTolerations(),
-              false,
-              new TreeSet<>(sub.getAdditionalProperties().keySet())));
+      String name = request.getName() + "/" + first.get(i).getName();
+      parts.add(new RequestPart(path + ".firstAvailable[" + i + "]", name, exactly(first.get(i))));
     }
     return parts;
+  }
+
+  private static ExactDeviceRequest exactly(DeviceSubRequest alternative) {
+    ExactDeviceRequest exactly = new ExactDeviceRequest();
+    exactly.setDeviceClassName(alternative.getDeviceClassName());
+    exactly.setAllocationMode(alternative.getAllocationMode());
+    exactly.setCount(alternative.getCount());
+    exactly.setSelectors(alternative.getSelectors());
+    exactly.setCapacity(alternative.getCapacity());
+    exactly.setTolerations(alternative.getTolerations());
+    exactly.setAdditionalProperties(alternative.getAdditionalProperties());
+    return exactly;
   }
 }

@@ -5,11 +5,13 @@ import dev.partita.api.config.Decoded;
 import dev.partita.api.config.FieldError;
 import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.device.CapacityName;
-import dev.partita.controller.request.DeviceAsk;
-import dev.partita.controller.request.DeviceAsk.Access;
-import dev.partita.controller.request.DeviceAsk.Count;
-import dev.partita.controller.request.DeviceAsk.Selector;
-import dev.partita.controller.request.DeviceAsk.Toleration;
+import dev.partita.controller.request.CapacityRequest;
+import dev.partita.controller.request.DeviceRequest;
+import dev.partita.controller.request.DeviceRequest.Access;
+import dev.partita.controller.request.DeviceRequest.Count;
+import dev.partita.controller.request.DeviceRequest.Modes;
+import dev.partita.controller.request.DeviceRequest.Selector;
+import dev.partita.controller.request.DeviceRequest.Toleration;
 import dev.partita.controller.request.MemoryRequest;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClaimConfiguration;
@@ -54,7 +56,7 @@ final class RequestReader {
   }
 
   /** What is asked for; empty if a problem was reported. */
-  Optional<DeviceAsk> read() {
+  Optional<DeviceRequest> read() {
     int before = problems.size();
     part.unknown().forEach(field -> problem(field, "is not supported"));
     Optional<Count> count = count();
@@ -89,9 +91,9 @@ final class RequestReader {
       return Optional.empty();
     }
     return count.map(
-        number -> new DeviceAsk(
-            part.name(), expressions, number, memory, cores, tolerations, config.placement(),
-            part.adminAccess() ? Access.MONITOR : Access.OWN, config.oversubscribe()));
+        number -> new DeviceRequest(
+            part.name(), expressions, number, new CapacityRequest(memory, cores, config.oversubscribe()), tolerations,
+            config.placement(), part.adminAccess() ? Access.MONITOR : Access.OWN, Modes.INFERRED));
   }
 
   /** MIG instances are not divided: like a selector, an amount says which of them will do. */

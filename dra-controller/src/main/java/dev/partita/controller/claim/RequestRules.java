@@ -25,7 +25,10 @@ import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** What a claim's own spec tells to be wrong with its requests for our devices, so that it need not be made. */
+/**
+ * Finds what is wrong with a claim's requests for our devices by its spec alone, so that such a claim can be refused
+ * before it is made.
+ */
 public final class RequestRules {
   private static final BigDecimal ALL_CORES = BigDecimal.valueOf(100);
 
@@ -129,18 +132,13 @@ public final class RequestRules {
       return Optional.empty();
     }
     DeviceMode mode = mig ? DeviceMode.MIG : DeviceMode.WHOLE;
-    boolean oversubscribed =
-        config.oversubscribe() != GpuShareConfig.NOT_OVERSUBSCRIBED && !SharingStrategy.canOversubscribe(mode);
-    boolean exclusive = config.placement().exclusive() && !SharingStrategy.canBeExclusive(mode);
-    return oversubscribed || exclusive
-        ? Optional.of(
-            new FieldError(
+    return SharingStrategy.unfulfilled(mode, config.oversubscribe(), config.placement())
+        .map(
+            field -> new FieldError(
                 part.path() + ".deviceClassName",
-                part.className() + " gives " + (mig ? "MIG instances" : "whole cards") + ", and "
-                    + (oversubscribed ? "oversubscribe" : "placement.exclusive")
+                part.className() + " gives " + (mig ? "MIG instances" : "whole cards") + ", and " + field.path()
                     + " of the GpuShareConfig is for shares only; leave it out, or use a class of shares such as "
-                    + Driver.SHARE_CLASS))
-        : Optional.empty();
+                    + Driver.SHARE_CLASS));
   }
 
   /**

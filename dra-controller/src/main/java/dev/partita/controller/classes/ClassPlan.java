@@ -14,7 +14,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 
-/** Which DeviceClasses the cluster should have, and what they select. */
+/** Says which DeviceClasses the cluster should have, and what they select. */
 public final class ClassPlan {
   /** What a model must look like to name a class and to stand in an expression; the plugin's names always do. */
   private static final Pattern MODEL = Pattern.compile("[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?");

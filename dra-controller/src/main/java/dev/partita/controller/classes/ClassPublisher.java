@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes the DeviceClasses that the cluster's models call for. A class of that name that somebody else made is left as
- * it is; classes of models that are gone stay, for templates refer to them. For one thread.
+ * Makes the DeviceClasses for the models of the cluster's cards. It leaves a class of such a name alone if somebody
+ * else made it. It keeps classes of models that are gone, for templates refer to them. For one thread.
  */
 public final class ClassPublisher {
   private static final Logger LOG = LoggerFactory.getLogger(ClassPublisher.class);

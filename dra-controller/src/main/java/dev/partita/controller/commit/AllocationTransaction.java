@@ -34,9 +34,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The writing of what was decided for some pods together, so that no two instances can over-commit a card: every
- * claim's allocation is proposed on the claim; once this instance sees its proposals, and with them everything that was
- * written before them, it looks whether the cards hold them all; only then the allocations are written, each under the
+ * Writes what was decided for some pods together, so that no two instances can over-commit a card. First it proposes
+ * every claim's allocation on the claim. Once this instance sees its proposals, and with them everything that was
+ * written before them, it looks whether the cards hold them all. Only then it writes the allocations, each under the
  * version of its proposal.
  */
 final class AllocationTransaction {
@@ -197,7 +197,8 @@ final class AllocationTransaction {
           try {
             writer.release(claim);
           } catch (RuntimeException e) {
-            LOG.debug("claim {}: proposal not withdrawn, it will be when nobody pursues it: {}", ref, e.getMessage());
+            LOG.debug("claim {}: cannot withdraw its proposal; the search for abandoned proposals will: {}", ref,
+                e.getMessage());
           }
         });
   }

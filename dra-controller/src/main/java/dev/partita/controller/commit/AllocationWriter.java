@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Writes an allocation into a claim, under the version of the claim that was decided upon. */
+/** Writes an allocation into a claim, under the version of the claim for which it was decided. */
 public final class AllocationWriter {
   /** Without it kube-controller-manager would not clear the allocation when the claim is no longer used. */
   static final String FINALIZER = "resource.kubernetes.io/delete-protection";

@@ -17,7 +17,7 @@ import java.util.concurrent.Executors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Evicts pods through the Eviction API, which keeps PodDisruptionBudgets and grace periods. */
+/** Evicts pods through the Eviction API, which respects PodDisruptionBudgets and grace periods. */
 public final class Evictor implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Evictor.class);
 
@@ -56,7 +56,7 @@ public final class Evictor implements AutoCloseable {
   private boolean areEvicted(Pod preemptor, Nomination nomination, boolean onTrial) {
     for (Victim victim : nomination.victims()) {
       if (!isEvicted(victim, onTrial)) {
-        listener.evictionRefused(ObjectKey.of(preemptor), nomination.podUid(), victim.uid());
+        listener.evictionRefused(ObjectKey.of(preemptor), nomination.pod().uid(), victim.uid());
         return false;
       }
       if (!onTrial) {

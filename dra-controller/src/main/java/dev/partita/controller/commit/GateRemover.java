@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Takes the {@link AllocationGate} off pods. */
+/** Removes the {@link AllocationGate} from pods. */
 public final class GateRemover {
   private static final Logger LOG = LoggerFactory.getLogger(GateRemover.class);
   private static final int ATTEMPTS = 3;

@@ -13,9 +13,9 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * Whether a proposal may become an allocation: looked at after the proposal is in the API, in a state of all claims
- * that is not older than it. Of any claims that together are too much for a card, the one proposed last sees all the
- * others.
+ * Says whether a proposal may become an allocation. It looks after the proposal is in the API, at a state of all claims
+ * that is not older than the proposal. If several claims together are too much for a card, the one that was proposed
+ * last sees all the others.
  */
 final class Overcommitment {
   private Overcommitment() {}

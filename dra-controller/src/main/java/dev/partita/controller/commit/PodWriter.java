@@ -22,8 +22,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Carries out what was decided for pods, several decisions at a time and by turns of their namespaces, and reports how
- * it went.
+ * Carries out what was decided for pods, several decisions at a time and namespaces by turns, and reports how it went.
  */
 public final class PodWriter implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PodWriter.class);

@@ -5,7 +5,7 @@ import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.watch.ObjectKey;
 import java.util.Optional;
 
-/** Is told how writes to the API server ended, on the threads that write: what it does must not block. */
+/** Learns how writes to the API server ended, on the threads that write. It must not block. */
 public interface WriteListener {
   /** The claim's allocation is written. */
   void allocated(ClaimPlacement placement, String node);

@@ -24,14 +24,14 @@ public interface Decider {
      * @param allocatedElsewhere where its allocated claims let it run
      * @param unused allocated claims that only it names, and that nobody uses
      * @param claims those without an allocation, by UID
-     * @param asks what these ask for, in the same order
+     * @param requests what these ask for, in the same order
      * @param named how many claims it names
      */
     record Open(
         List<NodeSelector> allocatedElsewhere,
         List<ResourceClaim> unused,
         Map<String, ResourceClaim> claims,
-        List<ClaimRequest> asks,
+        List<ClaimRequest> requests,
         int named)
         implements Reading {}
   }
@@ -51,8 +51,6 @@ public interface Decider {
    */
   Decision decide(Pod pod, Inventory inventory, Instant now, Map<String, String> placed, Optional<AlikePods> alike);
 
-  /**
-   * A decision ended where it could not put right what it had begun: whatever it keeps for the next one is made anew.
-   */
+  /** Forgets what is kept for the next decision, after one ended in the middle. */
   void forgetSearches();
 }

@@ -8,10 +8,13 @@ import java.util.Optional;
 
 /** What to do about a pod. */
 public sealed interface Decision {
-  /** Nothing is ours to do, or something must happen first that will be heard of. */
+  /** There is nothing for the controller to do, or it must wait for something that an event will tell. */
   record Nothing() implements Decision {}
 
-  /** kube-scheduler allocates on every node that it could run on; a node of the controller's may come. */
+  /**
+   * kube-scheduler allocates on every node that the pod could run on; a node on which the controller allocates may come
+   * later.
+   */
   record LeaveToScheduler() implements Decision {}
 
   /**

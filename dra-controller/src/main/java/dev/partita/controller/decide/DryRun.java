@@ -5,8 +5,7 @@ import dev.partita.controller.inventory.GpuHost;
 import java.util.Optional;
 
 /**
- * Answers whether a pod that waits would have a place on one host, as cards and loads are at that moment. Nothing is
- * changed.
+ * Says whether a waiting pod would have a place on one host, as cards and loads are at that moment. It changes nothing.
  */
 @FunctionalInterface
 public interface DryRun {

@@ -97,7 +97,7 @@ public final class PodDecider implements Decider {
     List<NodeSelector> allocatedElsewhere = new ArrayList<>();
     List<ResourceClaim> unused = new ArrayList<>();
     Map<String, ResourceClaim> open = new LinkedHashMap<>();
-    List<ClaimRequest> asks = new ArrayList<>();
+    List<ClaimRequest> requests = new ArrayList<>();
     Map<ResourceClaim, List<String>> problems = new LinkedHashMap<>();
     for (ObjectKey name : names.get()) {
       @Nullable ResourceClaim claim = view.claim(name);
@@ -122,12 +122,12 @@ public final class PodDecider implements Decider {
       }
       switch (reader.read(claim)) {
         case ClaimReading.Foreign foreign -> {}
-        case ClaimReading.Understood(ClaimRequest ask) when AdminAccessRule.isAsked(ask)
+        case ClaimReading.Understood(ClaimRequest request) when AdminAccessRule.isAsked(request)
             && !AdminAccessRule.isAllowed(view.namespace(name.namespace())) ->
             problems.put(claim, List.of(AdminAccessRule.REFUSAL));
-        case ClaimReading.Understood(ClaimRequest ask) -> {
+        case ClaimReading.Understood(ClaimRequest request) -> {
           open.put(claim.getMetadata().getUid(), claim);
-          asks.add(ask);
+          requests.add(request);
         }
         case ClaimReading.Unusable(List<String> words) -> problems.put(claim, words);
       }
@@ -136,10 +136,10 @@ public final class PodDecider implements Decider {
     if (!problems.isEmpty()) {
       return new Reading.Decided(new Decision.Refuse(problems));
     }
-    return asks.isEmpty()
+    return requests.isEmpty()
         ? new Reading.Decided(
             new Decision.Settled(allocatedElsewhere.stream().flatMap(s -> NodeFit.onlyNode(s).stream()).findFirst()))
-        : new Reading.Open(allocatedElsewhere, unused, open, asks, names.get().size());
+        : new Reading.Open(allocatedElsewhere, unused, open, requests, names.get().size());
   }
 
   @Override
@@ -156,11 +156,11 @@ public final class PodDecider implements Decider {
   }
 
   private Decision decide(Pod pod, Reading.Open open, Inventory inventory, Instant now, Optional<AlikePods> alike) {
-    List<ClaimRequest> asks = open.asks();
+    List<ClaimRequest> requests = open.requests();
     String namespace = pod.getMetadata().getNamespace();
     Function<GpuHost, Optional<String>> unfit =
-        host -> refusal(pod, host, open, now).or(() -> state.claims().quotas().refusal(namespace, asks, host));
-    SortedSet<String> unknown = ControllerOnlyFields.fields(asks);
+        host -> refusal(pod, host, open, now).or(() -> state.claims().quotas().refusal(namespace, requests, host));
+    SortedSet<String> unknown = ControllerOnlyFields.fields(requests);
     String scheduled =
         "kube-scheduler allocates there" + (unknown.isEmpty() ? "" : ", and it knows no " + String.join(", ", unknown));
     Candidates candidates =
@@ -176,43 +176,43 @@ public final class PodDecider implements Decider {
             why,
             host -> candidates.refusal(host).isPresent()
                 ? Optional.empty()
-                : placeOn(host, namespace, asks, inventory));
+                : placeOn(host, namespace, requests, inventory));
     Optional<PodShape> shape =
         alike.filter(_ -> open.claims().keySet().stream().noneMatch(vetoes::isAny))
-            .map(_ -> PodShape.of(pod, open.allocatedElsewhere(), asks));
-    Optional<WhyWaiting> known = alike.flatMap(pods -> shape.flatMap(pods::of)).map(said -> known(said, asks));
+            .map(_ -> PodShape.of(pod, open.allocatedElsewhere(), requests));
+    Optional<WhyWaiting> known = alike.flatMap(pods -> shape.flatMap(pods::of)).map(said -> known(said, requests));
     if (known.isPresent()) {
       return waits.apply(known.get());
     }
-    return switch (allocate(pod, asks, candidates, inventory)) {
+    return switch (allocate(pod, requests, candidates, inventory)) {
       case Outcome.Allocated allocated ->
           new Decision.Allocate(new PodPlan(pod, allocated, open.claims(), reserved(pod, open.named(), open.claims())));
       case Outcome.Unallocatable(Explanation explanation) -> {
-        if (unknown.isEmpty() && isForScheduler(pod, asks, unfit, candidates, inventory)) {
+        if (unknown.isEmpty() && isForScheduler(pod, requests, unfit, candidates, inventory)) {
           yield new Decision.LeaveToScheduler();
         }
         WhyWaiting why = new WhyWaiting.Explained(explanation);
-        shape.flatMap(of -> said(why, asks).map(said -> Map.entry(of, said)))
+        shape.flatMap(of -> said(why, requests).map(said -> Map.entry(of, said)))
             .ifPresent(pair -> alike.orElseThrow().put(pair.getKey(), pair.getValue()));
         yield waits.apply(why);
       }
     };
   }
 
-  private static WhyWaiting known(AlikePods.Said said, List<ClaimRequest> asks) {
+  private static WhyWaiting known(AlikePods.Said said, List<ClaimRequest> requests) {
     Optional<ClaimRef> fault = said.claimAtFault().isPresent()
-        ? Optional.of(asks.get(said.claimAtFault().getAsInt()).claim())
+        ? Optional.of(requests.get(said.claimAtFault().getAsInt()).claim())
         : Optional.empty();
     return new WhyWaiting.KnownOfAlike(said.summary(), fault);
   }
 
-  /** What can be said of others that are alike: nothing, where the words name a claim. */
-  private static Optional<AlikePods.Said> said(WhyWaiting why, List<ClaimRequest> asks) {
+  /** What can be said of pods of the same shape: nothing, if the words name a claim. */
+  private static Optional<AlikePods.Said> said(WhyWaiting why, List<ClaimRequest> requests) {
     String summary = why.summary(WhyWaiting.MAX_EXPLANATION);
-    if (asks.stream().anyMatch(ask -> summary.contains("claim " + ask.claim().name()))) {
+    if (requests.stream().anyMatch(request -> summary.contains("claim " + request.claim().name()))) {
       return Optional.empty();
     }
-    List<ClaimRef> claims = asks.stream().map(ClaimRequest::claim).toList();
+    List<ClaimRef> claims = requests.stream().map(ClaimRequest::claim).toList();
     OptionalInt fault = why.claimAtFault().map(claims::indexOf).filter(index -> index >= 0).map(OptionalInt::of)
         .orElse(OptionalInt.empty());
     return Optional.of(new AlikePods.Said(summary, fault));
@@ -234,7 +234,7 @@ public final class PodDecider implements Decider {
    */
   private boolean isForScheduler(
       Pod pod,
-      List<ClaimRequest> asks,
+      List<ClaimRequest> requests,
       Function<GpuHost, Optional<String>> unfit,
       Candidates candidates,
       Inventory inventory) {
@@ -248,14 +248,14 @@ public final class PodDecider implements Decider {
     Candidates scheduled =
         host -> isScheduled(host) ? unfit.apply(host) : Optional.of("the controller allocates there");
     return Gang.of(pod).isEmpty()
-        && allocator.place(PodNeeds.NONE, asks, scheduled, state.claims().freeCards(inventory)).isPresent();
+        && allocator.place(PodNeeds.NONE, requests, scheduled, state.claims().freeCards(inventory)).isPresent();
   }
 
   /**
    * Places the claims where quotas allow what they take there. Where only cards of some models would be too much, they
    * are left out before the claims have to wait.
    */
-  private Outcome allocate(Pod pod, List<ClaimRequest> asks, Candidates candidates, Inventory inventory) {
+  private Outcome allocate(Pod pod, List<ClaimRequest> requests, Candidates candidates, Inventory inventory) {
     String namespace = pod.getMetadata().getNamespace();
     // Where the pod counts already, room for it is not to be looked for once more; candidates see to that.
     PodNeeds needs = state.loads().counts(pod.getMetadata().getUid()) ? PodNeeds.NONE : NodeFit.needs(pod);
@@ -264,12 +264,12 @@ public final class PodDecider implements Decider {
         host -> candidates.refusal(host)
             .or(() -> excesses.stream().filter(e -> e.hosts().test(host)).map(QuotaLedger.Excess::why).findFirst());
     while (true) {
-      Outcome outcome = allocator.allocate(needs, asks, allowed, state.claims().freeCards(inventory));
+      Outcome outcome = allocator.allocate(needs, requests, allowed, state.claims().freeCards(inventory));
       if (!(outcome instanceof Outcome.Allocated allocated)) {
         Set<String> models = excesses.stream().flatMap(excess -> excess.models().stream()).collect(Collectors.toSet());
         return models.isEmpty()
             ? outcome
-            : otherwise(outcome, allocate(pod, avoiding(asks, models), candidates, inventory));
+            : otherwise(outcome, allocate(pod, avoiding(requests, models), candidates, inventory));
       }
       Optional<QuotaLedger.Excess> excess = excess(namespace, allocated);
       if (excess.isEmpty()) {
@@ -280,13 +280,13 @@ public final class PodDecider implements Decider {
     }
   }
 
-  /** The second if it is a placement: else what was said first, of what was asked for. */
+  /** The second outcome if it is a placement; otherwise the first, with the reasons for all that was asked for. */
   private static Outcome otherwise(Outcome first, Outcome second) {
     return second instanceof Outcome.Allocated ? second : first;
   }
 
-  private static List<ClaimRequest> avoiding(List<ClaimRequest> asks, Set<String> models) {
-    return asks.stream().map(ask -> ask.avoiding(models)).toList();
+  private static List<ClaimRequest> avoiding(List<ClaimRequest> requests, Set<String> models) {
+    return requests.stream().map(request -> request.avoiding(models)).toList();
   }
 
   private Optional<QuotaLedger.Excess> excess(String namespace, Outcome.Allocated allocated) {
@@ -297,15 +297,15 @@ public final class PodDecider implements Decider {
   private Optional<Outcome.Allocated> placeOn(
       GpuHost host,
       String namespace,
-      List<ClaimRequest> asks,
+      List<ClaimRequest> requests,
       Inventory inventory) {
-    Optional<Outcome.Allocated> found = allocator.placeOn(host.name(), asks, state.claims().freeCards(inventory));
+    Optional<Outcome.Allocated> found = allocator.placeOn(host.name(), requests, state.claims().freeCards(inventory));
     Optional<QuotaLedger.Excess> excess = found.flatMap(allocated -> excess(namespace, allocated));
     if (excess.isEmpty()) {
       return found;
     }
     Set<String> models = excess.get().models();
-    return models.isEmpty() ? Optional.empty() : placeOn(host, namespace, avoiding(asks, models), inventory);
+    return models.isEmpty() ? Optional.empty() : placeOn(host, namespace, avoiding(requests, models), inventory);
   }
 
   /**

@@ -31,17 +31,13 @@ public final class PodDecisions {
     return decider.read(pod, Map.of());
   }
 
-  /**
-   * What to do about the pod; nothing is done.
-   *
-   * @param placed claims that count as allocated, by UID, and on which node
-   */
-  public Decision of(Pod pod, Map<String, String> placed) {
-    return of(pod, placed, Optional.empty());
+  /** What to do about the pod; nothing is done. */
+  public Decision of(Pod pod) {
+    return of(pod, Optional.empty());
   }
 
   /**
-   * The same of one pod by itself.
+   * The same, by what is known of pods of the same shape.
    *
    * @param alike what is known of pods that found no place, if that is to be believed of this one
    */
@@ -55,17 +51,26 @@ public final class PodDecisions {
     }
   }
 
+  /**
+   * Decides about a pod of a gang beside those before it, whose places are assumed in the scope, and assumes its place
+   * there if it has one.
+   */
+  public Decision assume(Pod pod, SchedulerState.Scope scope) {
+    Decision decision = of(pod, scope.placed(), Optional.empty());
+    if (decision instanceof Decision.Allocate(PodPlan plan)) {
+      scope.assume(plan);
+    }
+    return decision;
+  }
+
   /** Assumes a place for each of these pods of a gang, beside those before it, or for none. */
   public GangDecision placeAll(List<Pod> pods) {
     List<PodPlan> plans = new ArrayList<>();
     try (SchedulerState.Scope scope = state.scope()) {
       for (Pod pod : pods) {
-        Decision decision = of(pod, scope.placed());
+        Decision decision = assume(pod, scope);
         switch (decision) {
-          case Decision.Allocate(PodPlan plan) -> {
-            scope.assume(plan);
-            plans.add(plan);
-          }
+          case Decision.Allocate(PodPlan plan) -> plans.add(plan);
           case Decision.Settled _ -> {} // by claims that it shares with others of the gang
           case Decision.LeaveToScheduler _ -> {
             return new GangDecision.LeaveToScheduler();
@@ -80,7 +85,7 @@ public final class PodDecisions {
     return new GangDecision.Placed(plans);
   }
 
-  /** A decision ended where it could not put right what it had begun. */
+  /** Forgets what is kept for the next decision, after one ended in the middle. */
   public void forgetSearches() {
     decider.forgetSearches();
   }

@@ -9,9 +9,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes decoded objects of the API smaller. Of a pod as fabric8's model has it more than half are lists and maps that
- * hold nothing, two or more in every object within it: here all of them become one empty list and one empty map, which
- * cannot be changed, and the other lists lose the room that they keep for more. What the object says stays the same.
+ * Makes decoded objects of the API smaller. More than half of a pod in fabric8's model are empty lists and maps, two or
+ * more in every object within it. All of them become one empty list and one empty map, which cannot be changed, and
+ * other lists lose the room that they keep for more elements. The object says the same as before.
  */
 final class CompactObjects {
   private static final String MODEL = "io.fabric8.kubernetes.";

@@ -8,8 +8,8 @@ import java.util.Arrays;
 
 /**
  * Filters the body of an answer, a list or the events of a watch, while it arrives. It finds where each object begins
- * and ends by its braces, and holds one at a time: so a list of any length takes as much memory as what is kept of its
- * objects. For one thread at a time.
+ * and ends by its braces, and holds one object at a time. So a list of any length takes as much memory as what is kept
+ * of its objects. For one thread at a time.
  */
 final class FilteredBody {
   /**

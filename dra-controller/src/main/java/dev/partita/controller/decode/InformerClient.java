@@ -22,9 +22,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A client for informers alone: of the kinds that {@link KeptFields} lists its objects have only what is listed there.
- * Never write such an object back as a whole, unless the kind is kept with all that can be written of it (slices,
- * classes, GpuNodes).
+ * Makes a client for informers alone. Its objects of the kinds that {@link KeptFields} lists have only the fields that
+ * are listed there. Never write such an object back as a whole, unless its kind is kept with all that can be written of
+ * it (slices, classes, GpuNodes).
  */
 public final class InformerClient {
   private static final String FILTER = "partita-kept-fields";

@@ -8,8 +8,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fields of a pod or claim that are read, but were too large to be kept ({@link KeptFields#MOST}). Nothing is
- * decided by what is left of such an object: it is told so instead.
+ * The fields of a pod or claim that the controller reads, but that were too large to be kept ({@link KeptFields#MOST}).
+ * Nothing is decided by the rest of such an object; its owner is told so instead.
  */
 public final class LeftOut {
   /**

@@ -13,9 +13,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Copies an object's JSON without what {@link KeptFields} does not list. Of an object that tenants write each list, and
- * each field that is kept whole, is left out when what is kept would take more than {@link KeptFields#MOST} with it;
- * the copy then says which.
+ * Copies an object's JSON without what {@link KeptFields} does not list. In objects that tenants write, a list or a
+ * field that is kept whole is left out if more than {@link KeptFields#MOST} would be kept with it; the copy then says
+ * which.
  */
 final class ObjectFilter {
   private static final JsonFactory JSON = new JsonFactory();

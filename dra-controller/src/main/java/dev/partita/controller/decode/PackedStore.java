@@ -16,10 +16,10 @@ import java.util.zip.InflaterInputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An informer's store of objects that are large and seldom read. The informer and whoever is told of a change get what
- * is left of an object when its large parts are taken away; the whole is kept as compressed JSON, of which every reader
- * gets a copy of its own. The ResourceSlice of a node of 8 cards takes some 120 KiB as an object and less than 2 KiB
- * packed; to unpack it takes a fraction of a millisecond.
+ * Stores an informer's objects that are large and seldom read. The informer and its listeners get what is left of an
+ * object without its large parts. The whole is kept as compressed JSON, of which every reader gets a copy. The
+ * ResourceSlice of a node of 8 cards takes some 120 KiB as an object and less than 2 KiB packed; it is unpacked in a
+ * fraction of a millisecond.
  */
 public final class PackedStore<T extends HasMetadata> extends CompactStore<T> {
   private final ConcurrentMap<String, byte[]> wholes = new ConcurrentHashMap<>();

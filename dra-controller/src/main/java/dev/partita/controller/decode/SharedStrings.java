@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decodes equal strings to the same object where one was decoded lately: names of nodes, models and namespaces stand in
- * thousands of objects. It remembers a fixed number, the latest of those that fall on the same place.
+ * Decodes equal strings to the same object, if one was decoded lately: names of nodes, models and namespaces occur in
+ * thousands of objects. It remembers a fixed number of strings.
  */
 final class SharedStrings extends StdScalarDeserializer<String> {
   private static final long serialVersionUID = 1;

@@ -12,14 +12,14 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /**
- * Every write to the API server goes through here: refused when this instance does not lead, tried again when the
- * server is busy or out of reach, and not tried at all for a while when it keeps failing. Answers about the request
- * itself (conflict, invalid, forbidden, not found) go to the caller at once.
+ * Makes every write to the API server. It refuses a write when this instance does not lead, tries again when the server
+ * is busy or out of reach, and does not try for a while when the server keeps failing. Answers about the request itself
+ * (conflict, invalid, forbidden, not found) go to the caller at once.
  */
 public final class ApiEdge {
   private static final int TOO_MANY_REQUESTS = 429;
 
-  /** For how long at most calls aside let others go first. */
+  /** For how long at most calls in the background let others go first. */
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
   private final Retry retry;
@@ -71,8 +71,8 @@ public final class ApiEdge {
    * way, or when there has been one without a pause for {@link #PATIENCE}. When they keep failing, as where somebody's
    * webhook for events does not answer, only they pause.
    */
-  public ApiEdge aside() {
-    return new ApiEdge(this, way.second(), "api-aside");
+  public ApiEdge background() {
+    return new ApiEdge(this, way.second(), "api-background");
   }
 
   /**
@@ -80,7 +80,7 @@ public final class ApiEdge {
    *
    * @param name of the kind
    */
-  public ApiEdge apart(String name) {
+  public ApiEdge isolated(String name) {
     return new ApiEdge(this, turn, "api-" + name);
   }
 

@@ -9,8 +9,8 @@ import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 
 /**
- * The controller's client. It reads no {@code metadata.managedFields}: they are a good part of every object that the
- * informers keep, and nothing here looks at them. An update without them leaves those that the server has as they are.
+ * Makes the controller's client. It reads no {@code metadata.managedFields}: they are a good part of every object that
+ * the informers keep, and nothing here looks at them. An update without them does not change those that the server has.
  */
 public final class ControllerClient {
   private ControllerClient() {}

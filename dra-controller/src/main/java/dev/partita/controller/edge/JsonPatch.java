@@ -9,11 +9,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A change of single fields of an object (RFC 6902): all of its steps are done, in this order, or none. */
+/** A change of single fields of an object (RFC 6902). All of its steps are done in order, or none. */
 public final class JsonPatch {
   private final List<Map<String, Object>> steps = new ArrayList<>();
 
-  /** Fails if the field is another. */
+  /** Fails if the field has another value. */
   public JsonPatch test(String path, Object value) {
     return step("test", path, value);
   }
@@ -28,7 +28,7 @@ public final class JsonPatch {
     return step("replace", path, value);
   }
 
-  /** Takes away what is there. */
+  /** Removes a field that is there. */
   public JsonPatch remove(String path) {
     steps.add(Map.of("op", "remove", "path", path));
     return this;
@@ -47,7 +47,7 @@ public final class JsonPatch {
         .patch(PatchContext.of(PatchType.JSON), patch));
   }
 
-  /** Of the object only what names it: the client copies all that it is given, by way of JSON. */
+  /** The object's name, and nothing else of it: the client copies all that it is given, by way of JSON. */
   @SuppressWarnings("unchecked") // an object's class is that of the object
   static <T extends HasMetadata> T named(KubernetesClient client, T object) {
     Map<String, String> name = new HashMap<>();

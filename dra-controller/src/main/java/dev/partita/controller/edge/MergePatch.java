@@ -8,8 +8,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * A change of an object's metadata (RFC 7386) under one version of it: unlike {@link JsonPatch} it can set an
- * annotation of an object of which nobody knows whether it has others, and leaves those as they are.
+ * A change of an object's metadata (RFC 7386) under one version of it. Unlike {@link JsonPatch} it can set an
+ * annotation of an object that may or may not have others, and leaves those as they are.
  */
 public final class MergePatch {
   private final Map<String, Object> metadata = new HashMap<>();

@@ -24,7 +24,7 @@ final class WritePriority {
     this.patience = patience.toNanos();
   }
 
-  /** Goes at once. */
+  /** A turn that goes at once. */
   Turn first() {
     return new Turn() {
       @Override
@@ -39,7 +39,7 @@ final class WritePriority {
     };
   }
 
-  /** Waits for its turn; not if its thread is interrupted. */
+  /** A turn that waits for those that go first; not if its thread is interrupted. */
   Turn second() {
     return new Turn() {
       @Override

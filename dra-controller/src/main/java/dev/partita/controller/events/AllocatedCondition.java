@@ -1,7 +1,7 @@
 package dev.partita.controller.events;
 
 /**
- * What a pod's condition says of its claims.
+ * What a pod's condition says about its claims.
  *
  * @param status whether they are allocated
  * @param reason one CamelCase word

@@ -3,7 +3,7 @@ package dev.partita.controller.events;
 import dev.partita.controller.request.ClaimRef;
 
 /**
- * Something to tell on a claim.
+ * An event to write on a claim.
  *
  * @param note for people; cut to what the API takes
  * @param lasting whether it is to be said even if an allocation follows at once: it says what was done

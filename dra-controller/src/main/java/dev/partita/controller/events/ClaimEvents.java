@@ -18,8 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes events on claims, on its own thread. There is one event a claim and reason: the same note again is counted in
- * its series; another note replaces it, for the API lets nobody change an event's note. Losing an event is no failure.
+ * Writes events on claims, on a thread of its own. There is one event for each claim and reason. The same note again is
+ * counted in the event's series; another note replaces the event, for the API lets nobody change a note. An event may
+ * be lost.
  */
 public final class ClaimEvents implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ClaimEvents.class);
@@ -28,8 +29,8 @@ public final class ClaimEvents implements AutoCloseable {
   private static final Duration QUIET = Duration.ofMinutes(2);
 
   /**
-   * How long notes are gathered: of several of one claim and reason only the last is said, and an allocation ends
-   * complaints.
+   * How long notes are gathered: of several notes of one claim and reason only the last is written, and an allocation
+   * ends complaints.
    */
   private static final Duration GATHER = Duration.ofMillis(300);
 

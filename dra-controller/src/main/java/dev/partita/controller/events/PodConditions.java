@@ -31,10 +31,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the condition {@link Driver#ALLOCATED_CONDITION} of pods true, on its own thread. Only a pod that has to wait
- * gets one; it says when the wait is over. What it says already is not written again, and another reason to wait no
- * sooner than {@link #PAUSE} after the last. What could not be written is tried again: of a wait that is over nothing
- * more may ever be said.
+ * Keeps the condition {@link Driver#ALLOCATED_CONDITION} of pods true, on a thread of its own. Only a pod that has to
+ * wait gets one; it says when the wait is over. The same words are not written twice, and another reason to wait no
+ * sooner than {@link #PAUSE} after the last. A failed write is tried again, for nothing more may ever be said about a
+ * wait that is over.
  */
 public final class PodConditions implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PodConditions.class);
@@ -42,7 +42,7 @@ public final class PodConditions implements AutoCloseable {
   /** Reasons change with every claim that comes or goes: nobody reads faster than that. */
   static final Duration PAUSE = Duration.ofSeconds(5);
 
-  /** How long is gathered, so that of several decisions about a pod only the last is said. */
+  /** How long decisions are gathered, so that of several about a pod only the last is written. */
   private static final Duration GATHER = Duration.ofMillis(300);
 
   /** How often the pause after a failure doubles: up to 160 s. */
@@ -50,7 +50,7 @@ public final class PodConditions implements AutoCloseable {
 
   private static final int REMEMBERED = 10_000;
 
-  /** Pods of which something is still to be said: more than a cluster has that we are made for. */
+  /** How many pods' conditions may wait to be written: more than a cluster has for which this is made. */
   private static final int MOST_WAITING = 50_000;
   private static final int ATTEMPTS = 3;
   private static final int UNPROCESSABLE = 422;
@@ -79,7 +79,7 @@ public final class PodConditions implements AutoCloseable {
     this.clock = clock;
   }
 
-  /** Has the pod say it, soon. */
+  /** Writes it into the pod's condition, soon. */
   public void tell(Pod pod, AllocatedCondition condition) {
     PodRef ref = new PodRef(ObjectKey.of(pod), pod.getMetadata().getUid());
     if (wanted.size() >= MOST_WAITING && !wanted.containsKey(ref)) {

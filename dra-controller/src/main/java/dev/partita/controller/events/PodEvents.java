@@ -8,7 +8,7 @@ import java.time.Clock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Writes events on pods, at once and by the caller's thread. Losing one is no failure. */
+/** Writes events on pods, at once and on the caller's thread. An event may be lost. */
 public final class PodEvents {
   private static final Logger LOG = LoggerFactory.getLogger(PodEvents.class);
 

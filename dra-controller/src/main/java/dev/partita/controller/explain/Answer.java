@@ -2,7 +2,7 @@ package dev.partita.controller.explain;
 
 import java.util.List;
 
-/** What there is to say to a {@link Question}. */
+/** The answer to a {@link Question}. */
 public sealed interface Answer {
   /**
    * It is known.

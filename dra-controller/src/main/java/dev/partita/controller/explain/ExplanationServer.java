@@ -20,9 +20,9 @@ import java.util.regex.Pattern;
 
 /**
  * Answers {@code GET /explain/pod/NAMESPACE/NAME} and {@code GET /explain/claim/NAMESPACE/NAME} with a JSON list of
- * {@link PodExplanation}; 404 where there is no such object, 503 where another instance leads. It listens on the
- * loopback address only: what it tells is of all namespaces, and who may reach it is who may forward ports of the
- * controller's pods, which the API server decides.
+ * {@link PodExplanation}; with 404 where there is no such object, and 503 where another instance leads. It listens on
+ * the loopback address only, for it tells about all namespaces. So only those reach it whom the API server lets forward
+ * ports of the controller's pods.
  */
 public final class ExplanationServer {
   private static final Pattern PATH = Pattern.compile("/explain/(pod|claim)/([a-z0-9.-]{1,253})/([a-z0-9.-]{1,253})");

@@ -4,8 +4,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The pods of all fillings, one after the other, as hosts see them that have cards of certain kinds: pods that no such
- * card will do for are left out, and what the others need of a card of each kind is one number.
+ * The pods with which hosts are filled up, one filling after the other, for hosts whose cards are of certain kinds.
+ * Pods that no such card can serve are left out, and what a pod needs of a card of each kind is one number.
  */
 final class Arrivals {
   /** Most pods of a filling: two numbers have a bit for each. */
@@ -103,12 +103,12 @@ final class Arrivals {
     }
   }
 
-  /** The least of either half. */
+  /** The smaller of each half, memory and cores. */
   private static int leastOf(int one, int other) {
     return Math.min(one >>> 16, other >>> 16) << 16 | Math.min(one & 0xffff, other & 0xffff);
   }
 
-  /** How many fillings. */
+  /** How many fillings there are. */
   int fills() {
     return end.length;
   }
@@ -118,12 +118,12 @@ final class Arrivals {
     return end[fill];
   }
 
-  /** How many kinds of cards. */
+  /** How many kinds of cards there are. */
   int kinds() {
     return kinds.length;
   }
 
-  /** Where among them that kind is. */
+  /** The index of that kind of cards. */
   int indexOf(int kind) {
     int index = 0;
     while (kinds[index] != kind) {
@@ -147,12 +147,14 @@ final class Arrivals {
     return cards[position];
   }
 
-  /** Of a card of the kind with that index: parts of memory (upper half) and of cores (lower half). */
+  /**
+   * What the pod needs of a card of the kind with that index: parts of memory (upper half) and of cores (lower half).
+   */
   int need(int position, int kind) {
     return needs[position * kinds.length + kind];
   }
 
-  /** What CPU it takes at least to place this pod, or one after it in the filling, on cards. */
+  /** The least CPU that places this pod, or one after it in the filling, on cards. */
   int leastCpu(int position) {
     return leastCpu[position];
   }
@@ -170,7 +172,7 @@ final class Arrivals {
     return like[2 * position];
   }
 
-  /** Those among the others. */
+  /** The same pods among those after the first 64. */
   long likeRest(int position) {
     return like[2 * position + 1];
   }

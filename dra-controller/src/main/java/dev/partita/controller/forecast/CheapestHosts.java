@@ -7,8 +7,7 @@ import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The hosts that a kind of pods fits on, the cheapest first. The first one is found without putting the others in
- * order.
+ * Lists the hosts on which a kind of pods fits, the cheapest first. It finds the first one without sorting the others.
  */
 final class CheapestHosts {
   private final ForecastHosts hosts;
@@ -22,7 +21,7 @@ final class CheapestHosts {
     this.costs = costs;
   }
 
-  /** A host of a group, of which those before it were given out. */
+  /** A host of a group; those before it were given out. */
   private record Cursor(int group, int position) {}
 
   /**
@@ -37,7 +36,7 @@ final class CheapestHosts {
     }
   }
 
-  /** The next one, if there is one. */
+  /** The next host, if there is one. */
   Optional<Offer> next() {
     if (!begun) {
       begun = true;

@@ -1,7 +1,8 @@
 package dev.partita.controller.forecast;
 
+import dev.partita.controller.request.CapacityRequest;
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.request.PodNeeds;
 import java.util.Collections;
 import java.util.Iterator;
@@ -11,9 +12,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Counts what pods have asked for, to forecast what later pods will ask for. Old arrivals weigh less and less. The
- * snapshot that others compute with changes only after half as many pods again have arrived (at least 20), so that what
- * was computed from it can be kept. For one thread.
+ * Counts what pods have asked for, to forecast what later pods will ask for. Old arrivals weigh less and less. Others
+ * compute with a snapshot, which changes only when half as many pods again have arrived (at least 20), so that their
+ * results can be kept. For one thread.
  */
 public final class DemandHistory {
   private static final int FIRST = 20;
@@ -27,9 +28,9 @@ public final class DemandHistory {
   /**
    * One kind of pods.
    *
-   * @param ask the cards that it asks for; empty for a pod without
+   * @param request the cards that it asks for; empty for a pod without
    */
-  record Kind(PodNeeds needs, Optional<DeviceAsk> ask) {}
+  record Kind(PodNeeds needs, Optional<DeviceRequest> request) {}
 
   /**
    * What was asked for, as it was at one moment.
@@ -50,27 +51,29 @@ public final class DemandHistory {
     kind(needs, claims).ifPresent(this::count);
   }
 
-  /** What the claims have as an ask that {@link Kind} describes: none, or one for a number of cards. */
+  /** The request of these claims if {@link Kind} can describe it: none, or one for a number of cards. */
   static Optional<Kind> kind(PodNeeds needs, List<ClaimRequest> claims) {
-    List<DeviceAsk> asks =
+    List<DeviceRequest> requests =
         claims.stream()
             .flatMap(claim -> claim.requests().stream())
             .map(request -> request.alternatives().getFirst())
-            .filter(ask -> !ask.isAdminAccess())
+            .filter(request -> !request.isAdminAccess())
             .toList();
-    return switch (asks.size()) {
+    return switch (requests.size()) {
       case 0 -> Optional.of(new Kind(needs, Optional.empty()));
-      case 1 -> asks.getFirst().count() instanceof DeviceAsk.Count.Exactly
-          ? Optional.of(kind(needs, asks.getFirst()))
+      case 1 -> requests.getFirst().count() instanceof DeviceRequest.Count.Exactly
+          ? Optional.of(kind(needs, requests.getFirst()))
           : Optional.empty();
       default -> Optional.empty();
     };
   }
 
-  static Kind kind(PodNeeds needs, DeviceAsk ask) {
+  static Kind kind(PodNeeds needs, DeviceRequest request) {
     return new Kind(
-        needs, Optional.of(new DeviceAsk("", ask.selectors(), ask.count(), ask.memory(), ask.cores(), ask.tolerations(),
-            ask.placement())));
+        needs,
+        Optional.of(new DeviceRequest("", request.selectors(), request.count(),
+            new CapacityRequest(request.memory(), request.cores()), request.tolerations(), request.placement(),
+            DeviceRequest.Access.OWN, DeviceRequest.Modes.INFERRED)));
   }
 
   private void count(Kind kind) {

@@ -3,16 +3,16 @@ package dev.partita.controller.forecast;
 import java.util.Arrays;
 
 /**
- * Fills up one host again and again, each time from the same state: each pod that fits takes its place where least is
+ * Fills up one host again and again, each time from the same state. A pod that fits takes the place where least is
  * left. The cards that later pods can use are kept in order of what is free of them, each as one number: parts free,
- * index of the kind, memory and cores. Half of an allocator's time is spent here.
+ * index of the kind, memory and cores. The allocator spends half of its time here.
  */
 final class Filling {
   private static final int SIZE_AT = 40;
   private static final int KIND_AT = 32;
   private static final int KIND_BITS = 0xff;
 
-  /** A bit above each half of a card: it stays where nothing had to be borrowed. */
+  /** A bit above each half of a card. It is still set after a subtraction if the half was large enough. */
   private static final int GUARDS = 0x8000_8000;
 
   private final Arrivals arrivals;
@@ -171,7 +171,7 @@ final class Filling {
     return true;
   }
 
-  /** Puts what is left of the card where it belongs; leaves it out if no later pod can use it. */
+  /** Puts what is left of the card in its place in the order; drops it if no later pod can use it. */
   private void take(int at, int position) {
     int kind = kind(open[at]);
     long left = after(open[at], arrivals.need(position, kind));

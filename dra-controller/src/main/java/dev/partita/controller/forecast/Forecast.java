@@ -7,17 +7,18 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Expects of the future what arrived in the past. What a state of a host is worth follows from filling it up, on paper,
- * with pods as they arrive, several times over, and looking at how much of its cards is idle at the end: because CPU
- * ran out before the cards did, or because remainders are smaller than anything that arrives. A placement's cost is by
- * how much it makes that worse.
+ * Values the state of a host by how well it would serve later pods, which are expected to be like those that arrived
+ * before. To value a state, the host is filled up on paper with such pods, several times over. What counts is how much
+ * of its cards is idle at the end, because CPU ran out before the cards did, or because remainders are smaller than
+ * anything that arrives. A placement costs as much as it makes that worse.
  *
- * <p>Beside it stand two prices for what filling one host by itself cannot see. A host that still has room for a pod of
- * several cards keeps some of the value of that room, the more the fewer such hosts there are. And cards that few hosts
- * have to offer to somebody who asks for them (a model that pods name, a node large enough for a large pod) cost more
- * the more of them is asked for in comparison with what there is.
+ * <p>Two prices are added, for what the filling of one host cannot show. A host that still has room for a pod of
+ * several cards keeps some of the value of that room: the fewer such hosts there are, the more. And some cards are
+ * offered by few hosts to those who ask for them (a model that pods name, a node large enough for a large pod): they
+ * cost more the more is asked of them in comparison with what there is.
  *
- * <p>The pods that are filled in are fixed as long as the frequencies are, so equal states always have equal values.
+ * <p>The pods that hosts are filled with stay the same as long as the frequencies do, so equal states always have equal
+ * values.
  */
 public final class Forecast {
   /** How often a host is filled. */

@@ -15,8 +15,8 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The forecast's hosts by position, in the order in which they were added. Hosts that are equal make a group, so that a
- * decision looks at each group and not at each host: of 5,000 hosts most are as empty as others. For one thread.
+ * Keeps the forecast's hosts by position, in the order in which they were added. Hosts that are equal make a group, so
+ * that a decision looks at each group and not at each host: of 5,000 hosts most are as empty as others. For one thread.
  */
 final class ForecastHosts {
   private final List<HostState> hostStates = new ArrayList<>();
@@ -92,7 +92,7 @@ final class ForecastHosts {
     return group;
   }
 
-  /** Numbers of groups are below this one. */
+  /** All numbers of groups are below this one. */
   int groups() {
     return byNumber.size();
   }
@@ -104,7 +104,7 @@ final class ForecastHosts {
     return group == null ? null : group.host();
   }
 
-  /** Another one when the number goes to another group. */
+  /** The version of that number: it changes when the number goes to another group. */
   long version(int number) {
     return versions[number];
   }

@@ -12,7 +12,7 @@ import dev.partita.controller.index.RequestMatcher;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.lru.LruMap;
 import dev.partita.controller.match.Taking;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -94,10 +94,10 @@ public final class ForecastIndex {
   }
 
   /** Follows what is asked for. */
-  public void refresh(Function<DeviceAsk, RequestMatcher> fits) {
+  public void refresh(Function<DeviceRequest, RequestMatcher> matchers) {
     if (outdated || history.snapshot().number() != mixNumber) {
       outdated = false;
-      learn(fits);
+      learn(matchers);
     }
   }
 
@@ -107,13 +107,14 @@ public final class ForecastIndex {
     return ForecastHost.of(hostState, capacity, ForecastHost.empty(hostState, capacity, numbers), numbers);
   }
 
-  private void learn(Function<DeviceAsk, RequestMatcher> fits) {
+  private void learn(Function<DeviceRequest, RequestMatcher> matchers) {
     DemandHistory.Snapshot snapshot = history.snapshot();
     mixNumber = snapshot.number();
     List<Frequency> frequencies = new ArrayList<>();
     try {
       snapshot.arrivals().forEach(
-          (kind, arrivals) -> demand(kind, fits).ifPresent(demand -> frequencies.add(new Frequency(demand, arrivals))));
+          (kind, arrivals) -> demand(kind, matchers)
+              .ifPresent(demand -> frequencies.add(new Frequency(demand, arrivals))));
     } catch (OverBudgetException e) {
       // What some pods ask for takes too long to judge: the others are decided by what is known, and this is known in
       // part next time.
@@ -128,29 +129,29 @@ public final class ForecastIndex {
    * The kind of pod in the forecast's terms, rounded down as what is free is: what fits in bytes fits in parts, too;
    * empty if which cards will do does not follow from their kinds.
    */
-  private Optional<Demand> demand(DemandHistory.Kind kind, Function<DeviceAsk, RequestMatcher> fits) {
+  private Optional<Demand> demand(DemandHistory.Kind kind, Function<DeviceRequest, RequestMatcher> matchers) {
     int[] memory = new int[kinds.size()];
     int[] cores = new int[kinds.size()];
     Arrays.fill(memory, -1);
     int count = 0;
-    if (kind.ask().isPresent()) {
-      RequestMatcher matcher = fits.apply(kind.ask().get());
-      if (!matcher.ofKinds() || !(kind.ask().get().count() instanceof DeviceAsk.Count.Exactly(int devices))) {
+    if (kind.request().isPresent()) {
+      RequestMatcher matcher = matchers.apply(kind.request().get());
+      if (!matcher.ofKinds() || !(kind.request().get().count() instanceof DeviceRequest.Count.Exactly(int devices))) {
         return Optional.empty();
       }
       count = devices;
       AtomicBoolean instances = new AtomicBoolean();
       kinds.forEach(
           (cardClass, number) -> matcher.ofKind(cardClass).ifPresent(
-              fit -> {
-                if (fit.takes() == Taking.INSTANCE) {
+              match -> {
+                if (match.takes() == Taking.INSTANCE) {
                   instances.set(true);
                   return;
                 }
-                boolean whole = fit.takes() == Taking.CARD;
-                long sellable = Math.max(1, fit.device().card().sellableMemory());
-                memory[number] = whole ? Demand.CARD : (int) (fit.memory() * Demand.CARD / sellable);
-                cores[number] = whole ? Demand.CARD : fit.cores() * (Demand.CARD / Account.CORES);
+                boolean whole = match.takes() == Taking.CARD;
+                long sellable = Math.max(1, match.device().card().sellableMemory());
+                memory[number] = whole ? Demand.CARD : (int) (match.memory() * Demand.CARD / sellable);
+                cores[number] = whole ? Demand.CARD : match.cores() * (Demand.CARD / Account.CORES);
               }));
       if (instances.get()) {
         return Optional.empty(); // the forecast knows no placements
@@ -165,10 +166,10 @@ public final class ForecastIndex {
    *
    * @return empty if the forecast cannot say
    */
-  Optional<CheapestHosts> offers(DemandHistory.Kind kind, Function<DeviceAsk, RequestMatcher> fits) {
+  Optional<CheapestHosts> offers(DemandHistory.Kind kind, Function<DeviceRequest, RequestMatcher> matchers) {
     @Nullable PlacementCosts known = costs.get(kind);
     if (known == null) {
-      Optional<Demand> demand = demand(kind, fits);
+      Optional<Demand> demand = demand(kind, matchers);
       if (demand.isEmpty()) {
         return Optional.empty();
       }

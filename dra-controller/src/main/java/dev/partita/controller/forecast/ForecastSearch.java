@@ -7,12 +7,12 @@ import dev.partita.controller.index.HostState;
 import dev.partita.controller.index.RequestMatcher;
 import dev.partita.controller.index.WholeCardIndex;
 import dev.partita.controller.inventory.Card;
-import dev.partita.controller.match.Fit;
+import dev.partita.controller.match.MatchResult.Match;
 import dev.partita.controller.match.Taking;
 import dev.partita.controller.place.NodeSearch;
 import dev.partita.controller.place.NodeSearch.Choice;
 import dev.partita.controller.place.NodeSearch.Found;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.request.PodNeeds;
 import java.util.BitSet;
 import java.util.HashSet;
@@ -26,20 +26,23 @@ import java.util.function.Predicate;
 public final class ForecastSearch {
   private final ForecastIndex forecastIndex;
   private final HostIndex cards;
-  private final Function<DeviceAsk, RequestMatcher> fits;
+  private final Function<DeviceRequest, RequestMatcher> matchers;
 
-  public ForecastSearch(ForecastIndex forecastIndex, HostIndex cards, Function<DeviceAsk, RequestMatcher> fits) {
+  public ForecastSearch(
+      ForecastIndex forecastIndex,
+      HostIndex cards,
+      Function<DeviceRequest, RequestMatcher> matchers) {
     this.forecastIndex = forecastIndex;
     this.cards = cards;
-    this.fits = fits;
+    this.matchers = matchers;
   }
 
   /**
-   * Hosts of one shape: what one such host cannot place none can.
+   * Hosts of one shape and occupancy: what one of them cannot place none can.
    *
    * @param cards for whole cards which of them are untouched, for shares what is taken of each
    */
-  private record Alike(WholeCardIndex wholeCards, Object cards) {}
+  private record HostGroup(WholeCardIndex wholeCards, Object cards) {}
 
   /** What the forecast says of a choice. */
   public sealed interface Advice {
@@ -49,28 +52,28 @@ public final class ForecastSearch {
     /** No host can serve it. */
     record Nowhere() implements Advice {}
 
-    /** It has no say in it: another search is to be asked. */
+    /** The forecast cannot tell: another search must be asked. */
     record NotMine() implements Advice {}
   }
 
   /** The cheapest placement of the choice. */
   public Advice best(PodNeeds needs, Choice choice, Predicate<HostState> refused) {
-    List<DeviceAsk> asks = choice.asks().stream().flatMap(List::stream).toList();
-    if (asks.size() != 1 || !leavesItToUs(asks.getFirst())) {
+    List<DeviceRequest> requests = choice.requests().stream().flatMap(List::stream).toList();
+    if (requests.size() != 1 || !leavesItToUs(requests.getFirst())) {
       return new Advice.NotMine();
     }
-    DeviceAsk ask = asks.getFirst();
-    Optional<CheapestHosts> offers = forecastIndex.offers(DemandHistory.kind(needs, ask), fits);
+    DeviceRequest request = requests.getFirst();
+    Optional<CheapestHosts> offers = forecastIndex.offers(DemandHistory.kind(needs, request), matchers);
     if (offers.isEmpty()) {
       return new Advice.NotMine();
     }
-    boolean one = isOne(ask);
+    boolean one = isOne(request);
     boolean doubtful = false;
-    Set<Alike> impossible = new HashSet<>();
+    Set<HostGroup> impossible = new HashSet<>();
     for (Optional<Offer> next = offers.get().next(); next.isPresent(); next = offers.get().next()) {
       Offer offer = next.get();
       HostState hostState = offer.hostState();
-      if ((!one && impossible.contains(alike(ask, hostState))) || refused.test(hostState)) {
+      if ((!one && impossible.contains(group(request, hostState))) || refused.test(hostState)) {
         continue;
       }
       Optional<Found> found =
@@ -81,7 +84,7 @@ public final class ForecastSearch {
       if (one) {
         doubtful = true; // another card of the host might do: parts are rounded
       } else {
-        impossible.add(alike(ask, hostState));
+        impossible.add(group(request, hostState));
       }
     }
     return doubtful ? new Advice.NotMine() : new Advice.Nowhere();
@@ -89,7 +92,8 @@ public final class ForecastSearch {
 
   /** The host on which a pod that needs no cards costs least. */
   public Optional<String> hostWithoutCards(PodNeeds needs, Predicate<HostState> refused) {
-    CheapestHosts offers = forecastIndex.offers(new DemandHistory.Kind(needs, Optional.empty()), fits).orElseThrow();
+    CheapestHosts offers =
+        forecastIndex.offers(new DemandHistory.Kind(needs, Optional.empty()), matchers).orElseThrow();
     for (Optional<Offer> next = offers.next(); next.isPresent(); next = offers.next()) {
       if (!refused.test(next.get().hostState())) {
         return next.map(offer -> offer.hostState().host().name());
@@ -98,28 +102,31 @@ public final class ForecastSearch {
     return Optional.empty();
   }
 
-  private Alike alike(DeviceAsk ask, HostState hostState) {
-    boolean whole = fits.apply(ask).on(hostState).stream().allMatch(fit -> fit.takes() == Taking.CARD);
-    return new Alike(hostState.wholeCards(), whole ? hostState.untouched() : hostState.fullness());
+  private HostGroup group(DeviceRequest request, HostState hostState) {
+    boolean whole = matchers.apply(request).on(hostState).stream().allMatch(match -> match.takes() == Taking.CARD);
+    return new HostGroup(hostState.wholeCards(), whole ? hostState.untouched() : hostState.fullness());
   }
 
-  /** Of one device the cards that cost the same: which of them is taken is for what they belong to. */
-  private List<Fit.Fits> possible(DeviceAsk ask, Offer offer, boolean one) {
-    List<Fit.Fits> all = fits.apply(ask).on(offer.hostState());
+  /**
+   * What could serve the request. For one device these are the cards that cost the same: which of them is taken depends
+   * on what they belong to.
+   */
+  private List<Match> possible(DeviceRequest request, Offer offer, boolean one) {
+    List<Match> all = matchers.apply(request).on(offer.hostState());
     if (!one) {
       return all;
     }
     List<Card> cards = offer.hostState().host().cards();
-    BitSet alike = offer.cards();
-    return all.stream().filter(fit -> alike.get(cards.indexOf(fit.device().card()))).toList();
+    BitSet cheapest = offer.cards();
+    return all.stream().filter(match -> cheapest.get(cards.indexOf(match.device().card()))).toList();
   }
 
-  private static boolean leavesItToUs(DeviceAsk ask) {
-    return !ask.isAdminAccess() && ask.placement().nodes() == Packing.AUTO
-        && ask.placement().gpus() == Packing.AUTO;
+  private static boolean leavesItToUs(DeviceRequest request) {
+    return !request.isAdminAccess() && request.placement().nodes() == Packing.AUTO
+        && request.placement().gpus() == Packing.AUTO;
   }
 
-  private static boolean isOne(DeviceAsk ask) {
-    return ask.count() instanceof DeviceAsk.Count.Exactly(int devices) && devices == 1;
+  private static boolean isOne(DeviceRequest request) {
+    return request.count() instanceof DeviceRequest.Count.Exactly(int devices) && devices == 1;
   }
 }

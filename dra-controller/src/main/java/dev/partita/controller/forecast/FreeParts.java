@@ -106,7 +106,7 @@ public final class FreeParts {
     return mixed(~((long) milliCpu << 32 | memory));
   }
 
-  /** Of what is mixed sums can be made: they differ where the summands do. */
+  /** Mixes a number, so that sums of mixed numbers differ where the summands do. */
   private static long mixed(long value) {
     long mixed = value + 0x9E3779B97F4A7C15L;
     mixed = (mixed ^ mixed >>> 30) * 0xBF58476D1CE4E5B9L;

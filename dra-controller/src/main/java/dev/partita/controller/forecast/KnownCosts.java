@@ -2,7 +2,7 @@ package dev.partita.controller.forecast;
 
 import java.util.Arrays;
 
-/** Costs by the fingerprint of what they are the costs of. It forgets all of them once it has had so many. */
+/** Remembers costs by a fingerprint of what was computed. It forgets all of them when there are too many. */
 final class KnownCosts {
   /** No cost. */
   static final long UNKNOWN = Long.MIN_VALUE;
@@ -42,7 +42,7 @@ final class KnownCosts {
     costs[at] = cost;
   }
 
-  /** Where the key is, or else would be. */
+  /** The position of the key, or where it would be. */
   private int at(long key) {
     int mask = keys.length - 1;
     int at = (int) (key ^ key >>> 32) & mask;

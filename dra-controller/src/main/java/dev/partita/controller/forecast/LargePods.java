@@ -3,7 +3,7 @@ package dev.partita.controller.forecast;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Pods of several cards that hosts had better keep room for. */
+/** Pods of several cards, for which hosts should keep room. */
 final class LargePods {
   private final List<Large> all = new ArrayList<>();
   private long weights;

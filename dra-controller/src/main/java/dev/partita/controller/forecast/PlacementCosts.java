@@ -5,9 +5,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the placement of pods of one kind costs on the hosts of every group, by the group's number. Kept until another
- * group has the number, so that a decision works out only what has changed since the last one of its kind. For one
- * thread.
+ * Keeps what the placement of pods of one kind costs on the hosts of every group, by the group's number. A cost is kept
+ * until another group has the number, so that a decision computes only what has changed since the last one of its kind.
+ * For one thread.
  */
 final class PlacementCosts {
   private static final int FITS_NOT = -1;
@@ -27,7 +27,7 @@ final class PlacementCosts {
     this.scarcity = scarcity;
   }
 
-  /** Works out anew what is not of the groups' versions. */
+  /** Computes the costs of all groups that have changed. */
   void refresh(ForecastHosts hosts) {
     groups = hosts.groups();
     if (groups > version.length) {

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a card of a host costs beside what stays idle there: the more, the more is asked of those few hosts that could
- * serve it even if they were empty. If everybody can use every host, all cost the same.
+ * Prices the cards of hosts that few others can replace. A card costs the more, the more is asked of those few hosts
+ * that could serve the same pods if they were empty. If every host could serve every pod, all prices are equal.
  */
 public final class Scarcity {
   private static final int MAX_KINDS = 256;

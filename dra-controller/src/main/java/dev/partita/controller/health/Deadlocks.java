@@ -12,8 +12,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Threads that wait for each other's locks, and so for ever. It is looked for every {@link #PAUSE} at most, however
- * often it is asked.
+ * Finds threads that wait for each other's locks, and so for ever. It looks every {@link #PAUSE} at most, however often
+ * it is asked.
  */
 public final class Deadlocks implements Supplier<Optional<String>> {
   private static final Duration PAUSE = Duration.ofSeconds(5);

@@ -10,8 +10,8 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Answers {@code /healthz} (what it runs comes round) and {@code /readyz} (it has seen the cluster, and can be asked):
- * 200, or 503 and what is wrong. Its connections have threads of their own, so that it answers whatever else the
+ * Answers {@code /healthz} (no thread hangs) and {@code /readyz} (it has seen the cluster, and can be asked) with 200,
+ * or with 503 and what is wrong. Its connections have threads of their own, so that it answers whatever else the
  * process does.
  */
 public final class HealthServer {

@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** A lock that knows for how long it has been held, so that health can tell that whoever holds it hangs. */
+/** A lock that knows for how long it has been held, so that the health check finds a holder that hangs. */
 public final class TimedLock {
   private final ReentrantLock lock = new ReentrantLock();
   private final String what;

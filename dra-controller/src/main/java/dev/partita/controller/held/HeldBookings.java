@@ -88,7 +88,7 @@ public record HeldBookings(
     return besides || !bookings.stream().allMatch(booking -> had.contains(booking.card()));
   }
 
-  /** By which it stands in books, beside those of claims. */
+  /** The key under which it is in the books, beside those of claims. */
   public String key() {
     return "held/" + node + "/" + claimUid;
   }

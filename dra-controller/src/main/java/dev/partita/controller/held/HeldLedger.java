@@ -17,9 +17,10 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps in the books what is held for claims that are gone: what nodes report, and, until they do, what a claim had
+ * Keeps in the books what nodes hold for claims that are gone. Nodes report it. Until they do, it is what a claim had
  * that was deleted while a pod of it runs. It counts in the quotas of the claim's namespace as well, for its pod goes
- * on using it: else whoever deletes the claims of his running pods would have as much as he likes. For one thread.
+ * on using it: otherwise somebody who deletes the claims of his running pods would have as much as he likes. For one
+ * thread.
  */
 public final class HeldLedger {
   /** A claim that was deleted while pods of it ran. */

@@ -9,10 +9,10 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps all cards that are sold alike, on all hosts, in the order in which a share would take them. Compared by
- * identity: there is one for each kind of card.
+ * Keeps all cards of one kind, on all hosts, in the order in which a share would take them. Compared by identity: there
+ * is one for each kind of card.
  */
-public final class CardClass implements Alike {
+public final class CardClass implements CardGroup {
   private final List<Device> example;
   private final NavigableMap<Integer, NavigableSet<IndexEntry>> begun = new TreeMap<>();
   private final NavigableMap<Integer, NavigableSet<IndexEntry>> untouched = new TreeMap<>();
@@ -27,7 +27,7 @@ public final class CardClass implements Alike {
     return example;
   }
 
-  /** The cards by free cores (percent), each in order of free memory. */
+  /** The cards by free cores (percent), and for each number of these in order of free memory. */
   NavigableMap<Integer, NavigableSet<IndexEntry>> places(boolean untouchedCards) {
     return untouchedCards ? untouched : begun;
   }

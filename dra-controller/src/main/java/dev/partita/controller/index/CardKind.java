@@ -11,29 +11,29 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What a card is, but for where it is and what it is called: whatever reads none of {@link #OF_ONE_CARD} says the same
- * of all cards of a kind.
+ * What a card is, apart from its place and its name. Whatever reads none of {@link #DIFFERING} says the same of all
+ * cards of a kind.
  *
  * @param sellableMemory bytes that its shares may hold together
  * @param devices what it is offered as
  */
 record CardKind(long sellableMemory, List<DeviceKind> devices) {
-  private static final Scope[] SCOPES_OF_ONE_CARD = {Scope.POSITION, Scope.CARD};
+  private static final Scope[] DIFFERING_SCOPES = {Scope.POSITION, Scope.CARD};
 
   /** Attributes that tell cards of a kind apart, by name without domain. */
-  static final Set<String> OF_ONE_CARD = DeviceAttribute.identifiersOf(SCOPES_OF_ONE_CARD);
+  static final Set<String> DIFFERING = DeviceAttribute.identifiersOf(DIFFERING_SCOPES);
 
-  private static final Set<String> KEYS_OF_ONE_CARD =
-      DeviceAttribute.of(SCOPES_OF_ONE_CARD).stream().map(DeviceAttribute::key).collect(Collectors.toUnmodifiableSet());
+  private static final Set<String> DIFFERING_KEYS =
+      DeviceAttribute.of(DIFFERING_SCOPES).stream().map(DeviceAttribute::key).collect(Collectors.toUnmodifiableSet());
 
   CardKind {
     devices = List.copyOf(devices);
   }
 
   /**
-   * One of the ways in which it is offered. Of the attributes of one card it counts which there are: a card that lacks
-   * one is of another kind. Those are left out when kinds are compared, and not when they are made: a fleet has
-   * thousands of cards of a few kinds.
+   * One of the ways in which a card is offered. Attributes in which cards of a kind differ count only by whether they
+   * are there: a card that lacks one is of another kind. Their values are left out when kinds are compared, and not
+   * when they are made: a fleet has thousands of cards of a few kinds.
    */
   static final class DeviceKind {
     private final Device device;
@@ -44,7 +44,7 @@ record CardKind(long sellableMemory, List<DeviceKind> devices) {
       int sum = device.mode().hashCode();
       for (Map.Entry<String, AttributeValue> attribute : device.attributes().entrySet()) {
         String name = attribute.getKey();
-        sum = 31 * sum + name.hashCode() + (isOfOneCard(name) ? 0 : attribute.getValue().hashCode());
+        sum = 31 * sum + name.hashCode() + (isDiffering(name) ? 0 : attribute.getValue().hashCode());
       }
       this.hash = sum;
     }
@@ -68,7 +68,7 @@ record CardKind(long sellableMemory, List<DeviceKind> devices) {
       Iterator<Map.Entry<String, AttributeValue>> others = other.attributes().entrySet().iterator();
       for (Map.Entry<String, AttributeValue> attribute : one.attributes().entrySet()) {
         Map.Entry<String, AttributeValue> its = others.next();
-        boolean equal = isOfOneCard(attribute.getKey()) || attribute.getValue().equals(its.getValue());
+        boolean equal = isDiffering(attribute.getKey()) || attribute.getValue().equals(its.getValue());
         if (!equal || !attribute.getKey().equals(its.getKey())) {
           return false;
         }
@@ -83,7 +83,7 @@ record CardKind(long sellableMemory, List<DeviceKind> devices) {
   }
 
   /** Whether an attribute, by its name in a ResourceSlice, tells cards of a kind apart. */
-  static boolean isOfOneCard(String key) {
-    return KEYS_OF_ONE_CARD.contains(key);
+  static boolean isDiffering(String key) {
+    return DIFFERING_KEYS.contains(key);
   }
 }

@@ -15,12 +15,12 @@ import java.util.Set;
  * well, so that a selector that reads these is judged once for all of them. The third card of every host of one make
  * has one position, for example. Compared by identity: there is one for each key.
  */
-public final class CardPosition implements Alike {
+public final class CardPosition implements CardGroup {
   /** Attributes that cards of one position have in common, besides those of their class. */
   private static final List<DeviceAttribute> OF_POSITION = DeviceAttribute.of(Scope.POSITION);
 
   /** Attributes that still tell cards of one position apart, by name without domain. */
-  static final Set<String> OF_ONE_CARD = DeviceAttribute.identifiersOf(Scope.CARD);
+  static final Set<String> DIFFERING = DeviceAttribute.identifiersOf(Scope.CARD);
 
   private final CardClass cardClass;
   private final List<Device> example;

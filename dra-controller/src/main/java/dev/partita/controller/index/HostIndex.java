@@ -10,7 +10,7 @@ import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.lru.LruMap;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -28,16 +28,16 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the cards of all hosts in the order in which an ask would take them, so that the best one is looked up and not
- * searched for. It follows an inventory and the books: when a decision changes something, only the hosts concerned are
- * put in order anew. For one thread.
+ * Keeps the cards of all hosts in the order in which a request would take them, so that the best one is looked up and
+ * not searched for. It follows an inventory and the books: when a decision changes something, only the hosts concerned
+ * are put in order anew. For one thread.
  */
 public final class HostIndex {
   /** Kinds of claims for which an order of all hosts is kept. */
   private static final int MAX_RANKINGS = 32;
 
-  /** Asks of which is remembered what could serve them. */
-  private static final int MAX_ASKS = 512;
+  /** Requests whose matchers are remembered. */
+  private static final int MAX_MATCHERS = 512;
 
   private final Books books;
   private final SortedMap<String, HostState> hostStates = new TreeMap<>();
@@ -47,14 +47,14 @@ public final class HostIndex {
   private final Map<String, Set<String>> hostsByUuid = new HashMap<>();
   private final ChangeLog changes = new ChangeLog();
   private final Map<Ranking.Kind, Ranking> rankings = new LruMap<>(MAX_RANKINGS);
-  private final Map<DeviceAsk, RequestMatcher> asks = new LruMap<>(MAX_ASKS);
+  private final Map<DeviceRequest, RequestMatcher> matchers = new LruMap<>(MAX_MATCHERS);
   private Inventory inventory = Inventory.EMPTY;
 
   public HostIndex(Books books) {
     this.books = books;
   }
 
-  /** Forgets all that follows from inventory and books: it is made anew when it is needed next. */
+  /** Forgets all that was computed from inventory and books: it is computed anew when it is needed next. */
   public void forget() {
     hostStates.clear();
     cardClasses.clear();
@@ -62,7 +62,7 @@ public final class HostIndex {
     wholeCardIndexes.clear();
     hostsByUuid.clear();
     rankings.clear();
-    asks.clear();
+    matchers.clear();
     inventory = Inventory.EMPTY;
   }
 
@@ -100,9 +100,9 @@ public final class HostIndex {
     return rankings.computeIfAbsent(kind, k -> first.get());
   }
 
-  /** What could serve the ask if its cards were empty: kept until kinds of cards go. */
-  public RequestMatcher fits(DeviceAsk ask, Function<DeviceAsk, RequestMatcher> first) {
-    return asks.computeIfAbsent(ask, first);
+  /** Finds what could serve the request if nothing were taken: kept until kinds of cards go. */
+  public RequestMatcher matcher(DeviceRequest request, Function<DeviceRequest, RequestMatcher> first) {
+    return matchers.computeIfAbsent(request, first);
   }
 
   public ChangeLog changes() {
@@ -154,7 +154,7 @@ public final class HostIndex {
       cardClasses.values().retainAll(used);
       positions.values().removeIf(position -> !used.contains(position.cardClass()));
       wholeCardIndexes.values().removeIf(wholeCards -> wholeCards.byUntouched().isEmpty());
-      asks.clear();
+      matchers.clear();
     }
   }
 

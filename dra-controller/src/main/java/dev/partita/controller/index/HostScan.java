@@ -2,11 +2,11 @@ package dev.partita.controller.index;
 
 import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.match.Eligibility;
-import dev.partita.controller.match.Fit;
+import dev.partita.controller.match.MatchResult.Match;
 import dev.partita.controller.place.NodeSearch;
 import dev.partita.controller.place.NodeSearch.Choice;
 import dev.partita.controller.place.NodeSearch.Found;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
@@ -19,12 +19,12 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Places choices on hosts, for asks that no order of cards answers: on those hosts that have the devices which an ask
- * names; otherwise in the order of a {@link Ranking}.
+ * Places requests on hosts, if no order of cards answers them. If a request names devices, it looks at the hosts that
+ * have them; otherwise it follows the order of a {@link Ranking}.
  */
 public final class HostScan {
   private final HostIndex cards;
-  private final Function<DeviceAsk, RequestMatcher> fits;
+  private final Function<DeviceRequest, RequestMatcher> matchers;
   private final Predicate<HostState> refused;
   private final Eligibility eligibility;
   private final DecisionBudget budget;
@@ -32,19 +32,19 @@ public final class HostScan {
   /** @param budget a look at a host may take 20,000 steps */
   public HostScan(
       HostIndex cards,
-      Function<DeviceAsk, RequestMatcher> fits,
+      Function<DeviceRequest, RequestMatcher> matchers,
       Predicate<HostState> refused,
       Eligibility eligibility,
       DecisionBudget budget) {
     this.cards = cards;
-    this.fits = fits;
+    this.matchers = matchers;
     this.refused = refused;
     this.eligibility = eligibility;
     this.budget = budget;
   }
 
-  RequestMatcher fits(DeviceAsk ask) {
-    return fits.apply(ask);
+  RequestMatcher matcher(DeviceRequest request) {
+    return matchers.apply(request);
   }
 
   /** The best placement on any host, of the first choice that the host can serve. */
@@ -70,12 +70,12 @@ public final class HostScan {
     return Optional.empty();
   }
 
-  /** The same for asks of these choices, without what is known only of the pod that asks now. */
+  /** The matchers of these choices' requests, without what is known only of this decision's pod. */
   private HostScan lasting(List<Choice> choices) {
-    IdentityHashMap<DeviceAsk, RequestMatcher> own = new IdentityHashMap<>();
-    choices.stream().flatMap(choice -> choice.asks().stream()).flatMap(List::stream)
-        .forEach(ask -> own.put(ask, fits.apply(ask)));
-    return new HostScan(cards, ask -> Objects.requireNonNull(own.get(ask)), _ -> false, eligibility, budget);
+    IdentityHashMap<DeviceRequest, RequestMatcher> own = new IdentityHashMap<>();
+    choices.stream().flatMap(choice -> choice.requests().stream()).flatMap(List::stream)
+        .forEach(request -> own.put(request, matchers.apply(request)));
+    return new HostScan(cards, request -> Objects.requireNonNull(own.get(request)), _ -> false, eligibility, budget);
   }
 
   /** The same by looking at every host. */
@@ -98,7 +98,8 @@ public final class HostScan {
     Set<String> devices = new HashSet<>();
     for (Choice choice : choices) {
       Optional<Set<String>> named =
-          choice.asks().stream().flatMap(List::stream).flatMap(ask -> fits.apply(ask).uuids().stream()).findFirst();
+          choice.requests().stream().flatMap(List::stream).flatMap(request -> matchers.apply(request).uuids().stream())
+              .findFirst();
       if (named.isEmpty()) {
         return Optional.empty();
       }
@@ -108,8 +109,9 @@ public final class HostScan {
   }
 
   private @Nullable Found better(@Nullable Found best, HostState hostState, List<Choice> choices) {
-    IdentityHashMap<DeviceAsk, List<Fit.Fits>> onHost = new IdentityHashMap<>();
-    Function<DeviceAsk, List<Fit.Fits>> possible = ask -> onHost.computeIfAbsent(ask, a -> fits.apply(a).on(hostState));
+    IdentityHashMap<DeviceRequest, List<Match>> onHost = new IdentityHashMap<>();
+    Function<DeviceRequest, List<Match>> possible =
+        request -> onHost.computeIfAbsent(request, a -> matchers.apply(a).on(hostState));
     for (Choice choice : choices) {
       if (best != null && best.score().rank() < choice.rank()) {
         return best;
@@ -124,8 +126,9 @@ public final class HostScan {
 
   /** A placement of the first choice that the host can serve. */
   public Optional<Found> first(HostState hostState, List<Choice> choices) {
-    IdentityHashMap<DeviceAsk, List<Fit.Fits>> onHost = new IdentityHashMap<>();
-    Function<DeviceAsk, List<Fit.Fits>> possible = ask -> onHost.computeIfAbsent(ask, a -> fits.apply(a).on(hostState));
+    IdentityHashMap<DeviceRequest, List<Match>> onHost = new IdentityHashMap<>();
+    Function<DeviceRequest, List<Match>> possible =
+        request -> onHost.computeIfAbsent(request, a -> matchers.apply(a).on(hostState));
     for (Choice choice : choices) {
       Optional<Found> found = on(hostState, choice, possible);
       if (found.isPresent()) {
@@ -135,25 +138,25 @@ public final class HostScan {
     return Optional.empty();
   }
 
-  private Optional<Found> on(HostState hostState, Choice choice, Function<DeviceAsk, List<Fit.Fits>> possible) {
+  private Optional<Found> on(HostState hostState, Choice choice, Function<DeviceRequest, List<Match>> possible) {
     budget.longStep();
     return enoughCards(choice, hostState, possible)
         ? NodeSearch.search(hostState.host(), cards.accounts(), choice, possible)
         : Optional.empty();
   }
 
-  private boolean enoughCards(Choice choice, HostState hostState, Function<DeviceAsk, List<Fit.Fits>> possible) {
-    for (List<DeviceAsk> asks : choice.asks()) {
-      for (DeviceAsk ask : asks) {
+  private boolean enoughCards(Choice choice, HostState hostState, Function<DeviceRequest, List<Match>> possible) {
+    for (List<DeviceRequest> requests : choice.requests()) {
+      for (DeviceRequest request : requests) {
         int free = 0;
-        for (Fit.Fits fit : possible.apply(ask)) {
-          free += Eligibility.now(fit, cards.accounts().of(fit.device().card().key())) instanceof Fit.Fits ? 1 : 0;
+        for (Match match : possible.apply(request)) {
+          free += Eligibility.now(match, cards.accounts().of(match.device().card().key())) instanceof Match ? 1 : 0;
         }
         boolean enough =
-            switch (ask.count()) {
-              case DeviceAsk.Count.Exactly(int devices) -> free >= devices;
-              case DeviceAsk.Count.All all ->
-                  free > 0 && free == eligibility.devicesOfAll(hostState.host(), ask, cards.accounts());
+            switch (request.count()) {
+              case DeviceRequest.Count.Exactly(int devices) -> free >= devices;
+              case DeviceRequest.Count.All all ->
+                  free > 0 && free == eligibility.devicesOfAll(hostState.host(), request, cards.accounts());
             };
         if (!enough) {
           return false;

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What hosts have in common on which the same untouched cards can serve the same asks for whole cards: the kinds of
- * their cards in order, and which of these agree in which attributes of one card.
+ * What hosts have in common whose untouched cards can serve the same requests for whole cards: the kinds of their cards
+ * in order, and which of the cards agree in which attributes of one card.
  *
  * @param kinds by position in the host's list of cards
  * @param agreement for each device and each of its attributes of one card, in order of name, the first device that has
@@ -27,7 +27,7 @@ record HostShape(List<CardClass> kinds, List<Integer> agreement) {
     List<Integer> agreement = new ArrayList<>();
     for (int i = 0; i < devices.size(); i++) {
       for (Map.Entry<String, AttributeValue> attribute : devices.get(i).attributes().entrySet()) {
-        if (CardKind.isOfOneCard(attribute.getKey())) {
+        if (CardKind.isDiffering(attribute.getKey())) {
           agreement.add(firsts.computeIfAbsent(attribute.getKey(), name -> new HashMap<>()).merge(attribute.getValue(),
               i, Math::min));
         }

@@ -69,7 +69,7 @@ public record HostState(
     return of(host, positions, wholeCards, accounts);
   }
 
-  /** What is taken of one of its cards. */
+  /** What is taken of one of the host's cards. */
   public Account account(CardKey card) {
     for (int i = 0; i < accounts.size(); i++) {
       if (host.cards().get(i).key().equals(card)) {

@@ -5,8 +5,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A host's key in an ordered index: ordered by what is free of the cards in question, then by what is free on the host,
- * then by name.
+ * A host's key in an ordered index. The order is by what is free of the cards in question, then by what is free on the
+ * host, then by name.
  *
  * @param memory bytes free of the card; 0 where whole cards are in question
  * @param free what is free on the host, in parts as {@link PlacementScore} counts them

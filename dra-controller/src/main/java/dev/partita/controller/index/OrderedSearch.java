@@ -2,7 +2,7 @@ package dev.partita.controller.index;
 
 import dev.partita.api.config.GpuShareConfig.Packing;
 import dev.partita.controller.inventory.Device;
-import dev.partita.controller.match.Fit;
+import dev.partita.controller.match.MatchResult.Match;
 import dev.partita.controller.match.Taking;
 import dev.partita.controller.place.NodeSearch;
 import dev.partita.controller.place.NodeSearch.Choice;
@@ -10,7 +10,7 @@ import dev.partita.controller.place.NodeSearch.Found;
 import dev.partita.controller.place.PlacementScore;
 import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.Constraint;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Collection;
@@ -24,32 +24,32 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * Finds the best host for the two kinds of asks that are nearly all of them, a share of one card and whole cards of one
- * host, by looking it up in {@link HostIndex}. For these the score of a placement follows from the state of the cards
- * before it is made, so hosts come in order of their score, and the first one that the pod can use is the best one.
+ * Looks up the best host in {@link HostIndex}, for the two kinds of requests that are nearly all of them: a share of
+ * one card, and whole cards of one host. Their score follows from the state of the cards before they are placed. So
+ * hosts come in order of score, and the first one that the pod can use is the best.
  */
 public final class OrderedSearch {
   private final HostIndex cards;
-  private final Function<DeviceAsk, RequestMatcher> fits;
+  private final Function<DeviceRequest, RequestMatcher> matchers;
 
-  public OrderedSearch(HostIndex cards, Function<DeviceAsk, RequestMatcher> fits) {
+  public OrderedSearch(HostIndex cards, Function<DeviceRequest, RequestMatcher> matchers) {
     this.cards = cards;
-    this.fits = fits;
+    this.matchers = matchers;
   }
 
   /** Hosts that one order holds, the best first, as long as there are any. */
   private static final class Queue implements Comparable<Queue> {
     private final Iterator<IndexEntry> places;
     private final Function<IndexEntry, PlacementScore> score;
-    private final boolean alike;
+    private final boolean interchangeable;
     private IndexEntry head;
     private PlacementScore headScore;
 
-    /** @param alike what one of its hosts cannot place, none can */
-    Queue(Iterator<IndexEntry> places, Function<IndexEntry, PlacementScore> score, boolean alike) {
+    /** @param interchangeable what one of its hosts cannot place, none can */
+    Queue(Iterator<IndexEntry> places, Function<IndexEntry, PlacementScore> score, boolean interchangeable) {
       this.places = places;
       this.score = score;
-      this.alike = alike;
+      this.interchangeable = interchangeable;
       this.head = places.next();
       this.headScore = score.apply(head);
     }
@@ -71,13 +71,13 @@ public final class OrderedSearch {
 
   /** Whether the choice is of these two kinds: else every host has to be looked at. */
   public boolean knows(Choice choice) {
-    List<DeviceAsk> asks = asks(choice);
-    for (DeviceAsk ask : asks) {
-      if (!isOrdered(ask)) {
+    List<DeviceRequest> requests = requests(choice);
+    for (DeviceRequest request : requests) {
+      if (!isOrdered(request)) {
         return false;
       }
     }
-    return !asks.isEmpty() && (areWholes(asks) || isOneShare(asks));
+    return !requests.isEmpty() && (areWholes(requests) || isOneShare(requests));
   }
 
   /**
@@ -87,42 +87,45 @@ public final class OrderedSearch {
    * @return empty if no host can serve it
    */
   public Optional<Found> best(Choice choice, Predicate<HostState> refused) {
-    List<DeviceAsk> asks = asks(choice);
-    return first(choice, areWholes(asks) ? wholes(choice.rank(), asks) : shares(choice, asks.getFirst()), refused);
+    List<DeviceRequest> requests = requests(choice);
+    return first(choice, areWholes(requests) ? wholes(choice.rank(), requests) : shares(choice, requests.getFirst()),
+        refused);
   }
 
-  private static List<DeviceAsk> asks(Choice choice) {
-    return choice.asks().size() == 1 ? choice.asks().getFirst() : choice.asks().stream().flatMap(List::stream).toList();
+  private static List<DeviceRequest> requests(Choice choice) {
+    return choice.requests().size() == 1
+        ? choice.requests().getFirst()
+        : choice.requests().stream().flatMap(List::stream).toList();
   }
 
-  private boolean isOrdered(DeviceAsk ask) {
-    return !ask.isAdminAccess() && ask.reading() == DeviceAsk.Reading.AS_MEANT
-        && ask.placement().nodes() != Packing.SPREAD && ask.count() instanceof DeviceAsk.Count.Exactly
-        && fits.apply(ask).ofKinds();
+  private boolean isOrdered(DeviceRequest request) {
+    return !request.isAdminAccess() && request.modes() == DeviceRequest.Modes.INFERRED
+        && request.placement().nodes() != Packing.SPREAD && request.count() instanceof DeviceRequest.Count.Exactly
+        && matchers.apply(request).ofKinds();
   }
 
-  private boolean areWholes(List<DeviceAsk> asks) {
-    for (DeviceAsk ask : asks) {
-      if (!only(ask, Taking.CARD)) {
+  private boolean areWholes(List<DeviceRequest> requests) {
+    for (DeviceRequest request : requests) {
+      if (!only(request, Taking.CARD)) {
         return false;
       }
     }
     return true;
   }
 
-  private boolean isOneShare(List<DeviceAsk> asks) {
-    return asks.size() == 1
-        && count(asks.getFirst()) == 1
-        && asks.getFirst().placement().gpus() != Packing.SPREAD
-        && only(asks.getFirst(), Taking.SHARE);
+  private boolean isOneShare(List<DeviceRequest> requests) {
+    return requests.size() == 1
+        && count(requests.getFirst()) == 1
+        && requests.getFirst().placement().gpus() != Packing.SPREAD
+        && only(requests.getFirst(), Taking.SHARE);
   }
 
-  /** Whether the ask would take that of every kind of card that can serve it. */
-  private boolean only(DeviceAsk ask, Taking taken) {
-    RequestMatcher matcher = fits.apply(ask);
+  /** Whether the request would take the same of every kind of card that can serve it. */
+  private boolean only(DeviceRequest request, Taking taken) {
+    RequestMatcher matcher = matchers.apply(request);
     for (CardClass kind : cards.cardClasses()) {
-      Optional<Fit.Fits> fit = matcher.ofKind(kind);
-      if (fit.isPresent() && fit.get().takes() != taken) {
+      Optional<Match> match = matcher.ofKind(kind);
+      if (match.isPresent() && match.get().takes() != taken) {
         return false;
       }
     }
@@ -136,24 +139,25 @@ public final class OrderedSearch {
       boolean usable = !refused.test(hostState);
       if (usable) {
         Optional<Found> found =
-            NodeSearch.search(hostState.host(), cards.accounts(), choice, ask -> fits.apply(ask).on(hostState));
+            NodeSearch.search(hostState.host(), cards.accounts(), choice,
+                request -> matchers.apply(request).on(hostState));
         if (found.isPresent()) {
           return found;
         }
       }
-      if (!(usable && queue.alike) && queue.advance()) {
+      if (!(usable && queue.interchangeable) && queue.advance()) {
         queues.add(queue);
       }
     }
     return Optional.empty();
   }
 
-  private PriorityQueue<Queue> shares(Choice choice, DeviceAsk ask) {
+  private PriorityQueue<Queue> shares(Choice choice, DeviceRequest request) {
     PriorityQueue<Queue> queues = new PriorityQueue<>();
-    List<Constraint> constraints = constraints(choice, ask);
-    RequestMatcher matcher = fits.apply(ask);
+    List<Constraint> constraints = constraints(choice, request);
+    RequestMatcher matcher = matchers.apply(request);
     for (CardClass cardClass : cards.cardClasses()) {
-      Optional<Fit.Fits> possible = matcher.ofKind(cardClass);
+      Optional<Match> possible = matcher.ofKind(cardClass);
       if (possible.isPresent() && allow(constraints, possible.get().device())) {
         addShares(queues, choice.rank(), possible.get(), false, cardClass);
         addShares(queues, choice.rank(), possible.get(), true, cardClass);
@@ -162,11 +166,11 @@ public final class OrderedSearch {
     return queues;
   }
 
-  private static List<Constraint> constraints(Choice choice, DeviceAsk ask) {
+  private static List<Constraint> constraints(Choice choice, DeviceRequest request) {
     List<Constraint> constraints = new ArrayList<>();
     for (ClaimRequest claim : choice.claims()) {
       for (Constraint constraint : claim.constraints()) {
-        if (constraint.covers(ask.name())) {
+        if (constraint.covers(request.name())) {
           constraints.add(constraint);
         }
       }
@@ -186,38 +190,38 @@ public final class OrderedSearch {
   private static void addShares(
       PriorityQueue<Queue> queues,
       int rank,
-      Fit.Fits fits,
+      Match match,
       boolean untouched,
       CardClass cardClass) {
-    for (Map.Entry<Integer, NavigableSet<IndexEntry>> level : cardClass.places(untouched).tailMap(fits.cores(), true)
+    for (Map.Entry<Integer, NavigableSet<IndexEntry>> level : cardClass.places(untouched).tailMap(match.cores(), true)
         .entrySet()) {
-      addShares(queues, rank, fits, untouched, level.getKey(), level.getValue());
+      addShares(queues, rank, match, untouched, level.getKey(), level.getValue());
     }
   }
 
   /**
-   * Begun cards on which the share would leave cores without memory come after all others, so they make an order of
-   * their own.
+   * Adds the hosts for a share. Begun cards on which the share would leave cores without memory come after all others,
+   * so they are in an order of their own.
    */
   private static void addShares(
       PriorityQueue<Queue> queues,
       int rank,
-      Fit.Fits fits,
+      Match match,
       boolean untouched,
       int cores,
       NavigableSet<IndexEntry> places) {
-    long sellable = fits.device().card().sellableMemory();
-    long enough = fits.memory();
-    if (untouched || fits.cores() == 0) {
-      int stranded = untouched ? PlacementScore.stranded(sellable, fits.memory(), fits.cores()) : 0;
+    long sellable = match.device().card().sellableMemory();
+    long enough = match.memory();
+    if (untouched || match.cores() == 0) {
+      int stranded = untouched ? PlacementScore.stranded(sellable, match.memory(), match.cores()) : 0;
       add(queues, places.tailSet(IndexEntry.from(enough), true),
-          p -> score(rank, untouched ? 1 : 0, stranded, fits, cores, p));
+          p -> score(rank, untouched ? 1 : 0, stranded, match, cores, p));
       return;
     }
-    long balanced = enough + PlacementScore.needed(sellable, cores - fits.cores());
-    add(queues, places.tailSet(IndexEntry.from(balanced), true), p -> score(rank, 0, 0, fits, cores, p));
+    long balanced = enough + PlacementScore.needed(sellable, cores - match.cores());
+    add(queues, places.tailSet(IndexEntry.from(balanced), true), p -> score(rank, 0, 0, match, cores, p));
     add(queues, places.subSet(IndexEntry.from(enough), true, IndexEntry.from(balanced), false),
-        p -> score(rank, 2, 0, fits, cores, p));
+        p -> score(rank, 2, 0, match, cores, p));
   }
 
   private static void add(
@@ -231,20 +235,20 @@ public final class OrderedSearch {
   }
 
   /** What {@link PlacementScore#ofNode} says once the share is placed there. */
-  private static PlacementScore score(int rank, int opened, int stranded, Fit.Fits fits, int cores, IndexEntry place) {
-    long sellable = fits.device().card().sellableMemory();
+  private static PlacementScore score(int rank, int opened, int stranded, Match match, int cores, IndexEntry place) {
+    long sellable = match.device().card().sellableMemory();
     long before = PlacementScore.parts(sellable, place.memory(), cores);
-    long after = PlacementScore.parts(sellable, place.memory() - fits.memory(), cores - fits.cores());
+    long after = PlacementScore.parts(sellable, place.memory() - match.memory(), cores - match.cores());
     return new PlacementScore(rank, opened, stranded, after, place.free() - before + after, place.node());
   }
 
-  private PriorityQueue<Queue> wholes(int rank, List<DeviceAsk> asks) {
-    int wanted = asks.stream().mapToInt(OrderedSearch::count).sum();
-    Collection<List<CardClass>> useful = asks.stream().map(this::kinds).toList();
+  private PriorityQueue<Queue> wholes(int rank, List<DeviceRequest> requests) {
+    int wanted = requests.stream().mapToInt(OrderedSearch::count).sum();
+    Collection<List<CardClass>> useful = requests.stream().map(this::kinds).toList();
     PriorityQueue<Queue> queues = new PriorityQueue<>();
     for (WholeCardIndex wholeCards : cards.wholeCardIndexes()) {
       for (Map.Entry<BitSet, NavigableSet<IndexEntry>> group : wholeCards.byUntouched().entrySet()) {
-        if (group.getKey().cardinality() >= wanted && enough(group, asks, useful)) {
+        if (group.getKey().cardinality() >= wanted && enough(group, requests, useful)) {
           long cost = 2L * wanted * PlacementScore.CARD;
           queues.add(
               new Queue(group.getValue().iterator(), p -> new PlacementScore(rank, 0, 0, 0, p.free() - cost, p.node()),
@@ -255,24 +259,24 @@ public final class OrderedSearch {
     return queues;
   }
 
-  /** Whether each ask by itself finds enough untouched cards. */
+  /** Whether each request by itself finds enough untouched cards. */
   private static boolean enough(
       Map.Entry<BitSet, NavigableSet<IndexEntry>> group,
-      List<DeviceAsk> asks,
+      List<DeviceRequest> requests,
       Collection<List<CardClass>> useful) {
     List<CardClass> kinds = group.getValue().first().host().cardClasses();
     Iterator<List<CardClass>> usefulKinds = useful.iterator();
-    for (DeviceAsk ask : asks) {
+    for (DeviceRequest request : requests) {
       List<CardClass> wanted = usefulKinds.next();
-      if (group.getKey().stream().filter(position -> wanted.contains(kinds.get(position))).count() < count(ask)) {
+      if (group.getKey().stream().filter(position -> wanted.contains(kinds.get(position))).count() < count(request)) {
         return false;
       }
     }
     return true;
   }
 
-  private List<CardClass> kinds(DeviceAsk ask) {
-    RequestMatcher matcher = fits.apply(ask);
+  private List<CardClass> kinds(DeviceRequest request) {
+    RequestMatcher matcher = matchers.apply(request);
     List<CardClass> kinds = new ArrayList<>();
     for (CardClass kind : cards.cardClasses()) {
       if (matcher.ofKind(kind).isPresent()) {
@@ -282,7 +286,7 @@ public final class OrderedSearch {
     return kinds;
   }
 
-  private static int count(DeviceAsk ask) {
-    return ask.count() instanceof DeviceAsk.Count.Exactly(int devices) ? devices : 0;
+  private static int count(DeviceRequest request) {
+    return request.count() instanceof DeviceRequest.Count.Exactly(int devices) ? devices : 0;
   }
 }

@@ -7,7 +7,7 @@ import dev.partita.controller.place.NodeSearch.Choice;
 import dev.partita.controller.place.NodeSearch.Found;
 import dev.partita.controller.place.PlacementScore;
 import dev.partita.controller.request.Constraint;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -22,10 +22,10 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All hosts in the order in which claims of one kind would take them, for claims that no order of cards answers. A host
- * stands where the least that a placement there can score puts it, until it is the first one: then a placement is
- * looked for, and it moves to where that puts it. What was found is kept until the host changes, so that a decision
- * looks at the hosts that changed since the last one of its kind, and places on few of them. For one thread.
+ * Keeps all hosts in the order in which claims of one kind would take them, for claims that no order of cards answers.
+ * At first a host stands where the lower bound of its score puts it. When it comes first, a placement is searched
+ * there, and the host moves to where that placement's score puts it. What was found is kept until the host changes. So
+ * a decision looks only at hosts that changed since the last one of its kind, and searches few of them. For one thread.
  */
 final class Ranking {
   private final List<Choice> choices;
@@ -45,14 +45,15 @@ final class Ranking {
   Ranking(List<Choice> choices, HostScan scan) {
     this.choices = List.copyOf(choices);
     this.scan = scan;
-    List<RequestMatcher> asks =
-        choices.stream().flatMap(choice -> choice.asks().stream()).flatMap(List::stream).map(scan::fits).toList();
-    this.ofKinds = asks.stream().allMatch(RequestMatcher::ofKinds);
-    this.ofPositions = asks.stream().allMatch(RequestMatcher::ofPositions);
-    this.floors = choices.stream().map(choice -> new ScoreLowerBound(choice, scan::fits)).toList();
+    List<RequestMatcher> requests =
+        choices.stream().flatMap(choice -> choice.requests().stream()).flatMap(List::stream).map(scan::matcher)
+            .toList();
+    this.ofKinds = requests.stream().allMatch(RequestMatcher::ofKinds);
+    this.ofPositions = requests.stream().allMatch(RequestMatcher::ofPositions);
+    this.floors = choices.stream().map(choice -> new ScoreLowerBound(choice, scan::matcher)).toList();
   }
 
-  /** What choices are the same in, whoever asks. */
+  /** What choices of different pods must have in common to share a ranking. */
   record Kind(int rank, List<List<OfClaim>> choices) {
     static Kind of(List<Choice> choices) {
       return new Kind(choices.getFirst().rank(), choices.stream().map(Kind::of).toList());
@@ -61,14 +62,14 @@ final class Ranking {
     private static List<OfClaim> of(Choice choice) {
       List<OfClaim> claims = new ArrayList<>();
       for (int i = 0; i < choice.claims().size(); i++) {
-        claims.add(new OfClaim(choice.claims().get(i).constraints(), choice.asks().get(i)));
+        claims.add(new OfClaim(choice.claims().get(i).constraints(), choice.requests().get(i)));
       }
       return claims;
     }
   }
 
-  /** What of a claim decides about its placement. */
-  record OfClaim(List<Constraint> constraints, List<DeviceAsk> asks) {}
+  /** The parts of a claim that decide about its placement. */
+  record OfClaim(List<Constraint> constraints, List<DeviceRequest> requests) {}
 
   /** @param exact whether a placement with that score was found, else there is none with a lower one */
   private record Entry(PlacementScore score, boolean exact, HostState hostState) implements Comparable<Entry> {
@@ -79,8 +80,8 @@ final class Ranking {
   }
 
   /**
-   * Hosts of one shape whose cards are equally full can serve the same asks equally well, if the asks go by kinds of
-   * cards and their positions.
+   * Hosts of one shape whose cards are equally full can serve the same requests equally well, if the requests go by
+   * kinds of cards and their positions.
    */
   private record State(WholeCardIndex wholeCards, List<CardPosition> positions, List<Account> accounts) {}
 
@@ -139,12 +140,12 @@ final class Ranking {
 
   /** Hosts that are alike are looked at once, and are in order of name already. */
   private void addAll(Collection<HostState> hostStates) {
-    Map<Object, List<HostState>> alike = new LinkedHashMap<>();
+    Map<Object, List<HostState>> groups = new LinkedHashMap<>();
     for (HostState hostState : hostStates) {
-      alike.computeIfAbsent(ofPositions ? hostState.fullness() : new Object(), _ -> new ArrayList<>(1)).add(hostState);
+      groups.computeIfAbsent(ofPositions ? hostState.fullness() : new Object(), _ -> new ArrayList<>(1)).add(hostState);
     }
     List<Entry> entries = new ArrayList<>(hostStates.size());
-    for (List<HostState> group : alike.values()) {
+    for (List<HostState> group : groups.values()) {
       least(group.getFirst()).ifPresent(
           least -> group
               .forEach(hostState -> entries.add(new Entry(least.on(hostState.host().name()), false, hostState))));

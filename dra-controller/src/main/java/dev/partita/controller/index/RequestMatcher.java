@@ -6,9 +6,10 @@ import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.match.Eligibility;
-import dev.partita.controller.match.Fit;
-import dev.partita.controller.request.DeviceAsk;
-import dev.partita.controller.request.DeviceAsk.Reading;
+import dev.partita.controller.match.MatchResult;
+import dev.partita.controller.match.MatchResult.Match;
+import dev.partita.controller.request.DeviceRequest;
+import dev.partita.controller.request.DeviceRequest.Modes;
 import dev.partita.controller.selector.DeviceSelectors;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -27,35 +28,35 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RequestMatcher {
   private final Eligibility eligibility;
-  private final DeviceAsk ask;
+  private final DeviceRequest request;
   private final boolean ofKinds;
   private final Optional<Set<String>> uuids;
   private final boolean ofPositions;
-  private final Map<Alike, List<Fit.Fits>> known = new HashMap<>();
-  private @Nullable Alike lastCards;
-  private List<Fit.Fits> lastDevices = List.of();
+  private final Map<CardGroup, List<Match>> known = new HashMap<>();
+  private @Nullable CardGroup lastCards;
+  private List<Match> lastDevices = List.of();
 
-  public RequestMatcher(Eligibility eligibility, DeviceSelectors selectors, DeviceAsk ask) {
+  public RequestMatcher(Eligibility eligibility, DeviceSelectors selectors, DeviceRequest request) {
     this.eligibility = eligibility;
-    this.ask = ask;
-    Choice uuidsAsked = ask.placement().uuids();
+    this.request = request;
+    Choice uuidsAsked = request.placement().uuids();
     this.ofKinds = uuidsAsked.isAny()
-        && ask.selectors().stream().noneMatch(s -> selectors.mayRead(s.expression(), CardKind.OF_ONE_CARD));
+        && request.selectors().stream().noneMatch(s -> selectors.mayRead(s.expression(), CardKind.DIFFERING));
     this.ofPositions = uuidsAsked.isAny()
-        && ask.selectors().stream().noneMatch(s -> selectors.mayRead(s.expression(), CardPosition.OF_ONE_CARD));
+        && request.selectors().stream().noneMatch(s -> selectors.mayRead(s.expression(), CardPosition.DIFFERING));
     this.uuids =
         uuidsAsked.choose().isEmpty()
-            ? ask.selectors().stream().flatMap(s -> selectors.onlyUuids(s.expression()).stream()).findFirst()
+            ? request.selectors().stream().flatMap(s -> selectors.onlyUuids(s.expression()).stream()).findFirst()
             : Optional.of(uuidsAsked.choose());
   }
 
-  /** The UUIDs of the only devices that can serve the ask, if it names them. */
+  /** The UUIDs of the only devices that can serve the request, if it names them. */
   Optional<Set<String>> uuids() {
     return uuids;
   }
 
-  public DeviceAsk ask() {
-    return ask;
+  public DeviceRequest request() {
+    return request;
   }
 
   /** Whether it is the same for all cards of a kind. */
@@ -69,37 +70,40 @@ public final class RequestMatcher {
   }
 
   /**
-   * What of the card at that position could serve the ask, for asks that go by {@linkplain #ofPositions positions}: one
-   * device, or MIG instances, of whichever card of its kind.
+   * What could serve the request of the card at that position, for requests that go by {@linkplain #ofPositions
+   * positions}: one device, or MIG instances, of any card of its group.
    */
-  List<Fit.Fits> at(HostState hostState, int position) {
-    return devicesOf(cards(hostState, position));
+  List<Match> at(HostState hostState, int position) {
+    return devicesOf(group(hostState, position));
   }
 
-  /** The cards of which the ask says the same as of that one, if it goes by positions. */
-  public Alike cards(HostState hostState, int position) {
+  /** The group of that card: all of its cards serve the request in the same way, if it goes by positions. */
+  public CardGroup group(HostState hostState, int position) {
     return ofKinds ? hostState.cardClasses().get(position) : hostState.positions().get(position);
   }
 
-  /** What of the example of that kind could serve the ask: one device, or the first of its MIG instances. */
-  public Optional<Fit.Fits> ofKind(CardClass kind) {
-    List<Fit.Fits> devices = devicesOf(kind);
+  /** The first match on a card of that kind; empty if no device of it can serve the request. */
+  public Optional<Match> ofKind(CardClass kind) {
+    List<Match> devices = devicesOf(kind);
     return devices.isEmpty() ? Optional.empty() : Optional.of(devices.getFirst());
   }
 
-  /** The modes in which cards of that kind may serve the ask; too many where that depends on the card. */
+  /** The modes in which cards of that kind may serve the request; too many where that depends on the card. */
   public Set<DeviceMode> modes(CardClass kind) {
-    Stream<Device> devices = ofKinds ? devicesOf(kind).stream().map(Fit.Fits::device) : kind.example().stream();
+    Stream<Device> devices = ofKinds ? devicesOf(kind).stream().map(Match::device) : kind.example().stream();
     return devices.map(Device::mode).collect(Collectors.toSet());
   }
 
-  /** What of the host could: of every card one device, or MIG instances, unless the ask is read as it is written. */
-  public List<Fit.Fits> on(HostState hostState) {
-    return ofPositions ? alike(hostState) : oneByOne(hostState.host());
+  /**
+   * What could serve the request of the host: of every card one device, or MIG instances, unless any mode serves the
+   * request.
+   */
+  public List<Match> on(HostState hostState) {
+    return ofPositions ? byGroup(hostState) : oneByOne(hostState.host());
   }
 
-  /** Most hosts have cards of one kind only, and so has the host before. */
-  private List<Fit.Fits> devicesOf(Alike cards) {
+  /** Remembers the last group: most hosts have cards of one kind only, the same as the host before. */
+  private List<Match> devicesOf(CardGroup cards) {
     if (cards != lastCards) {
       lastDevices = known.computeIfAbsent(cards, c -> chosen(c.example()));
       lastCards = cards;
@@ -107,9 +111,9 @@ public final class RequestMatcher {
     return lastDevices;
   }
 
-  private List<Fit.Fits> alike(HostState hostState) {
+  private List<Match> byGroup(HostState hostState) {
     List<Card> cards = hostState.host().cards();
-    List<Fit.Fits> fits = new ArrayList<>(cards.size());
+    List<Match> matches = new ArrayList<>(cards.size());
     int position = 0;
     for (Device device : hostState.host().devices()) {
       // Devices of a card follow each other.
@@ -117,59 +121,59 @@ public final class RequestMatcher {
           && cards.get(position).key().index() != device.card().key().index(); looked++) {
         position = (position + 1) % cards.size();
       }
-      List<Fit.Fits> models = at(hostState, position);
+      List<Match> models = at(hostState, position);
       for (int i = 0; i < models.size(); i++) {
-        Fit.Fits model = models.get(i);
+        Match model = models.get(i);
         if (model.device().isLike(device)) {
-          fits.add(model.on(device));
+          matches.add(model.on(device));
         }
       }
     }
-    return fits;
+    return matches;
   }
 
-  private List<Fit.Fits> oneByOne(GpuHost host) {
+  private List<Match> oneByOne(GpuHost host) {
     return host.devicesByCard().values().stream().flatMap(devices -> chosen(devices).stream()).toList();
   }
 
-  /** Of the devices of one card those that the ask means. */
-  private List<Fit.Fits> chosen(Collection<Device> devices) {
-    return meant(devices.stream().map(device -> eligibility.inPrinciple(device, ask)).toList());
+  /** Of the devices of one card those that serve the request. */
+  private List<Match> chosen(Collection<Device> devices) {
+    return serving(devices.stream().map(device -> eligibility.inPrinciple(device, request)).toList());
   }
 
-  /** Of what could be said of a card's devices, were nothing taken of it, that of those that the ask means. */
-  public List<Fit.Fits> meant(Collection<Fit> inPrinciple) {
-    if (ask.reading() == Reading.AS_WRITTEN) {
-      return written(inPrinciple);
+  /** Of the results for a card's devices, were nothing taken of it, the matches that serve the request. */
+  public List<Match> serving(Collection<MatchResult> inPrinciple) {
+    if (request.modes() == Modes.ANY) {
+      return inAnyMode(inPrinciple);
     }
-    List<Fit.Fits> instances = new ArrayList<>();
-    Optional<Fit.Fits> undivided = Optional.empty();
-    for (Fit fit : inPrinciple) {
-      if (fit instanceof Fit.Fits fits) {
-        if (fits.device().mode() == DeviceMode.MIG) {
-          instances.add(fits);
+    List<Match> instances = new ArrayList<>();
+    Optional<Match> undivided = Optional.empty();
+    for (MatchResult result : inPrinciple) {
+      if (result instanceof Match match) {
+        if (match.device().mode() == DeviceMode.MIG) {
+          instances.add(match);
         } else {
-          undivided = Optional.of(undivided.map(other -> preferred(other, fits)).orElse(fits));
+          undivided = Optional.of(undivided.map(other -> preferred(other, match)).orElse(match));
         }
       }
     }
     return undivided.isPresent() ? List.of(undivided.get()) : List.copyOf(instances);
   }
 
-  /** Every one of them. Who only looks sees a card as a whole, or in shares, all the same: that is one device. */
-  private List<Fit.Fits> written(Collection<Fit> inPrinciple) {
-    List<Fit.Fits> written = inPrinciple.stream().filter(Fit.Fits.class::isInstance).map(Fit.Fits.class::cast).toList();
-    boolean whole = written.stream().anyMatch(fits -> fits.device().mode() == DeviceMode.WHOLE);
-    boolean once = whole && ask.isAdminAccess();
-    return once ? written.stream().filter(fits -> fits.device().mode() != DeviceMode.SHARED).toList() : written;
+  /** Every match. For adminAccess a card as a whole and the same card in shares are one device. */
+  private List<Match> inAnyMode(Collection<MatchResult> inPrinciple) {
+    List<Match> matches = inPrinciple.stream().filter(Match.class::isInstance).map(Match.class::cast).toList();
+    boolean whole = matches.stream().anyMatch(match -> match.device().mode() == DeviceMode.WHOLE);
+    boolean once = whole && request.isAdminAccess();
+    return once ? matches.stream().filter(match -> match.device().mode() != DeviceMode.SHARED).toList() : matches;
   }
 
   /**
-   * A class may match a card in several modes: then no memory asked means the card as a whole, and else a share; MIG
-   * instances are meant where nothing else is matched.
+   * The mode that is inferred where a class matches a card in several: without memory and cores it is the whole card,
+   * otherwise a share. MIG instances serve the request where nothing else is matched.
    */
-  private Fit.Fits preferred(Fit.Fits a, Fit.Fits b) {
-    DeviceMode wanted = !ask.memory().isSaid() && ask.cores().isEmpty() ? DeviceMode.WHOLE : DeviceMode.SHARED;
+  private Match preferred(Match a, Match b) {
+    DeviceMode wanted = !request.memory().isSaid() && request.cores().isEmpty() ? DeviceMode.WHOLE : DeviceMode.SHARED;
     return b.device().mode() == wanted ? b : a;
   }
 }

@@ -3,13 +3,13 @@ package dev.partita.controller.index;
 import dev.partita.api.config.GpuShareConfig.Packing;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.inventory.Card;
-import dev.partita.controller.match.Fit;
+import dev.partita.controller.match.MatchResult.Match;
 import dev.partita.controller.match.Taking;
 import dev.partita.controller.place.NodeSearch.Choice;
 import dev.partita.controller.place.PlacementScore;
 import dev.partita.controller.place.PlacementScore.CardCost;
-import dev.partita.controller.request.DeviceAsk;
-import dev.partita.controller.request.DeviceAsk.Reading;
+import dev.partita.controller.request.DeviceRequest;
+import dev.partita.controller.request.DeviceRequest.Modes;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -18,23 +18,25 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Computes a lower bound on the score of any placement on a host, from one look at each card: no placement there is
- * better. For one request of shares the bound is the score itself, unless constraints or groups of cards rule out the
- * best cards; where the host cannot serve the choice at all the bound mostly says so.
+ * Computes a score than which no placement on a host is better, from one look at each card. For one request of shares
+ * it is the score of the best placement itself, unless constraints or groups of cards rule out the best cards. Of a
+ * host that cannot serve the choice at all it mostly says so.
  */
 final class ScoreLowerBound {
-  private final List<RequestMatcher> asks;
+  private final List<RequestMatcher> matchers;
   private final int rank;
   private final boolean known;
   private final boolean spread;
   private final boolean packed;
 
-  ScoreLowerBound(Choice choice, Function<DeviceAsk, RequestMatcher> fits) {
-    this.asks = choice.asks().stream().flatMap(List::stream).map(fits).toList();
+  ScoreLowerBound(Choice choice, Function<DeviceRequest, RequestMatcher> matchers) {
+    this.matchers = choice.requests().stream().flatMap(List::stream).map(matchers).toList();
     this.rank = choice.rank();
-    this.known = asks.stream().allMatch(ask -> ask.ofPositions() && ask.ask().reading() == Reading.AS_MEANT);
-    this.spread = asks.stream().allMatch(ask -> ask.ask().placement().nodes() == Packing.SPREAD);
-    this.packed = asks.stream().noneMatch(ask -> ask.ask().placement().nodes() == Packing.SPREAD);
+    this.known =
+        this.matchers.stream()
+            .allMatch(matcher -> matcher.ofPositions() && matcher.request().modes() == Modes.INFERRED);
+    this.spread = this.matchers.stream().allMatch(matcher -> matcher.request().placement().nodes() == Packing.SPREAD);
+    this.packed = this.matchers.stream().noneMatch(matcher -> matcher.request().placement().nodes() == Packing.SPREAD);
   }
 
   /** Empty if the host cannot serve the choice. */
@@ -48,8 +50,8 @@ final class ScoreLowerBound {
     long forAny = 0;
     long least = 0;
     long most = 0;
-    for (RequestMatcher ask : asks) {
-      @Nullable Open open = Open.of(ask, hostState);
+    for (RequestMatcher matcher : matchers) {
+      @Nullable Open open = Open.of(matcher, hostState);
       if (open == null) {
         return Optional.empty();
       }
@@ -97,15 +99,15 @@ final class ScoreLowerBound {
     };
   }
 
-  /** Two shares are on two cards or on one. */
+  /** The cost of two shares, which are on two cards or on one. */
   private static CardCost ofPair(HostState hostState, Open first, Open second) {
     CardCost best = first.cheapest().plus(second.cheapest());
     for (int i = 0; i < hostState.cardClasses().size(); i++) {
       if ((first.cards() & second.cards() & 1L << i) != 0) {
         Card card = hostState.host().cards().get(i);
         Account account = hostState.accounts().get(i);
-        Fit.Fits one = first.ask().at(hostState, i).getFirst();
-        Fit.Fits other = second.ask().at(hostState, i).getFirst();
+        Match one = first.matcher().at(hostState, i).getFirst();
+        Match other = second.matcher().at(hostState, i).getFirst();
         long memory = one.memory() + other.memory();
         int cores = one.cores() + other.cores();
         if (memory <= card.sellableMemory() - account.memory() && cores <= Account.CORES - account.cores()) {
@@ -153,7 +155,7 @@ final class ScoreLowerBound {
   }
 
   /**
-   * The cards of a host that an ask can use as they stand.
+   * The cards of a host that a request can use as they stand.
    *
    * @param cards their positions as bits
    * @param wanted how many of them it needs
@@ -164,7 +166,7 @@ final class ScoreLowerBound {
    * @param cheapest what shares of the cheapest of them cost
    */
   private record Open(
-      RequestMatcher ask,
+      RequestMatcher matcher,
       long cards,
       int wanted,
       boolean unclear,
@@ -175,10 +177,10 @@ final class ScoreLowerBound {
     static final CardCost NOTHING = new CardCost(0, 0, 0);
 
     /** Null if there are too few. */
-    static @Nullable Open of(RequestMatcher ask, HostState hostState) {
+    static @Nullable Open of(RequestMatcher matcher, HostState hostState) {
       int positions = hostState.cardClasses().size();
       if (positions > Long.SIZE) {
-        return unclear(ask);
+        return unclear(matcher);
       }
       long[] costs = new long[positions];
       long cards = 0;
@@ -186,22 +188,22 @@ final class ScoreLowerBound {
       long least = Long.MAX_VALUE;
       long most = 0;
       @Nullable Taking takes = null;
-      boolean all = ask.ask().count() instanceof DeviceAsk.Count.All;
+      boolean all = matcher.request().count() instanceof DeviceRequest.Count.All;
       for (int i = 0; i < positions; i++) {
-        List<Fit.Fits> possible = ask.at(hostState, i);
+        List<Match> possible = matcher.at(hostState, i);
         if (possible.isEmpty()) {
           continue;
         }
-        Fit.Fits fit = possible.getFirst();
-        Taking its = fit.takes();
+        Match match = possible.getFirst();
+        Taking its = match.takes();
         if (its == Taking.INSTANCE || its == Taking.NOTHING || (takes != null && takes != its)) {
-          return unclear(ask);
+          return unclear(matcher);
         }
         takes = its;
         Account account = hostState.accounts().get(i);
         Card card = hostState.host().cards().get(i);
         boolean open =
-            its == Taking.CARD ? account.isUntouched() : !account.isClosedToShares() && holds(card, account, fit);
+            its == Taking.CARD ? account.isUntouched() : !account.isClosedToShares() && holds(card, account, match);
         if (!open) {
           if (all && (its == Taking.CARD || account.isClosedToShares())) {
             return null; // all means this one, too
@@ -209,30 +211,31 @@ final class ScoreLowerBound {
           continue;
         }
         if (its == Taking.SHARE) {
-          long parts = PlacementScore.parts(card.sellableMemory(), fit.memory(), fit.cores());
+          long parts = PlacementScore.parts(card.sellableMemory(), match.memory(), match.cores());
           least = Math.min(least, parts);
           most = Math.max(most, parts);
-          costs[count] = CardCost.ofShare(card, account, fit.memory(), fit.cores()).packed();
+          costs[count] = CardCost.ofShare(card, account, match.memory(), match.cores()).packed();
         }
         cards |= 1L << i;
         count++;
       }
-      int wanted = ask.ask().count() instanceof DeviceAsk.Count.Exactly(int devices) ? devices : Math.max(1, count);
+      int wanted =
+          matcher.request().count() instanceof DeviceRequest.Count.Exactly(int devices) ? devices : Math.max(1, count);
       if (count < wanted) {
         return null;
       }
       CardCost cheapest =
           takes == Taking.SHARE ? ScoreLowerBound.cheapest(Arrays.copyOf(costs, count), wanted) : NOTHING;
-      return new Open(ask, cards, wanted, false, takes, least, most, cheapest);
+      return new Open(matcher, cards, wanted, false, takes, least, most, cheapest);
     }
 
-    private static boolean holds(Card card, Account account, Fit.Fits fit) {
-      return fit.memory() <= Math.max(0, card.sellableMemory() - account.memory())
-          && fit.cores() <= Math.max(0, Account.CORES - account.cores());
+    private static boolean holds(Card card, Account account, Match match) {
+      return match.memory() <= Math.max(0, card.sellableMemory() - account.memory())
+          && match.cores() <= Math.max(0, Account.CORES - account.cores());
     }
 
-    private static Open unclear(RequestMatcher ask) {
-      return new Open(ask, 0, 0, true, null, 0, 0, NOTHING);
+    private static Open unclear(RequestMatcher matcher) {
+      return new Open(matcher, 0, 0, true, null, 0, 0, NOTHING);
     }
   }
 }

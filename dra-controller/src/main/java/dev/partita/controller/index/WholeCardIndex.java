@@ -8,7 +8,7 @@ import java.util.NavigableSet;
 import java.util.TreeSet;
 
 /**
- * Keeps the hosts of one shape by which of their cards nobody uses, to find where whole cards fit best. Compared by
+ * Keeps the hosts of one shape by which of their cards are untouched, to find where whole cards fit best. Compared by
  * identity: there is one for each shape.
  */
 public final class WholeCardIndex {

@@ -1,7 +1,7 @@
 package dev.partita.controller.inventory;
 
 /**
- * Which card: its node and NVML's index there.
+ * Names a card by its node and NVML's index there.
  *
  * @param node name of the Node
  * @param index the card's index, from 0

@@ -71,7 +71,7 @@ public final class Device {
     return capacities;
   }
 
-  /** How much it has of a capacity that devices of its mode have. */
+  /** How much it has of a capacity. Devices of its mode must have it. */
   public long total(String capacity) {
     return Objects.requireNonNull(capacities.get(capacity), capacity).total();
   }
@@ -81,7 +81,7 @@ public final class Device {
     return taints;
   }
 
-  /** Whether the other one is the same of its card as this is of this one's. */
+  /** Whether the other device is the same part of its card as this is of this one's. */
   public boolean isLike(Device other) {
     return switch (name) {
       case DeviceName.Mig mig -> other.name instanceof DeviceName.Mig its && its.slot().equals(mig.slot());

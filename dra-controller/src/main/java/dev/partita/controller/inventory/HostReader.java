@@ -29,7 +29,9 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** Reads GpuNodes: which devices their cards are offered as, with which attributes and capacities. For one thread. */
+/**
+ * Reads from GpuNodes which devices their cards are offered as, with which attributes and capacities. For one thread.
+ */
 final class HostReader {
   /** Smallest share of memory, in bytes. */
   static final long MEMORY_MIN = 1L << 20;

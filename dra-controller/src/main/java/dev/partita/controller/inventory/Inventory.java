@@ -58,7 +58,7 @@ public final class Inventory {
     return changed ? new Inventory(freshHosts, freshSources, next) : this;
   }
 
-  /** What of a GpuNode matters to this controller. */
+  /** The parts of a GpuNode that matter to this controller. */
   private record Source(
       dev.partita.api.node.GpuNodeSpec spec,
       @Nullable Object cards,

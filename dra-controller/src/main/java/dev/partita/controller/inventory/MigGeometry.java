@@ -12,14 +12,14 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Which MIG instances a card can be cut into, and which exclude each other: two exclude each other if their placements
- * have a memory slice in common, and of some profiles there may only be so many.
+ * Says which MIG instances a card can be cut into, and which exclude each other: those whose placements have a memory
+ * slice in common. Of some profiles there may only be so many.
  *
  * @param kinds the profiles, the smallest first
  * @param slices every memory slice that any placement has, as bits
  */
 public record MigGeometry(List<Kind> kinds, int slices) {
-  /** A card that cannot be cut. */
+  /** The geometry of a card that cannot be cut. */
   public static final MigGeometry NONE = new MigGeometry(List.of(), 0);
 
   public MigGeometry {

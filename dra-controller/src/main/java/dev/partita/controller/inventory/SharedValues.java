@@ -7,7 +7,7 @@ import java.util.function.Function;
 
 /**
  * Gives one object for all equal values: thousands of cards have the same model, driver and capacities. It remembers a
- * fixed number, the ones that were asked for last; what it has forgotten is merely not shared.
+ * fixed number of values, those that were asked for last. Forgotten values are merely not shared.
  */
 final class SharedValues {
   private static final int MOST = 4096;
@@ -23,7 +23,7 @@ final class SharedValues {
     return before == null ? value : (T) before;
   }
 
-  /** What is made of the key, or what was made of an equal one before. */
+  /** The value for the key: it is made now, or was made before for an equal key. */
   @SuppressWarnings("unchecked")
   synchronized <K, T> T derived(K key, Function<K, T> make) {
     return (T) known.computeIfAbsent(new Derived(key), of -> make.apply(key));

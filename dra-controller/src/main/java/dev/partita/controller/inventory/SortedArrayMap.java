@@ -11,8 +11,8 @@ import java.util.SortedMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A map of names that is never changed, in order of the names, in two arrays. Maps with the same names can have one
- * array of them together: the attributes of a device take 80 bytes so, where a tree of entries takes 700.
+ * An unchangeable map of names, in order of the names, in two arrays. Maps with the same names can share the array of
+ * names: the attributes of a device then take 80 bytes, where a tree of entries takes 700.
  */
 final class SortedArrayMap<V> extends AbstractMap<String, V> {
   private final String[] names;

@@ -14,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Campaigns for a Lease for as long as it lives: leads, loses, campaigns again. The lease is given back on
+ * Campaigns for a Lease as long as it lives: it leads, loses, and campaigns again. It gives the lease back on
  * {@link #close}.
  */
 public final class Campaign implements AutoCloseable {

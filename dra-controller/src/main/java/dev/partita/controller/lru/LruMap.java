@@ -4,8 +4,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A map that holds a fixed number of entries, those that were read or written last: whatever is kept of pods, claims or
- * requests must not grow with all that there ever were. For one thread, reading included.
+ * A map that holds a fixed number of entries, those that were read or written last: what is kept of pods, claims or
+ * requests must not grow with all that ever existed. For one thread, reading included.
  */
 public final class LruMap<K, V> extends LinkedHashMap<K, V> {
   private static final long serialVersionUID = 1;

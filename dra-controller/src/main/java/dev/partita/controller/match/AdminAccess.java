@@ -3,7 +3,8 @@ package dev.partita.controller.match;
 import dev.partita.api.sharing.SharingStrategy;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.inventory.Device;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.match.MatchResult.Match;
+import dev.partita.controller.request.DeviceRequest;
 import java.util.Optional;
 
 /** Access to a card beside whoever has it, for an administrator. */
@@ -15,23 +16,23 @@ record AdminAccess() implements CardUse {
     return Taking.NOTHING;
   }
 
-  /** The device must have what is asked for as if it were to be had. */
+  /** The device must have what is asked for, just as if it were taken. */
   @Override
-  public Fit fit(Device device, DeviceAsk ask) {
-    SharingStrategy had = SharingStrategy.of(device.name(), ask.placement(), false);
-    return switch (CardUse.of(had).fit(device, ask)) {
-      case Fit.Fits _ -> new Fit.Fits(device, 0, 0, this);
-      case Fit.Refused refused -> refused;
+  public MatchResult match(Device device, DeviceRequest request) {
+    SharingStrategy had = SharingStrategy.of(device.name(), request.placement(), false);
+    return switch (CardUse.of(had).match(device, request)) {
+      case Match _ -> new Match(device, 0, 0, this);
+      case MatchResult.Refused refused -> refused;
     };
   }
 
   @Override
-  public Optional<CardRefusal> clash(Fit.Fits wanted, Account others) {
+  public Optional<CardRefusal> clash(Match wanted, Account others) {
     return Optional.empty();
   }
 
   @Override
-  public String words(String card, Fit.Fits given, int oversubscribe) {
+  public String words(String card, Match given, int oversubscribe) {
     return "admin access to " + card;
   }
 }

@@ -10,7 +10,7 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-/** Why a card cannot serve an ask. The further down this list, the closer the card came. */
+/** Why a card cannot serve a request. The further down this list, the closer the card came. */
 public sealed interface CardRefusal {
   /** Nothing of the card is offered to anybody. */
   record NotOffered() implements CardRefusal {
@@ -20,7 +20,7 @@ public sealed interface CardRefusal {
     }
   }
 
-  /** The card is not offered in the mode that the ask's selectors want. */
+  /** The card is not offered in the mode that the request's selectors want. */
   record OtherMode(String asked) implements CardRefusal {
     @Override
     public String toString() {
@@ -84,7 +84,7 @@ public sealed interface CardRefusal {
     }
   }
 
-  /** What is asked is to hold more than there is of it on the card, which only a share can. */
+  /** The request oversubscribes memory, which only a share can. */
   record NotOversubscribed(DeviceMode mode) implements CardRefusal {
     @Override
     public String toString() {
@@ -92,7 +92,7 @@ public sealed interface CardRefusal {
     }
   }
 
-  /** A card for oneself is asked, and part of it as a MIG instance. */
+  /** The request wants a card that nobody else uses, and only a MIG instance of it. */
   record NotExclusive() implements CardRefusal {
     @Override
     public String toString() {
@@ -132,7 +132,7 @@ public sealed interface CardRefusal {
     }
   }
 
-  /** The card is asked for as a whole, or for a share that wants it for itself, but has shares. */
+  /** The request wants the whole card, or a share that keeps others off, but the card has shares. */
   record HasShares(int shares) implements CardRefusal {
     @Override
     public String toString() {
@@ -140,7 +140,7 @@ public sealed interface CardRefusal {
     }
   }
 
-  /** A share or the whole is asked of a card that MIG instances are allocated of. */
+  /** The request wants a share or the whole of a card that has MIG instances. */
   record CutIntoInstances(int instances) implements CardRefusal {
     @Override
     public String toString() {
@@ -148,7 +148,7 @@ public sealed interface CardRefusal {
     }
   }
 
-  /** A MIG instance is asked of a card that shares are allocated of. */
+  /** The request wants a MIG instance of a card that has shares. */
   record SharesInTheWay(int shares) implements CardRefusal {
     @Override
     public String toString() {
@@ -157,7 +157,7 @@ public sealed interface CardRefusal {
   }
 
   /**
-   * Where the profile could lie, others do.
+   * Other instances lie wherever the profile could.
    *
    * @param card the card's index
    * @param profile the profile asked for
@@ -181,7 +181,7 @@ public sealed interface CardRefusal {
     }
   }
 
-  /** There are as many instances of the profile as there may be at once. */
+  /** There are already as many instances of the profile as there may be at once. */
   record NoMoreOfProfile(String profile, int count) implements CardRefusal {
     @Override
     public String toString() {
@@ -210,8 +210,8 @@ public sealed interface CardRefusal {
   }
 
   /**
-   * Something of the card is taken, and the node holds some of that for claims that are gone: nobody but the node can
-   * give it back.
+   * Something of the card is taken, and some of that the node holds for claims that are gone. Only the node can give it
+   * back.
    *
    * @param why what speaks against the card
    * @param claimUids for which claims
@@ -233,7 +233,7 @@ public sealed interface CardRefusal {
     }
   }
 
-  /** The same of a card of which the node holds something for these claims. */
+  /** The same for a card of which the node holds something for these claims. */
   default CardRefusal heldFor(List<String> claimUids) {
     boolean taken =
         switch (this) {
@@ -280,8 +280,8 @@ public sealed interface CardRefusal {
   }
 
   /**
-   * What two devices of one card say together: the closer one's reason, and of placements of one profile that are not
-   * free all.
+   * The reason that two devices of one card give together: that of the device that came closer, or all placements of
+   * one profile that are not free.
    */
   static CardRefusal together(CardRefusal first, CardRefusal second) {
     if (first instanceof PlacementsOverlap a && second instanceof PlacementsOverlap b

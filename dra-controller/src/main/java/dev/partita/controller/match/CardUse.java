@@ -7,14 +7,15 @@ import dev.partita.controller.booking.Account;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Device;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.match.MatchResult.Match;
+import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.request.MemoryRequest;
 import java.util.Optional;
 
 /**
- * How a claim uses a card: for every {@link SharingStrategy} the class that answers for it in the controller. There is
- * one object of each; what is special to a claim comes as a parameter. Nothing else in the controller tells strategies
- * apart. Books, quotas and proposals go by what is {@linkplain #booking booked}, and the search for a place by what is
+ * Says what a {@link SharingStrategy} means to the controller. There is one class for each strategy, and one object of
+ * each class; what is special to a claim comes as a parameter. Nothing else in the controller tells strategies apart.
+ * Books, quotas and proposals go by what is {@linkplain #booking booked}, and the search for a place by what is
  * {@linkplain #takes taken}.
  */
 public sealed interface CardUse permits HookedShare, ExclusiveShare, WholeCard, MigInstance, AdminAccess {
@@ -28,17 +29,17 @@ public sealed interface CardUse permits HookedShare, ExclusiveShare, WholeCard, 
     };
   }
 
-  /** What of the card it takes. */
+  /** What it takes of the card. */
   Taking takes();
 
   /**
-   * Whether the device could serve the request if nothing were taken of its card, as far as its capacities say; neither
-   * selectors nor taints are looked at.
+   * Whether the capacities of the device are enough for the request if nothing of its card is taken. Neither selectors
+   * nor taints are looked at.
    */
-  Fit fit(Device device, DeviceAsk ask);
+  MatchResult match(Device device, DeviceRequest request);
 
-  /** Why the device cannot be had so beside what others have of its card; empty if it can. */
-  Optional<CardRefusal> clash(Fit.Fits wanted, Account others);
+  /** Why the device cannot be used in that way beside what others have of its card; empty if it can. */
+  Optional<CardRefusal> clash(Match wanted, Account others);
 
   /**
    * What it books of the card; empty if it takes nothing.
@@ -56,7 +57,7 @@ public sealed interface CardUse permits HookedShare, ExclusiveShare, WholeCard, 
   }
 
   /**
-   * Bytes that quotas count at least for a request, while it is open what it gets.
+   * Bytes that quotas count at least for a request, before it is decided which device it gets.
    *
    * @param total bytes of the smallest device that it could get
    */
@@ -74,5 +75,5 @@ public sealed interface CardUse permits HookedShare, ExclusiveShare, WholeCard, 
    * @param card which one
    * @param oversubscribe memory of the container in percent of what it has of the card
    */
-  String words(String card, Fit.Fits given, int oversubscribe);
+  String words(String card, Match given, int oversubscribe);
 }

@@ -10,8 +10,9 @@ import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
-import dev.partita.controller.request.DeviceAsk;
-import dev.partita.controller.request.DeviceAsk.Selector;
+import dev.partita.controller.match.MatchResult.Match;
+import dev.partita.controller.request.DeviceRequest;
+import dev.partita.controller.request.DeviceRequest.Selector;
 import dev.partita.controller.selector.DeviceSelectors;
 import dev.partita.controller.selector.Verdict;
 import java.util.HashMap;
@@ -22,7 +23,10 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Judges devices one by one: selectors, capacities, taints, and what is free. */
+/**
+ * Judges devices one by one: whether the selectors match, whether the capacities are enough, whether taints keep off,
+ * and whether enough is free.
+ */
 public final class Eligibility {
   private static final Pattern MODEL_ASKED = Pattern.compile("\\.model\\s*==\\s*[\"']([^\"']+)[\"']");
 
@@ -32,42 +36,42 @@ public final class Eligibility {
     this.selectors = selectors;
   }
 
-  /** Whether the device could serve the ask if its card were empty. */
-  public Fit inPrinciple(Device device, DeviceAsk ask) {
-    Optional<CardRefusal> refusal = notSelected(device, ask);
+  /** Whether the device could serve the request if its card were empty. */
+  public MatchResult inPrinciple(Device device, DeviceRequest request) {
+    Optional<CardRefusal> refusal = notSelected(device, request);
     if (refusal.isPresent()) {
-      return new Fit.Refused(refusal.get());
+      return new MatchResult.Refused(refusal.get());
     }
     for (Device.Taint taint : device.taints()) {
-      if (ask.tolerations().stream().noneMatch(toleration -> toleration.covers(taint))) {
-        return new Fit.Refused(new CardRefusal.Tainted(taint.key(), taint.value()));
+      if (request.tolerations().stream().noneMatch(toleration -> toleration.covers(taint))) {
+        return new MatchResult.Refused(new CardRefusal.Tainted(taint.key(), taint.value()));
       }
     }
-    return fit(device, ask);
+    return match(device, request);
   }
 
-  private static Fit fit(Device device, DeviceAsk ask) {
-    return CardUse.of(ask.strategy(device.name())).fit(device, ask);
+  private static MatchResult match(Device device, DeviceRequest request) {
+    return CardUse.of(request.strategy(device.name())).match(device, request);
   }
 
   /**
-   * Whether a request for all devices means this one, too: it is selected and has the capacity that is asked for, as
-   * the API has it, where that is taken. Such a device may still be refused: it has a taint, or its card is taken in
-   * the other way.
+   * Whether a request for all devices includes this one: it is selected, and has the capacity that is asked for, in so
+   * far as shares have left it. Such a device may still be refused, for it has a taint or its card is taken in another
+   * way.
    */
-  boolean isOneOfAll(Device device, DeviceAsk ask, Account account) {
-    return notSelected(device, ask).isEmpty() && fit(device, ask) instanceof Fit.Fits fits
-        && hasCapacity(fits, account);
+  boolean isOneOfAll(Device device, DeviceRequest request, Account account) {
+    return notSelected(device, request).isEmpty() && match(device, request) instanceof Match match
+        && hasCapacity(match, account);
   }
 
-  /** Whether what it takes is not more than shares have left. */
-  public static boolean hasCapacity(Fit.Fits fits, Account account) {
-    return !(now(fits, account) instanceof Fit.Refused(CardRefusal why))
+  /** Whether shares have left as much as it takes. */
+  public static boolean hasCapacity(Match match, Account account) {
+    return !(now(match, account) instanceof MatchResult.Refused(CardRefusal why))
         || !(why instanceof CardRefusal.MemoryTaken || why instanceof CardRefusal.CoresTaken);
   }
 
-  private Optional<CardRefusal> notSelected(Device device, DeviceAsk ask) {
-    for (Selector selector : ask.selectors()) {
+  private Optional<CardRefusal> notSelected(Device device, DeviceRequest request) {
+    for (Selector selector : request.selectors()) {
       Optional<CardRefusal> refusal =
           switch (selectors.evaluate(selector.expression(), device)) {
             case Verdict.Matches matches -> Optional.empty();
@@ -78,7 +82,7 @@ public final class Eligibility {
         return refusal;
       }
     }
-    return notChosen(device.card(), ask.placement());
+    return notChosen(device.card(), request.placement());
   }
 
   private static Optional<CardRefusal> notChosen(Card card, Placement placement) {
@@ -96,18 +100,18 @@ public final class Eligibility {
     return placement.uuids().avoids(uuid) ? Optional.of(new CardRefusal.AvoidedCard()) : Optional.empty();
   }
 
-  /** Whether it can with the card as the account says. */
-  public static Fit now(Fit inPrinciple, Account account) {
+  /** The same result, or the refusal if the card, with what the account says is taken of it, cannot. */
+  public static MatchResult now(MatchResult inPrinciple, Account account) {
     return switch (inPrinciple) {
-      case Fit.Refused refused -> refused;
-      case Fit.Fits fits -> {
-        Optional<CardRefusal> refusal = fits.use().clash(fits, account);
-        yield refusal.isPresent() ? new Fit.Refused(refusal.get()) : fits;
+      case MatchResult.Refused refused -> refused;
+      case Match match -> {
+        Optional<CardRefusal> refusal = match.use().clash(match, account);
+        yield refusal.isPresent() ? new MatchResult.Refused(refusal.get()) : match;
       }
     };
   }
 
-  /** Says it by mode or model where the expression is about these. */
+  /** Names the mode or the model, if the expression is about these. */
   private static CardRefusal difference(Device device, Selector selector) {
     for (DeviceMode mode : DeviceMode.values()) {
       boolean asked = selector.expression().contains("\"" + mode.attributeValue() + "\"");
@@ -127,13 +131,13 @@ public final class Eligibility {
     return new CardRefusal.NotSelected(selector.origin(), selector.expression());
   }
 
-  /** Devices that a request for all means, of a card either one or MIG instances: it must have every one. */
-  public int devicesOfAll(GpuHost host, DeviceAsk ask, Accounts accounts) {
+  /** How many devices a request for all must have: of each card one, or all of its MIG instances. */
+  public int devicesOfAll(GpuHost host, DeviceRequest request, Accounts accounts) {
     Set<CardKey> undivided = new HashSet<>();
     Map<CardKey, Integer> instances = new HashMap<>();
     for (Device device : host.devices()) {
       CardKey card = device.card().key();
-      if (!isOneOfAll(device, ask, accounts.of(card))) {
+      if (!isOneOfAll(device, request, accounts.of(card))) {
         continue;
       }
       if (device.mode() == DeviceMode.MIG) {

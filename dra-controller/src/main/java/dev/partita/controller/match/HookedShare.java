@@ -6,7 +6,8 @@ import dev.partita.api.device.CapacityName;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.inventory.Capacity;
 import dev.partita.controller.inventory.Device;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.match.MatchResult.Match;
+import dev.partita.controller.request.DeviceRequest;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -21,23 +22,23 @@ record HookedShare() implements CardUse {
   }
 
   @Override
-  public Fit fit(Device device, DeviceAsk ask) {
-    return part(device, ask, this);
+  public MatchResult match(Device device, DeviceRequest request) {
+    return part(device, request, this);
   }
 
-  /** A part of the device, had in that way. */
-  static Fit part(Device device, DeviceAsk ask, CardUse use) {
+  /** Takes a part of the device in the way that is given. */
+  static MatchResult part(Device device, DeviceRequest request, CardUse use) {
     long offered = device.total(CapacityName.MEMORY);
-    OptionalLong asked = ask.memory().bytesOf(offered);
+    OptionalLong asked = request.memory().bytesOf(offered);
     OptionalLong memory = consumed(device, CapacityName.MEMORY, asked);
     if (memory.isEmpty()) {
-      return new Fit.Refused(new CardRefusal.TooSmall(offered, asked.orElseThrow(), device.card().model()));
+      return new MatchResult.Refused(new CardRefusal.TooSmall(offered, asked.orElseThrow(), device.card().model()));
     }
-    OptionalLong cores = consumed(device, CapacityName.CORES, ask.cores());
+    OptionalLong cores = consumed(device, CapacityName.CORES, request.cores());
     if (cores.isEmpty()) {
-      return new Fit.Refused(new CardRefusal.TooManyCores(ask.cores().orElseThrow()));
+      return new MatchResult.Refused(new CardRefusal.TooManyCores(request.cores().orElseThrow()));
     }
-    return new Fit.Fits(device, memory.getAsLong(), Math.toIntExact(cores.getAsLong()), use);
+    return new Match(device, memory.getAsLong(), Math.toIntExact(cores.getAsLong()), use);
   }
 
   private static OptionalLong consumed(Device device, String capacity, OptionalLong asked) {
@@ -47,12 +48,12 @@ record HookedShare() implements CardUse {
   }
 
   @Override
-  public Optional<CardRefusal> clash(Fit.Fits wanted, Account others) {
+  public Optional<CardRefusal> clash(Match wanted, Account others) {
     Optional<CardRefusal> keptOff = keptOff(others);
     return keptOff.isPresent() ? keptOff : tooMuch(wanted, others);
   }
 
-  /** Why neither a share nor the whole card can be had, be it used or not; empty if one of them can. */
+  /** Why neither a share nor the whole of a card can be had; empty if one of them can. */
   static Optional<CardRefusal> keptOff(Account others) {
     if (others.wholes() > 0) {
       return Optional.of(new CardRefusal.TakenWhole());
@@ -62,7 +63,7 @@ record HookedShare() implements CardUse {
         : Optional.of(new CardRefusal.CutIntoInstances(others.instances().size()));
   }
 
-  private static Optional<CardRefusal> tooMuch(Fit.Fits wanted, Account others) {
+  private static Optional<CardRefusal> tooMuch(Match wanted, Account others) {
     long freeMemory = Math.max(0, wanted.device().card().sellableMemory() - others.memory());
     if (wanted.memory() > freeMemory) {
       return Optional.of(new CardRefusal.MemoryTaken(freeMemory, wanted.memory()));
@@ -74,7 +75,7 @@ record HookedShare() implements CardUse {
   }
 
   @Override
-  public String words(String card, Fit.Fits given, int oversubscribe) {
+  public String words(String card, Match given, int oversubscribe) {
     String cores = given.cores() == 0 ? "no core limit" : given.cores() + " % cores";
     String more = oversubscribe == GpuShareConfig.NOT_OVERSUBSCRIBED
         ? ""

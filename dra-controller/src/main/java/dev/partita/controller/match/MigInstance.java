@@ -6,7 +6,8 @@ import dev.partita.controller.booking.Account;
 import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.MigGeometry;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.match.MatchResult.Match;
+import dev.partita.controller.request.DeviceRequest;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedSet;
@@ -22,12 +23,12 @@ record MigInstance() implements CardUse {
   }
 
   @Override
-  public Fit fit(Device device, DeviceAsk ask) {
-    return WholeCard.undivided(device, ask, this);
+  public MatchResult match(Device device, DeviceRequest request) {
+    return WholeCard.undivided(device, request, this);
   }
 
   @Override
-  public Optional<CardRefusal> clash(Fit.Fits wanted, Account others) {
+  public Optional<CardRefusal> clash(Match wanted, Account others) {
     if (others.wholes() > 0) {
       return Optional.of(new CardRefusal.TakenWhole());
     }
@@ -58,15 +59,15 @@ record MigInstance() implements CardUse {
     return card.mig().kind(slot).map(kind -> kind.profile().name()).orElse(slot.profile());
   }
 
-  private static MigSlot slot(Fit.Fits fits) {
-    if (fits.device().name() instanceof DeviceName.Mig mig) {
+  private static MigSlot slot(Match match) {
+    if (match.device().name() instanceof DeviceName.Mig mig) {
       return mig.slot();
     }
-    throw new IllegalArgumentException(fits.device() + " is no MIG instance");
+    throw new IllegalArgumentException(match.device() + " is no MIG instance");
   }
 
   @Override
-  public String words(String card, Fit.Fits given, int oversubscribe) {
+  public String words(String card, Match given, int oversubscribe) {
     return "MIG instance " + profile(slot(given), given.device().card()) + " of " + card;
   }
 }

@@ -1,6 +1,6 @@
 package dev.partita.controller.match;
 
-/** What of a card is taken from others. */
+/** What a claim takes of a card from others. */
 public enum Taking {
   /** A part of its memory and cores. */
   SHARE,

@@ -1,11 +1,11 @@
 package dev.partita.controller.match;
 
-import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.device.CapacityName;
 import dev.partita.api.sharing.SharingStrategy;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.inventory.Device;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.match.MatchResult.Match;
+import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.request.MemoryRequest;
 import java.util.Optional;
 
@@ -19,33 +19,37 @@ record WholeCard() implements CardUse {
   }
 
   @Override
-  public Fit fit(Device device, DeviceAsk ask) {
-    return undivided(device, ask, this);
+  public MatchResult match(Device device, DeviceRequest request) {
+    return undivided(device, request, this);
   }
 
-  /** All of the device, had in that way: nothing of it is left for others. */
-  static Fit undivided(Device device, DeviceAsk ask, CardUse use) {
-    if (ask.cores().isPresent()) {
-      return new Fit.Refused(new CardRefusal.NoSuchCapacity(device.mode(), CapacityName.CORES));
+  /** Takes all of the device in the way that is given. */
+  static MatchResult undivided(Device device, DeviceRequest request, CardUse use) {
+    if (request.cores().isPresent()) {
+      return new MatchResult.Refused(new CardRefusal.NoSuchCapacity(device.mode(), CapacityName.CORES));
     }
-    if (ask.memory() instanceof MemoryRequest.Percent) {
-      return new Fit.Refused(new CardRefusal.NoSuchCapacity(device.mode(), "memoryPercent"));
+    if (request.memory() instanceof MemoryRequest.Percent) {
+      return new MatchResult.Refused(new CardRefusal.NoSuchCapacity(device.mode(), "memoryPercent"));
     }
-    if (ask.oversubscribe() != GpuShareConfig.NOT_OVERSUBSCRIBED) {
-      return new Fit.Refused(new CardRefusal.NotOversubscribed(device.mode()));
+    Optional<SharingStrategy.ModeField> unfulfilled =
+        SharingStrategy.unfulfilled(device.mode(), request.oversubscribe(), request.placement());
+    if (unfulfilled.isPresent()) {
+      return new MatchResult.Refused(
+          switch (unfulfilled.get()) {
+            case OVERSUBSCRIBE -> new CardRefusal.NotOversubscribed(device.mode());
+            case EXCLUSIVE -> new CardRefusal.NotExclusive();
+          });
     }
-    if (ask.placement().exclusive() && !SharingStrategy.canBeExclusive(device.mode())) {
-      return new Fit.Refused(new CardRefusal.NotExclusive());
-    }
+
     long memory = device.total(CapacityName.MEMORY);
-    if (ask.memory() instanceof MemoryRequest.Bytes(long asked) && asked > memory) {
-      return new Fit.Refused(new CardRefusal.TooSmall(memory, asked, device.card().model()));
+    if (request.memory() instanceof MemoryRequest.Bytes(long asked) && asked > memory) {
+      return new MatchResult.Refused(new CardRefusal.TooSmall(memory, asked, device.card().model()));
     }
-    return new Fit.Fits(device, 0, 0, use);
+    return new Match(device, 0, 0, use);
   }
 
   @Override
-  public Optional<CardRefusal> clash(Fit.Fits wanted, Account others) {
+  public Optional<CardRefusal> clash(Match wanted, Account others) {
     Optional<CardRefusal> keptOff = HookedShare.keptOff(others);
     return keptOff.isPresent() || others.shares() == 0
         ? keptOff
@@ -53,7 +57,7 @@ record WholeCard() implements CardUse {
   }
 
   @Override
-  public String words(String card, Fit.Fits given, int oversubscribe) {
+  public String words(String card, Match given, int oversubscribe) {
     return "all of " + card;
   }
 }

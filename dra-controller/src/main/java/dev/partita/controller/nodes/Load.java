@@ -3,7 +3,7 @@ package dev.partita.controller.nodes;
 import java.util.Optional;
 
 /**
- * What pods request on one node together.
+ * What the pods on one node request together.
  *
  * @param sum of all pods that are, or are about to be, there
  */

@@ -17,9 +17,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a pod can run on a node, by what can be read from the two: name, selector, required node affinity, taints,
- * cordon, and requested CPU, memory and pod count. kube-scheduler decides in the end; what this misses (affinity
- * between pods, spreading, volumes) it vetoes.
+ * Says whether a pod can run on a node, by what the two say: name, selector, required node affinity, taints, cordon,
+ * and requested CPU, memory and pod count. kube-scheduler decides in the end; it vetoes for what this does not see
+ * (affinity between pods, spreading, volumes).
  */
 public final class NodeFit {
   private NodeFit() {}

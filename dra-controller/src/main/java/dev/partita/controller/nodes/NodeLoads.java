@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** What pods request on every node, kept up to date pod by pod. For one thread. */
+/** Keeps what pods request on every node, pod by pod. For one thread. */
 public final class NodeLoads {
   /** What a pod requests, and where. */
   public record Entry(String node, PodRequests requests) {}
@@ -39,12 +39,12 @@ public final class NodeLoads {
     }
   }
 
-  /** How the pod counts; empty if it counts on no node. */
+  /** How the pod counts now; empty if it counts on no node. */
   public Optional<Entry> entry(String podUid) {
     return Optional.ofNullable(byPod.get(podUid));
   }
 
-  /** Counts the pod as it did then. */
+  /** Counts the pod as it did before. */
   public void restore(String podUid, Optional<Entry> before) {
     before.ifPresentOrElse(entry -> put(podUid, entry.node(), entry.requests()), () -> remove(podUid));
   }

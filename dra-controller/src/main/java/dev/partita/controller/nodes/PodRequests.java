@@ -11,7 +11,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * CPU and memory that a pod requests or a node has to give.
+ * CPU and memory that a pod requests, or that a node offers.
  *
  * @param milliCpu thousandths of a CPU
  * @param memory bytes

@@ -2,16 +2,17 @@ package dev.partita.controller.place;
 
 import dev.partita.controller.place.NodeSearch.Choice;
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.ClaimRequest.RequestAsk;
+import dev.partita.controller.request.ClaimRequest.NamedRequest;
 import dev.partita.controller.request.Constraint;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
 /**
- * The ways in which the claims of a pod could be served, the best first: by the alternatives of {@code firstAvailable},
- * and for each of these first with all that the claims prefer, then with what matters most of it, in the end without.
+ * Lists the ways in which the claims of a pod could be served, the best first. They follow the alternatives of {@code
+ * firstAvailable}. For each of these the first way keeps all that the claims prefer, the next ones what matters most of
+ * it, and the last one nothing.
  */
 public final class Alternatives {
   /** Combinations of firstAvailable alternatives that are tried on a node. */
@@ -32,14 +33,14 @@ public final class Alternatives {
       List<String> held = held(preferred, way);
       List<ClaimRequest> asked = claims.stream().map(claim -> claim.heldTo(held)).toList();
       for (Choice choice : alternatives) {
-        choices.add(new Choice(asked, choice.asks(), choice.rank() * ways + way));
+        choices.add(new Choice(asked, choice.requests(), choice.rank() * ways + way));
       }
     }
     choices.sort(Comparator.comparingInt(Choice::rank));
     return choices;
   }
 
-  /** All in way 0, none in the last; what comes first is held to for longest. */
+  /** All of them in way 0, none in the last way; the first is kept for the longest. */
   private static List<String> held(List<String> preferred, int way) {
     List<String> held = new ArrayList<>();
     for (int i = 0; i < preferred.size(); i++) {
@@ -54,18 +55,18 @@ public final class Alternatives {
     List<Choice> choices = new ArrayList<>();
     choices.add(new Choice(claims, List.of(), 0));
     for (ClaimRequest claim : claims) {
-      List<List<DeviceAsk>> ofClaim = new ArrayList<>();
+      List<List<DeviceRequest>> ofClaim = new ArrayList<>();
       List<Integer> ranks = new ArrayList<>();
       ofClaim.add(List.of());
       ranks.add(0);
-      for (RequestAsk request : claim.requests()) {
-        List<List<DeviceAsk>> longer = new ArrayList<>();
+      for (NamedRequest request : claim.requests()) {
+        List<List<DeviceRequest>> longer = new ArrayList<>();
         List<Integer> longerRanks = new ArrayList<>();
         for (int i = 0; i < ofClaim.size(); i++) {
           for (int rank = 0; rank < request.alternatives().size() && longer.size() < MOST; rank++) {
-            List<DeviceAsk> asks = new ArrayList<>(ofClaim.get(i));
-            asks.add(request.alternatives().get(rank));
-            longer.add(asks);
+            List<DeviceRequest> requests = new ArrayList<>(ofClaim.get(i));
+            requests.add(request.alternatives().get(rank));
+            longer.add(requests);
             longerRanks.add(ranks.get(i) + rank);
           }
         }
@@ -75,9 +76,9 @@ public final class Alternatives {
       List<Choice> more = new ArrayList<>();
       for (Choice choice : choices) {
         for (int i = 0; i < ofClaim.size() && more.size() < MOST; i++) {
-          List<List<DeviceAsk>> asks = new ArrayList<>(choice.asks());
-          asks.add(ofClaim.get(i));
-          more.add(new Choice(claims, asks, choice.rank() + ranks.get(i)));
+          List<List<DeviceRequest>> requests = new ArrayList<>(choice.requests());
+          requests.add(ofClaim.get(i));
+          more.add(new Choice(claims, requests, choice.rank() + ranks.get(i)));
         }
       }
       choices = more;

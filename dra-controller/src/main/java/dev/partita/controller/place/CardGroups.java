@@ -4,7 +4,7 @@ import dev.partita.api.config.GpuShareConfig.Affinity;
 import dev.partita.api.device.AttributeValue;
 import dev.partita.api.device.DeviceAttribute;
 import dev.partita.controller.inventory.Device;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -17,20 +17,21 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * Which cards of a host belong together, for asks that prefer or require cards that do: NVLink before NUMA. A claim
- * takes the smallest group that has enough free cards for all of it, so that larger ones stay whole for others; if none
- * has, it begins with the largest. Within a group the cards with most links among them come first.
+ * Says which cards of a host belong together, for requests that prefer or require such cards: by NVLink first, then by
+ * NUMA node. A claim takes the smallest group that has enough free cards for all of it, so that larger groups stay
+ * whole for others. If no group has enough, it begins with the largest. Within a group the cards with most links among
+ * them come first.
  */
 final class CardGroups {
   private CardGroups() {}
 
-  /** Whether it matters to the ask what cards belong to. */
-  static boolean matter(DeviceAsk ask) {
-    return ask.placement().nvlink() != Affinity.NONE || ask.placement().numa() != Affinity.NONE;
+  /** Whether the request prefers or requires cards that belong together. */
+  static boolean matter(DeviceRequest request) {
+    return request.placement().nvlink() != Affinity.NONE || request.placement().numa() != Affinity.NONE;
   }
 
   /**
-   * An order of devices in which the first ones are the group that the ask is to take.
+   * Puts devices in an order in which the group that the request is to take comes first.
    *
    * @param possible one device a card
    * @param free whether its card can be taken now
@@ -38,19 +39,20 @@ final class CardGroups {
    * @param had what the claim has already
    */
   static Comparator<Device> order(
-      DeviceAsk ask,
+      DeviceRequest request,
       List<Device> possible,
       Predicate<Device> free,
       int wanted,
       List<Device> had) {
     List<Device> open = possible.stream().filter(free).toList();
-    Map<AttributeValue, List<Integer>> linked = groups(DeviceAttribute.NVLINK_DOMAIN, ask.placement().nvlink(), open);
-    Map<AttributeValue, List<Integer>> near = groups(DeviceAttribute.NUMA_NODE, ask.placement().numa(), open);
+    Map<AttributeValue, List<Integer>> linked =
+        groups(DeviceAttribute.NVLINK_DOMAIN, request.placement().nvlink(), open);
+    Map<AttributeValue, List<Integer>> near = groups(DeviceAttribute.NUMA_NODE, request.placement().numa(), open);
     Comparator<Device> byLink = by(DeviceAttribute.NVLINK_DOMAIN, linked, wanted);
     Comparator<Device> byNode = by(DeviceAttribute.NUMA_NODE, near, wanted);
     Comparator<Device> together =
-        beside(DeviceAttribute.NVLINK_DOMAIN, ask.placement().nvlink(), had)
-            .thenComparing(beside(DeviceAttribute.NUMA_NODE, ask.placement().numa(), had));
+        beside(DeviceAttribute.NVLINK_DOMAIN, request.placement().nvlink(), had)
+            .thenComparing(beside(DeviceAttribute.NUMA_NODE, request.placement().numa(), had));
     // Where no link is wide enough, being near each other is the most that can be had.
     if (linked.values().stream().noneMatch(group -> group.size() >= wanted)) {
       return together.thenComparing(byNode).thenComparing(byLink);
@@ -59,7 +61,7 @@ final class CardGroups {
     return byDomain.thenComparing(directly(open, byDomain, wanted, had)).thenComparing(byNode);
   }
 
-  /** Within the domain that is to be taken, those first that are best linked without switches. */
+  /** Within the domain that is to be taken, puts those first that are best linked without switches. */
   private static Comparator<Device> directly(
       List<Device> open,
       Comparator<Device> byDomain,
@@ -74,7 +76,7 @@ final class CardGroups {
     return Comparator.comparing(device -> !best.contains(device));
   }
 
-  /** Those first that belong to what the claim has. */
+  /** Puts those first that belong to what the claim has already. */
   private static Comparator<Device> beside(DeviceAttribute attribute, Affinity affinity, List<Device> had) {
     if (affinity == Affinity.NONE || had.isEmpty()) {
       return (_, _) -> 0;
@@ -109,7 +111,7 @@ final class CardGroups {
         .thenComparingInt(device -> group(attribute, groups, device).getFirst());
   }
 
-  /** A card that says nothing of the attribute is a group by itself. */
+  /** A card without the attribute is a group by itself. */
   private static List<Integer> group(
       DeviceAttribute attribute,
       Map<AttributeValue, List<Integer>> groups,

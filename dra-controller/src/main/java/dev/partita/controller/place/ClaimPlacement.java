@@ -2,9 +2,9 @@ package dev.partita.controller.place;
 
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.inventory.Device;
-import dev.partita.controller.match.Fit;
+import dev.partita.controller.match.MatchResult.Match;
 import dev.partita.controller.request.ClaimRef;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import java.util.List;
 
 /** A claim's devices, in the order of its requests. */
@@ -13,7 +13,7 @@ public record ClaimPlacement(ClaimRef claim, List<DevicePlacement> devices) {
     devices = List.copyOf(devices);
   }
 
-  /** What the claim takes of the cards; what it only looks at is not there. */
+  /** What the claim takes of the cards. Devices with adminAccess take nothing. */
   public List<Booking> bookings() {
     return devices.stream().flatMap(placement -> placement.given().booking().stream()).toList();
   }
@@ -21,10 +21,10 @@ public record ClaimPlacement(ClaimRef claim, List<DevicePlacement> devices) {
   /**
    * A device for a request.
    *
-   * @param request which ask of the claim it serves
+   * @param request which request of the claim it serves
    * @param given the device, what of it, and how
    */
-  public record DevicePlacement(DeviceAsk request, Fit.Fits given) {
+  public record DevicePlacement(DeviceRequest request, Match given) {
     public Device device() {
       return given.device();
     }

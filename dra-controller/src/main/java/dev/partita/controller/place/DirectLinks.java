@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Which cards of an NVLink domain are best joined, where links lead from card to card and not all to switches: as on
- * boards on which some pairs have two links, some one and some none.
+ * Says which cards of an NVLink domain are linked best, where links lead from card to card and not all to switches: on
+ * some boards some pairs have two links, some one and some none.
  */
 final class DirectLinks {
   private final List<Device> group;

@@ -9,13 +9,13 @@ import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.match.Eligibility;
-import dev.partita.controller.match.Fit;
+import dev.partita.controller.match.MatchResult.Match;
 import dev.partita.controller.match.Taking;
 import dev.partita.controller.place.ClaimPlacement.DevicePlacement;
 import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.Constraint;
-import dev.partita.controller.request.DeviceAsk;
-import dev.partita.controller.request.DeviceAsk.Reading;
+import dev.partita.controller.request.DeviceRequest;
+import dev.partita.controller.request.DeviceRequest.Modes;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -29,9 +29,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Places asks on one node: depth first, the asks with the fewest cards to choose from first, and for each the best card
- * first, so that the first placement found is a good one. Bounded, for claims can be made so that a full search takes
- * for ever.
+ * Places the requests of a pod on one node, by a search that goes depth first. The requests with the fewest cards to
+ * choose from come first, and for each the best card is tried first, so that the first placement found is a good one.
+ * The search is bounded, for claims can be made so that a full one never ends.
  */
 public final class NodeSearch {
   /** Most cards that are tried before the node is given up. */
@@ -44,14 +44,22 @@ public final class NodeSearch {
   private int steps;
 
   /**
-   * One device to be placed.
+   * A device that is to be placed.
    *
    * @param claim position of its claim
-   * @param ask what it must be
-   * @param fits what could serve it if the cards were empty: one device a card, or MIG instances
-   * @param sibling the slot before it belongs to the same ask; their cards are interchangeable
+   * @param request what it must be
+   * @param matches what could serve it if the cards were empty: one device a card, or MIG instances
+   * @param sibling the slot before it belongs to the same request; their cards are interchangeable
    */
-  private record Slot(int claim, ClaimRequest owner, DeviceAsk ask, List<Fit.Fits> fits, boolean sibling) {}
+  private record Slot(int claim, ClaimRequest owner, DeviceRequest request, List<Match> matches, boolean sibling) {}
+
+  /** Sorting is stable, so a request's slots stay together. */
+  private static final Comparator<Slot> ORDER =
+      Comparator.comparingInt((Slot slot) -> slot.matches().size())
+          .thenComparing(slot -> slot.matches().stream().anyMatch(NodeSearch::leavesRoomForShares))
+          .thenComparing(slot -> -slot.matches().stream().mapToLong(Match::memory).max().orElse(0))
+          .thenComparingInt(Slot::claim)
+          .thenComparing(slot -> slot.request().name());
 
   private NodeSearch(GpuHost host, Accounts accounts, List<Slot> slots) {
     this.host = host;
@@ -59,79 +67,77 @@ public final class NodeSearch {
     this.slots = slots;
   }
 
-  /** One of the alternatives that a claim leaves open, for every request of every claim. */
-  public record Choice(List<ClaimRequest> claims, List<List<DeviceAsk>> asks, int rank) {}
+  /** The alternative that was chosen for every request of every claim. */
+  public record Choice(List<ClaimRequest> claims, List<List<DeviceRequest>> requests, int rank) {}
 
   /**
-   * A placement of all asks.
+   * A placement of all requests.
    *
-   * @param claims in the order of the asks
+   * @param claims in the order of the requests
    */
   public record Found(List<ClaimPlacement> claims, PlacementScore score) {}
 
   /**
-   * @param fits for every ask, the devices that could serve it if their cards were empty: at most one a card, or MIG
-   *        instances
-   * @return empty if the node cannot serve all asks together
+   * @param matches for every request, the devices that could serve it if their cards were empty: at most one a card, or
+   *        MIG instances
+   * @return empty if the node cannot serve all requests together
    */
   public static Optional<Found> search(
       GpuHost host,
       Accounts accounts,
       Choice choice,
-      Function<DeviceAsk, List<Fit.Fits>> fits) {
+      Function<DeviceRequest, List<Match>> matches) {
     List<Slot> slots = new ArrayList<>();
+    int requests = 0;
     for (int claim = 0; claim < choice.claims().size(); claim++) {
       int before = slots.size();
-      for (DeviceAsk ask : choice.asks().get(claim)) {
-        List<Fit.Fits> possible = meant(ask, fits.apply(ask), accounts);
-        int wanted = wanted(ask, possible);
+      for (DeviceRequest request : choice.requests().get(claim)) {
+        List<Match> possible = meant(request, matches.apply(request), accounts);
+        int wanted = wanted(request, possible);
+        requests++;
         for (int i = 0; i < wanted; i++) {
-          slots.add(new Slot(claim, choice.claims().get(claim), ask, possible, i > 0));
+          slots.add(new Slot(claim, choice.claims().get(claim), request, possible, i > 0));
         }
       }
       if (slots.size() - before > ClaimRequest.MOST_RESULTS || slots.size() > ClaimRequest.MOST_OF_POD) {
         return Optional.empty();
       }
     }
-    // Sorting is stable, so an ask's slots stay together.
-    slots.sort(
-        Comparator.comparingInt((Slot slot) -> slot.fits().size())
-            .thenComparing(slot -> slot.fits().stream().anyMatch(NodeSearch::leavesRoomForShares))
-            .thenComparing(slot -> -slot.fits().stream().mapToLong(Fit.Fits::memory).max().orElse(0))
-            .thenComparingInt(Slot::claim)
-            .thenComparing(slot -> slot.ask().name()));
+    if (requests > 1) {
+      slots.sort(ORDER);
+    }
     NodeSearch search = new NodeSearch(host, accounts, slots);
-    List<Fit.Fits> chosen = new ArrayList<>();
+    List<Match> chosen = new ArrayList<>();
     return search.place(chosen) ? Optional.of(search.found(choice, chosen)) : Optional.empty();
   }
 
-  private static boolean leavesRoomForShares(Fit.Fits fits) {
-    return fits.device().allowsMultipleAllocations() && fits.takes() != Taking.CARD;
+  private static boolean leavesRoomForShares(Match match) {
+    return match.device().allowsMultipleAllocations() && match.takes() != Taking.CARD;
   }
 
-  /** A request for all devices does not mean those whose shares leave too little. */
-  private static List<Fit.Fits> meant(DeviceAsk ask, List<Fit.Fits> possible, Accounts accounts) {
-    return switch (ask.count()) {
-      case DeviceAsk.Count.Exactly some -> possible;
-      case DeviceAsk.Count.All all ->
-          possible.stream().filter(fits -> Eligibility.hasCapacity(fits, accounts.of(fits.device().card().key())))
+  /** Of a request for all devices, leaves out those whose shares leave too little. */
+  private static List<Match> meant(DeviceRequest request, List<Match> possible, Accounts accounts) {
+    return switch (request.count()) {
+      case DeviceRequest.Count.Exactly some -> possible;
+      case DeviceRequest.Count.All all ->
+          possible.stream().filter(match -> Eligibility.hasCapacity(match, accounts.of(match.device().card().key())))
               .toList();
     };
   }
 
-  static int wanted(DeviceAsk ask, List<Fit.Fits> possible) {
-    return switch (ask.count()) {
-      case DeviceAsk.Count.Exactly(int devices) -> devices;
-      case DeviceAsk.Count.All all -> Math.max(1, possible.size());
+  static int wanted(DeviceRequest request, List<Match> possible) {
+    return switch (request.count()) {
+      case DeviceRequest.Count.Exactly(int devices) -> devices;
+      case DeviceRequest.Count.All all -> Math.max(1, possible.size());
     };
   }
 
-  /** A loop and no recursion: how many slots there are is for whoever makes a pod to say. */
-  private boolean place(List<Fit.Fits> chosen) {
+  /** This is a loop and no recursion, for whoever makes a pod decides how many slots there are. */
+  private boolean place(List<Match> chosen) {
     List<Level> levels = new ArrayList<>(slots.size());
     while (chosen.size() < slots.size()) {
       if (levels.size() == chosen.size()) {
-        levels.add(new Level(open(chosen)));
+        levels.add(level(chosen, levels));
       }
       Level level = levels.getLast();
       if (level.tried < level.open.size()) {
@@ -151,28 +157,30 @@ public final class NodeSearch {
   }
 
   /**
-   * What the slot at one position could take when its turn came, how many of these were tried, and what the last one
-   * changed.
+   * The cards of a slot's request in order, which of them the slot could take when its turn came, how many of these
+   * were tried, and what the last one changed.
    */
   private static final class Level {
-    private final List<Fit.Fits> open;
+    private final List<Match> inOrder;
+    private final List<Match> open;
     private int tried;
     private @Nullable Account before;
 
-    Level(List<Fit.Fits> open) {
+    Level(List<Match> inOrder, List<Match> open) {
+      this.inOrder = inOrder;
       this.open = open;
     }
   }
 
-  private void take(Level level, List<Fit.Fits> chosen) {
-    Fit.Fits fits = level.open.get(level.tried++);
-    int index = fits.device().card().key().index();
+  private void take(Level level, List<Match> chosen) {
+    Match match = level.open.get(level.tried++);
+    int index = match.device().card().key().index();
     level.before = taken.get(index);
-    taken.put(index, fits.after(account(fits.device().card())));
-    chosen.add(fits);
+    taken.put(index, match.after(account(match.device().card())));
+    chosen.add(match);
   }
 
-  private void putBack(Level level, List<Fit.Fits> chosen) {
+  private void putBack(Level level, List<Match> chosen) {
     int index = chosen.removeLast().device().card().key().index();
     if (level.before == null) {
       taken.remove(index);
@@ -181,62 +189,43 @@ public final class NodeSearch {
     }
   }
 
-  /** Cards that the next slot can take, the best first; none if they are too few for it and its siblings. */
-  private List<Fit.Fits> open(List<Fit.Fits> chosen) {
-    int position = chosen.size();
-    List<Fit.Fits> open = open(slots.get(position), position, chosen);
-    return open.size() < siblingsFrom(position) ? List.of() : open;
-  }
-
   /**
-   * Cards that the slot can take now, the best first. A sibling takes none that comes before its elder's: order is no
-   * choice.
+   * Cards that the next slot can take, the best first; none if they are too few for the slot and its siblings. A
+   * sibling takes no card that comes before its predecessor's, for the devices of a request are interchangeable.
    */
-  private List<Fit.Fits> open(Slot slot, int position, List<Fit.Fits> chosen) {
-    List<Fit.Fits> open = new ArrayList<>();
-    int after = -1;
-    List<Fit.Fits> inOrder = inOrder(slot, position, chosen);
-    if (slot.sibling()) {
-      after = inOrder.indexOf(chosen.getLast());
-    }
-    for (int i = after + 1; i < inOrder.size(); i++) {
-      Fit.Fits fits = inOrder.get(i);
-      if (Eligibility.now(fits, account(fits.device().card())) instanceof Fit.Fits
-          && allowed(slot, fits.device(), chosen)) {
-        open.add(fits);
+  private Level level(List<Match> chosen, List<Level> before) {
+    int position = chosen.size();
+    Slot slot = slots.get(position);
+    List<Match> inOrder = slot.sibling() ? before.getLast().inOrder : inOrder(slot, position, chosen);
+    int first = slot.sibling() ? inOrder.indexOf(chosen.getLast()) + 1 : 0;
+    List<Match> open = new ArrayList<>();
+    for (int i = first; i < inOrder.size(); i++) {
+      Match match = inOrder.get(i);
+      if (Eligibility.now(match, account(match.device().card())) instanceof Match
+          && allowed(slot, match.device(), chosen)) {
+        open.add(match);
       }
     }
-    return open;
+    return new Level(inOrder, open.size() < siblingsFrom(position) ? List.of() : open);
   }
 
-  /** The ask's cards as they were preferred before its first slot was placed. */
-  private List<Fit.Fits> inOrder(Slot slot, int position, List<Fit.Fits> chosen) {
-    int first = position;
-    while (slots.get(first).sibling()) {
-      first--;
-    }
-    Map<Integer, Account> own = first == position ? Map.of() : new HashMap<>();
-    for (int i = first; i < position; i++) {
-      Fit.Fits fits = chosen.get(i);
-      int index = fits.device().card().key().index();
-      own.put(index, fits.before(own.getOrDefault(index, account(fits.device().card()))));
-    }
-    boolean severalOfCard = slot.ask().reading() == Reading.AS_WRITTEN
-        || (!slot.fits().isEmpty() && slot.fits().getFirst().device().mode() == DeviceMode.MIG);
+  /** The request's cards as they are preferred before its first slot, the one at that position, is placed. */
+  private List<Match> inOrder(Slot slot, int first, List<Match> chosen) {
+    boolean severalOfCard = slot.request().modes() == Modes.ANY
+        || (!slot.matches().isEmpty() && slot.matches().getFirst().device().mode() == DeviceMode.MIG);
     if (severalOfCard) {
-      return byCard(slot, fits -> own.getOrDefault(fits.device().card().key().index(), account(fits.device().card())));
+      return byCard(slot, match -> account(match.device().card()));
     }
-    List<Ranked> ranked = new ArrayList<>(slot.fits().size());
-    for (Fit.Fits fits : slot.fits()) {
-      @Nullable Account mine = own.isEmpty() ? null : own.get(fits.device().card().key().index());
-      Account before = mine == null ? account(fits.device().card()) : mine;
-      ranked.add(new Ranked(fits, before, PlacementScore.ofCard(fits, before, slot.ask().placement().gpus())));
+    List<Ranked> ranked = new ArrayList<>(slot.matches().size());
+    for (Match match : slot.matches()) {
+      Account before = account(match.device().card());
+      ranked.add(new Ranked(match, before, PlacementScore.ofCard(match, before, slot.request().placement().gpus())));
     }
     Comparator<Ranked> best = Comparator.comparingLong(Ranked::cost);
-    if (slot.fits().size() > 1 && CardGroups.matter(slot.ask())) {
+    if (slot.matches().size() > 1 && CardGroups.matter(slot.request())) {
       Set<Device> free = new HashSet<>();
-      ranked.stream().filter(card -> Eligibility.now(card.fits(), card.before()) instanceof Fit.Fits)
-          .forEach(card -> free.add(card.fits().device()));
+      ranked.stream().filter(card -> Eligibility.now(card.match(), card.before()) instanceof Match)
+          .forEach(card -> free.add(card.match().device()));
       List<Device> had = new ArrayList<>();
       for (int i = 0; i < first; i++) {
         if (slots.get(i).claim() == slot.claim()) {
@@ -245,57 +234,57 @@ public final class NodeSearch {
       }
       int wanted =
           (int) slots.subList(first, slots.size()).stream().filter(other -> other.claim() == slot.claim()).count();
-      Comparator<Device> groups = CardGroups.order(slot.ask(), slot.fits().stream().map(Fit.Fits::device).toList(),
+      Comparator<Device> groups = CardGroups.order(slot.request(), slot.matches().stream().map(Match::device).toList(),
           free::contains, wanted, had);
-      best = best.thenComparing(card -> card.fits().device(), groups);
+      best = best.thenComparing(card -> card.match().device(), groups);
     }
-    ranked.sort(best.thenComparing(card -> card.fits().device().card().key()));
-    List<Fit.Fits> inOrder = new ArrayList<>(ranked.size());
-    ranked.forEach(card -> inOrder.add(card.fits()));
+    ranked.sort(best.thenComparing(card -> card.match().device().card().key()));
+    List<Match> inOrder = new ArrayList<>(ranked.size());
+    ranked.forEach(card -> inOrder.add(card.match()));
     return inOrder;
   }
 
-  /** A card that a slot may take, as it stood before the slot's ask. */
-  private record Ranked(Fit.Fits fits, Account before, long cost) {}
+  /** A device that a slot may take, with what was taken of its card before the slot's request. */
+  private record Ranked(Match match, Account before, long cost) {}
 
   /**
-   * Devices of which a card has several: all of a card together, so that several of a request begin no more cards than
-   * they must.
+   * Puts devices in order of which a card has several: all of a card together, so that a request begins no more cards
+   * than it must.
    */
-  private static List<Fit.Fits> byCard(Slot slot, Function<Fit.Fits, Account> before) {
-    IdentityHashMap<Fit.Fits, Long> costs = new IdentityHashMap<>();
+  private static List<Match> byCard(Slot slot, Function<Match, Account> before) {
+    IdentityHashMap<Match, Long> costs = new IdentityHashMap<>();
     Map<CardKey, Long> least = new HashMap<>();
-    for (Fit.Fits fits : slot.fits()) {
-      boolean open = Eligibility.now(fits, before.apply(fits)) instanceof Fit.Fits;
+    for (Match match : slot.matches()) {
+      boolean open = Eligibility.now(match, before.apply(match)) instanceof Match;
       long cost =
-          open ? PlacementScore.ofCard(fits, before.apply(fits), slot.ask().placement().gpus()) : Long.MAX_VALUE;
-      costs.put(fits, cost);
-      least.merge(fits.device().card().key(), cost, Math::min);
+          open ? PlacementScore.ofCard(match, before.apply(match), slot.request().placement().gpus()) : Long.MAX_VALUE;
+      costs.put(match, cost);
+      least.merge(match.device().card().key(), cost, Math::min);
     }
-    Comparator<Fit.Fits> cards =
-        Comparator.comparing(fits -> least.getOrDefault(fits.device().card().key(), Long.MAX_VALUE));
-    return slot.fits().stream()
-        .sorted(cards.thenComparing(fits -> fits.device().card().key())
-            .thenComparing(fits -> costs.getOrDefault(fits, Long.MAX_VALUE)))
+    Comparator<Match> cards =
+        Comparator.comparing(match -> least.getOrDefault(match.device().card().key(), Long.MAX_VALUE));
+    return slot.matches().stream()
+        .sorted(cards.thenComparing(match -> match.device().card().key())
+            .thenComparing(match -> costs.getOrDefault(match, Long.MAX_VALUE)))
         .toList();
   }
 
-  private boolean allowed(Slot slot, Device device, List<Fit.Fits> chosen) {
+  private boolean allowed(Slot slot, Device device, List<Match> chosen) {
     for (int i = 0; i < chosen.size(); i++) {
       Slot other = slots.get(i);
-      boolean sameRequest = other.claim() == slot.claim() && other.ask().name().equals(slot.ask().name());
-      boolean severalOfCard = device.mode() == DeviceMode.MIG || slot.ask().reading() == Reading.AS_WRITTEN;
+      boolean sameRequest = other.claim() == slot.claim() && other.request().name().equals(slot.request().name());
+      boolean severalOfCard = device.mode() == DeviceMode.MIG || slot.request().modes() == Modes.ANY;
       if (sameRequest && !severalOfCard && chosen.get(i).device().card().equals(device.card())) {
         return false; // results of one request are on different cards
       }
     }
     for (Constraint constraint : slot.owner().constraints()) {
-      if (!constraint.covers(slot.ask().name())) {
+      if (!constraint.covers(slot.request().name())) {
         continue;
       }
       List<Device> others = new ArrayList<>();
       for (int i = 0; i < chosen.size(); i++) {
-        if (slots.get(i).claim() == slot.claim() && constraint.covers(slots.get(i).ask().name())) {
+        if (slots.get(i).claim() == slot.claim() && constraint.covers(slots.get(i).request().name())) {
           others.add(chosen.get(i).device());
         }
       }
@@ -319,20 +308,20 @@ public final class NodeSearch {
     return changed == null ? accounts.of(card.key()) : changed;
   }
 
-  private Found found(Choice choice, List<Fit.Fits> chosen) {
+  private Found found(Choice choice, List<Match> chosen) {
     List<ClaimPlacement> claims = new ArrayList<>();
     for (int claim = 0; claim < choice.claims().size(); claim++) {
       List<DevicePlacement> devices = new ArrayList<>();
-      for (DeviceAsk ask : choice.asks().get(claim)) {
+      for (DeviceRequest request : choice.requests().get(claim)) {
         for (int i = 0; i < slots.size(); i++) {
-          if (slots.get(i).claim() == claim && slots.get(i).ask().name().equals(ask.name())) {
-            devices.add(new DevicePlacement(ask.read(Reading.AS_MEANT), chosen.get(i)));
+          if (slots.get(i).claim() == claim && slots.get(i).request().name().equals(request.name())) {
+            devices.add(new DevicePlacement(request.withModes(Modes.INFERRED), chosen.get(i)));
           }
         }
       }
       claims.add(new ClaimPlacement(choice.claims().get(claim).claim(), devices));
     }
-    Packing nodes = slots.isEmpty() ? Packing.BINPACK : slots.getFirst().ask().placement().nodes();
+    Packing nodes = slots.isEmpty() ? Packing.BINPACK : slots.getFirst().request().placement().nodes();
     return new Found(claims, PlacementScore.ofNode(choice.rank(), host, accounts, this::account, nodes));
   }
 }

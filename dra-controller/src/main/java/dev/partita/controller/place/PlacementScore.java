@@ -5,7 +5,7 @@ import dev.partita.controller.booking.Account;
 import dev.partita.controller.booking.Accounts;
 import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.GpuHost;
-import dev.partita.controller.match.Fit;
+import dev.partita.controller.match.MatchResult.Match;
 import dev.partita.controller.match.Taking;
 import java.util.function.Function;
 
@@ -26,7 +26,10 @@ import java.util.function.Function;
  */
 public record PlacementScore(int rank, int opened, int stranded, long leftover, long free, String node)
     implements Comparable<PlacementScore> {
-  /** Fine enough to tell a byte from none on every card below 900 GiB, coarse enough to add up thousands of cards. */
+  /**
+   * The parts of a card: fine enough to tell one byte from none on every card below 900 GiB, coarse enough to add up
+   * thousands of cards.
+   */
   public static final long CARD = 1_000_000_000_000L;
 
   /** Percent of cores that may be left without memory. */
@@ -54,13 +57,13 @@ public record PlacementScore(int rank, int opened, int stranded, long leftover, 
     return new PlacementScore(rank, opened, stranded, leftover, free, otherNode);
   }
 
-  /** How good a card is for a device, as it stands before. */
-  static long ofCard(Fit.Fits fits, Account before, Packing packing) {
-    if (fits.takes() == Taking.NOTHING || fits.takes() == Taking.CARD) {
+  /** How good a card is for a device, before it is placed; the smaller the better. */
+  static long ofCard(Match match, Account before, Packing packing) {
+    if (match.takes() == Taking.NOTHING || match.takes() == Taking.CARD) {
       return 0;
     }
-    Card card = fits.device().card();
-    Account after = before.plus(fits.device().name(), fits.memory(), fits.cores());
+    Card card = match.device().card();
+    Account after = before.plus(match.device().name(), match.memory(), match.cores());
     if (packing == Packing.SPREAD) {
       return -free(card, after) - (before.isUntouched() ? 10 * CARD : 0)
           + (after.instances().isEmpty() ? 0 : stranded(card, before, after));
@@ -150,7 +153,7 @@ public record PlacementScore(int rank, int opened, int stranded, long leftover, 
   }
 
   /**
-   * Bytes that have to stay free on a card of that much memory (bytes) lest its free cores (percent) find no memory.
+   * Bytes that have to stay free on a card of that much memory (bytes), so that its free cores (percent) find memory.
    */
   public static long needed(long sellableMemory, int freeCores) {
     return Math.ceilDiv(sellableMemory * Math.max(0, freeCores - CORES_UNHEEDED), Account.CORES);

@@ -14,9 +14,9 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * Of a node's pods those that a guarantee may take what they have from: as many as may go together, each of them as
- * long as its namespace borrows without those before. Otherwise what is guaranteed to one namespace would be taken for
- * another one, and back again. For one thread.
+ * Chooses the pods of a node from which a guarantee may take what they have: as many as may go together. A pod may go
+ * as long as its namespace still borrows without the pods before it. Otherwise what is guaranteed to one namespace
+ * would be taken for another, and back again. For one thread.
  */
 final class Borrowers {
   private final SchedulerState state;

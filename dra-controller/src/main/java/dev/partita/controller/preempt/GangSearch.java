@@ -6,6 +6,7 @@ import dev.partita.controller.decide.Decision;
 import dev.partita.controller.decide.PodDecisions;
 import dev.partita.controller.preempt.PreemptionSearch.Room;
 import dev.partita.controller.state.Nomination;
+import dev.partita.controller.state.Nomination.Awaited;
 import dev.partita.controller.state.PodPlan;
 import dev.partita.controller.state.SchedulerState;
 import dev.partita.controller.state.Victim;
@@ -24,8 +25,8 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Looks for room for pods of a gang, for all of them or for none, so that nobody goes for a gang that does not fit all
- * the same. For one thread.
+ * Searches victims for the pods of a gang, for all of them or for none, so that nobody is evicted for a gang that does
+ * not fit all the same. For one thread.
  */
 final class GangSearch {
   /** Pods of one gang for which others are evicted: each is a search of the whole cluster. */
@@ -42,9 +43,9 @@ final class GangSearch {
   }
 
   /**
-   * A place for each of them, of which those before are taken, and those who make room gone; in the end all is as
-   * before. If borrowers are to go, it must be for no more than is guaranteed, whichever of the gang's pods it is that
-   * they go for.
+   * Finds a place for each of them, as if those before had their places and their victims were gone. In the end all
+   * counts as before. If borrowers are to go, the gang must get no more than is guaranteed, whichever of its pods they
+   * go for.
    */
   Optional<PreemptionPlan> find(List<Pod> pods) {
     Map<Pod, Nomination> found = new LinkedHashMap<>();
@@ -52,11 +53,10 @@ final class GangSearch {
     Set<String> leaving = new HashSet<>();
     try (SchedulerState.Scope scope = state.scope()) {
       for (Pod pod : pods) {
-        switch (decisions.of(pod, scope.placed())) {
+        switch (decisions.assume(pod, scope)) {
           case Decision.Allocate(PodPlan plan) -> {
             found.put(pod, search.nomination(pod, plan.outcome()));
             outcomes.add(plan.outcome());
-            scope.assume(plan);
           }
           case Decision.Settled _ -> {} // by claims that it shares with others of the gang
           case Decision.Wait wait when rooms(found) < MOST && search.mayEvict(pod) -> {
@@ -70,7 +70,7 @@ final class GangSearch {
             List<String> victims = nomination.victims().stream().map(Victim::uid).toList();
             leaving.addAll(victims);
             scope.withoutPods(victims);
-            scope.without(nomination.claims());
+            scope.without(nomination.awaited().claims());
             scope.assume(plan(pod, wait, room.get().outcome()));
           }
           case Decision.Wait _,Decision.Nothing _,Decision.ClaimMissing _,Decision.LeaveToScheduler _,Decision.Refuse _ -> {
@@ -96,7 +96,7 @@ final class GangSearch {
     }
   }
 
-  /** Pods for which others have to go. */
+  /** How many of the pods need victims. */
   private static long rooms(Map<Pod, Nomination> found) {
     return found.values().stream().filter(nomination -> !nomination.victims().isEmpty()).count();
   }
@@ -107,14 +107,17 @@ final class GangSearch {
     return new PodPlan(pod, outcome, claims, Set.of());
   }
 
-  /** What one of them gets is kept until all victims are gone. */
+  /** Keeps what each of them gets until all victims are gone. */
   private static Map<Pod, Nomination> together(Map<Pod, Nomination> found) {
     Set<String> victims =
         found.values().stream().flatMap(own -> own.victims().stream()).map(Victim::uid).collect(Collectors.toSet());
-    Set<String> claims = found.values().stream().flatMap(own -> own.claims().stream()).collect(Collectors.toSet());
-    Instant end = found.values().stream().map(Nomination::until).max(Comparator.naturalOrder()).orElseThrow();
+    Set<String> claims =
+        found.values().stream().flatMap(own -> own.awaited().claims().stream()).collect(Collectors.toSet());
+    Instant end =
+        found.values().stream().map(own -> own.awaited().until()).max(Comparator.naturalOrder()).orElseThrow();
+    Awaited awaited = new Awaited(victims, claims, end);
     Map<Pod, Nomination> together = new LinkedHashMap<>();
-    found.forEach((pod, nomination) -> together.put(pod, nomination.within(victims, claims, end)));
+    found.forEach((pod, nomination) -> together.put(pod, nomination.within(awaited)));
     return together;
   }
 }

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Who is to be evicted so that a pod, or all of a gang, finds a place.
+ * The pods to evict so that a pod, or all of a gang, finds a place.
  *
  * @param nominations what is kept meanwhile for each of them, in the order in which they were decided about; others
  *        have to go for one of them at least

@@ -32,7 +32,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks for the cheapest pods to evict so that a pod, or all of a gang, finds a place: pods of lower priority, or pods
+ * Searches the cheapest pods to evict so that a pod, or all of a gang, finds a place: pods of lower priority, or pods
  * that borrow what is guaranteed to its namespace. In the end all counts as before. For one thread.
  */
 public final class PreemptionSearch {
@@ -62,14 +62,14 @@ public final class PreemptionSearch {
     this.clock = clock;
   }
 
-  /** Nobody has that pod evicted for so long: it may not be now. */
+  /** Spares that pod for so long: it may not be evicted now. */
   public void spare(String podUid, Duration howLong) {
     Instant now = clock.instant();
     sparedUntil.values().removeIf(until -> until.isBefore(now));
     sparedUntil.put(podUid, now.plus(howLong));
   }
 
-  /** Whether anybody may have to go for the pod: because of its priority, or of what is guaranteed to its namespace. */
+  /** Whether pods may be evicted for the pod: because of its priority, or of what is guaranteed to its namespace. */
   public boolean mayEvict(Pod pod) {
     return isAllowed(pod) && (mayReclaim(pod) || priorities.isAnyBelow(PodOrder.priority(pod)));
   }
@@ -104,8 +104,8 @@ public final class PreemptionSearch {
   record Room(Nomination nomination, Outcome.Allocated outcome) {}
 
   /**
-   * The cheapest room that pods of lower priority can make for a pod that waits; where they cannot, that which
-   * borrowers can.
+   * The cheapest place that pods of lower priority can make for a pod that waits; if they cannot, the cheapest that
+   * borrowers can make.
    *
    * @param leaving UIDs of pods that are taken for gone already
    */
@@ -166,7 +166,7 @@ public final class PreemptionSearch {
             });
   }
 
-  /** A place that the pod has without anybody going for it. */
+  /** The nomination for a place that needs no victims. */
   Nomination nomination(Pod pod, Outcome.Allocated outcome) {
     return nomination(pod, outcome, List.of(), new Grounds.Priority(), Set.of(), 0);
   }
@@ -178,18 +178,11 @@ public final class PreemptionSearch {
       Grounds grounds,
       Set<String> freed,
       long grace) {
+    Set<String> awaited = victims.stream().map(Victim::uid).collect(Collectors.toSet());
     return new Nomination(
-        pod.getMetadata().getUid(),
-        pod.getMetadata().getNamespace(),
-        PodOrder.priority(pod),
-        outcome.node(),
-        outcome.bookings(),
-        PodRequests.of(pod),
-        victims,
-        victims.stream().map(Victim::uid).collect(Collectors.toSet()),
-        grounds,
-        freed,
-        clock.instant().plusSeconds(grace).plus(PATIENCE));
+        new Nomination.Preemptor(pod.getMetadata().getUid(), pod.getMetadata().getNamespace(), PodOrder.priority(pod)),
+        new Nomination.Place(outcome.node(), outcome.bookings(), PodRequests.of(pod)), victims, grounds,
+        new Nomination.Awaited(awaited, freed, clock.instant().plusSeconds(grace).plus(PATIENCE)));
   }
 
   /** Whether the preemptor may have the victim evicted at all. */

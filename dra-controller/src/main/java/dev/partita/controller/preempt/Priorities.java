@@ -5,7 +5,9 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** The priorities of the pods with claims: so that nobody looks for victims where none can be. For one thread. */
+/**
+ * Keeps the priorities of the pods with claims, so that no search begins where there cannot be victims. For one thread.
+ */
 public final class Priorities {
   private final Map<String, Integer> byPod = new HashMap<>();
   private final TreeMap<Integer, Integer> counts = new TreeMap<>();

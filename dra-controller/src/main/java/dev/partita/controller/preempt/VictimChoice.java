@@ -13,15 +13,15 @@ import java.util.SortedMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses the cheapest pods to evict. On every node it takes all candidates away, and gives back, the most important
- * first, every one without which there is still a place: what remains is needed to the last one. Of the nodes that one
- * is chosen of whose victims the most important is the least; then the one where their priorities, and then their
- * number, are least; then where they have run the shortest.
+ * Chooses the cheapest pods to evict. On every node it first takes all candidates away. Then it gives back, the most
+ * important first, every one without which there is still a place; all that remain are needed. It chooses the node
+ * whose most important victim has the lowest priority; of these the one where the sum of priorities, then the number of
+ * victims, is lowest; then the one where they have run the shortest.
  */
 final class VictimChoice {
   /**
-   * Nodes whose victims are compared in all, where the most important is no less than elsewhere. To find a node where
-   * it is less one question a node will do, and is asked of all.
+   * How many nodes' victims are compared in full, where the most important victim matters as much as elsewhere. To find
+   * a node where it matters less takes one question a node, and all nodes are asked.
    */
   static final int MOST_COMPARED = 100;
 
@@ -82,7 +82,7 @@ final class VictimChoice {
     return Optional.ofNullable(best);
   }
 
-  /** Who of these has to go; null if it would not help that all do, or nobody has to. */
+  /** The pods of these that have to go; null if it would not help that all do, or nobody has to. */
   private static @Nullable Chosen among(String node, Collection<Victim> candidates, Place place) {
     if (candidates.isEmpty() || !place.isOn(node, new LinkedHashSet<>(candidates))) {
       return null;

@@ -49,7 +49,7 @@ record VictimsOnNode(String node, Map<Victim, Pod> victims, Map<String, Set<Stri
     return new VictimsOnNode(node, victims, users);
   }
 
-  /** UIDs of the claims that are free when these are gone. */
+  /** UIDs of the claims that are free once these pods are gone. */
   Set<String> freedBy(Set<Victim> gone) {
     Set<String> uids = gone.stream().map(Victim::uid).collect(Collectors.toSet());
     Set<String> freed = new HashSet<>();

@@ -13,14 +13,14 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far the proposals count that this instance has not made: another controller's, or an annotation that a user
- * wrote. A controller makes an allocation of its proposal within moments. So those of a namespace count for
- * {@link #AGE} from the first one on, and then for none of {@link #PAUSE}; what a claim could not be given counts
- * never. For one thread, except where it says otherwise.
+ * Says how far proposals count that this instance has not made: another controller's, or an annotation that a user
+ * wrote. A controller allocates what it proposed within moments. So the proposals of a namespace count for {@link #AGE}
+ * from the first one on, and then for {@link #PAUSE} not at all. A proposal of more than the claim could be given never
+ * counts. For one thread, except where it says otherwise.
  *
- * <p>One that stands for longer than that is withdrawn, whatever was changed of the claim or of the proposal meanwhile;
- * after that those of its namespace are withdrawn on sight. So a user who writes proposals without end, on any number
- * of claims, takes what his claims ask for during 2 s in 10 min.
+ * <p>A proposal that stands for longer is withdrawn, however claim or proposal have changed meanwhile; after that those
+ * of its namespace are withdrawn on sight. So a user who writes proposals without end, on any number of claims, takes
+ * what his claims ask for during 2 s in 10 min.
  */
 public final class OthersProposals {
   /**
@@ -32,7 +32,7 @@ public final class OthersProposals {
   /** How long the proposals in a namespace do not count after they did. */
   static final Duration PAUSE = Duration.ofMinutes(10);
 
-  private final Function<ResourceClaim, Optional<ClaimRequest>> asks;
+  private final Function<ResourceClaim, Optional<ClaimRequest>> requests;
   private final Clock clock;
   private final Map<String, Instant> countedSince = new HashMap<>(); // by namespace
   private final Map<String, Instant> standsSince = new HashMap<>(); // by the claim's UID
@@ -41,11 +41,11 @@ public final class OthersProposals {
   private final Map<String, String> refused = new ConcurrentHashMap<>();
 
   /**
-   * @param asks what a claim asks for; empty if it is not for our devices, or asks for what nobody can give it
+   * @param requests what a claim asks for; empty if it is not for our devices, or asks for what nobody can give it
    * @param clock one for how long something lasts
    */
-  public OthersProposals(Function<ResourceClaim, Optional<ClaimRequest>> asks, Clock clock) {
-    this.asks = asks;
+  public OthersProposals(Function<ResourceClaim, Optional<ClaimRequest>> requests, Clock clock) {
+    this.requests = requests;
     this.clock = clock;
   }
 
@@ -53,7 +53,7 @@ public final class OthersProposals {
   public Optional<Proposal> counted(ResourceClaim claim) {
     Optional<Proposal> proposal = Proposal.of(claim);
     String uid = claim.getMetadata().getUid();
-    if (proposal.isEmpty() || asks.apply(claim).filter(proposal.get()::isWithin).isEmpty()) {
+    if (proposal.isEmpty() || requests.apply(claim).filter(proposal.get()::isWithin).isEmpty()) {
       Proposal.textOf(claim).ifPresent(text -> refused.put(uid, text));
       return Optional.empty();
     }
@@ -64,7 +64,7 @@ public final class OthersProposals {
     return now.isBefore(since.plus(AGE)) ? proposal : Optional.empty();
   }
 
-  /** Whether what is proposed for a claim is known to be nothing that it could be given. For any thread. */
+  /** Whether a claim's proposal is known to be more than it could be given. For any thread. */
   public boolean isRefused(ResourceClaim claim) {
     @Nullable String text = refused.get(claim.getMetadata().getUid());
     return text != null && Proposal.textOf(claim).filter(text::equals).isPresent();

@@ -6,7 +6,7 @@ import dev.partita.api.Driver;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.request.MemoryRequest;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.ArrayList;
@@ -19,10 +19,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * What a controller is about to allocate to a claim, as the claim's annotation says it before the allocation is
- * written: {@code
- * node-0 gpu-0-shared=8589934592/25 gpu-1 #5d3c…}. Every controller counts it as taken when it looks whether its own
- * may be written.
+ * What a controller is about to allocate to a claim. The claim's annotation says it before the allocation is written:
+ * {@code node-0 gpu-0-shared=8589934592/25 gpu-1 #5d3c…}. Every controller counts it as taken when it looks whether its
+ * own proposal may become an allocation.
  *
  * @param node where
  * @param bookings all on that node; none where devices are only looked at
@@ -33,7 +32,7 @@ public record Proposal(String node, List<Booking> bookings, String id) {
 
   private static final Pattern SHARE = Pattern.compile("([a-z0-9-]+)=([0-9]{1,18})/([0-9]{1,3})");
 
-  /** A share is given this much however little it asks for. */
+  /** The least that a share is given, however little it asks for. */
   private static final long LEAST_MEMORY = 1 << 20;
 
   /** No proposal is longer: a node's name, and as many devices as a claim can hold. */
@@ -67,7 +66,8 @@ public record Proposal(String node, List<Booking> bookings, String id) {
   }
 
   /**
-   * Whoever may edit claims can write it: amounts that no card has are not read, so that nobody's sums can overflow.
+   * Reads a proposal. Whoever may edit claims can write one, so amounts that no card has are not read, and no sum can
+   * overflow.
    */
   public static Optional<Proposal> parse(String text) {
     if (text.length() > MOST_CHARACTERS) {
@@ -105,33 +105,36 @@ public record Proposal(String node, List<Booking> bookings, String id) {
    * memory or cores than a request of it. So whoever writes a proposal on a claim of his can book no more than he could
    * have asked for.
    */
-  public boolean isWithin(ClaimRequest ask) {
-    long devices = ask.requests().stream().mapToLong(Proposal::mostDevices).sum();
-    List<DeviceAsk> alternatives =
-        ask.requests().stream().flatMap(request -> request.alternatives().stream()).filter(Proposal::takes).toList();
+  public boolean isWithin(ClaimRequest claim) {
+    long devices = claim.requests().stream().mapToLong(Proposal::mostDevices).sum();
+    List<DeviceRequest> alternatives =
+        claim.requests().stream().flatMap(request -> request.alternatives().stream()).filter(Proposal::takes).toList();
     return bookings.size() <= devices
         && bookings.stream()
             .filter(booking -> booking.device() instanceof DeviceName.Shared)
             .allMatch(share -> alternatives.stream().anyMatch(alternative -> isWithin(share, alternative)));
   }
 
-  private static long mostDevices(ClaimRequest.RequestAsk request) {
+  private static long mostDevices(ClaimRequest.NamedRequest request) {
     return request.alternatives().stream()
         .filter(Proposal::takes)
-        .mapToLong(ask -> ask.count() instanceof DeviceAsk.Count.Exactly(int count) ? count : ClaimRequest.MOST_RESULTS)
+        .mapToLong(alternative -> alternative.count() instanceof DeviceRequest.Count.Exactly(int count)
+            ? count
+            : ClaimRequest.MOST_RESULTS)
         .max()
         .orElse(0);
   }
 
-  private static boolean takes(DeviceAsk ask) {
-    return !ask.isAdminAccess();
+  private static boolean takes(DeviceRequest request) {
+    return !request.isAdminAccess();
   }
 
   /** A part in percent, and what is not said, depend on the card: these are held by the card's own size alone. */
-  private static boolean isWithin(Booking share, DeviceAsk ask) {
+  private static boolean isWithin(Booking share, DeviceRequest request) {
     boolean memory =
-        !(ask.memory() instanceof MemoryRequest.Bytes(long bytes)) || share.memory() <= Math.max(bytes, LEAST_MEMORY);
-    return memory && share.cores() <= ask.cores().orElse(0);
+        !(request.memory() instanceof MemoryRequest.Bytes(long bytes))
+            || share.memory() <= Math.max(bytes, LEAST_MEMORY);
+    return memory && share.cores() <= request.cores().orElse(0);
   }
 
   private static Map<String, String> annotations(ResourceClaim claim) {

@@ -7,22 +7,23 @@ import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.match.CardUse;
 import dev.partita.controller.match.Taking;
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.ClaimRequest.RequestAsk;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.ClaimRequest.NamedRequest;
+import dev.partita.controller.request.DeviceRequest;
 import java.util.List;
 
-/** What claims will take at least, before it is decided what they get. */
+/** Computes what claims will take at least, before it is decided what they get. */
 final class Demand {
   private static final int ALL_CORES = 100;
 
   private Demand() {}
 
-  /** Least of memory, cores and cards by themselves: no placement on the host takes less of any. */
-  static Use least(List<ClaimRequest> asks, GpuHost host) {
-    Use sum = new Use(0, 0, 0, asks.stream().filter(Demand::takesAnything).count());
-    for (ClaimRequest claim : asks) {
-      for (RequestAsk request : claim.requests()) {
-        sum = sum.plus(request.alternatives().stream().map(ask -> of(ask, host)).reduce(Use::min).orElse(Use.NONE));
+  /** The least memory, cores and cards, each by itself: no placement on the host takes less of any. */
+  static Use least(List<ClaimRequest> claims, GpuHost host) {
+    Use sum = new Use(0, 0, 0, claims.stream().filter(Demand::takesAnything).count());
+    for (ClaimRequest claim : claims) {
+      for (NamedRequest request : claim.requests()) {
+        sum = sum.plus(request.alternatives().stream().map(alternative -> of(alternative, host)).reduce(Use::min)
+            .orElse(Use.NONE));
       }
     }
     return sum;
@@ -47,20 +48,20 @@ final class Demand {
   }
 
   private static boolean takesAnything(ClaimRequest claim) {
-    return claim.requests().stream().flatMap(r -> r.alternatives().stream())
-        .anyMatch(ask -> !ask.isAdminAccess());
+    return claim.requests().stream().flatMap(request -> request.alternatives().stream())
+        .anyMatch(alternative -> !alternative.isAdminAccess());
   }
 
-  private static Use of(DeviceAsk ask, GpuHost host) {
-    if (ask.isAdminAccess()) {
+  private static Use of(DeviceRequest request, GpuHost host) {
+    if (request.isAdminAccess()) {
       return Use.NONE;
     }
-    long devices = ask.count() instanceof DeviceAsk.Count.Exactly(int count) ? count : 1;
+    long devices = request.count() instanceof DeviceRequest.Count.Exactly(int count) ? count : 1;
     // Without a memory of its own, or exclusive, a request takes all of a device; without cores a share takes none.
     long smallest = smallest(host);
-    CardUse share = CardUse.of(SharingStrategy.ofShare(ask.placement()));
-    long memory = share.leastMemory(ask.memory(), smallest);
-    long cores = share.takes() == Taking.CARD && !offersParts(host) ? ALL_CORES : ask.cores().orElse(0);
+    CardUse share = CardUse.of(SharingStrategy.ofShare(request.placement()));
+    long memory = share.leastMemory(request.memory(), smallest);
+    long cores = share.takes() == Taking.CARD && !offersParts(host) ? ALL_CORES : request.cores().orElse(0);
     return new Use(memory, cores, 1, 0).times(devices);
   }
 }

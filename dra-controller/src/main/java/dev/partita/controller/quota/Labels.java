@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/** Label selectors as Kubernetes has them. */
+/** Matches label selectors as Kubernetes does. */
 final class Labels {
   private Labels() {}
 

@@ -11,7 +11,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A limit of a quota, made ready to be counted against.
+ * A limit of a quota, in the form in which it is compared.
  *
  * @param name for people
  * @param models the cards that count; all if empty

@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** One GpuQuota and what is used of it. For one thread. */
+/** One GpuQuota, and what is used of it. For one thread. */
 final class Quota {
   private final String name;
   private final Set<String> namespaces;

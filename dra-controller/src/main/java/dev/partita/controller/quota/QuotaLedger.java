@@ -18,8 +18,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What every quota's namespaces have, kept up to date claim by claim, and whether more is too much. A function of the
- * world and the claims that it was told of; no I/O. For one thread.
+ * Keeps what the namespaces of every quota have, claim by claim, and says whether more is too much. It depends only on
+ * the world and the claims that it was told of; no I/O. For one thread.
  */
 public final class QuotaLedger {
   /**
@@ -76,11 +76,11 @@ public final class QuotaLedger {
    * Why claims of a namespace would be too much on a host whichever of its cards they get; empty if they may not be. It
    * reckons with the least that they could take there: what they do take is for {@link #excess} to judge.
    */
-  public Optional<String> refusal(String namespace, List<ClaimRequest> asks, GpuHost host) {
+  public Optional<String> refusal(String namespace, List<ClaimRequest> requests, GpuHost host) {
     for (Quota quota : of(namespace)) {
       for (Quota.Counted counted : quota.limits()) {
         if (countsAll(counted.limit(), host)) {
-          Optional<String> refusal = counted.refusal(Demand.least(asks, host));
+          Optional<String> refusal = counted.refusal(Demand.least(requests, host));
           if (refusal.isPresent()) {
             return refusal;
           }
@@ -99,7 +99,7 @@ public final class QuotaLedger {
    */
   public Optional<String> refusal(
       String namespace,
-      ClaimRequest ask,
+      ClaimRequest request,
       Map<String, List<ClaimRequest>> waiting,
       GpuHost host) {
     for (Quota quota : of(namespace)) {
@@ -107,7 +107,7 @@ public final class QuotaLedger {
           .flatMap(asked -> asked.getValue().stream()).toList();
       for (Quota.Counted counted : quota.limits()) {
         if (countsAll(counted.limit(), host)) {
-          Optional<String> refusal = counted.refusal(Demand.least(List.of(ask), host), Demand.least(before, host));
+          Optional<String> refusal = counted.refusal(Demand.least(List.of(request), host), Demand.least(before, host));
           if (refusal.isPresent()) {
             return refusal;
           }

@@ -3,7 +3,7 @@ package dev.partita.controller.quota;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.watch.ClusterView;
 
-/** Keeps a ledger of quotas up with what they depend on. For one thread. */
+/** Tells a ledger of quotas about changes of what quotas depend on. For one thread. */
 public final class QuotaRefresh {
   private final ClusterView view;
   private final QuotaLedger ledger;

@@ -19,9 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps what is used of every quota in its status, on its own thread: when either changes, and at most once a second.
- * That it is shown otherwise than it was written, by somebody else's doing or because the watch was behind when the two
- * were compared, is a change as well.
+ * Writes what is used of every quota into its status, on a thread of its own: when either changes, and at most once a
+ * second. A status that is shown otherwise than it was written is a change as well, whether somebody else wrote it or
+ * the watch was behind.
  */
 public final class QuotaStatusWriter implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(QuotaStatusWriter.class);

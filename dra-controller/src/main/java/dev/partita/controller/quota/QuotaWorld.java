@@ -15,7 +15,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What says which quotas count which claims.
+ * All that decides which quotas count which claims.
  *
  * @param quotas by name
  * @param namespaces labels of every namespace, by its name

@@ -3,7 +3,7 @@ package dev.partita.controller.reasons;
 import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
 import dev.partita.controller.booking.Account;
-import dev.partita.controller.index.Alike;
+import dev.partita.controller.index.CardGroup;
 import dev.partita.controller.index.CardPosition;
 import dev.partita.controller.index.HostState;
 import dev.partita.controller.index.RequestMatcher;
@@ -12,7 +12,8 @@ import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.MigGeometry;
 import dev.partita.controller.match.CardRefusal;
 import dev.partita.controller.match.Eligibility;
-import dev.partita.controller.match.Fit;
+import dev.partita.controller.match.MatchResult;
+import dev.partita.controller.match.MatchResult.Match;
 import dev.partita.controller.match.Taking;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -22,39 +23,39 @@ import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** What speaks against cards for one ask: said once for all cards that are alike and equally full. */
+/** Says what speaks against cards for one request, once for all cards that are alike and equally full. */
 final class CardReasons {
   private final Eligibility eligibility;
-  private final RequestMatcher ask;
+  private final RequestMatcher matcher;
   private final boolean oneByOne;
   private final Map<State, OnCard> known = new HashMap<>();
   private final Map<Instances, Integer> instances = new HashMap<>();
-  private final Map<Alike, List<Fit>> inPrinciple = new HashMap<>();
+  private final Map<CardGroup, List<MatchResult>> inPrinciple = new HashMap<>();
 
   /** @param oneByOne whether to judge every card by itself all the same */
-  CardReasons(Eligibility eligibility, RequestMatcher ask, boolean oneByOne) {
+  CardReasons(Eligibility eligibility, RequestMatcher matcher, boolean oneByOne) {
     this.eligibility = eligibility;
-    this.ask = ask;
-    this.oneByOne = oneByOne || !ask.ofPositions();
+    this.matcher = matcher;
+    this.oneByOne = oneByOne || !matcher.ofPositions();
   }
 
-  private record State(Alike cards, Account account) {}
+  private record State(CardGroup cards, Account account) {}
 
   /**
    * What is said of a card.
    *
-   * @param devices how many it could give the ask at once
+   * @param devices how many it could give the request at once
    * @param refusal why it can give none
    */
   private record OnCard(int devices, Optional<CardRefusal> refusal) {}
 
-  /** MIG instances of a card of which as many as there is room for are to be had. */
+  /** MIG instances of a card, of which as many are wanted as there is room for. */
   private record Instances(MigGeometry geometry, List<MigSlot> open, List<MigSlot> others) {}
 
   /**
    * What is said of a host's cards.
    *
-   * @param fitting how many could serve the ask
+   * @param fitting how many could serve the request
    * @param devices how many devices these could give it at once; no more than are wanted are counted of a card
    * @param refusals why the others cannot, by index
    */
@@ -65,7 +66,7 @@ final class CardReasons {
     return !oneByOne;
   }
 
-  /** @param wanted how many devices the ask needs of the host */
+  /** @param wanted how many devices the request needs of the host */
   OnHost on(HostState hostState, int wanted) {
     int fitting = 0;
     int given = 0;
@@ -80,7 +81,7 @@ final class CardReasons {
       }
       OnCard said;
       if (!oneByOne && !position.hasInstances()) {
-        said = known.computeIfAbsent(new State(ask.cards(hostState, i), hostState.accounts().get(i)),
+        said = known.computeIfAbsent(new State(matcher.group(hostState, i), hostState.accounts().get(i)),
             state -> onUndivided(state, wanted));
       } else {
         if (devices.isEmpty()) {
@@ -99,8 +100,8 @@ final class CardReasons {
     return new OnHost(fitting, given, refusals);
   }
 
-  private Fit inPrinciple(Device device) {
-    return eligibility.inPrinciple(device, ask.ask());
+  private MatchResult inPrinciple(Device device) {
+    return eligibility.inPrinciple(device, matcher.request());
   }
 
   /** A card of which no instances are offered. */
@@ -110,31 +111,31 @@ final class CardReasons {
         state.account(), wanted);
   }
 
-  /** What the ask does not mean of a card neither serves it nor is what it lacks. */
-  private OnCard on(List<Fit> devices, Account account, int wanted) {
-    List<Fit.Fits> meant = ask.meant(devices);
-    List<Fit.Fits> open = meant.stream().filter(fits -> Eligibility.now(fits, account) instanceof Fit.Fits).toList();
+  /** Judges one card. Devices of a mode that is not inferred neither serve the request nor count as what it lacks. */
+  private OnCard on(List<MatchResult> devices, Account account, int wanted) {
+    List<Match> serving = matcher.serving(devices);
+    List<Match> open = serving.stream().filter(match -> Eligibility.now(match, account) instanceof Match).toList();
     if (!open.isEmpty()) {
       return new OnCard(atOnce(open, account, wanted), Optional.empty());
     }
     Optional<CardRefusal> refusal = Optional.empty();
-    for (Fit device : meant.isEmpty() ? devices : meant) {
-      if (Eligibility.now(device, account) instanceof Fit.Refused(CardRefusal why)) {
+    for (MatchResult device : serving.isEmpty() ? devices : serving) {
+      if (Eligibility.now(device, account) instanceof MatchResult.Refused(CardRefusal why)) {
         refusal = Optional.of(refusal.map(before -> CardRefusal.together(before, why)).orElse(why));
       }
     }
     return new OnCard(0, refusal);
   }
 
-  /** Of a card one device, unless these are MIG instances, or only to be looked at. */
-  private int atOnce(List<Fit.Fits> open, Account account, int wanted) {
-    Fit.Fits any = open.getFirst();
+  /** How many devices a card gives: one, unless they are MIG instances or only looked at. */
+  private int atOnce(List<Match> open, Account account, int wanted) {
+    Match any = open.getFirst();
     if (wanted == 1 || any.takes() == Taking.NOTHING) {
       return Math.min(wanted, open.size());
     }
     List<MigSlot> slots = new ArrayList<>();
-    for (Fit.Fits fits : open) {
-      if (fits.device().name() instanceof DeviceName.Mig mig) {
+    for (Match match : open) {
+      if (match.device().name() instanceof DeviceName.Mig mig) {
         slots.add(mig.slot());
       }
     }

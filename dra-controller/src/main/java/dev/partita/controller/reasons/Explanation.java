@@ -19,7 +19,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Why no node can serve a pod's claims: every node with its reason. {@link #summary} folds it into what fits an event.
+ * Says why no node can serve a pod's claims, with a reason for every node. {@link #summary} shortens it to what fits an
+ * event.
  *
  * @param nodes by name
  */
@@ -57,7 +58,7 @@ public record Explanation(List<NodeRefusal> nodes) {
     return text.length() > maxLength ? text.substring(0, maxLength - 1) + "…" : text.toString();
   }
 
-  /** The claim whose ask too few cards can serve, if it is the same one on every node that the pod could run on. */
+  /** The claim whose request too few cards can serve, if it is the same one on every node that the pod could run on. */
   public Optional<ClaimRef> claimAtFault() {
     Set<ClaimRef> claims = new HashSet<>();
     nodes.forEach(node -> {
@@ -68,7 +69,7 @@ public record Explanation(List<NodeRefusal> nodes) {
     return claims.size() == 1 ? Optional.of(claims.iterator().next()) : Optional.empty();
   }
 
-  /** Whether the ask is above every card of the models that it may use, so that waiting is in vain. */
+  /** Whether the request is above every card of the models that it may use, so that waiting is in vain. */
   private Optional<String> beyondAnyCard() {
     Map<String, Long> largest = new java.util.TreeMap<>();
     Optional<CardRefusal.TooSmall> sample = Optional.empty();

@@ -12,7 +12,7 @@ public sealed interface NodeRefusal {
   /** How many cards it has. */
   int cards();
 
-  /** The same said of another node that is alike. */
+  /** The same reason for another node that is alike. */
   NodeRefusal on(String other);
 
   /** The pod cannot run there, whatever its cards are. */
@@ -24,9 +24,9 @@ public sealed interface NodeRefusal {
   }
 
   /**
-   * Too few of its cards can serve one ask.
+   * Too few of its cards can serve one request.
    *
-   * @param claim whose ask
+   * @param claim whose request
    * @param request which
    * @param wanted devices that it needs
    * @param fitting cards that could serve it
@@ -54,7 +54,7 @@ public sealed interface NodeRefusal {
     }
   }
 
-  /** Each ask fits by itself, but not all of them together. */
+  /** Each request can be served by itself, but not all of them together. */
   record NotTogether(String node, int cards, String why) implements NodeRefusal {
     @Override
     public NodeRefusal on(String other) {

@@ -6,8 +6,8 @@ import dev.partita.controller.index.RequestMatcher;
 import dev.partita.controller.match.Candidates;
 import dev.partita.controller.match.Eligibility;
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.ClaimRequest.RequestAsk;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.ClaimRequest.NamedRequest;
+import dev.partita.controller.request.DeviceRequest;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -19,8 +19,8 @@ import java.util.OptionalInt;
 import java.util.function.Function;
 
 /**
- * Says for every host, and every card of it, why it cannot serve a pod's claims. Looks at all of them, once at hosts
- * that are alike: asked only when none can.
+ * Finds for every host, and for every card of it, why it cannot serve a pod's claims. Hosts that are alike are looked
+ * at once. This takes long, so it is done only when no host can serve them.
  */
 public final class Reasons {
   private final Eligibility eligibility;
@@ -32,21 +32,21 @@ public final class Reasons {
   /**
    * @param claims read in the widest way
    * @param hosts every one of them, which none of the claims' placements fits
-   * @param fits of each ask
+   * @param matchers of each request
    * @param oneByOne whether to judge every card by itself, whatever others are like
    */
   public Explanation explain(
       List<ClaimRequest> claims,
       Collection<HostState> hosts,
       Candidates candidates,
-      Function<DeviceAsk, RequestMatcher> fits,
+      Function<DeviceRequest, RequestMatcher> matchers,
       boolean oneByOne) {
-    IdentityHashMap<DeviceAsk, CardReasons> known = new IdentityHashMap<>();
-    Function<DeviceAsk, CardReasons> reasons =
-        ask -> known.computeIfAbsent(ask, a -> new CardReasons(eligibility, fits.apply(a), oneByOne));
+    IdentityHashMap<DeviceRequest, CardReasons> known = new IdentityHashMap<>();
+    Function<DeviceRequest, CardReasons> reasons =
+        request -> known.computeIfAbsent(request, a -> new CardReasons(eligibility, matchers.apply(a), oneByOne));
     boolean ofPositions =
         claims.stream().flatMap(claim -> claim.requests().stream()).flatMap(request -> request.alternatives().stream())
-            .allMatch(ask -> reasons.apply(ask).ofPositions());
+            .allMatch(request -> reasons.apply(request).ofPositions());
     Map<OccupancyKey, NodeRefusal> ofAlike = new HashMap<>();
     List<NodeRefusal> nodes = new ArrayList<>(hosts.size());
     for (HostState host : hosts) {
@@ -65,7 +65,7 @@ public final class Reasons {
   private NodeRefusal refusal(
       List<ClaimRequest> claims,
       HostState hostState,
-      Function<DeviceAsk, CardReasons> reasons) {
+      Function<DeviceRequest, CardReasons> reasons) {
     String node = hostState.host().name();
     int cards = hostState.host().cards().size();
     int ofPod = ClaimRequest.leastDevices(claims);
@@ -75,12 +75,12 @@ public final class Reasons {
     ofPod = 0;
     for (ClaimRequest claim : claims) {
       int ofClaim = 0;
-      for (RequestAsk request : claim.requests()) {
+      for (NamedRequest request : claim.requests()) {
         Optional<NodeRefusal> unfit = Optional.empty();
         OptionalInt least = OptionalInt.empty();
-        for (DeviceAsk ask : request.alternatives()) {
-          int wanted = wanted(ask, hostState);
-          Optional<NodeRefusal> why = unfit(claim, ask, wanted, hostState, reasons.apply(ask));
+        for (DeviceRequest alternative : request.alternatives()) {
+          int wanted = wanted(alternative, hostState);
+          Optional<NodeRefusal> why = unfit(claim, alternative, wanted, hostState, reasons.apply(alternative));
           if (why.isPresent()) {
             unfit = why;
           } else {
@@ -108,7 +108,7 @@ public final class Reasons {
 
   private static Optional<NodeRefusal> unfit(
       ClaimRequest claim,
-      DeviceAsk ask,
+      DeviceRequest request,
       int wanted,
       HostState hostState,
       CardReasons reasons) {
@@ -121,7 +121,7 @@ public final class Reasons {
             hostState.host().name(),
             hostState.host().cards().size(),
             claim.claim(),
-            ask.name(),
+            request.name(),
             wanted,
             said.fitting(),
             said.devices(),
@@ -140,10 +140,11 @@ public final class Reasons {
     return new NodeRefusal.NotTogether(hostState.host().name(), hostState.host().cards().size(), why);
   }
 
-  private int wanted(DeviceAsk ask, HostState hostState) {
-    return switch (ask.count()) {
-      case DeviceAsk.Count.Exactly(int devices) -> devices;
-      case DeviceAsk.Count.All all -> Math.max(1, eligibility.devicesOfAll(hostState.host(), ask, hostState::account));
+  private int wanted(DeviceRequest request, HostState hostState) {
+    return switch (request.count()) {
+      case DeviceRequest.Count.Exactly(int devices) -> devices;
+      case DeviceRequest.Count.All all ->
+          Math.max(1, eligibility.devicesOfAll(hostState.host(), request, hostState::account));
     };
   }
 }

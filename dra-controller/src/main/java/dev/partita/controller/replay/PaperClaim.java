@@ -1,18 +1,18 @@
 package dev.partita.controller.replay;
 
 import dev.partita.api.DeviceMode;
-import dev.partita.api.config.GpuShareConfig.Placement;
+import dev.partita.controller.request.CapacityRequest;
 import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.ClaimRequest.RequestAsk;
+import dev.partita.controller.request.ClaimRequest.NamedRequest;
 import dev.partita.controller.request.Constraint;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.stream.Collectors;
 
-/** A claim that is only written down: what a reader would have read of it. */
+/** Makes claims as a reader would have read them, without a cluster. */
 final class PaperClaim {
   private PaperClaim() {}
 
@@ -40,16 +40,15 @@ final class PaperClaim {
       List<String> models,
       OptionalLong memory,
       OptionalLong cores) {
-    List<DeviceAsk.Selector> selectors = new ArrayList<>();
-    selectors.add(new DeviceAsk.Selector("class", attribute("mode") + quoted(mode.attributeValue())));
+    List<DeviceRequest.Selector> selectors = new ArrayList<>();
+    selectors.add(new DeviceRequest.Selector("class", attribute("mode") + quoted(mode.attributeValue())));
     if (!models.isEmpty()) {
       String any = models.stream().map(model -> attribute("model") + quoted(model)).collect(Collectors.joining(" || "));
-      selectors.add(new DeviceAsk.Selector("request", any));
+      selectors.add(new DeviceRequest.Selector("request", any));
     }
-    DeviceAsk ask =
-        new DeviceAsk("gpu", selectors, new DeviceAsk.Count.Exactly(count), memory, cores, List.of(),
-            Placement.DEFAULT);
-    return new ClaimRequest(new ClaimRef("default", name, name), List.of(new RequestAsk("gpu", List.of(ask))),
+    DeviceRequest request =
+        DeviceRequest.of("gpu", selectors, new DeviceRequest.Count.Exactly(count), CapacityRequest.of(memory, cores));
+    return new ClaimRequest(new ClaimRef("default", name, name), List.of(new NamedRequest("gpu", List.of(request))),
         constraints);
   }
 

@@ -11,7 +11,7 @@ import io.fabric8.kubernetes.api.model.ConditionBuilder;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A node that is only written down: the GpuNode that a plugin would report. */
+/** Makes GpuNodes as a plugin would report them, without a node. */
 final class PaperNode {
   private PaperNode() {}
 

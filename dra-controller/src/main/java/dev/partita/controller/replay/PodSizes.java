@@ -4,7 +4,7 @@ import dev.partita.controller.replay.Scenarios.ClaimKind;
 import dev.partita.controller.request.PodNeeds;
 
 /**
- * What the pods of a scenario's claims request besides, and what a host has of it.
+ * CPU and memory that the pods of a scenario's claims request, and that a host has.
  *
  * @param share CPU and memory of a pod for each card of which it has a share
  * @param wholeCard CPU and memory of a pod for each card that it has as a whole

@@ -3,14 +3,9 @@ package dev.partita.controller.replay;
 import java.util.Locale;
 
 /**
- * What came of a scenario.
+ * The result of a scenario.
  *
  * @param cut the time limit ended it
- * @param nsPerClaim mean time of a claim, ns: release of another, search and booking
- * @param prepareNs mean time of a claim before the search, ns
- * @param gpusTouched cards that are in use in the end
- * @param gpusFloor cores in use, in cards: fewer is impossible
- * @param freeNodes nodes of which nothing is in use in the end
  * @param placements a hash of where each claim went, in their order: equal where every claim went to the same cards
  */
 public record ScenarioReport(
@@ -18,15 +13,29 @@ public record ScenarioReport(
     int allocated,
     int failed,
     boolean cut,
-    long nsPerClaim,
-    long p50Ns,
-    long p99Ns,
-    long prepareNs,
-    int gpus,
-    int gpusTouched,
-    long gpusFloor,
-    int freeNodes,
+    Times times,
+    CardUse cards,
     long placements) {
+  /**
+   * How long claims took, ns.
+   *
+   * @param mean of a claim: release of another, search and booking
+   * @param p50 the median
+   * @param p99 what 99 % of claims took at most
+   * @param prepare mean of what a claim takes before the search
+   */
+  public record Times(long mean, long p50, long p99, long prepare) {}
+
+  /**
+   * How much is in use in the end.
+   *
+   * @param all how many cards there are
+   * @param touched cards that are in use
+   * @param floor cores in use, in cards: fewer is impossible
+   * @param freeNodes nodes of which nothing is in use
+   */
+  public record CardUse(int all, int touched, long floor, int freeNodes) {}
+
   /** One line with the names of the comparison's output; one call of ours decides about all nodes. */
   public String json() {
     return String.format(
@@ -38,16 +47,16 @@ public record ScenarioReport(
         allocated,
         failed,
         cut,
-        nsPerClaim,
-        p50Ns,
-        p99Ns,
-        nsPerClaim == 0 ? 0 : 1e9 / nsPerClaim,
-        prepareNs,
-        nsPerClaim - prepareNs,
-        gpus,
-        gpusTouched,
-        gpusFloor,
-        freeNodes,
+        times.mean(),
+        times.p50(),
+        times.p99(),
+        times.mean() == 0 ? 0 : 1e9 / times.mean(),
+        times.prepare(),
+        times.mean() - times.prepare(),
+        cards.all(),
+        cards.touched(),
+        cards.floor(),
+        cards.freeNodes(),
         placements);
   }
 }

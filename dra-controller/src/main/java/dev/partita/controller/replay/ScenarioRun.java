@@ -29,8 +29,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Plays one scenario: claim by claim through allocator and books, timed, and every placement checked against an account
- * of the cards that is kept apart and outside the time.
+ * Plays one scenario, claim by claim through allocator and books, and measures the time. Outside that time every
+ * placement is checked against a separate account of the cards.
  */
 public final class ScenarioRun {
   private static final long MIB = 1L << 20;
@@ -102,7 +102,7 @@ public final class ScenarioRun {
     for (; done < took.length && System.nanoTime() < deadline; done++) {
       @Nullable Live victim = scenario.churn() && !live.isEmpty() ? drop(victims.below(live.size())) : null;
       ClaimKind kind = file.draw(arrivals, scenario.mix());
-      ClaimRequest claim = ask(kind, "claim-" + done);
+      ClaimRequest claim = request(kind, "claim-" + done);
       PodNeeds needs = sizes.of(kind);
       long start = System.nanoTime();
       if (victim != null) {
@@ -146,14 +146,11 @@ public final class ScenarioRun {
         took.length - failed,
         failed,
         took.length < scenario.claims(),
-        sum / n,
-        sorted.length == 0 ? 0 : sorted[n / 2],
-        sorted.length == 0 ? 0 : sorted[n * 99 / 100],
-        prepared / n,
-        scenario.nodes() * scenario.gpusPerNode(),
-        touched,
-        (coresTotal + 99) / 100,
-        freeNodes,
+        new ScenarioReport.Times(
+            sum / n, sorted.length == 0 ? 0 : sorted[n / 2], sorted.length == 0 ? 0 : sorted[n * 99 / 100],
+            prepared / n),
+        new ScenarioReport.CardUse(
+            scenario.nodes() * scenario.gpusPerNode(), touched, (coresTotal + 99) / 100, freeNodes),
         placements);
   }
 
@@ -239,13 +236,13 @@ public final class ScenarioRun {
         : new Booking(card, DeviceMode.SHARED, Math.max(1, kind.memoryMiB()) * MIB, kind.cores());
   }
 
-  private static ClaimRequest ask(ClaimKind kind, String name) {
+  private static ClaimRequest request(ClaimKind kind, String name) {
     List<String> models = kind.model() == null ? List.of() : List.of(kind.model());
     List<Constraint> constraints =
         switch (kind.matchAttribute()) {
           case null -> List.of();
-          case "numaNode" -> List.of(new Constraint.Match("resource.kubernetes.io/numaNode", List.of()));
-          default -> List.of(new Constraint.Match("gpu.partita.dev/" + kind.matchAttribute(), List.of()));
+          case "numaNode" -> List.of(new Constraint.Equal("resource.kubernetes.io/numaNode", List.of()));
+          default -> List.of(new Constraint.Equal("gpu.partita.dev/" + kind.matchAttribute(), List.of()));
         };
     return kind.isWhole()
         ? PaperClaim.whole(name, kind.count(), models, constraints)

@@ -20,9 +20,8 @@ import java.util.Optional;
 import java.util.function.ObjIntConsumer;
 
 /**
- * Places the pods of a stream, each when it arrives, with the allocator that the controller has: pod by pod through
- * mix, allocator and books. In the cluster kube-scheduler places pods that ask for no GPU; here something has to do it
- * in its stead.
+ * Places the pods of a stream, one by one as they arrive, with the controller's allocator, books and demand history. In
+ * a cluster kube-scheduler places pods that ask for no GPU; here this does.
  */
 public final class StreamRun {
   private static final long MIB = 1L << 20;

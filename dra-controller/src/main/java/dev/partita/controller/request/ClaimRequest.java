@@ -16,7 +16,7 @@ import java.util.function.UnaryOperator;
  */
 public record ClaimRequest(
     ClaimRef claim,
-    List<RequestAsk> requests,
+    List<NamedRequest> requests,
     List<Constraint> constraints,
     List<Constraint> preferences) {
   /** Devices that the API lets the allocation of one claim hold. */
@@ -35,7 +35,7 @@ public record ClaimRequest(
     preferences = List.copyOf(preferences);
   }
 
-  public ClaimRequest(ClaimRef claim, List<RequestAsk> requests, List<Constraint> constraints) {
+  public ClaimRequest(ClaimRef claim, List<NamedRequest> requests, List<Constraint> constraints) {
     this(claim, requests, constraints, List.of());
   }
 
@@ -53,18 +53,19 @@ public record ClaimRequest(
         .sum();
   }
 
-  private static int leastDevices(DeviceAsk ask) {
-    return ask.count() instanceof DeviceAsk.Count.Exactly(int devices) ? devices : 1;
+  private static int leastDevices(DeviceRequest request) {
+    return request.count() instanceof DeviceRequest.Count.Exactly(int devices) ? devices : 1;
   }
 
   /** The same without the cards of these models. */
   public ClaimRequest avoiding(Collection<String> models) {
-    return asking(ask -> ask.placed(ask.placement().avoiding(models)));
+    return mapAlternatives(request -> request.placed(request.placement().avoiding(models)));
   }
 
   /** The same with every alternative of every request changed so. */
-  public ClaimRequest asking(UnaryOperator<DeviceAsk> change) {
-    return new ClaimRequest(claim, requests.stream().map(request -> request.asking(change)).toList(), constraints,
+  public ClaimRequest mapAlternatives(UnaryOperator<DeviceRequest> change) {
+    return new ClaimRequest(claim, requests.stream().map(request -> request.mapAlternatives(change)).toList(),
+        constraints,
         preferences);
   }
 
@@ -80,16 +81,16 @@ public record ClaimRequest(
    *
    * @param alternatives the first that can be met is taken; exactly one unless the claim says firstAvailable
    */
-  public record RequestAsk(String name, List<DeviceAsk> alternatives) {
-    public RequestAsk {
+  public record NamedRequest(String name, List<DeviceRequest> alternatives) {
+    public NamedRequest {
       alternatives = List.copyOf(alternatives);
       if (alternatives.isEmpty()) {
         throw new IllegalArgumentException("request " + name + " has no alternative");
       }
     }
 
-    private RequestAsk asking(UnaryOperator<DeviceAsk> change) {
-      return new RequestAsk(name, alternatives.stream().map(change).toList());
+    private NamedRequest mapAlternatives(UnaryOperator<DeviceRequest> change) {
+      return new NamedRequest(name, alternatives.stream().map(change).toList());
     }
   }
 }

@@ -7,7 +7,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What the devices of several requests must have in common, or not. A device without the attribute never satisfies it.
+ * An attribute that the devices of several requests must have in common, or must not. A device without the attribute
+ * never satisfies it.
  */
 public sealed interface Constraint {
   /** Fully qualified name of the attribute. */
@@ -17,8 +18,8 @@ public sealed interface Constraint {
   List<String> requests();
 
   /** All have the same value. */
-  record Match(String attribute, List<String> requests) implements Constraint {
-    public Match {
+  record Equal(String attribute, List<String> requests) implements Constraint {
+    public Equal {
       requests = List.copyOf(requests);
     }
   }
@@ -42,8 +43,8 @@ public sealed interface Constraint {
       return false;
     }
     return switch (this) {
-      case Match match -> others.stream().allMatch(other -> other.attribute(attribute()).equals(value));
-      case Distinct distinct -> others.stream().noneMatch(other -> other.attribute(attribute()).equals(value));
+      case Equal _ -> others.stream().allMatch(other -> other.attribute(attribute()).equals(value));
+      case Distinct _ -> others.stream().noneMatch(other -> other.attribute(attribute()).equals(value));
     };
   }
 }

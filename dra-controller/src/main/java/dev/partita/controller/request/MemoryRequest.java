@@ -2,7 +2,7 @@ package dev.partita.controller.request;
 
 import java.util.OptionalLong;
 
-/** How much memory is asked of each card. */
+/** How much memory a request wants of each card. */
 public sealed interface MemoryRequest {
   /** Nothing is said: it is what the device's policy says, which is all of it. */
   record Unsaid() implements MemoryRequest {}

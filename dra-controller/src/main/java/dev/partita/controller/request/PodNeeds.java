@@ -1,7 +1,7 @@
 package dev.partita.controller.request;
 
 /**
- * What a pod requests of a node beside cards.
+ * CPU and memory that a pod requests of its node.
  *
  * @param milliCpu thousandths of a CPU
  * @param memory bytes

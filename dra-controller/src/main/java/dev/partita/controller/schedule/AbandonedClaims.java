@@ -17,8 +17,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes back what is kept for nobody: allocations that no pod came to use, and proposals that nobody pursues. For one
- * thread.
+ * Takes back what is kept for nobody: allocations that no pod came to use, and proposals that nobody carries out. For
+ * one thread.
  */
 final class AbandonedClaims {
   private final ClusterObjects view;

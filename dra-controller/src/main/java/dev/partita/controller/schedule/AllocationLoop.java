@@ -62,11 +62,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Allocates the claims of pods, one term of leadership long. One thread decides, pod by pod, by priority and then by
+ * Allocates the claims of pods, during one term of leadership. One thread decides pod by pod, by priority and then by
  * age, as long as no namespace uses much more of its time than others that wait
- * ({@link dev.partita.controller.turns.FairQueue}); what it decides counts at once and is written beside it. After each
- * {@link #SLICE} it takes note of what has happened meanwhile. A pod for which there is no place waits until something
- * changes that could help: it is not polled, and it holds up nobody.
+ * ({@link dev.partita.controller.turns.FairQueue}). A decision counts at once, and other threads write it. After each
+ * {@link #SLICE} the thread takes note of what has happened meanwhile. A pod that finds no place waits until something
+ * changes that could help: it is not polled, and it delays nobody.
  */
 public final class AllocationLoop implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(AllocationLoop.class);
@@ -140,7 +140,7 @@ public final class AllocationLoop implements AutoCloseable {
     PodDecider decider = new PodDecider(view, state, vetoes, budget, heartbeat);
     PodDecisions decisions = new PodDecisions(decides.apply(decider), state, monotonicClock);
     // a pod with several budgets is answered by 500
-    this.evictor = new Evictor(client, edge.apart("evictions"), podEvents, listening);
+    this.evictor = new Evictor(client, edge.isolated("evictions"), podEvents, listening);
     PreemptionSearch search = new PreemptionSearch(view, state, decisions, priorities, monotonicClock);
     this.preemption = new Preemption(view, monotonicClock, state, search, evictor, retries, budget);
     this.scheduler =
@@ -209,7 +209,7 @@ public final class AllocationLoop implements AutoCloseable {
     guarded("the status of quotas", () -> quotaStatus.tell(ledger.quotas().statuses()));
   }
 
-  /** Decides for a while; what is left is gone on with after what has been posted meanwhile. */
+  /** Decides for a while; the rest follows after what has been posted meanwhile. */
   private void go() {
     boolean more = true;
     long start = System.nanoTime();
@@ -242,7 +242,7 @@ public final class AllocationLoop implements AutoCloseable {
       case WorkItem.Observed(ClusterEvent event) -> observe(event, pods);
       case WorkItem.Again(ObjectKey pod) -> pods.add(pod);
       case WorkItem.AsideOver(Turn turn, String id) -> queue.asideOver(turn, id);
-      case WorkItem.GoOn _ -> {} // it is gone on with after every batch
+      case WorkItem.GoOn _ -> {} // decisions go on after every batch
       case WorkItem.SayAgain _ -> {
         queue.helps();
         isSaying = true;
@@ -285,7 +285,7 @@ public final class AllocationLoop implements AutoCloseable {
   }
 
   private static Optional<ClaimRequest> asked(ClaimReading reading) {
-    return reading instanceof ClaimReading.Understood(ClaimRequest ask) ? Optional.of(ask) : Optional.empty();
+    return reading instanceof ClaimReading.Understood(ClaimRequest request) ? Optional.of(request) : Optional.empty();
   }
 
   /** One thing that cannot be handled must not take the others with it. */

@@ -19,13 +19,12 @@ import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** Says in full how pods stand, by deciding about them without doing it. For one thread. */
+/** Explains in full how pods stand, by deciding about them without carrying it out. For one thread. */
 final class Explanations {
   private static final int SUMMARY = 2_000;
 
@@ -62,7 +61,7 @@ final class Explanations {
     if (scheduler.isWriting(ObjectKey.of(pod))) {
       return said(pod, State.Placed, "what was decided for it is being written");
     }
-    Decision decision = decisions.of(pod, Map.of());
+    Decision decision = decisions.of(pod);
     Optional<String> gang = Gang.of(pod).flatMap(this::missing);
     return switch (decision) {
       case Decision.Nothing _ ->

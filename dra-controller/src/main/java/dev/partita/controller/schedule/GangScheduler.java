@@ -27,9 +27,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides about gangs: nothing is allocated to any pod before there is a place for as many as the gang must have. What
- * is placed for some counts only within the decision, so that two gangs that have half their pods cannot hold up each
- * other. For one thread.
+ * Decides about gangs. It allocates nothing to any pod before there is a place for as many as the gang must have.
+ * Places found for some of the pods count only within the decision, so that two gangs, each with half its pods, cannot
+ * block each other. For one thread.
  */
 final class GangScheduler {
   /** The least pause between two looks at a gang that is not complete. */
@@ -103,7 +103,7 @@ final class GangScheduler {
   }
 
   /**
-   * Every pod that comes to it makes what was said of the others wrong: that is put right after a pause, for all that
+   * A pod that comes to the gang makes false what the others were told. That is put right after a pause, for all that
    * came meanwhile.
    */
   private void wait(ObjectKey gang, String why, List<Pod> there) {
@@ -184,7 +184,7 @@ final class GangScheduler {
     settled.forEach(other -> giveBack(other, why));
   }
 
-  /** What the pod has and nobody uses is kept for nobody: its gang may never be complete again. */
+  /** Gives back what the pod has and nobody uses: its gang may never be complete again. */
   private void giveBack(Pod pod, String why) {
     scheduler.waitFor(pod);
     abandoned.release(claims(pod).stream().filter(AllocatedClaim::isUnusedAndOurs).toList(), why);

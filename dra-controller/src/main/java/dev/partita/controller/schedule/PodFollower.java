@@ -21,7 +21,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the change of a pod means: for what its node has left, for its claims, and for those that wait. For one thread.
+ * Passes on what the change of a pod means: for what its node has left, for its claims, and for those that wait. For
+ * one thread.
  */
 final class PodFollower {
   private final ClusterObjects view;

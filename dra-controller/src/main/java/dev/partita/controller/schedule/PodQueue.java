@@ -35,8 +35,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gives pods their turns to be decided about, fairly to their namespaces, and takes care that no decision goes on for
- * long. One that fails, or takes too long, sets aside its pod, or its gang, and nobody else. For one thread.
+ * Gives pods their turns to be decided about, fairly to their namespaces, and sees to it that no decision takes long. A
+ * decision that fails, or takes too long, sets aside its pod, or its gang, and nobody else. For one thread.
  */
 final class PodQueue {
   private static final Logger LOG = LoggerFactory.getLogger(PodQueue.class);
@@ -53,9 +53,9 @@ final class PodQueue {
   private static final Duration LONGEST_OF_ALL = Duration.ofSeconds(1);
 
   /**
-   * How often in a row a decision may take too long before its pod is set aside. What was found out is not found out
-   * again, so that most come to their end; and who has just been started takes seconds for what takes him microseconds
-   * later.
+   * How often in a row a decision may take too long before its pod is set aside. What one try has found out is kept for
+   * the next, so that most decisions come to their end; and a process that has just been started takes seconds for what
+   * later takes it microseconds.
    */
   private static final int TRIES = 4;
 
@@ -63,22 +63,22 @@ final class PodQueue {
   private static final Duration OF_ONE_IN_A_GANG = Duration.ofMillis(1);
 
   /**
-   * What took long and came to nothing is decided again after so many times as long, so that it takes no more than that
-   * part of the time.
+   * A decision that took long and came to nothing is made again after so many times as long, so that it takes no more
+   * than that part of the time.
    */
   private static final int PART_OF_THE_TIME = 20;
 
   /**
-   * How much less of it what takes longer than {@link #LONGEST_OF_ALL} may take: else more than one in a hundred would
-   * meet with it.
+   * How much less of the time is for what takes longer than {@link #LONGEST_OF_ALL}: otherwise more than one in a
+   * hundred would have to wait for it.
    */
   private static final int SMALL_PART = 5;
 
   private static final Duration LONG = Duration.ofMillis(100);
 
   /**
-   * For so many pods it is looked at one by one whether a node has room for them now; of more than that, all are
-   * decided.
+   * How many pods are checked one by one for whether a node has room for them now; if there are more, all are decided
+   * about.
    */
   private static final int MOST_LOOKS = 2_000;
 
@@ -156,7 +156,7 @@ final class PodQueue {
     }
   }
 
-  /** By what it is set aside: who is made anew under the name of a pod is somebody else. */
+  /** The key under which it is set aside: a pod that is made anew under the same name is another one. */
   private static String id(Turn turn, Pod pod) {
     return switch (turn) {
       case Turn.OfPod _ -> pod.getMetadata().getUid();
@@ -258,7 +258,7 @@ final class PodQueue {
       goOnLater(turn, id, pods, took(start), Objects.requireNonNull(e.getMessage()));
     } catch (RuntimeException | Error e) {
       Fatal.rethrow(e);
-      LOG.error("{}: deciding it failed", turn, e);
+      LOG.error("{}: deciding about it failed", turn, e);
       if (e instanceof Error) {
         scheduler.forgetSearches(); // it may have ended in the middle of anything
       }
@@ -288,7 +288,7 @@ final class PodQueue {
 
   private void goOnLater(Turn turn, String id, List<Pod> pods, Duration took, String why) {
     if (aside.failures(id) < TRIES) {
-      LOG.debug("{}: {}, is gone on with", turn, why);
+      LOG.debug("{}: {}; its decision goes on at its next turn", turn, why);
       aside.goesOn(id);
       pods.stream().findFirst().ifPresent(this::want);
     } else {
@@ -312,7 +312,7 @@ final class PodQueue {
         : LONGEST_OF_ALL;
   }
 
-  /** Leaves alone whom a decision failed about, and says so. */
+  /** Sets aside the pods about which a decision failed, and tells them so. */
   private void setAside(Turn turn, String id, List<Pod> pods, Duration took, String why) {
     Duration pause = Collections.max(List.of(aside.failed(id), took.multipliedBy(PART_OF_THE_TIME)));
     retries.after(pause, new WorkItem.AsideOver(turn, id));

@@ -28,7 +28,9 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Decides about pods, has it carried out, and knows which ones wait for something to change. For one thread. */
+/**
+ * Decides about pods, has the decisions carried out, and knows which pods wait for something to change. For one thread.
+ */
 final class PodScheduler {
   /** How long a claim may come after the pod that names it before kube-scheduler is to see the pod without it. */
   private static final Duration CLAIM_COMES = Duration.ofSeconds(30);
@@ -77,8 +79,8 @@ final class PodScheduler {
   }
 
   /**
-   * Something changed that could help pods for which there was no place: what is known of some says nothing of others
-   * that are alike.
+   * Something changed that could help pods without a place: what is known of some no longer holds for others of the
+   * same shape.
    */
   void forgetWhyPodsWait() {
     alike.forget();
@@ -164,7 +166,7 @@ final class PodScheduler {
     }
   }
 
-  /** A decision ended where it could not put right what it had begun. */
+  /** Forgets what is kept for the next decision, after one ended in the middle. */
   void forgetSearches() {
     decisions.forgetSearches();
   }
@@ -222,7 +224,7 @@ final class PodScheduler {
     waiting.add(ObjectKey.of(pod));
   }
 
-  /** The pod waits for something to change, and has nothing meanwhile. */
+  /** The pod waits for something to change, and takes no CPU or memory of a node meanwhile. */
   void hold(Pod pod) {
     waitFor(pod);
     if (!PodClaims.isBound(pod)) {

@@ -100,7 +100,7 @@ final class Preemption {
     return state.nominated(pod.getMetadata().getUid()).filter(this::isUnderWay);
   }
 
-  /** Searches if it is the pod's turn to have a search; else it gets one later. */
+  /** Searches if it is the pod's turn to have a search; otherwise it gets one later. */
   private Optional<PreemptionPlan> inItsTurn(Pod pod, Supplier<Optional<PreemptionPlan>> planned) {
     String uid = pod.getMetadata().getUid();
     Optional<Duration> pause = slots.ask(uid);
@@ -110,9 +110,9 @@ final class Preemption {
     }
     long start = System.nanoTime();
     try {
-      return budget.apart(SEARCH, planned);
+      return budget.withOwnTime(SEARCH, planned);
     } catch (OverBudgetException e) {
-      LOG.info("pod {}: no preemption for it: the search {}", ObjectKey.of(pod), e.getMessage());
+      LOG.info("pod {}: nobody is evicted for it: the search {}", ObjectKey.of(pod), e.getMessage());
       return Optional.empty();
     } finally {
       slots.done(uid, Duration.ofNanos(System.nanoTime() - start));
@@ -124,17 +124,18 @@ final class Preemption {
     plan.nominations().forEach(
         (pod, nomination) -> {
           state.nominate(nomination);
-          retries.after(Duration.between(clock.instant(), nomination.until()), new WorkItem.Again(ObjectKey.of(pod)));
+          retries.after(Duration.between(clock.instant(), nomination.awaited().until()),
+              new WorkItem.Again(ObjectKey.of(pod)));
         });
     evictor.evict(plan.nominations());
   }
 
-  /** Nothing is kept any longer for these pods. */
+  /** Ends the nominations of these pods. */
   void drop(List<Pod> pods) {
     pods.forEach(pod -> state.endNomination(pod.getMetadata().getUid()));
   }
 
-  /** Nothing is kept any longer for a pod that does not come for it in time. */
+  /** Ends the nomination of a pod that does not take its place in time. */
   void endIfOver(String podUid) {
     state.nominated(podUid).filter(nomination -> !isUnderWay(nomination))
         .ifPresent(over -> state.endNomination(podUid));
@@ -155,8 +156,8 @@ final class Preemption {
   }
 
   private boolean isUnderWay(Nomination nomination) {
-    return clock.instant().isBefore(nomination.until())
-        && (nomination.awaited().stream().anyMatch(victim -> view.podByUid(victim) != null)
-            || nomination.claims().stream().anyMatch(state.claims()::isTaken));
+    return clock.instant().isBefore(nomination.awaited().until())
+        && (nomination.awaited().pods().stream().anyMatch(victim -> view.podByUid(victim) != null)
+            || nomination.awaited().claims().stream().anyMatch(state.claims()::isTaken));
   }
 }

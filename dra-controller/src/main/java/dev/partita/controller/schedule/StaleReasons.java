@@ -6,10 +6,10 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * When it is to be said again why pods wait. What is given back has them decided anew at once; what is taken besides
- * helps none of them, but what was said of free cards is no longer so. That is put right a little later, for all that
- * was taken meanwhile; it never takes more than a twentieth of the time, nor makes more than some 40 writes a second
- * (an event and a condition a pod). For one thread.
+ * Says when pods are to be told again why they wait. When something is given back, they are decided about anew at once.
+ * When something more is taken, that helps none of them, but what they were told of free cards is no longer true. That
+ * is put right a little later, for all that was taken meanwhile. It never takes more than a twentieth of the time, nor
+ * more than some 40 writes a second (an event and a condition for each pod). For one thread.
  */
 final class StaleReasons {
   private static final Duration SOON = Duration.ofSeconds(5);

@@ -9,7 +9,7 @@ import dev.partita.controller.watch.ObjectKey;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** What the allocation loop is told. */
+/** Something that the allocation loop is told. */
 sealed interface WorkItem {
   /** This instance has begun to lead: everything is new. */
   record Begin() implements WorkItem {}
@@ -38,7 +38,7 @@ sealed interface WorkItem {
   /** A victim of the pod's preemption may not be evicted now. */
   record EvictionRefused(ObjectKey pod, String podUid, String victimUid) implements WorkItem {}
 
-  /** Somebody wants to know. */
+  /** Somebody asks how a pod or a claim stands. */
   record Explain(Question question, CompletableFuture<Answer> answer) implements WorkItem {}
 
   /** Say again why pods wait: more is taken than when it was said. */
@@ -54,7 +54,7 @@ sealed interface WorkItem {
    */
   record AsideOver(Turn turn, String id) implements WorkItem {}
 
-  /** There was not time enough to decide all that is to be decided. */
+  /** More pods are to be decided about than there was time for. */
   record GoOn() implements WorkItem {}
 
   /** The claim could not be given back, and a while has passed. */

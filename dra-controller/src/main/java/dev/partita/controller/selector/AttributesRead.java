@@ -7,8 +7,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Which attributes of a device an expression can see. Only the plain form {@code device.attributes["domain"].name} is
- * understood; whoever uses {@code device} in another way may see anything.
+ * Says which attributes of a device an expression can read. It understands only the plain form {@code
+ * device.attributes["domain"].name}; an expression that uses {@code device} in another way may read any.
  */
 sealed interface AttributesRead {
   /** These and no other, by name without domain. */

@@ -12,13 +12,12 @@ import dev.partita.controller.selector.cost.ExpressionSize;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compiles expressions, each once in a process: it takes a thousand times as long as a decision, and what comes of it
- * does not change and may be used by any thread. Safe for threads.
+ * Compiles expressions, each once in a process: that takes a thousand times as long as a decision, and the result does
+ * not change and may be used by any thread. Safe for threads.
  *
- * <p>Expressions are written by tenants. One that is nested too deeply or that becomes too large is refused with that
+ * <p>Expressions are written by tenants. One that is nested too deeply or becomes too large is refused with that
  * reason, and harms nobody else: it is parsed and checked on a {@link DeepStack}, its types are found out only if
- * {@link ExpressionSize} allows it, and what is remembered is bounded by what it takes of memory, not by how many there
- * are.
+ * {@link ExpressionSize} allows it, and what is remembered is bounded by the memory that it takes, not by a number.
  */
 final class Compilation {
   /**

@@ -3,7 +3,7 @@ package dev.partita.controller.selector;
 import dev.partita.controller.selector.cost.CostlyCalls;
 import dev.partita.controller.selector.cost.ExpressionSize;
 
-/** A CEL expression, ready to be asked about devices, or the reason why it never will be. */
+/** A CEL expression that can be evaluated on devices, or the reason why it never can. */
 sealed interface CompiledSelector {
   /**
    * @param reads the attributes that it can see of a device

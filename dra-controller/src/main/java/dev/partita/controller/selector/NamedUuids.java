@@ -9,9 +9,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The UUIDs in an expression that is nothing but a choice of devices by UUID:
- * {@code device.attributes["gpu.partita.dev"].uuid == "GPU-…"}, several of these with {@code ||} between them. Whoever
- * says it in another way has every device asked.
+ * Finds the UUIDs in an expression that does nothing but choose devices by UUID: {@code
+ * device.attributes["gpu.partita.dev"].uuid == "GPU-…"}, or several of these with {@code ||} between them. An
+ * expression in any other form is evaluated on every device.
  */
 final class NamedUuids {
   private static final String ATTRIBUTE =

@@ -15,10 +15,10 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * The counters by which the devices of one card exclude each other where kube-scheduler allocates. A card that is not
- * offered as MIG instances has one counter, which each of its devices takes. Otherwise there is one for each memory
- * slice, as NVIDIA's own DRA driver has them, and one for each profile of which there can be fewer than places; the
- * card as a whole and its shares take all of them.
+ * Makes the counters by which the devices of one card exclude each other where kube-scheduler allocates. A card that is
+ * not offered as MIG instances has one counter, which each of its devices takes. Otherwise there is one for each memory
+ * slice, as in NVIDIA's own DRA driver, and one for each profile of which there can be fewer than places. The card as a
+ * whole and its shares take all of them.
  */
 final class CardCounters {
   /** Most counters of a set, and of what a device consumes (resource.k8s.io/v1). */

@@ -7,7 +7,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** On which nodes claims have devices, for the view does not say which node a claim has left. For any thread. */
+/**
+ * Keeps on which nodes claims have devices, for the view does not say which node a claim has left. For any thread.
+ */
 final class ClaimNodes {
   private final Map<String, String> nodes = new ConcurrentHashMap<>();
 

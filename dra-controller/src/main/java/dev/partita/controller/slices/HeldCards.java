@@ -14,12 +14,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A node's cards as they can be offered now. One that kube-scheduler allocates, or did, and of which something is
- * allocated stays as it is until that is released, if it is to be offered in another way: kube-scheduler knows what is
- * left of a card by what its devices consume of counters, so that of an allocated one must not change (KEP-4815), and
- * would sell a card again whose allocated device is not offered any more. Until then the card has a taint, so that it
- * becomes free. So has one that the controller gave to a single share and that kube-scheduler is to allocate now: it
- * does not know of exclusive shares, and would sell the rest.
+ * A node's cards as they can be offered now. A card that kube-scheduler allocates, or did, stays as it is until what is
+ * allocated of it is released, even if it is to be offered in another way. For kube-scheduler knows what is left of a
+ * card by the counters that its devices consume: the counters of an allocated device must not change (KEP-4815), and if
+ * its device were no longer offered, kube-scheduler would sell the card again. Until then the card has a taint, so that
+ * it becomes free. The same holds for a card that the controller gave to a single share and that kube-scheduler is to
+ * allocate now: kube-scheduler knows no exclusive shares, and would sell the rest.
  *
  * @param cards all, in order
  * @param held indices of those that wait
@@ -67,7 +67,7 @@ record HeldCards(List<PublishedCard> cards, List<Integer> held) {
     return wanted.filter(device -> device.getConsumesCounters().equals(published.getConsumesCounters())).isPresent();
   }
 
-  /** As it is, with the taints that it is to have and one more. */
+  /** The card as it is offered now, with the taints that it is to have and one more. */
   private static PublishedCard waiting(PublishedCard published, PublishedCard wanted) {
     DeviceTaint changing = new DeviceTaintBuilder().withKey(Driver.CHANGING_TAINT).withEffect("NoSchedule").build();
     List<DeviceTaint> taints =

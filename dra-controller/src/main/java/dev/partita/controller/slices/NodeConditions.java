@@ -18,7 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes the controller's own condition into the status of GpuNodes, which otherwise is their plugins'. For one thread.
+ * Writes the controller's own condition into the status of GpuNodes, the rest of which their plugins write. For one
+ * thread.
  */
 final class NodeConditions {
   private static final Logger LOG = LoggerFactory.getLogger(NodeConditions.class);

@@ -12,9 +12,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What to write so that a pool becomes what it should be. When the set of slices changes, all of them move to a new
- * generation, of which consumers see nothing until it is complete; when only a slice's devices change, that slice alone
- * is updated under the generation that it has.
+ * Says what to write so that a pool becomes what it should be. When the set of slices changes, all of them move to a
+ * new generation, of which consumers see nothing until it is complete. When only a slice's devices change, that slice
+ * alone is updated, under its generation.
  *
  * @param create slices to make, by name
  * @param update existing slices with what they should say

@@ -20,7 +20,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What claims have of a node's devices, whoever allocated them. What is only looked at (adminAccess) is not there.
+ * What claims have of a node's devices, whoever allocated them. Devices with adminAccess are left out.
  *
  * @param devices names, as published
  * @param byCard what is taken of each card, by index
@@ -42,7 +42,7 @@ record PoolUse(Set<String> devices, Map<Integer, List<Booking>> byCard) {
     return new PoolUse(devices, byCard);
   }
 
-  /** Whether a share has the card to itself: what its device consumes does not say so. */
+  /** Whether a share has the card to itself, which cannot be seen from what its device consumes. */
   boolean isOfOneShare(int card) {
     return byCard.getOrDefault(card, List.of()).stream()
         .anyMatch(booking -> booking.device() instanceof DeviceName.Whole)

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Keeps slices and classes what the GpuNodes say, one term of leadership long. */
+/** Keeps slices and classes as the GpuNodes say, during one term of leadership. */
 public final class PublicationLoop implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PublicationLoop.class);
   private static final Duration GATHER = Duration.ofMillis(20);
@@ -43,7 +43,7 @@ public final class PublicationLoop implements AutoCloseable {
 
     record Classes() implements Work {}
 
-    /** That failed, and a while has passed. */
+    /** Publishing it failed, and a while has passed. */
     record Again(Work failed) implements Work {}
   }
 

@@ -7,14 +7,15 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How soon a pool that somebody deleted may be published again. kubelet deletes slices when it starts and when the
- * plugin is gone; whoever else does so again and again meets a growing pause instead of a fight. For one thread.
+ * Says how soon a pool that somebody deleted may be published again. kubelet deletes slices when it starts and when the
+ * plugin is gone. For somebody else who does so again and again the pause grows, so that there is no fight. For one
+ * thread.
  */
 final class Republication {
   static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
   static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
 
-  /** A pool that has stood for so long begins anew. */
+  /** How long a pool must have existed for its pauses to begin again from the first. */
   static final Duration CALM = Duration.ofMinutes(5);
 
   private record Past(int times, Instant last) {}

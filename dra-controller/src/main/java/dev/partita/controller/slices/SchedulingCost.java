@@ -11,9 +11,9 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * Whether a node's slices make kube-scheduler slow. Before Kubernetes 1.37 one slice with counters makes every
- * scheduling attempt of every pod with claims, whosever they are, quadratic in nodes (kubernetes pull request 138917
- * repairs that).
+ * Says whether a node's slices make kube-scheduler slow. Before Kubernetes 1.37 one slice with counters makes every
+ * scheduling attempt of every pod with claims quadratic in nodes, whoever owns the claims (kubernetes pull request
+ * 138917 repairs that).
  */
 final class SchedulingCost {
   /** Nodes from which on an attempt takes a fifth of a second and more. */

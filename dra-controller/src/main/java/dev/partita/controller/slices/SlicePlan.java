@@ -29,11 +29,12 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a node's pool should hold, as the specs of its slices, in order and without generation: the publisher adds that.
+ * Says what a node's pool should hold: the specs of its slices, in order and without generation, which the publisher
+ * adds.
  *
- * <p>Where the controller allocates, every device carries a taint that claims do not tolerate, and there are no
- * counters. Where kube-scheduler allocates and cards are offered in more than one way, {@link CardCounters} make the
- * ways exclude each other; counters live in slices of their own, as the API demands.
+ * <p>Where the controller allocates, every device has a taint that claims do not tolerate, and there are no counters.
+ * Where kube-scheduler allocates and cards are offered in more than one way, {@link CardCounters} make the ways exclude
+ * each other; counters are in slices of their own, as the API demands.
  */
 public final class SlicePlan {
   /**

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Makes the slices of a node what its GpuNode says. For one thread. */
+/** Writes the slices of a node as its GpuNode says. For one thread. */
 public final class SlicePublisher {
   private static final Logger LOG = LoggerFactory.getLogger(SlicePublisher.class);
 

@@ -28,8 +28,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What every claim takes: what the API server says, and on top of it what this instance has decided and the informers
- * do not show yet. For one thread.
+ * Keeps what every claim takes: what the API server says, and besides it what this instance has decided and the
+ * informers do not show yet. For one thread.
  */
 public final class ClaimLedger {
   /** What became of a claim since it was last seen. */
@@ -166,7 +166,7 @@ public final class ClaimLedger {
     }
   }
 
-  /** Has nothing count that the claim has. */
+  /** Counts nothing any longer that the claim has. */
   void leaveOut(String claimUid) {
     unbook(claimUid);
   }
@@ -187,7 +187,7 @@ public final class ClaimLedger {
     return freeCards;
   }
 
-  /** Has what searches have put in order made anew: one of them ended halfway. */
+  /** Forgets what searches have put in order, for one of them ended in the middle. */
   public void forgetOrder() {
     freeCards.forget();
   }

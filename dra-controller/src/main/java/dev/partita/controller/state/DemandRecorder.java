@@ -16,7 +16,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells the demand history of every pod once, whoever placed it. After a restart it tells of all pods that are there.
+ * Tells the demand history of every pod once, whoever placed the pod. After a restart it tells of all pods that exist.
  * For one thread.
  */
 public final class DemandRecorder {
@@ -36,15 +36,15 @@ public final class DemandRecorder {
     if (!counted.add(pod.getMetadata().getUid())) {
       return;
     }
-    List<ClaimRequest> asks = new ArrayList<>();
+    List<ClaimRequest> requests = new ArrayList<>();
     for (ObjectKey name : claims) {
       @Nullable ResourceClaim claim = view.claim(name);
-      if (claim != null && reader.read(claim) instanceof ClaimReading.Understood(ClaimRequest ask)) {
-        asks.add(ask);
+      if (claim != null && reader.read(claim) instanceof ClaimReading.Understood(ClaimRequest request)) {
+        requests.add(request);
       }
     }
-    if (!asks.isEmpty()) {
-      history.arrived(NodeFit.needs(pod), asks);
+    if (!requests.isEmpty()) {
+      history.arrived(NodeFit.needs(pod), requests);
     }
   }
 

@@ -10,7 +10,7 @@ import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** What of a Node matters to waiting pods, so that a heartbeat wakes none of them. For one thread. */
+/** What waiting pods depend on of a Node, so that its heartbeats wake none of them. For one thread. */
 public final class NodeFacts {
   private final ClusterObjects view;
   private final Map<String, List<Object>> known = new HashMap<>();

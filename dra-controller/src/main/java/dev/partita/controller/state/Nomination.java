@@ -9,44 +9,51 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What is kept for a pod for which others are evicted.
+ * What is kept for a pod while others are evicted for it.
  *
- * @param podUid the pod's
- * @param namespace the pod's
- * @param priority the pod's
- * @param node where it is to get its place
- * @param bookings what each of its claims is to get there
- * @param requests CPU and memory that it is to get there
+ * @param pod for which it is
+ * @param place what it is to get
  * @param victims pods that make room for it
- * @param awaited UIDs of all pods that have to go before it gets its place: its victims, and those of the others of its
- *        gang
  * @param grounds why they may be made to
- * @param claims UIDs of the claims that these give back
- * @param until when it ends though the victims are still there
+ * @param awaited what has to go before it gets its place
  */
-public record Nomination(
-    String podUid,
-    String namespace,
-    int priority,
-    String node,
-    List<List<Booking>> bookings,
-    PodRequests requests,
-    List<Victim> victims,
-    Set<String> awaited,
-    Grounds grounds,
-    Set<String> claims,
-    Instant until) {
+public record Nomination(Preemptor pod, Place place, List<Victim> victims, Grounds grounds, Awaited awaited) {
   public Nomination {
-    bookings = List.copyOf(bookings);
     victims = List.copyOf(victims);
-    awaited = Set.copyOf(awaited);
-    claims = Set.copyOf(claims);
   }
 
   /** The same as one of a gang, for all of which others have to go. */
-  public Nomination within(Set<String> allAwaited, Set<String> allClaims, Instant end) {
-    return new Nomination(podUid, namespace, priority, node, bookings, requests, victims, allAwaited, grounds,
-        allClaims, end);
+  public Nomination within(Awaited ofGang) {
+    return new Nomination(pod, place, victims, grounds, ofGang);
+  }
+
+  /** A pod for which others are evicted. */
+  public record Preemptor(String uid, String namespace, int priority) {}
+
+  /**
+   * A place on a node.
+   *
+   * @param bookings what each of the pod's claims is to get there
+   * @param requests CPU and memory that the pod is to get there
+   */
+  public record Place(String node, List<List<Booking>> bookings, PodRequests requests) {
+    public Place {
+      bookings = List.copyOf(bookings);
+    }
+  }
+
+  /**
+   * What has to go before a pod gets its place: its victims, and those of the others of its gang.
+   *
+   * @param pods UIDs of these pods
+   * @param claims UIDs of the claims that they give back
+   * @param until when the nomination ends though they are still there
+   */
+  public record Awaited(Set<String> pods, Set<String> claims, Instant until) {
+    public Awaited {
+      pods = Set.copyOf(pods);
+      claims = Set.copyOf(claims);
+    }
   }
 
   /** Why pods may be evicted for another one. */
@@ -60,32 +67,32 @@ public record Nomination(
 
   /** What a victim is told. Of a pod of another namespace it hears the UID alone, as kube-scheduler tells it. */
   public String toVictim(Victim victim, String preemptor) {
-    boolean neighbour = victim.namespace().equals(namespace);
-    String whose = neighbour ? " " + namespace : "";
+    boolean neighbour = victim.namespace().equals(pod.namespace());
+    String whose = neighbour ? " " + pod.namespace() : "";
     String why =
         switch (grounds) {
-          case Grounds.Guarantee _ when victim.priority() >= priority ->
+          case Grounds.Guarantee _ when victim.priority() >= pod.priority() ->
               "to whose namespace" + whose + " a quota guarantees what this pod borrows";
           case Grounds.Guarantee _,Grounds.Priority _ ->
               neighbour
-                  ? "whose priority is " + priority + " (this pod's: " + victim.priority() + ")"
+                  ? "whose priority is " + pod.priority() + " (this pod's: " + victim.priority() + ")"
                   : "which has a higher priority";
         };
-    return "evicted to make room on " + node + " for pod " + (neighbour ? preemptor : podUid) + ", " + why;
+    return "evicted to make room on " + place.node() + " for pod " + (neighbour ? preemptor : pod.uid()) + ", " + why;
   }
 
   /** Who makes room, for the pod's owner, who sees no other namespace; empty if nobody has to. */
   public Optional<String> words() {
     String names = victims.stream().map(this::named).collect(Collectors.joining(", "));
-    return victims.isEmpty() ? Optional.empty() : Optional.of("preempts " + names + " on " + node);
+    return victims.isEmpty() ? Optional.empty() : Optional.of("preempts " + names + " on " + place.node());
   }
 
   private String named(Victim victim) {
-    return victim.namespace().equals(namespace) ? victim.toString() : "pod " + victim.uid();
+    return victim.namespace().equals(pod.namespace()) ? victim.toString() : "pod " + victim.uid();
   }
 
   /** Under which it is in the books: no claim's UID. */
   String key() {
-    return "nominated:" + podUid;
+    return "nominated:" + pod.uid();
   }
 }

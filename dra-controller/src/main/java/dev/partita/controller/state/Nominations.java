@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What is kept for pods for which others are evicted: taken for pods of lower priority, and of the same. For one
+ * Keeps the nominations of pods. What they keep counts as taken for pods of lower and of equal priority. For one
  * thread.
  */
 final class Nominations {
@@ -30,13 +30,14 @@ final class Nominations {
     return Optional.ofNullable(byPod.get(podUid));
   }
 
-  /** UIDs of the claims that pods give back, or have given back, for those for which something is kept. */
+  /** UIDs of the claims that victims give back, or have given back. */
   Set<String> claims() {
-    return byPod.values().stream().flatMap(nomination -> nomination.claims().stream()).collect(Collectors.toSet());
+    return byPod.values().stream().flatMap(nomination -> nomination.awaited().claims().stream())
+        .collect(Collectors.toSet());
   }
 
   void put(Nomination nomination) {
-    byPod.put(nomination.podUid(), nomination);
+    byPod.put(nomination.pod().uid(), nomination);
     keep(nomination);
   }
 
@@ -44,12 +45,10 @@ final class Nominations {
     Optional.ofNullable(byPod.remove(podUid)).filter(nomination -> !suspended.remove(podUid)).ifPresent(this::giveUp);
   }
 
-  /**
-   * Nothing is kept any longer for pods, such as those of one gang, that cannot get their place unless that pod goes.
-   */
+  /** Ends the nominations of pods, such as those of one gang, that cannot get their place unless that pod goes. */
   void removeAwaiting(String victimUid) {
-    List<String> pods = byPod.values().stream().filter(nomination -> nomination.awaited().contains(victimUid))
-        .map(Nomination::podUid).toList();
+    List<String> pods = byPod.values().stream().filter(nomination -> nomination.awaited().pods().contains(victimUid))
+        .map(nomination -> nomination.pod().uid()).toList();
     pods.forEach(this::remove);
   }
 
@@ -76,14 +75,14 @@ final class Nominations {
   }
 
   /**
-   * Has nothing count that is kept for the pod itself, and for pods of lower priority.
+   * Lets nothing count that is kept for the pod itself, and for pods of lower priority.
    *
    * @return what is to be {@linkplain #keep kept} again
    */
   Collection<Nomination> lift(String podUid, int priority) {
     List<Nomination> lifted = byPod.values().stream()
-        .filter(nomination -> isKept(nomination.podUid()))
-        .filter(nomination -> nomination.podUid().equals(podUid) || nomination.priority() < priority)
+        .filter(nomination -> isKept(nomination.pod().uid()))
+        .filter(nomination -> nomination.pod().uid().equals(podUid) || nomination.pod().priority() < priority)
         .toList();
     lifted.forEach(this::release);
     return lifted;
@@ -95,8 +94,9 @@ final class Nominations {
   }
 
   void keep(Nomination nomination) {
-    ledger.keep(nomination.key(), nomination.namespace(), nomination.bookings());
-    loads.put(nomination.key(), nomination.node(), nomination.requests());
+    Nomination.Place place = nomination.place();
+    ledger.keep(nomination.key(), nomination.pod().namespace(), place.bookings());
+    loads.put(nomination.key(), place.node(), place.requests());
   }
 
   private void release(Nomination nomination) {

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What a pod is to get.
+ * A place that was decided for a pod.
  *
  * @param claims by UID, as they were decided upon
  * @param reserved UIDs of those that are reserved for the pod together with the allocation

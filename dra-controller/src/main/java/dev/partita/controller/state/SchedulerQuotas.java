@@ -14,7 +14,7 @@ import dev.partita.controller.proposal.Proposal;
 import dev.partita.controller.quota.QuotaLedger;
 import dev.partita.controller.quota.QuotaWorld;
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.selector.DeviceSelectors;
 import dev.partita.controller.selector.Verdict;
 import dev.partita.controller.watch.ClusterEvent;
@@ -38,16 +38,15 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a claim that is about to be made is more than a quota allows where kube-scheduler allocates: there nobody of
- * ours is asked again. What claims have counts, and so does what they wait for. It holds in every instance, leading or
- * not, and costs nothing as long as there is no quota or no such node.
+ * Says whether a claim that is about to be made exceeds a quota on nodes where kube-scheduler allocates, for there the
+ * controller is not asked again. What claims have counts, and so does what waiting claims ask for. It works in every
+ * instance, leading or not, and costs nothing as long as there is no quota or no such node.
  *
- * <p>Claims that are made before the watch shows those from a moment ago do not see them.
+ * <p>A claim that is made at the same time as others does not see them until the watch shows them.
  *
  * <p>Informers never wait for it: their threads only note what has changed. Selectors are evaluated without the lock
- * that holds the books, so that a claim whose selectors take long holds up no other claim; and when they take longer
- * than {@link #PATIENCE}, that claim is refused: to let it through would let anybody by who writes a selector that is
- * slow enough.
+ * that guards the books, so that a claim whose selectors take long delays no other claim. If they take longer than
+ * {@link #PATIENCE}, the claim is refused. Otherwise a selector that is slow enough would pass any quota.
  */
 public final class SchedulerQuotas implements AutoCloseable {
   /** For a claim that has no name or UID yet. */
@@ -62,11 +61,11 @@ public final class SchedulerQuotas implements AutoCloseable {
    */
   static final int MOST_NOTED = 50_000;
 
-  private record Waiting(String namespace, ClaimRequest ask) {}
+  private record Waiting(String namespace, ClaimRequest request) {}
 
   /** What the selectors of a claim mean. */
   interface Devices {
-    boolean isAnyMeant(GpuHost host, ClaimRequest ask, Runnable inTime);
+    boolean isAnyMeant(GpuHost host, ClaimRequest request, Runnable inTime);
   }
 
   private static final class TooSlow extends RuntimeException {
@@ -126,19 +125,20 @@ public final class SchedulerQuotas implements AutoCloseable {
 
   /** Why a namespace may not have that claim; empty if it may, or it is not for our devices. */
   public Optional<String> refusal(String namespace, ResourceClaim claim) {
-    if (!matters() || !(reader.read(named(namespace, claim)) instanceof ClaimReading.Understood(ClaimRequest ask))) {
+    if (!matters()
+        || !(reader.read(named(namespace, claim)) instanceof ClaimReading.Understood(ClaimRequest request))) {
       return Optional.empty();
     }
     Instant end = monotonicClock.instant().plus(PATIENCE);
     try {
-      return refusal(namespace, ask, end);
+      return refusal(namespace, request, end);
     } catch (TooSlow e) {
       return Optional.of(
           "its selectors take more than " + PATIENCE.toSeconds() + " s to evaluate, so that quotas cannot be checked");
     }
   }
 
-  private Optional<String> refusal(String namespace, ClaimRequest ask, Instant end) {
+  private Optional<String> refusal(String namespace, ClaimRequest request, Instant end) {
     Optional<Map<String, List<ClaimRequest>>> asked = counted();
     if (asked.isEmpty()) {
       return Optional.of("quotas are being counted; try again in a moment");
@@ -146,8 +146,8 @@ public final class SchedulerQuotas implements AutoCloseable {
     Runnable inTime = () -> inTime(end);
     Optional<String> first = Optional.empty();
     for (GpuHost host : hosts()) {
-      if (host.allocator() == Allocator.Scheduler && devices.isAnyMeant(host, ask, inTime)) {
-        Optional<String> refusal = refusal(namespace, ask, asked.get(), host);
+      if (host.allocator() == Allocator.Scheduler && devices.isAnyMeant(host, request, inTime)) {
+        Optional<String> refusal = refusal(namespace, request, asked.get(), host);
         if (refusal.isEmpty()) {
           return refusal;
         }
@@ -166,12 +166,12 @@ public final class SchedulerQuotas implements AutoCloseable {
 
   private Optional<String> refusal(
       String namespace,
-      ClaimRequest ask,
+      ClaimRequest request,
       Map<String, List<ClaimRequest>> asked,
       GpuHost host) {
     books.lock();
     try {
-      return ledger.refusal(namespace, ask, asked, host);
+      return ledger.refusal(namespace, request, asked, host);
     } finally {
       books.unlock();
     }
@@ -238,7 +238,7 @@ public final class SchedulerQuotas implements AutoCloseable {
       count();
       return Optional.of(
           waiting.values().stream().collect(
-              Collectors.groupingBy(Waiting::namespace, Collectors.mapping(Waiting::ask, Collectors.toList()))));
+              Collectors.groupingBy(Waiting::namespace, Collectors.mapping(Waiting::request, Collectors.toList()))));
     } finally {
       books.unlock();
     }
@@ -284,12 +284,12 @@ public final class SchedulerQuotas implements AutoCloseable {
     uids.put(key, uid);
     if (AllocatedClaim.isAllocated(claim)) {
       ledger.put(uid, key.namespace(), AllocatedClaim.bookings(claim));
-    } else if (amounts.read(claim) instanceof ClaimReading.Understood(ClaimRequest ask)) {
-      Optional<Proposal> proposal = Proposal.of(claim).filter(proposed -> proposed.isWithin(ask));
+    } else if (amounts.read(claim) instanceof ClaimReading.Understood(ClaimRequest request)) {
+      Optional<Proposal> proposal = Proposal.of(claim).filter(proposed -> proposed.isWithin(request));
       if (proposal.isPresent()) {
         ledger.put(uid, key.namespace(), proposal.get().bookings());
       } else if (claim.getMetadata().getDeletionTimestamp() == null) {
-        waiting.put(uid, new Waiting(key.namespace(), ask));
+        waiting.put(uid, new Waiting(key.namespace(), request));
       }
     }
   }
@@ -311,10 +311,10 @@ public final class SchedulerQuotas implements AutoCloseable {
     private final ConcurrentLinkedQueue<DeviceSelectors> idle = new ConcurrentLinkedQueue<>();
 
     @Override
-    public boolean isAnyMeant(GpuHost host, ClaimRequest ask, Runnable inTime) {
+    public boolean isAnyMeant(GpuHost host, ClaimRequest claim, Runnable inTime) {
       DeviceSelectors selectors = Optional.ofNullable(idle.poll()).orElseGet(DeviceSelectors::new);
       try {
-        return ask.requests().stream()
+        return claim.requests().stream()
             .allMatch(
                 request -> request.alternatives().stream()
                     .anyMatch(each -> host.devices().stream()
@@ -324,11 +324,15 @@ public final class SchedulerQuotas implements AutoCloseable {
       }
     }
 
-    private static boolean isSelected(Device device, DeviceAsk ask, DeviceSelectors selectors, Runnable inTime) {
+    private static boolean isSelected(
+        Device device,
+        DeviceRequest request,
+        DeviceSelectors selectors,
+        Runnable inTime) {
       inTime.run();
-      return ask.placement().models().allows(device.card().model())
-          && ask.placement().uuids().allows(device.card().gpu().uuid())
-          && ask.selectors().stream()
+      return request.placement().models().allows(device.card().model())
+          && request.placement().uuids().allows(device.card().gpu().uuid())
+          && request.selectors().stream()
               .allMatch(selector -> selectors.evaluate(selector.expression(), device) instanceof Verdict.Matches);
     }
   }

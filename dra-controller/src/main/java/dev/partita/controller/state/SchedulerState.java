@@ -20,9 +20,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What counts as taken when a pod is decided about: by claims, by pods on nodes, and by nominations. What the API
- * server says is told to {@link #claims} and {@link #loads}; what is decided changes them through the methods here. For
- * one thread.
+ * Keeps what counts as taken when a pod is decided about: by claims, by pods on nodes, and by nominations. What the API
+ * server says is told to {@link #claims} and {@link #loads}; decisions change it through the methods here. For one
+ * thread.
  */
 public final class SchedulerState {
   private final ClusterObjects objects;
@@ -69,7 +69,7 @@ public final class SchedulerState {
     }
   }
 
-  /** What the pod is to get counts as taken from now on, and nothing more is kept for it. */
+  /** Assumes the pod's place: what it is to get counts as taken from now on, and its nomination no longer counts. */
   public void assume(PodPlan plan) {
     String uid = plan.pod().getMetadata().getUid();
     nominations.suspend(uid);
@@ -92,24 +92,22 @@ public final class SchedulerState {
     return nominations.of(podUid);
   }
 
-  /** UIDs of the claims that pods give back, or have given back, for those for which something is kept. */
+  /** UIDs of the claims that victims give back, or have given back. */
   public Set<String> claimsOfVictims() {
     return nominations.claims();
   }
 
-  /** Keeps that for the pod: taken for pods of lower priority, and of the same. */
+  /** Keeps a place for the pod: it counts as taken for pods of lower and of equal priority. */
   public void nominate(Nomination nomination) {
     nominations.put(nomination);
   }
 
-  /** Nothing is kept any longer for the pod. */
+  /** Ends the pod's nomination. */
   public void endNomination(String podUid) {
     nominations.remove(podUid);
   }
 
-  /**
-   * Nothing is kept any longer for pods, such as those of one gang, that cannot get their place unless that pod goes.
-   */
+  /** Ends the nominations of pods, such as those of one gang, that cannot get their place unless that pod goes. */
   public void endNominationsAwaiting(String victimUid) {
     nominations.removeAwaiting(victimUid);
   }
@@ -119,7 +117,7 @@ public final class SchedulerState {
     return nominations.gaveUp();
   }
 
-  /** Begins something of which nothing counts any longer when it is closed. */
+  /** Opens a scope. What is done in it is undone when it is closed. */
   public Scope scope() {
     return new Scope();
   }
@@ -139,8 +137,8 @@ public final class SchedulerState {
   }
 
   /**
-   * What is assumed and left out in it counts until it is closed. Then all is as it was before, to the last entry. What
-   * is begun later is closed earlier.
+   * A scope: what is assumed and left out in it counts until it is closed. Then everything is exactly as before. A
+   * scope that is opened later is closed earlier.
    */
   public final class Scope implements AutoCloseable {
     private final Deque<Runnable> undo = new ArrayDeque<>();
@@ -199,7 +197,7 @@ public final class SchedulerState {
     }
 
     /**
-     * What was assumed in it stays.
+     * Lets what was assumed in it stay.
      *
      * @throws IllegalStateException if something was left out in it as well
      */

@@ -7,9 +7,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Nodes from which kube-scheduler took a claim's allocation back: not to be proposed again for a while. The first veto
- * is short, for kube-scheduler may have looked at an older state of the claim and there may be no other node; each
- * further one of the same node holds twice as long. For one thread.
+ * Keeps the nodes from which kube-scheduler took a claim's allocation back. They are not proposed again for a while.
+ * The first veto is short, for kube-scheduler may have looked at an older state of the claim, and there may be no other
+ * node. Each further veto of the same node holds twice as long. For one thread.
  */
 public final class Vetoes {
   static final Duration SHORTEST = Duration.ofSeconds(1);

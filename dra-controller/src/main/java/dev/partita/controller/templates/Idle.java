@@ -7,8 +7,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Since when templates have been unused, as far as this term of leadership has seen: a Deployment's pods come and go,
- * and its template is not to come and go with them. For one thread.
+ * Keeps since when templates have been unused, as far as this term of leadership has seen. A Deployment's pods come and
+ * go, and its template is not to come and go with them. For one thread.
  */
 final class Idle {
   private record Since(String uid, Instant when) {}

@@ -29,9 +29,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes the ResourceClaimTemplates of pods that asked in another system's way, and deletes them when nobody has named
- * them for a while, one term of leadership long. Everything that is done about a template follows from the view as it
- * is then; so a pod that comes while its template is being deleted gets it again when the view shows that it is gone.
+ * Makes the ResourceClaimTemplates of pods that asked in another system's way, and deletes them when no pod has named
+ * them for a while, during one term of leadership. All that is done about a template follows from the view at that
+ * moment. So a pod that comes while its template is being deleted gets it again when the view shows that it is gone.
  */
 public final class TemplateLoop implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(TemplateLoop.class);
@@ -50,7 +50,7 @@ public final class TemplateLoop implements AutoCloseable {
   private sealed interface Work {
     record Look(ObjectKey template) implements Work {}
 
-    /** What was done about it failed, and a while has passed. */
+    /** The last attempt failed, and a while has passed. */
     record Again(ObjectKey template) implements Work {}
 
     record PodChanged(ObjectKey pod, String uid) implements Work {}

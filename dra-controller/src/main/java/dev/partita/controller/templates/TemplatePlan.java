@@ -18,12 +18,12 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What to do about one name of a template in a namespace, by the pods that name it. What pods say that they ask for is
- * hostile input: a template is made only if the name that follows from it is the one that the pod names, and it is made
- * from that alone.
+ * Says what to do about one name of a template in a namespace, by the pods that name it. What pods say about their
+ * requests is hostile input: a template is made only if the name that follows from it is the one that the pod names,
+ * and it is made from that alone.
  */
 sealed interface TemplatePlan {
-  /** Nothing, as long as nothing changes. */
+  /** There is nothing to do, as long as nothing changes. */
   record Keep() implements TemplatePlan {}
 
   /**

@@ -6,15 +6,15 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * Why pods of a shape found no place: for the others of that shape, which then need no search. It holds until something
- * changes that could help any of them. (What is taken besides helps nobody.) For one thread.
+ * Remembers why pods of a shape found no place, so that the others of that shape need no search. It holds until
+ * something changes that could help any of them. (What is taken in addition helps nobody.) For one thread.
  */
 public final class AlikePods {
   /** The shapes that were asked for last. */
   private static final int MOST = 2_048;
 
   /**
-   * What was said.
+   * What pods of a shape were told.
    *
    * @param summary the reasons in one text, as long as it may be in an event
    * @param claimAtFault which of the pod's open claims it is that cannot be served, if it is one of several

@@ -13,15 +13,15 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says what is decided next: what has the best {@link Rank} of all that waits, as long as no namespace has used much
- * more of the deciding thread's time than another that waits too. A namespace that has used {@link #LEAD} more than the
- * one that has used least is passed over until the others have caught up, so that nobody can keep the thread busy with
- * what is his alone. When nothing waits any more, what was used is forgotten; who comes while others wait is taken for
- * one who has used {@link #LEAD} less than the least of them, and no less.
+ * Says what is decided next: the best {@link Rank} of all that wait, as long as no namespace has used much more of the
+ * deciding thread's time than another that waits too. A namespace that has used {@link #LEAD} more than the one that
+ * has used least is passed over until the others have caught up, so that nobody can keep the thread busy alone. When
+ * nothing waits any more, what was used is forgotten. A namespace that comes while others wait counts as if it had used
+ * {@link #LEAD} less than the least of them, and no less.
  *
- * <p>Within a namespace the order is by rank, in passes: what was decided already comes once more in the same pass only
- * during the pass' first {@link #STRICT}; after that it waits for the next one. Else what is first in rank and woken
- * again and again would have the others wait for ever.
+ * <p>Within a namespace the order is by rank, in passes. What was decided already comes once more in the same pass only
+ * during the pass' first {@link #STRICT}; after that it waits for the next pass. Otherwise a pod of the first rank that
+ * is woken again and again would keep the others waiting for ever.
  *
  * <p>For one thread.
  */
@@ -73,8 +73,8 @@ public final class FairQueue<T> {
   }
 
   /**
-   * Has it decided when it is its turn: once, however often it is added; by the best of the ranks that it is added
-   * with.
+   * Queues it to be decided about at its turn: once, however often it is added, by the best of the ranks that it is
+   * added with.
    */
   public void add(T what, String namespace, Rank rank) {
     @Nullable Entry<T> before = waiting.get(what);
@@ -100,7 +100,7 @@ public final class FairQueue<T> {
     waiting.put(what, entry);
   }
 
-  /** It is not to be decided any more. */
+  /** Takes it out: nothing is to be decided about it any more. */
   public void remove(T what) {
     @Nullable Entry<T> entry = waiting.remove(what);
     if (entry != null) {

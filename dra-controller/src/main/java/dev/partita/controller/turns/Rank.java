@@ -3,7 +3,7 @@ package dev.partita.controller.turns;
 import java.util.Comparator;
 
 /**
- * The place of a pod in the order of decisions: higher priorities first, then older pods, then by name.
+ * The place of a pod in the order of decisions: by higher priority, then by age, then by name.
  *
  * @param created when it was made, in RFC 3339
  */

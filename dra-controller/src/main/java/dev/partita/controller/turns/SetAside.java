@@ -7,8 +7,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whom to leave alone, whatever happens meanwhile, because a decision about him failed or took long: for a pause that
- * doubles with every failure in a row. For one thread.
+ * Keeps which pods are left alone, whatever happens meanwhile, because a decision about them failed or took long. The
+ * pause doubles with every failure in a row. For one thread.
  *
  * @param <K> what is decided about, one by one
  */
@@ -31,12 +31,12 @@ public final class SetAside<K> {
     return FIRST.multipliedBy(1L << Math.min(failures, MOST_DOUBLINGS));
   }
 
-  /** A decision took too long, and is gone on with when it is its turn again. */
+  /** A decision took too long, and goes on at its next turn. */
   public void goesOn(K what) {
     past.put(what, new Past(failures(what) + 1, false));
   }
 
-  /** It did not fail, and is left alone until {@link #over} is called all the same. */
+  /** Sets it aside although nothing failed, until {@link #over} is called. */
   public void rests(K what) {
     past.put(what, new Past(failures(what), true));
   }

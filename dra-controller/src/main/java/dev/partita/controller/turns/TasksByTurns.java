@@ -8,13 +8,13 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tasks of namespaces, which are done by turns: one of each namespace, and of each the oldest. So whoever has a
- * thousand of them keeps another's only one waiting for no longer than his next one takes. Safe for threads.
+ * Does the tasks of namespaces by turns: one of each namespace, and of each the oldest. So a namespace with a thousand
+ * tasks delays another namespace's only one by no more than one task. Safe for threads.
  */
 public final class TasksByTurns {
   private final Map<String, Deque<Runnable>> byNamespace = new LinkedHashMap<>(); // the first one is next
 
-  /** Has the task done by one of the following calls of {@link #runNext}, of which there is to be one for each task. */
+  /** Queues the task for one of the following calls of {@link #runNext}, of which there must be one for each task. */
   public synchronized void add(String namespace, Runnable task) {
     byNamespace.computeIfAbsent(namespace, _ -> new ArrayDeque<>()).add(task);
   }

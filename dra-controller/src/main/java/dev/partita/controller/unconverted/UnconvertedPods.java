@@ -17,8 +17,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells each {@link UnconvertedPod} once, by an event, why it waits: admission lets a pod pass as it is while no
- * controller answers, and it would wait for ever. One term of leadership long.
+ * Tells each {@link UnconvertedPod} once, by an event, why it waits. Admission lets a pod pass unchanged while no
+ * controller answers, and such a pod would wait for ever. Runs during one term of leadership.
  */
 public final class UnconvertedPods implements AutoCloseable {
   private static final Duration GATHER = Duration.ofMillis(100);

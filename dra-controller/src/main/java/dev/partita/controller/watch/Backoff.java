@@ -7,9 +7,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When to try things again that failed: after a pause that grows with every failure in a row. However often something
- * fails meanwhile, because other events have it tried too, one further attempt is set up, and not one for each failure.
- * For one thread.
+ * Says when to try again what failed: after a pause that grows with every failure in a row. However often something
+ * fails meanwhile, because other events have it tried too, only one further attempt is planned. For one thread.
  */
 public final class Backoff<K> {
   private record Past(int failures, boolean isSetUp) {}
@@ -27,7 +26,7 @@ public final class Backoff<K> {
     this.mostDoublings = mostDoublings;
   }
 
-  /** It has failed: how long to wait until it is tried again; empty if that is set up already. */
+  /** Something failed. Gives how long to wait before the next attempt; empty if one is planned already. */
   public Optional<Duration> failed(K what) {
     Past before = past.getOrDefault(what, new Past(0, false));
     if (before.isSetUp()) {
@@ -37,7 +36,7 @@ public final class Backoff<K> {
     return Optional.of(first.multipliedBy(1L << Math.min(before.failures(), mostDoublings)));
   }
 
-  /** The attempt that was set up is made now. */
+  /** The planned attempt is made now. */
   public void tried(K what) {
     @Nullable Past before = past.get(what);
     if (before != null && before.failures() > 0) {
@@ -47,7 +46,7 @@ public final class Backoff<K> {
     }
   }
 
-  /** It has succeeded, or is gone; an attempt that is set up comes all the same. */
+  /** Something succeeded, or is gone. A planned attempt is made all the same. */
   public void succeeded(K what) {
     past.computeIfPresent(what, (same, before) -> before.isSetUp() ? new Past(0, true) : null);
   }

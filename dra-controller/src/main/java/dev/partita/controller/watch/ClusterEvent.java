@@ -1,8 +1,8 @@
 package dev.partita.controller.watch;
 
 /**
- * Something changed; {@link ClusterView} says what it is like now. Events carry names only, so that none can be out of
- * date.
+ * Says that something changed; {@link ClusterView} says what it is like now. Events carry names only, so that none can
+ * be out of date.
  */
 public sealed interface ClusterEvent {
   record GpuNodeChanged(String node) implements ClusterEvent {}

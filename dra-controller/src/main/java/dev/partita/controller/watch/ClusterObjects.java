@@ -8,7 +8,9 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The objects that decisions about pods go by, as far as they are known; what is not known is null or missing. */
+/**
+ * Gives the objects that decisions about pods go by, as far as they are known. What is not known is null or missing.
+ */
 public interface ClusterObjects {
   @Nullable
   Node node(String name);

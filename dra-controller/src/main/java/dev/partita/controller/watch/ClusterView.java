@@ -39,8 +39,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The cluster as the informers have it. Listeners are told after the view has changed, on the informers' threads: they
- * must not block.
+ * Shows the cluster as the informers have it. Listeners are told after the view has changed, on the informers' threads:
+ * they must not block.
  */
 public final class ClusterView implements ClusterObjects, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ClusterView.class);

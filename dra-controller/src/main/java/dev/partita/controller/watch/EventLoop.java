@@ -11,15 +11,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One thread that handles events in batches: what arrives within a moment of the first is handled with it, and equal
- * events once.
+ * Handles events in batches, on one thread. What arrives within a moment of the first event is handled with it, and
+ * equal events once.
  *
- * <p>Events that are equal to one that waits fold into it, so no more wait than there are different ones: events that
+ * <p>An event that equals one that waits is dropped, so no more events wait than there are different ones: events that
  * name an object are bounded by the number of objects, however often these change and however long a handler takes.
  *
- * <p>Each event stands for itself: when a handler fails with a batch, its events are handled once more one by one, and
- * only the one that fails again is lost, and logged. So a handler must not mind being told of something twice. What is
- * no failure of an event ends the process ({@link Faults}).
+ * <p>Each event stands for itself. When a handler fails with a batch, its events are handled once more one by one, and
+ * only one that fails again is lost, and logged. So a handler may be told of something twice. What is no failure of an
+ * event ends the process ({@link Faults}).
  */
 public final class EventLoop<E> implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(EventLoop.class);
@@ -53,7 +53,7 @@ public final class EventLoop<E> implements AutoCloseable {
     thread.start();
   }
 
-  /** Nothing, if an equal event waits, or the loop is finishing. */
+  /** Queues the event; nothing, if an equal event waits, or the loop is finishing. */
   public void post(E event) {
     synchronized (lock) {
       if (!finishing && waiting.add(event)) {

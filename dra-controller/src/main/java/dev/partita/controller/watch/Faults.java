@@ -1,6 +1,6 @@
 package dev.partita.controller.watch;
 
-/** What becomes of a thread that works through one thing after the other when one of them fails. */
+/** Says what happens to a thread that does one thing after another when one of them fails. */
 public final class Faults {
   private Faults() {}
 

@@ -5,8 +5,8 @@ import java.util.Optional;
 import java.util.function.LongSupplier;
 
 /**
- * Says for how long a thread has been at one piece of work: it beats with every piece that it begins. A thread that
- * waits for work is not at any. So health can tell one that hangs from one that is busy.
+ * Says for how long a thread has been at one piece of work: the thread reports every piece that it begins. A thread
+ * that waits for work is at none. So the health check can tell a thread that hangs from one that is busy.
  */
 public final class Heartbeat {
   private static final long NONE = Long.MIN_VALUE;
@@ -25,7 +25,7 @@ public final class Heartbeat {
     this.nanoTime = nanoTime;
   }
 
-  /** Does a piece of work. */
+  /** Does a piece of work and reports it. */
   public void during(Runnable work) {
     beat();
     try {

@@ -4,7 +4,7 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Keeps the number of an informer's objects: its store can only be asked for a copy of all. */
+/** Counts an informer's objects: its store can only be asked for a copy of all. */
 final class ObjectCount implements ResourceEventHandler<HasMetadata> {
   private final AtomicInteger count = new AtomicInteger();
 

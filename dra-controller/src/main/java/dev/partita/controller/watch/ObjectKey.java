@@ -4,7 +4,7 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.util.Objects;
 
 /**
- * Name of an object.
+ * The name of an object.
  *
  * @param namespace empty for a cluster-scoped one
  */

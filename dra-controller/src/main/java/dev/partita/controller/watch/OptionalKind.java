@@ -9,7 +9,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A kind that the cluster may not know yet. Helm installs CustomResourceDefinitions with a release and never again, so
- * a release that was upgraded may lack those that came later. Its informer goes on trying.
+ * a release that was upgraded may lack those that came later. Its informer keeps trying.
  */
 final class OptionalKind {
   private static final Logger LOG = LoggerFactory.getLogger(OptionalKind.class);

@@ -3,7 +3,7 @@ package dev.partita.controller.watch;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.math.BigInteger;
 
-/** Versions of objects of one kind can be ordered (KEP-5504); the server gives them in the order of its writes. */
+/** Compares versions of objects of one kind (KEP-5504): the server numbers them in the order of its writes. */
 public final class ResourceVersion {
   private ResourceVersion() {}
 

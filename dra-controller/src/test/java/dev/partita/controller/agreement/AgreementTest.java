@@ -19,7 +19,7 @@ import dev.partita.controller.classes.ClassPlan;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.match.Candidates;
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.request.PodNeeds;
 import dev.partita.controller.selector.DeviceSelectors;
 import dev.partita.controller.slices.SlicePlan;
@@ -94,17 +94,18 @@ class AgreementTest {
     for (int i = 0; i < recorded.cases().size(); i++) {
       Case one = recorded.cases().get(i);
       FreeCards cards = cards(one);
-      Optional<ClaimRequest> understood = ask(one);
+      Optional<ClaimRequest> understood = request(one);
       if (understood.isEmpty()) {
         refused++;
         continue;
       }
-      ClaimRequest ask = understood.get();
+      ClaimRequest request = understood.get();
       for (Node node : one.nodes()) {
         Candidates only = host -> host.name().equals(node.name()) ? Optional.empty() : Optional.of("not this one");
-        Optional<Outcome.Allocated> ours = allocator.place(PodNeeds.NONE, List.of(ask), only, cards);
+        Optional<Outcome.Allocated> ours = allocator.place(PodNeeds.NONE, List.of(request), only, cards);
         ours.ifPresent(allocated -> assertPossible(one, node, allocated));
-        boolean monitor = ask.requests().getFirst().alternatives().getFirst().access() == DeviceAsk.Access.MONITOR;
+        boolean monitor =
+            request.requests().getFirst().alternatives().getFirst().access() == DeviceRequest.Access.MONITOR;
         boolean wider = (monitor && node.mig()) || wantsAllOfSeveralModes(one);
         Answer kubernetes = Objects.requireNonNull(one.answers().get(node.name()));
         (monitor ? answersToMonitors : answers).merge(kubernetes, 1, Integer::sum);
@@ -127,8 +128,8 @@ class AgreementTest {
 
   private boolean wantsAllOfSeveralModes(Case one) {
     return one.claim().findParents("allocationMode").stream()
-        .anyMatch(ask -> ask.get("allocationMode").asText().equals("All")
-            && recorded.header().custom().containsKey(ask.get("deviceClassName").asText()));
+        .anyMatch(request -> request.get("allocationMode").asText().equals("All")
+            && recorded.header().custom().containsKey(request.get("deviceClassName").asText()));
   }
 
   /** Whether there is a place does not depend on the order of devices. */
@@ -149,14 +150,14 @@ class AgreementTest {
    * Empty for a claim that tolerates the allocator's taint: it is refused, for kube-scheduler could take what is not
    * its own.
    */
-  private Optional<ClaimRequest> ask(Case one) {
+  private Optional<ClaimRequest> request(Case one) {
     ResourceClaim claim =
         Serialization.unmarshal(
             "{\"metadata\":{\"namespace\":\"default\",\"name\":\"claim\",\"uid\":\"claim\"},\"spec\":{\"devices\":"
                 + one.claim() + "}}",
             ResourceClaim.class);
     return switch (reader.read(claim)) {
-      case ClaimReading.Understood(ClaimRequest ask) -> Optional.of(ask);
+      case ClaimReading.Understood(ClaimRequest request) -> Optional.of(request);
       case ClaimReading.Unusable(List<String> problems) -> {
         assertThat(problems).allMatch(problem -> problem.contains(Driver.ALLOCATOR_TAINT));
         yield Optional.empty();

@@ -39,7 +39,7 @@ class AlikeNodesTest {
     }
     books.put("all", taken);
     refresh(6);
-    List<ClaimRequest> claims = List.of(Asks.claim("claim", Asks.share("gpu", 4, 60 * GpuNodes.GIB, 0)));
+    List<ClaimRequest> claims = List.of(Requests.claim("claim", Requests.share("gpu", 4, 60 * GpuNodes.GIB, 0)));
     Explanation explanation = allocator.explain(claims, EVERYWHERE, cards);
     assertThat(explanation).isEqualTo(allocator.explainOneByOne(claims, EVERYWHERE, cards))
         .isEqualTo(allocator.explain(claims, EVERYWHERE, cards));
@@ -57,7 +57,8 @@ class AlikeNodesTest {
     refresh(4);
     List<String> taken = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
-      List<ClaimRequest> claims = List.of(Asks.claim("claim-" + i, Asks.share("gpu", 3, 60 * GpuNodes.GIB, 30)));
+      List<ClaimRequest> claims =
+          List.of(Requests.claim("claim-" + i, Requests.share("gpu", 3, 60 * GpuNodes.GIB, 30)));
       Outcome.Allocated allocated = allocator.place(PodNeeds.NONE, claims, EVERYWHERE, cards).orElseThrow();
       assertThat(allocator.placeByScan(claims, EVERYWHERE, cards)).contains(allocated);
       taken.add(allocated.node());

@@ -15,11 +15,11 @@ import dev.partita.controller.place.ClaimPlacement.DevicePlacement;
 import dev.partita.controller.reasons.Explanation;
 import dev.partita.controller.reasons.NodeRefusal;
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.ClaimRequest.RequestAsk;
+import dev.partita.controller.request.ClaimRequest.NamedRequest;
 import dev.partita.controller.request.Constraint;
-import dev.partita.controller.request.DeviceAsk;
-import dev.partita.controller.request.DeviceAsk.Access;
-import dev.partita.controller.request.DeviceAsk.Reading;
+import dev.partita.controller.request.DeviceRequest;
+import dev.partita.controller.request.DeviceRequest.Access;
+import dev.partita.controller.request.DeviceRequest.Modes;
 import dev.partita.controller.request.PodNeeds;
 import dev.partita.controller.selector.DeviceSelectors;
 import java.util.ArrayList;
@@ -78,7 +78,7 @@ class AllocatorPropertyTest {
           List<ClaimRequest> pod = stream.pod("s" + step);
           PodNeeds needs =
               expecting ? new PodNeeds(1_000L * random.nextInt(9), random.nextInt(9) * GpuNodes.GIB) : PodNeeds.NONE;
-          boolean looksOnly = asks(pod).stream().allMatch(ask -> ask.access() == Access.MONITOR);
+          boolean looksOnly = requests(pod).stream().allMatch(request -> request.access() == Access.MONITOR);
           cluster.history.arrived(needs, pod);
           unwatched.history.arrived(needs, looksOnly ? List.of() : pod);
           Outcome outcome = decide(cluster, needs, pod, random);
@@ -120,7 +120,7 @@ class AllocatorPropertyTest {
         checkExplanation(cluster, needs, pod, explanation);
       }
     }
-    if (asks(pod).stream().allMatch(ask -> ask.access() == Access.MONITOR)) {
+    if (requests(pod).stream().allMatch(request -> request.access() == Access.MONITOR)) {
       FreeCards free = new FreeCards(new Books());
       free.refresh(cluster.inventory());
       boolean served = allocator.place(PodNeeds.NONE, pod, candidates, free).isPresent();
@@ -144,7 +144,7 @@ class AllocatorPropertyTest {
     };
   }
 
-  private static List<DeviceAsk> asks(List<ClaimRequest> pod) {
+  private static List<DeviceRequest> requests(List<ClaimRequest> pod) {
     return pod.stream().flatMap(claim -> claim.requests().stream()).flatMap(request -> request.alternatives().stream())
         .toList();
   }
@@ -158,25 +158,26 @@ class AllocatorPropertyTest {
       List<DevicePlacement> results = allocated.claims().get(i).devices();
       assertThat(results).as("what the API lets a claim have").hasSizeLessThanOrEqualTo(32);
       for (DevicePlacement result : results) {
-        DeviceAsk ask = result.request();
+        DeviceRequest request = result.request();
         ReportedDevice device = cluster.device(result);
         assertThat(device.node()).as("all on one node").isEqualTo(allocated.node());
-        assertThat(device.isSelectedBy(ask)).isTrue();
-        assertThat(device.isTolerated(ask)).as("taints that are not tolerated").isTrue();
-        assertThat(device.hasCapacity(ask)).isTrue();
-        boolean takes = device.mode() == DeviceMode.SHARED && ask.access() == Access.OWN;
-        assertThat(result.memory()).isEqualTo(takes ? device.bytes(ask) : 0);
-        assertThat(result.cores()).isEqualTo((int) (takes ? ask.cores().orElse(0) : 0));
+        assertThat(device.isSelectedBy(request)).isTrue();
+        assertThat(device.isTolerated(request)).as("taints that are not tolerated").isTrue();
+        assertThat(device.hasCapacity(request)).isTrue();
+        boolean takes = device.mode() == DeviceMode.SHARED && request.access() == Access.OWN;
+        assertThat(result.memory()).isEqualTo(takes ? device.bytes(request) : 0);
+        assertThat(result.cores()).isEqualTo((int) (takes ? request.cores().orElse(0) : 0));
       }
-      for (RequestAsk request : claim.requests()) {
+      for (NamedRequest request : claim.requests()) {
         List<DevicePlacement> its =
             results.stream().filter(result -> request.alternatives().contains(result.request())).toList();
-        Set<DeviceAsk> served = new HashSet<>(its.stream().map(DevicePlacement::request).toList());
+        Set<DeviceRequest> served = new HashSet<>(its.stream().map(DevicePlacement::request).toList());
         assertThat(served).as("one alternative of each request").hasSize(1);
         Set<Object> different = new HashSet<>();
-        boolean meant = isAsMeant(cluster, its);
+        boolean inferred = isInInferredMode(cluster, its);
         its.stream().map(cluster::device).forEach(
-            device -> assertThat(different.add(device.profile().isPresent() || !meant ? device.name() : device.card()))
+            device -> assertThat(
+                different.add(device.profile().isPresent() || !inferred ? device.name() : device.card()))
                 .as("results of one request on different cards").isTrue());
         int wanted = ReportedDevice.wanted(served.iterator().next());
         assertThat(its.size()).isEqualTo(wanted == 0 ? its.size() : wanted);
@@ -187,7 +188,7 @@ class AllocatorPropertyTest {
                 .map(result -> cluster.device(result).attribute(constraint.attribute())).toList();
         assertThat(values).allSatisfy(value -> assertThat(value).isPresent());
         assertThat(Set.copyOf(values))
-            .hasSize(constraint instanceof Constraint.Match ? Math.min(1, values.size()) : values.size());
+            .hasSize(constraint instanceof Constraint.Equal ? Math.min(1, values.size()) : values.size());
       }
     }
   }
@@ -220,22 +221,22 @@ class AllocatorPropertyTest {
     int rank = 0;
     for (int i = 0; i < pod.size(); i++) {
       List<DevicePlacement> results = allocated.claims().get(i).devices();
-      for (RequestAsk request : pod.get(i).requests()) {
+      for (NamedRequest request : pod.get(i).requests()) {
         rank += request.alternatives().indexOf(results.stream().map(DevicePlacement::request)
             .filter(request.alternatives()::contains).findFirst().orElseThrow());
       }
     }
-    boolean meant = allocated.claims().stream().allMatch(claim -> isAsMeant(cluster, claim.devices()));
-    Reading reading = meant ? Reading.AS_MEANT : Reading.AS_WRITTEN;
+    boolean inferred = allocated.claims().stream().allMatch(claim -> isInInferredMode(cluster, claim.devices()));
+    Modes modes = inferred ? Modes.INFERRED : Modes.ANY;
     for (String node : cluster.nodeNames()) {
       boolean candidate = cluster.capacities.of(node).holds(needs);
       if (candidate && rank > 0) {
-        assertThat(cluster.everyWay(node).canServe(pod, rank, reading)).as("%s in a way that comes before", node)
+        assertThat(cluster.everyWay(node).canServe(pod, rank, modes)).as("%s in a way that comes before", node)
             .isNotEqualTo(Optional.of(true));
       }
-      if (candidate && reading == Reading.AS_WRITTEN) {
-        assertThat(cluster.everyWay(node).canServe(pod, Integer.MAX_VALUE, Reading.AS_MEANT))
-            .as("%s with what is meant", node).isNotEqualTo(Optional.of(true));
+      if (candidate && modes == Modes.ANY) {
+        assertThat(cluster.everyWay(node).canServe(pod, Integer.MAX_VALUE, Modes.INFERRED))
+            .as("%s in the mode that is inferred", node).isNotEqualTo(Optional.of(true));
       }
       boolean placed = allocator.placeOn(node, pod, cluster.refreshed()).isPresent();
       cluster.everyWay(node).canServe(pod)
@@ -244,9 +245,9 @@ class AllocatorPropertyTest {
   }
 
   /** Whether each is of its card what its request means. */
-  private static boolean isAsMeant(KnownCluster cluster, List<DevicePlacement> results) {
+  private static boolean isInInferredMode(KnownCluster cluster, List<DevicePlacement> results) {
     return results.stream().allMatch(
-        result -> ReportedDevice.meant(cluster.devices(cluster.device(result).card()), result.request())
+        result -> ReportedDevice.inInferredMode(cluster.devices(cluster.device(result).card()), result.request())
             .contains(cluster.device(result)));
   }
 
@@ -269,10 +270,10 @@ class AllocatorPropertyTest {
         checkCards(cluster, pod, unfit);
       } else if (!((NodeRefusal.NotTogether) refusal).why().endsWith("one claim can hold 32")) {
         for (ClaimRequest claim : pod) {
-          for (RequestAsk request : claim.requests()) {
+          for (NamedRequest request : claim.requests()) {
             EveryWay ways = cluster.everyWay(node);
             assertThat(request.alternatives()).as("requests that fit by themselves")
-                .anyMatch(ask -> ways.canServe(claim, ask).orElse(true));
+                .anyMatch(alternative -> ways.canServe(claim, alternative).orElse(true));
           }
         }
       }
@@ -281,22 +282,23 @@ class AllocatorPropertyTest {
 
   private void checkCards(KnownCluster cluster, List<ClaimRequest> pod, NodeRefusal.CardsUnfit unfit) {
     ClaimRequest claim = pod.stream().filter(its -> its.claim().equals(unfit.claim())).findFirst().orElseThrow();
-    DeviceAsk ask =
-        asks(List.of(claim)).stream().filter(its -> its.name().equals(unfit.request())).findFirst().orElseThrow();
+    DeviceRequest request =
+        requests(List.of(claim)).stream().filter(its -> its.name().equals(unfit.request())).findFirst().orElseThrow();
     EveryWay ways = cluster.everyWay(unfit.node());
-    assertThat((long) unfit.fitting()).isEqualTo(ways.cardsFor(ask));
+    assertThat((long) unfit.fitting()).isEqualTo(ways.cardsFor(request));
     assertThat(unfit.devices()).isLessThan(unfit.wanted());
-    assertThat(ways.canServe(claim, ask)).as("%s by itself on %s", ask, unfit.node()).isNotEqualTo(Optional.of(true));
+    assertThat(ways.canServe(claim, request)).as("%s by itself on %s", request, unfit.node())
+        .isNotEqualTo(Optional.of(true));
     assertThat(unfit.fitting() + unfit.refusals().size()).isEqualTo(unfit.cards());
     unfit.refusals().forEach((index, why) -> {
       CardKey card = new CardKey(unfit.node(), index);
-      RefusalTruth.assertTrue(why, cluster.devices(card), cluster.taken(card), ask);
+      RefusalTruth.assertTrue(why, cluster.devices(card), cluster.taken(card), request);
     });
     List<Integer> refused = List.copyOf(unfit.refusals().keySet());
     if (!refused.isEmpty()) { // one of them is enough: the next step has others
       List<Booking> taken = cluster.live.values().stream().flatMap(its -> its.bookings().stream()).toList();
       int index = refused.get(cluster.live.size() % refused.size());
-      RefusedCard.of(cluster.node(unfit.node()), index, taken, ask).assertReasonsGoAway(allocator);
+      RefusedCard.of(cluster.node(unfit.node()), index, taken, request).assertReasonsGoAway(allocator);
     }
   }
 }

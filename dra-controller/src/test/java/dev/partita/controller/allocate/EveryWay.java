@@ -6,12 +6,12 @@ import dev.partita.api.config.GpuShareConfig.Packing;
 import dev.partita.api.config.GpuShareConfig.Placement;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.ClaimRequest.RequestAsk;
+import dev.partita.controller.request.ClaimRequest.NamedRequest;
 import dev.partita.controller.request.Constraint;
-import dev.partita.controller.request.DeviceAsk;
-import dev.partita.controller.request.DeviceAsk.Access;
-import dev.partita.controller.request.DeviceAsk.Count;
-import dev.partita.controller.request.DeviceAsk.Reading;
+import dev.partita.controller.request.DeviceRequest;
+import dev.partita.controller.request.DeviceRequest.Access;
+import dev.partita.controller.request.DeviceRequest.Count;
+import dev.partita.controller.request.DeviceRequest.Modes;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -41,7 +41,7 @@ final class EveryWay {
   }
 
   /** One device that is to be found. */
-  private record Unit(ClaimRequest claim, DeviceAsk ask, List<ReportedDevice> possible) {
+  private record Unit(ClaimRequest claim, DeviceRequest request, List<ReportedDevice> possible) {
     boolean isOfClaim(ClaimRequest other) {
       return claim.claim().equals(other.claim());
     }
@@ -51,7 +51,7 @@ final class EveryWay {
      * choice.
      */
     boolean isSibling(Unit other) {
-      return isOfClaim(other.claim) && ask.name().equals(other.ask.name());
+      return isOfClaim(other.claim) && request.name().equals(other.request.name());
     }
   }
 
@@ -60,14 +60,14 @@ final class EveryWay {
    * settled.
    */
   Optional<Boolean> canServe(List<ClaimRequest> claims) {
-    return canServe(claims, Integer.MAX_VALUE, Reading.AS_WRITTEN);
+    return canServe(claims, Integer.MAX_VALUE, Modes.ANY);
   }
 
   /** The same with alternatives that are better, added up over all requests, than that rank. */
-  Optional<Boolean> canServe(List<ClaimRequest> claims, int below, Reading reading) {
+  Optional<Boolean> canServe(List<ClaimRequest> claims, int below, Modes modes) {
     boolean settled = true;
-    for (List<DeviceAsk> choice : choices(claims, below)) {
-      Optional<Boolean> can = canServeThese(claims, choice, reading);
+    for (List<DeviceRequest> choice : choices(claims, below)) {
+      Optional<Boolean> can = canServeThese(claims, choice, modes);
       if (can.orElse(false)) {
         return can;
       }
@@ -76,51 +76,53 @@ final class EveryWay {
     return settled ? Optional.of(false) : Optional.empty();
   }
 
-  /** Whether it can serve an ask by itself. */
-  Optional<Boolean> canServe(ClaimRequest claim, DeviceAsk ask) {
-    ClaimRequest alone = new ClaimRequest(claim.claim(), List.of(new RequestAsk(ask.name(), List.of(ask))), List.of());
-    return canServeThese(List.of(alone), List.of(ask), Reading.AS_WRITTEN);
+  /** Whether it can serve a request by itself. */
+  Optional<Boolean> canServe(ClaimRequest claim, DeviceRequest request) {
+    ClaimRequest alone =
+        new ClaimRequest(claim.claim(), List.of(new NamedRequest(request.name(), List.of(request))), List.of());
+    return canServeThese(List.of(alone), List.of(request), Modes.ANY);
   }
 
   /** Cards that could serve it, as far as each by itself can say. */
-  long cardsFor(DeviceAsk ask) {
-    return cards.keySet().stream().filter(card -> !open(card, ask, reading(ask, Reading.AS_WRITTEN)).isEmpty()).count();
+  long cardsFor(DeviceRequest request) {
+    return cards.keySet().stream().filter(card -> !open(card, request, modes(request, Modes.ANY)).isEmpty())
+        .count();
   }
 
-  private static List<List<DeviceAsk>> choices(List<ClaimRequest> claims, int below) {
-    record Ranked(int rank, List<DeviceAsk> asks) {}
+  private static List<List<DeviceRequest>> choices(List<ClaimRequest> claims, int below) {
+    record Ranked(int rank, List<DeviceRequest> requests) {}
     List<Ranked> choices = List.of(new Ranked(0, List.of()));
     for (ClaimRequest claim : claims) {
-      for (RequestAsk request : claim.requests()) {
+      for (NamedRequest request : claim.requests()) {
         List<Ranked> longer = new ArrayList<>();
         for (Ranked choice : choices) {
           for (int rank = 0; rank < request.alternatives().size(); rank++) {
-            List<DeviceAsk> asks = new ArrayList<>(choice.asks());
-            asks.add(request.alternatives().get(rank));
-            longer.add(new Ranked(choice.rank() + rank, asks));
+            List<DeviceRequest> requests = new ArrayList<>(choice.requests());
+            requests.add(request.alternatives().get(rank));
+            longer.add(new Ranked(choice.rank() + rank, requests));
           }
         }
         choices = longer;
       }
     }
-    return choices.stream().filter(choice -> choice.rank() < below).map(Ranked::asks).toList();
+    return choices.stream().filter(choice -> choice.rank() < below).map(Ranked::requests).toList();
   }
 
   /** Who says how cards are to be chosen is read in one way only, and so is who wants all there are. */
-  private static Reading reading(DeviceAsk ask, Reading asked) {
-    Placement placement = ask.placement();
+  private static Modes modes(DeviceRequest request, Modes asked) {
+    Placement placement = request.placement();
     boolean choosesCards = placement.exclusive() || placement.gpus() != Packing.AUTO
         || placement.numa() != Affinity.AUTO || placement.nvlink() != Affinity.AUTO;
-    return choosesCards || ask.count() instanceof Count.All ? Reading.AS_MEANT : asked;
+    return choosesCards || request.count() instanceof Count.All ? Modes.INFERRED : asked;
   }
 
-  private Optional<Boolean> canServeThese(List<ClaimRequest> claims, List<DeviceAsk> asks, Reading reading) {
+  private Optional<Boolean> canServeThese(List<ClaimRequest> claims, List<DeviceRequest> requests, Modes modes) {
     List<Unit> units = new ArrayList<>();
     int next = 0;
     for (ClaimRequest claim : claims) {
-      for (int request = 0; request < claim.requests().size(); request++) {
-        DeviceAsk ask = asks.get(next++);
-        Optional<List<Unit>> its = units(claim, ask, reading(ask, reading));
+      for (int i = 0; i < claim.requests().size(); i++) {
+        DeviceRequest request = requests.get(next++);
+        Optional<List<Unit>> its = units(claim, request, modes(request, modes));
         if (its.isEmpty()) {
           return Optional.of(false);
         }
@@ -130,32 +132,32 @@ final class EveryWay {
         return Optional.of(false); // the API allows no more
       }
     }
-    // Stable: the units of one ask stay together.
+    // Stable: the units of one request stay together.
     units.sort(Comparator.comparingInt((Unit unit) -> unit.possible().size())
-        .thenComparing(unit -> unit.claim().claim().uid()).thenComparing(unit -> unit.ask().name()));
+        .thenComparing(unit -> unit.claim().claim().uid()).thenComparing(unit -> unit.request().name()));
     steps = 0;
     boolean can = place(units, new ArrayList<>());
     return can || steps <= MOST_STEPS ? Optional.of(can) : Optional.empty();
   }
 
   /** Empty if the node lacks what they need. */
-  private Optional<List<Unit>> units(ClaimRequest claim, DeviceAsk ask, Reading reading) {
+  private Optional<List<Unit>> units(ClaimRequest claim, DeviceRequest request, Modes modes) {
     List<Unit> units = new ArrayList<>();
-    if (ask.count() instanceof Count.Exactly(int devices)) {
+    if (request.count() instanceof Count.Exactly(int devices)) {
       List<ReportedDevice> possible =
-          cards.keySet().stream().flatMap(card -> open(card, ask, reading).stream()).toList();
+          cards.keySet().stream().flatMap(card -> open(card, request, modes).stream()).toList();
       for (int i = 0; i < devices; i++) {
-        units.add(new Unit(claim, ask, possible));
+        units.add(new Unit(claim, request, possible));
       }
       return possible.size() < devices ? Optional.empty() : Optional.of(units);
     }
     for (List<ReportedDevice> devices : cards.values()) {
       for (ReportedDevice device : devices) {
-        if (device.isSelectedBy(ask) && device.hasCapacity(ask) && !lacksRoom(device, ask)) {
-          if (!device.isTolerated(ask) || isTooMuch(device, ask)) {
+        if (device.isSelectedBy(request) && device.hasCapacity(request) && !lacksRoom(device, request)) {
+          if (!device.isTolerated(request) || isTooMuch(device, request)) {
             return Optional.empty();
           }
-          units.add(new Unit(claim, ask, List.of(device)));
+          units.add(new Unit(claim, request, List.of(device)));
         }
       }
     }
@@ -163,22 +165,25 @@ final class EveryWay {
   }
 
   /** Whether shares of its card leave too little for one more: a request for all does not mean such a card. */
-  private boolean lacksRoom(ReportedDevice device, DeviceAsk ask) {
+  private boolean lacksRoom(ReportedDevice device, DeviceRequest request) {
     TakenOfCard before = of(device);
     boolean taken = before.wholes() > 0 || !before.instances().isEmpty();
-    return device.mode() == DeviceMode.SHARED && ask.access() == Access.OWN && !ask.placement().exclusive() && !taken
-        && isTooMuch(device, ask);
+    return device.mode() == DeviceMode.SHARED && request.access() == Access.OWN && !request.placement().exclusive()
+        && !taken
+        && isTooMuch(device, request);
   }
 
-  private List<ReportedDevice> open(CardKey card, DeviceAsk ask, Reading reading) {
+  private List<ReportedDevice> open(CardKey card, DeviceRequest request, Modes modes) {
     List<ReportedDevice> ofCard = cards.getOrDefault(card, List.of());
     List<ReportedDevice> possible =
-        reading == Reading.AS_MEANT ? ReportedDevice.meant(ofCard, ask) : ReportedDevice.written(ofCard, ask);
-    return possible.stream().filter(device -> !isTooMuch(device, ask)).toList();
+        modes == Modes.INFERRED
+            ? ReportedDevice.inInferredMode(ofCard, request)
+            : ReportedDevice.inAnyMode(ofCard, request);
+    return possible.stream().filter(device -> !isTooMuch(device, request)).toList();
   }
 
-  private boolean isTooMuch(ReportedDevice device, DeviceAsk ask) {
-    return ask.access() == Access.OWN && of(device).plus(device, ask).isTooMuch(device);
+  private boolean isTooMuch(ReportedDevice device, DeviceRequest request) {
+    return request.access() == Access.OWN && of(device).plus(device, request).isTooMuch(device);
   }
 
   private TakenOfCard of(ReportedDevice device) {
@@ -198,10 +203,10 @@ final class EveryWay {
       }
       ReportedDevice device = unit.possible().get(i);
       TakenOfCard before = of(device);
-      if (isTooMuch(device, unit.ask()) || !keepsConstraints(units, chosen, device)) {
+      if (isTooMuch(device, unit.request()) || !keepsConstraints(units, chosen, device)) {
         continue;
       }
-      taken.put(device.card(), before.plus(device, unit.ask()));
+      taken.put(device.card(), before.plus(device, unit.request()));
       chosen.add(i);
       boolean can = place(units, chosen);
       chosen.removeLast();
@@ -216,7 +221,7 @@ final class EveryWay {
   private static boolean keepsConstraints(List<Unit> units, List<Integer> chosen, ReportedDevice device) {
     Unit unit = units.get(chosen.size());
     for (Constraint constraint : unit.claim().constraints()) {
-      if (!means(constraint, unit.ask())) {
+      if (!means(constraint, unit.request())) {
         continue;
       }
       Optional<String> value = device.attribute(constraint.attribute());
@@ -225,9 +230,9 @@ final class EveryWay {
       }
       for (int i = 0; i < chosen.size(); i++) {
         Unit other = units.get(i);
-        if (other.isOfClaim(unit.claim()) && means(constraint, other.ask())) {
+        if (other.isOfClaim(unit.claim()) && means(constraint, other.request())) {
           boolean same = other.possible().get(chosen.get(i)).attribute(constraint.attribute()).equals(value);
-          if (same != constraint instanceof Constraint.Match) {
+          if (same != constraint instanceof Constraint.Equal) {
             return false;
           }
         }
@@ -237,8 +242,8 @@ final class EveryWay {
   }
 
   /** Whether the constraint is about that request: by its name, or by that of its alternative. */
-  static boolean means(Constraint constraint, DeviceAsk ask) {
-    return constraint.requests().isEmpty() || constraint.requests().contains(ask.name())
-        || constraint.requests().contains(ask.name().replaceAll("/.*", ""));
+  static boolean means(Constraint constraint, DeviceRequest request) {
+    return constraint.requests().isEmpty() || constraint.requests().contains(request.name())
+        || constraint.requests().contains(request.name().replaceAll("/.*", ""));
   }
 }

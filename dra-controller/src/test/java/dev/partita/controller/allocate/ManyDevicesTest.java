@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
@@ -29,7 +29,7 @@ class ManyDevicesTest {
 
   @Test
   void allSharesOfAllCardsOfANodeArePlaced() {
-    Outcome outcome = decided(8, claim -> Asks.claim("claim-" + claim, shares(32)));
+    Outcome outcome = decided(8, claim -> Requests.claim("claim-" + claim, shares(32)));
     assertThat(outcome).isInstanceOf(Outcome.Allocated.class);
     assertThat(((Outcome.Allocated) outcome).claims()).allSatisfy(claim -> assertThat(claim.devices()).hasSize(32))
         .hasSize(8);
@@ -37,19 +37,20 @@ class ManyDevicesTest {
 
   @Test
   void moreDevicesThanAPodCanHoldAreRefusedWithTheReason() {
-    assertThat(refusal(100, claim -> Asks.claim("claim-" + claim, shares(32))))
+    assertThat(refusal(100, claim -> Requests.claim("claim-" + claim, shares(32))))
         .contains("the pod's claims ask for 3200 devices there; the claims of one pod can hold 256");
   }
 
   @Test
   void allDevicesOfAKindForEachOfManyClaimsAreRefusedWithTheReason() {
-    assertThat(refusal(100, claim -> Asks.claim("claim-" + claim, Asks.all(Asks.share("gpu", 1, 1 << 20, 0)))))
+    assertThat(
+        refusal(100, claim -> Requests.claim("claim-" + claim, Requests.all(Requests.share("gpu", 1, 1 << 20, 0)))))
         .contains("the pod's claims ask for 800 devices there; the claims of one pod can hold 256");
   }
 
-  private static DeviceAsk[] shares(int count) {
-    return IntStream.range(0, count).mapToObj(request -> Asks.share("gpu-" + request, 1, GpuNodes.GIB, 0))
-        .toArray(DeviceAsk[]::new);
+  private static DeviceRequest[] shares(int count) {
+    return IntStream.range(0, count).mapToObj(request -> Requests.share("gpu-" + request, 1, GpuNodes.GIB, 0))
+        .toArray(DeviceRequest[]::new);
   }
 
   private String refusal(int claims, IntFunction<ClaimRequest> claim) {

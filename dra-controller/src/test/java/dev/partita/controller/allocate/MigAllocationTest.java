@@ -23,9 +23,9 @@ import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.DeviceAsk;
-import dev.partita.controller.request.DeviceAsk.Count;
-import dev.partita.controller.request.DeviceAsk.Selector;
+import dev.partita.controller.request.DeviceRequest;
+import dev.partita.controller.request.DeviceRequest.Count;
+import dev.partita.controller.request.DeviceRequest.Selector;
 import dev.partita.controller.request.PodNeeds;
 import dev.partita.controller.selector.DeviceSelectors;
 import java.util.ArrayList;
@@ -83,11 +83,11 @@ class MigAllocationTest {
   @Test
   void anInstanceExcludesTheCardAsAWholeAndItsSharesAndTheyItUntilItIsGivenBack() {
     cluster.take(instance("a", "1g.18gb"));
-    assertThat(cluster.take(claim("w", Asks.whole("gpu", 1)))).containsExactly("gpu-1");
-    assertThat(cluster.take(claim("s", Asks.share("gpu", 1, 1L << 30, 0))).getFirst())
+    assertThat(cluster.take(claim("w", Requests.whole("gpu", 1)))).containsExactly("gpu-1");
+    assertThat(cluster.take(claim("s", Requests.share("gpu", 1, 1L << 30, 0))).getFirst())
         .contains("1 card on node-0: has 1 MIG instance", "1 card on node-0: taken as a whole");
     cluster.books.remove("uid-w");
-    assertThat(cluster.take(claim("s", Asks.share("gpu", 1, 1L << 30, 0)))).containsExactly("gpu-1-shared");
+    assertThat(cluster.take(claim("s", Requests.share("gpu", 1, 1L << 30, 0)))).containsExactly("gpu-1-shared");
     assertThat(cluster.take(instance("b", "7g.141gb")).getFirst())
         .contains("placement 0 of 7g.141gb overlaps gpu-0-mig-1g-18gb-6", "asked a MIG instance, has 1 share");
     cluster.books.remove("uid-a");
@@ -107,22 +107,23 @@ class MigAllocationTest {
 
   @Test
   void memoryAskedOfTheMigClassTakesTheSmallestProfileThatHasIt() {
-    DeviceAsk ask = Asks.ask("gpu", List.of(Asks.mode(DeviceMode.MIG)), new Count.Exactly(1),
+    DeviceRequest request = Requests.request("gpu", List.of(Requests.mode(DeviceMode.MIG)), new Count.Exactly(1),
         OptionalLong.of(20L << 30), OptionalLong.empty());
-    assertThat(cluster.take(claim("a", ask)).getFirst()).matches("gpu-0-mig-[12]g-35gb-[0-6]");
-    DeviceAsk tooMuch = Asks.ask("gpu", List.of(Asks.mode(DeviceMode.MIG)), new Count.Exactly(1),
+    assertThat(cluster.take(claim("a", request)).getFirst()).matches("gpu-0-mig-[12]g-35gb-[0-6]");
+    DeviceRequest tooMuch = Requests.request("gpu", List.of(Requests.mode(DeviceMode.MIG)), new Count.Exactly(1),
         OptionalLong.of(200L << 30), OptionalLong.empty());
     assertThat(cluster.take(claim("b", tooMuch)).getFirst()).contains("asks 200 GiB; the largest h200 has 140 GiB");
-    DeviceAsk cores = Asks.ask("gpu", List.of(Asks.mode(DeviceMode.MIG)), new Count.Exactly(1), OptionalLong.empty(),
-        OptionalLong.of(10));
+    DeviceRequest cores =
+        Requests.request("gpu", List.of(Requests.mode(DeviceMode.MIG)), new Count.Exactly(1), OptionalLong.empty(),
+            OptionalLong.of(10));
     assertThat(cluster.take(claim("c", cores)).getFirst()).contains("a MIG instance has no capacity cores");
   }
 
   @Test
   void anInstanceDoesNotKeepOthersOffItsCardAndSaysSo() {
     ClaimRequest claim = instance("a", "1g.18gb");
-    DeviceAsk alone = Asks.alone(claim.requests().getFirst().alternatives().getFirst());
-    assertThat(cluster.take(Asks.claim("a", alone)).getFirst())
+    DeviceRequest alone = Requests.alone(claim.requests().getFirst().alternatives().getFirst());
+    assertThat(cluster.take(Requests.claim("a", alone)).getFirst())
         .contains("only a share or a whole card can be exclusive");
   }
 
@@ -136,7 +137,7 @@ class MigAllocationTest {
 
   @Test
   void allInstancesOfAProfileAreThoseAtEachOfItsPlaces() {
-    ClaimRequest all = claim("a", Asks.all(ask("gpu", "1g.35gb", 1)));
+    ClaimRequest all = claim("a", Requests.all(request("gpu", "1g.35gb", 1)));
     List<String> everyPlace = new ArrayList<>();
     for (int card = 0; card < 2; card++) {
       for (int start = 0; start < 8; start += 2) {
@@ -144,7 +145,7 @@ class MigAllocationTest {
       }
     }
     assertThat(cluster.take(all)).containsExactlyInAnyOrderElementsOf(everyPlace);
-    assertThat(cluster.take(claim("b", Asks.all(ask("gpu", "1g.35gb", 1)))).getFirst())
+    assertThat(cluster.take(claim("b", Requests.all(request("gpu", "1g.35gb", 1)))).getFirst())
         .contains("placements 0, 2, 4, 6 of 1g.35gb overlap");
   }
 
@@ -155,20 +156,21 @@ class MigAllocationTest {
     MigCluster oneHealthy =
         new MigCluster(GpuNodes.ready("node-0", new GpuNodeSpec(Allocator.Controller, ALL_MODES, null), gpus));
     // As many as there are cards: which of the two is counted must not matter.
-    assertThat(oneHealthy.take(claim("a", Asks.all(ask("gpu", "2g.35gb", 1)))).getFirst())
+    assertThat(oneHealthy.take(claim("a", Requests.all(request("gpu", "2g.35gb", 1)))).getFirst())
         .contains("2 cards on node-0: taint gpu.partita.dev/unhealthy=XID-79");
   }
 
   @Test
   void whoLooksAtAllInstancesSeesAsManyAsAClaimCanHold() {
-    DeviceAsk all = Asks.all(Asks.ask("gpu", List.of(Asks.mode(DeviceMode.MIG)), new Count.Exactly(1),
-        OptionalLong.empty(), OptionalLong.empty()));
-    assertThat(new MigCluster(node("node-0", 1)).take(claim("a", Asks.monitor(all)))).hasSize(25);
-    assertThat(cluster.take(claim("a", Asks.monitor(all))).getFirst())
+    DeviceRequest all =
+        Requests.all(Requests.request("gpu", List.of(Requests.mode(DeviceMode.MIG)), new Count.Exactly(1),
+            OptionalLong.empty(), OptionalLong.empty()));
+    assertThat(new MigCluster(node("node-0", 1)).take(claim("a", Requests.monitor(all)))).hasSize(25);
+    assertThat(cluster.take(claim("a", Requests.monitor(all))).getFirst())
         .contains("claim a asks for 50 devices there; one claim can hold 32");
-    List<DeviceAsk> either = List.of(Asks.monitor(all), Asks.share("gpu", "a100", 1L << 30));
+    List<DeviceRequest> either = List.of(Requests.monitor(all), Requests.share("gpu", "a100", 1L << 30));
     ClaimRequest claim = new ClaimRequest(new ClaimRef("default", "b", "uid-b"),
-        List.of(new ClaimRequest.RequestAsk("gpu", either)), List.of());
+        List.of(new ClaimRequest.NamedRequest("gpu", either)), List.of());
     assertThat(cluster.take(claim).getFirst()).as("what the last way to serve it lacks")
         .contains("model is h200, asked a100");
   }
@@ -176,7 +178,7 @@ class MigAllocationTest {
   @Test
   void instancesThatACardHasRoomForAreNotWhatAClaimLacks() {
     MigCluster one = new MigCluster(node("node-0", 1));
-    ClaimRequest both = Asks.claim("a", ask("gpu", "1g.18gb", 3), Asks.share("other", 1, 1L << 30, 0));
+    ClaimRequest both = Requests.claim("a", request("gpu", "1g.18gb", 3), Requests.share("other", 1, 1L << 30, 0));
     assertThat(one.take(both).getFirst()).contains("1 card on node-0: each request fits, but not all of them together");
     one.books.put("x", List.of(booking("3g-71gb", 4)));
     assertThat(one.take(instances("b", "1g.18gb", 5)).getFirst())
@@ -185,26 +187,29 @@ class MigAllocationTest {
 
   @Test
   void anInstanceServesWhoWouldRatherHaveTheCardOnlyWhereNoneIsFree() {
-    DeviceAsk any =
-        Asks.ask("gpu", List.of(Asks.model("h200")), new Count.Exactly(1), OptionalLong.empty(), OptionalLong.empty());
+    DeviceRequest any =
+        Requests.request("gpu", List.of(Requests.model("h200")), new Count.Exactly(1), OptionalLong.empty(),
+            OptionalLong.empty());
     assertThat(cluster.take(claim("a", any))).containsExactly("gpu-0");
     assertThat(cluster.take(claim("b", any))).containsExactly("gpu-1");
     assertThat(cluster.take(claim("c", any)).getFirst()).contains("2 cards on node-0: taken as a whole");
     MigCluster one = new MigCluster(node("node-0", 1));
     one.take(instance("a", "1g.18gb"));
     assertThat(one.take(claim("b", any)).getFirst()).startsWith("gpu-0-mig-");
-    assertThat(one.take(claim("c", Asks.alone(any))).getFirst())
+    assertThat(one.take(claim("c", Requests.alone(any))).getFirst())
         .isEqualTo("0 of 1 card fits: 1 card on node-0: has 2 MIG instances");
   }
 
   @Test
   void aSelectorThatAllModesSatisfyMeansWhatItMeantWithoutMig() {
-    List<Selector> model = List.of(Asks.model("h200"));
+    List<Selector> model = List.of(Requests.model("h200"));
     assertThat(cluster
-        .take(claim("a", Asks.ask("gpu", model, new Count.Exactly(1), OptionalLong.empty(), OptionalLong.empty()))))
+        .take(claim("a",
+            Requests.request("gpu", model, new Count.Exactly(1), OptionalLong.empty(), OptionalLong.empty()))))
         .containsExactly("gpu-0");
     assertThat(cluster
-        .take(claim("b", Asks.ask("gpu", model, new Count.Exactly(1), OptionalLong.of(1 << 30), OptionalLong.empty()))))
+        .take(claim("b",
+            Requests.request("gpu", model, new Count.Exactly(1), OptionalLong.of(1 << 30), OptionalLong.empty()))))
         .containsExactly("gpu-1-shared");
   }
 
@@ -217,8 +222,8 @@ class MigAllocationTest {
       String name = "c" + step;
       ClaimRequest claim =
           switch (random.nextInt(5)) {
-            case 0 -> claim(name, Asks.share("gpu", 1, (1L + random.nextInt(60)) << 30, 0));
-            case 1 -> claim(name, Asks.whole("gpu", 1));
+            case 0 -> claim(name, Requests.share("gpu", 1, (1L + random.nextInt(60)) << 30, 0));
+            case 1 -> claim(name, Requests.whole("gpu", 1));
             default -> instances(name, profiles.get(random.nextInt(profiles.size())), 1 + random.nextInt(2));
           };
       cluster.take(claim);
@@ -246,7 +251,7 @@ class MigAllocationTest {
     List<GpuNode> nodes = new ArrayList<>(List.of(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140L << 30)));
     for (int another = 1; another < 3; another++) { // at first, no card gives instances: that is foreseen
       cards.refresh(Inventory.EMPTY.refreshed(nodes));
-      assertThat(allocator.place(needs, List.of(claim("s", Asks.share("gpu", 1, 1L << 30, 10))),
+      assertThat(allocator.place(needs, List.of(claim("s", Requests.share("gpu", 1, 1L << 30, 10))),
           host -> Optional.empty(), cards)).isPresent();
       nodes.add(node("node-" + another, 2));
     }
@@ -271,8 +276,8 @@ class MigAllocationTest {
     return new Booking(new CardKey("node-0", 0), new DeviceName.Mig(0, new MigSlot(profile, start)), 0, 0);
   }
 
-  private static ClaimRequest claim(String name, DeviceAsk ask) {
-    return Asks.claim(name, ask);
+  private static ClaimRequest claim(String name, DeviceRequest request) {
+    return Requests.claim(name, request);
   }
 
   private static ClaimRequest instance(String name, String profile) {
@@ -280,13 +285,13 @@ class MigAllocationTest {
   }
 
   private static ClaimRequest instances(String name, String profile, int count) {
-    return Asks.claim(name, ask("gpu", profile, count));
+    return Requests.claim(name, request("gpu", profile, count));
   }
 
-  private static DeviceAsk ask(String request, String profile, int count) {
+  private static DeviceRequest request(String request, String profile, int count) {
     Selector selector =
         new Selector("request gpu", "device.attributes[\"gpu.partita.dev\"].profile == \"" + profile + "\"");
-    return Asks.ask(request, List.of(Asks.mode(DeviceMode.MIG), selector), new Count.Exactly(count),
+    return Requests.request(request, List.of(Requests.mode(DeviceMode.MIG), selector), new Count.Exactly(count),
         OptionalLong.empty(), OptionalLong.empty());
   }
 

@@ -7,7 +7,7 @@ import dev.partita.controller.GpuNodes;
 import dev.partita.controller.place.Alternatives;
 import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.ClaimRequest.RequestAsk;
+import dev.partita.controller.request.ClaimRequest.NamedRequest;
 import dev.partita.controller.request.Constraint;
 import dev.partita.controller.request.PodNeeds;
 import java.util.List;
@@ -42,31 +42,33 @@ class PreferenceTest {
 
   @Test
   void whatThePodPrefersChoosesTheNodeAndNothingSaidPacksIt() {
-    ClaimRequest two = Asks.claim("two", Asks.whole("gpu", 2));
+    ClaimRequest two = Requests.claim("two", Requests.whole("gpu", 2));
     assertThat(cluster.placed(two)).containsExactly("gpu-1 on node-0", "gpu-6 on node-0");
-    assertThat(cluster.placed(Asks.preferring(two, LINK))).containsExactly("gpu-0 on node-1", "gpu-1 on node-1");
-    assertThat(cluster.placed(Asks.preferring(two, NUMA))).containsExactly("gpu-0 on node-1", "gpu-1 on node-1");
+    assertThat(cluster.placed(Requests.preferring(two, LINK))).containsExactly("gpu-0 on node-1", "gpu-1 on node-1");
+    assertThat(cluster.placed(Requests.preferring(two, NUMA))).containsExactly("gpu-0 on node-1", "gpu-1 on node-1");
   }
 
   @Test
   void itChoosesTheNodeAlsoWhereTheForecastWouldAndAmongShares() {
     PodNeeds needs = new PodNeeds(1_000, GIB);
-    ClaimRequest two = Asks.preferring(Asks.claim("two", Asks.whole("gpu", 2)), LINK);
+    ClaimRequest two = Requests.preferring(Requests.claim("two", Requests.whole("gpu", 2)), LINK);
     assertThat(cluster.expecting(needs, two)).allMatch(device -> device.endsWith("node-1"));
-    ClaimRequest shares = Asks.preferring(Asks.claim("shares", Asks.share("gpu", 2, GIB, 10)), LINK);
+    ClaimRequest shares = Requests.preferring(Requests.claim("shares", Requests.share("gpu", 2, GIB, 10)), LINK);
     assertThat(cluster.placed(shares)).containsExactly("gpu-0-shared on node-1", "gpu-1-shared on node-1");
   }
 
   @Test
   void itIsGivenUpWhereNoNodeHasIt() {
     leave("node-1", 0, 5);
-    assertThat(cluster.placed(Asks.preferring(Asks.claim("two", Asks.whole("gpu", 2)), LINK, NUMA))).hasSize(2);
-    assertThat(cluster.placed(Asks.preferring(Asks.claim("six", Asks.share("gpu", 2, GIB, 0)), LINK))).hasSize(2);
+    assertThat(cluster.placed(Requests.preferring(Requests.claim("two", Requests.whole("gpu", 2)), LINK, NUMA)))
+        .hasSize(2);
+    assertThat(cluster.placed(Requests.preferring(Requests.claim("six", Requests.share("gpu", 2, GIB, 0)), LINK)))
+        .hasSize(2);
   }
 
   @Test
   void whatMattersMostIsGivenUpLast() {
-    ClaimRequest four = Asks.preferring(Asks.claim("four", Asks.whole("gpu", 4)), LINK, NUMA);
+    ClaimRequest four = Requests.preferring(Requests.claim("four", Requests.whole("gpu", 4)), LINK, NUMA);
     assertThat(cluster.placed(four)).as("no link is that wide: one NUMA node")
         .containsExactlyInAnyOrder("gpu-0 on node-1", "gpu-1 on node-1", "gpu-2 on node-1", "gpu-3 on node-1");
     assertThat(Alternatives.of(List.of(four)))
@@ -76,9 +78,9 @@ class PreferenceTest {
 
   @Test
   void anAlternativeThatIsWantedFirstGoesBeforeAPreference() {
-    RequestAsk either = new RequestAsk("gpu", List.of(Asks.whole("gpu/four", 4), Asks.whole("gpu/two", 2)));
+    NamedRequest either = new NamedRequest("gpu", List.of(Requests.whole("gpu/four", 4), Requests.whole("gpu/two", 2)));
     ClaimRequest claim = new ClaimRequest(new ClaimRef("default", "c", "uid"), List.of(either), List.of(),
-        List.of(new Constraint.Match(LINK, List.of("gpu"))));
+        List.of(new Constraint.Equal(LINK, List.of("gpu"))));
     assertThat(cluster.placed(claim)).as("four cards without a link rather than two with one").hasSize(4);
   }
 }

@@ -13,12 +13,12 @@ import dev.partita.controller.GpuNodes;
 import dev.partita.controller.booking.HostCapacities;
 import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.ClaimRequest.RequestAsk;
+import dev.partita.controller.request.ClaimRequest.NamedRequest;
 import dev.partita.controller.request.Constraint;
-import dev.partita.controller.request.DeviceAsk;
-import dev.partita.controller.request.DeviceAsk.Count;
-import dev.partita.controller.request.DeviceAsk.Selector;
-import dev.partita.controller.request.DeviceAsk.Toleration;
+import dev.partita.controller.request.DeviceRequest;
+import dev.partita.controller.request.DeviceRequest.Count;
+import dev.partita.controller.request.DeviceRequest.Selector;
+import dev.partita.controller.request.DeviceRequest.Toleration;
 import dev.partita.controller.request.PodNeeds;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.ArrayList;
@@ -120,16 +120,16 @@ final class RandomStream {
     List<ClaimRequest> claims = new ArrayList<>();
     int count = 1 + random.nextInt(2);
     for (int c = 0; c < count; c++) {
-      List<RequestAsk> requests = new ArrayList<>();
+      List<NamedRequest> requests = new ArrayList<>();
       int asked = 1 + random.nextInt(2);
       for (int r = 0; r < asked; r++) {
-        List<DeviceAsk> alternatives = new ArrayList<>();
+        List<DeviceRequest> alternatives = new ArrayList<>();
         int choices = random.nextInt(4) == 0 ? 2 + random.nextInt(2) : 1;
         for (int a = 0; a < choices; a++) {
-          DeviceAsk ask = ask(choices == 1 ? "r" + r : "r" + r + "/a" + a);
-          alternatives.add(monitors || random.nextInt(30) == 0 ? Asks.monitor(ask) : ask);
+          DeviceRequest request = request(choices == 1 ? "r" + r : "r" + r + "/a" + a);
+          alternatives.add(monitors || random.nextInt(30) == 0 ? Requests.monitor(request) : request);
         }
-        requests.add(new RequestAsk("r" + r, alternatives));
+        requests.add(new NamedRequest("r" + r, alternatives));
       }
       claims.add(
           new ClaimRequest(new ClaimRef("default", name + "c" + c, "uid-" + name + "c" + c), requests, constraints()));
@@ -137,28 +137,30 @@ final class RandomStream {
     return claims;
   }
 
-  private DeviceAsk ask(String name) {
-    DeviceAsk ask =
+  private DeviceRequest request(String name) {
+    DeviceRequest request =
         switch (random.nextInt(14)) {
-          case 0 -> Asks.whole(name, 1 + random.nextInt(2));
-          case 1 -> Asks.share(name, "h200", 1 + random.nextLong(70 * GIB));
-          case 2, 3 -> Asks.percent(name, 1 + random.nextInt(2), 1 + random.nextInt(100), random.nextInt(60));
+          case 0 -> Requests.whole(name, 1 + random.nextInt(2));
+          case 1 -> Requests.share(name, "h200", 1 + random.nextLong(70 * GIB));
+          case 2, 3 -> Requests.percent(name, 1 + random.nextInt(2), 1 + random.nextInt(100), random.nextInt(60));
           case 4, 5, 6 -> instances(name, 1 + random.nextInt(3));
-          case 7 -> Asks.ask(name, List.of(Asks.mode(DeviceMode.MIG)), new Count.Exactly(1),
+          case 7 -> Requests.request(name, List.of(Requests.mode(DeviceMode.MIG)), new Count.Exactly(1),
               OptionalLong.of(1 + random.nextLong(40 * GIB)), OptionalLong.empty());
           case 8 ->
-              Asks.ask(name, List.of(Asks.model("h200")), new Count.Exactly(1), anyMemory(), OptionalLong.empty());
+              Requests.request(name, List.of(Requests.model("h200")), new Count.Exactly(1), anyMemory(),
+                  OptionalLong.empty());
           case 9 -> unlikely(name);
-          case 10 -> Asks.share(name, 1, nearlyPart(), 5L * random.nextInt(21));
-          default -> Asks.share(name, 1 + random.nextInt(3), 1 + random.nextLong(20 * GIB), random.nextInt(60));
+          case 10 -> Requests.share(name, 1, nearlyPart(), 5L * random.nextInt(21));
+          default -> Requests.share(name, 1 + random.nextInt(3), 1 + random.nextLong(20 * GIB), random.nextInt(60));
         };
-    return placed(tolerating(random.nextInt(15) == 0 ? Asks.oversubscribed(ask, 150) : ask));
+    return placed(tolerating(random.nextInt(15) == 0 ? Requests.oversubscribed(request, 150) : request));
   }
 
-  private DeviceAsk instances(String name, int count) {
+  private DeviceRequest instances(String name, int count) {
     Selector profile = new Selector("request",
         "device.attributes[\"gpu.partita.dev\"].profile == \"" + profiles.get(random.nextInt(profiles.size())) + "\"");
-    return Asks.ask(name, List.of(Asks.mode(DeviceMode.MIG), profile), new Count.Exactly(count), OptionalLong.empty(),
+    return Requests.request(name, List.of(Requests.mode(DeviceMode.MIG), profile), new Count.Exactly(count),
+        OptionalLong.empty(),
         OptionalLong.empty());
   }
 
@@ -173,52 +175,53 @@ final class RandomStream {
   }
 
   /** What few can serve, or nobody. */
-  private DeviceAsk unlikely(String name) {
+  private DeviceRequest unlikely(String name) {
     DeviceMode mode = List.of(DeviceMode.WHOLE, DeviceMode.SHARED, DeviceMode.MIG).get(random.nextInt(3));
     return switch (random.nextInt(4)) {
-      case 0 -> Asks.ask(name, List.of(Asks.mode(mode)), new Count.All(),
+      case 0 -> Requests.request(name, List.of(Requests.mode(mode)), new Count.All(),
           random.nextBoolean() ? OptionalLong.empty() : OptionalLong.of(GIB), OptionalLong.empty());
-      case 1 -> Asks.ask(name, List.of(Asks.mode(mode)), new Count.Exactly(1), anyMemory(),
+      case 1 -> Requests.request(name, List.of(Requests.mode(mode)), new Count.Exactly(1), anyMemory(),
           OptionalLong.of(random.nextInt(120)));
-      case 2 -> Asks.share(name, 1, 300 * GIB, 0);
+      case 2 -> Requests.share(name, 1, 300 * GIB, 0);
       default -> random.nextBoolean()
-          ? Asks.all(instances(name, 1))
-          : Asks.monitor(Asks.all(Asks.ask(name, List.of(Asks.mode(DeviceMode.MIG)), new Count.Exactly(1),
-              OptionalLong.empty(), OptionalLong.empty())));
+          ? Requests.all(instances(name, 1))
+          : Requests
+              .monitor(Requests.all(Requests.request(name, List.of(Requests.mode(DeviceMode.MIG)), new Count.Exactly(1),
+                  OptionalLong.empty(), OptionalLong.empty())));
     };
   }
 
   /** Now and then it puts up with cards that are ill. */
-  private DeviceAsk tolerating(DeviceAsk ask) {
+  private DeviceRequest tolerating(DeviceRequest request) {
     Optional<String> key = Optional.of("gpu.partita.dev/unhealthy");
     Optional<String> any = Optional.empty();
     return switch (random.nextInt(16)) {
-      case 0 -> Asks.tolerating(ask, new Toleration(any, any, any));
-      case 1 -> Asks.tolerating(ask, new Toleration(key, Optional.of("XID-79"), any));
-      case 2 -> Asks.tolerating(ask, new Toleration(key, any, Optional.of("NoExecute")));
-      case 3 -> Asks.tolerating(ask, new Toleration(Optional.of("example.com/other"), any, any),
+      case 0 -> Requests.tolerating(request, new Toleration(any, any, any));
+      case 1 -> Requests.tolerating(request, new Toleration(key, Optional.of("XID-79"), any));
+      case 2 -> Requests.tolerating(request, new Toleration(key, any, Optional.of("NoExecute")));
+      case 3 -> Requests.tolerating(request, new Toleration(Optional.of("example.com/other"), any, any),
           new Toleration(key, any, Optional.of("NoSchedule")));
-      case 4 -> Asks.tolerating(ask, new Toleration(key, Optional.of(""), any));
-      default -> ask;
+      case 4 -> Requests.tolerating(request, new Toleration(key, Optional.of(""), any));
+      default -> request;
     };
   }
 
   /** Now and then it cares about which card it is on, and with whom. */
-  private DeviceAsk placed(DeviceAsk ask) {
+  private DeviceRequest placed(DeviceRequest request) {
     return switch (random.nextInt(14)) {
-      case 0 -> Asks.on(ask, Asks.choose("a100", "h200"), Choice.ANY);
-      case 1 -> Asks.on(ask, Asks.avoid("t4"), Asks.avoid("GPU-node-0-0", "GPU-node-1-1"));
-      case 2 -> Asks.on(ask, Choice.ANY, Asks.choose("GPU-node-0-0", "GPU-node-0-1", "GPU-node-2-0"));
-      case 3, 4 -> ask.memory().isSaid() ? Asks.alone(ask) : ask;
-      case 5 -> Asks.placed(ask, ask.placement().packed(Packing.SPREAD, Packing.SPREAD));
-      default -> ask;
+      case 0 -> Requests.on(request, Requests.choose("a100", "h200"), Choice.ANY);
+      case 1 -> Requests.on(request, Requests.avoid("t4"), Requests.avoid("GPU-node-0-0", "GPU-node-1-1"));
+      case 2 -> Requests.on(request, Choice.ANY, Requests.choose("GPU-node-0-0", "GPU-node-0-1", "GPU-node-2-0"));
+      case 3, 4 -> request.memory().isSaid() ? Requests.alone(request) : request;
+      case 5 -> Requests.placed(request, request.placement().packed(Packing.SPREAD, Packing.SPREAD));
+      default -> request;
     };
   }
 
   private List<Constraint> constraints() {
     List<Constraint> constraints = new ArrayList<>();
     if (random.nextInt(4) == 0) {
-      constraints.add(new Constraint.Match("resource.kubernetes.io/numaNode", about()));
+      constraints.add(new Constraint.Equal("resource.kubernetes.io/numaNode", about()));
     }
     if (random.nextInt(8) == 0) {
       constraints.add(new Constraint.Distinct(
@@ -226,7 +229,7 @@ final class RandomStream {
     }
     if (random.nextInt(12) == 0) {
       constraints.add(
-          new Constraint.Match(random.nextBoolean() ? "gpu.partita.dev/profile" : "gpu.partita.dev/model", about()));
+          new Constraint.Equal(random.nextBoolean() ? "gpu.partita.dev/profile" : "gpu.partita.dev/model", about()));
     }
     return constraints;
   }

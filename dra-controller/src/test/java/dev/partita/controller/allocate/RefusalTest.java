@@ -18,7 +18,7 @@ class RefusalTest {
     for (int i = 0; i < 4; i++) {
       cluster.take("a" + i, "node-0", i, 94 * GIB, 0);
     }
-    assertThat(cluster.refusal(Asks.claim("x", Asks.share("gpu", "h200", 8 * GIB))))
+    assertThat(cluster.refusal(Requests.claim("x", Requests.share("gpu", "h200", 8 * GIB))))
         .isEqualTo(
             "0 of 8 cards fit: 4 cards on node-0: 6 GiB free of 8 GiB asked; 4 cards on node-1: model is a100, asked h200");
   }
@@ -27,15 +27,16 @@ class RefusalTest {
   void whatNoCardCanEverGiveIsSaidFirst() {
     cluster.nodes.add(GpuNodes.ready("node-0", 2, "NVIDIA H200", 140 * GIB));
     cluster.nodes.add(GpuNodes.ready("node-1", 2, "NVIDIA A100", 80 * GIB));
-    assertThat(cluster.refusal(Asks.claim("x", Asks.share("gpu", 1, 200 * GIB, 0))))
+    assertThat(cluster.refusal(Requests.claim("x", Requests.share("gpu", 1, 200 * GIB, 0))))
         .startsWith("asks 200 GiB; the largest a100 has 80 GiB, the largest h200 has 140 GiB; 0 of 4 cards fit");
-    assertThat(cluster.refusal(Asks.claim("x", Asks.share("gpu", 1, GIB, 150))))
+    assertThat(cluster.refusal(Requests.claim("x", Requests.share("gpu", 1, GIB, 150))))
         .startsWith("asks 150 % cores; a card has 100 %; 0 of 4 cards fit");
   }
 
   @Test
   void withoutAnyNodeItSaysSo() {
-    assertThat(cluster.refusal(Asks.claim("x", Asks.whole("gpu", 1)))).isEqualTo("no node reports GPUs (no GpuNode)");
+    assertThat(cluster.refusal(Requests.claim("x", Requests.whole("gpu", 1))))
+        .isEqualTo("no node reports GPUs (no GpuNode)");
   }
 
   @Test
@@ -45,7 +46,7 @@ class RefusalTest {
       cluster.take("a" + i, "node-" + i, 0, (90L << 30) + ((long) i << 27), 0);
     }
     Outcome.Unallocatable outcome =
-        (Outcome.Unallocatable) cluster.allocate(Asks.claim("x", Asks.share("gpu", 1, 50 * GIB, 0)));
+        (Outcome.Unallocatable) cluster.allocate(Requests.claim("x", Requests.share("gpu", 1, 50 * GIB, 0)));
     assertThat(outcome.explanation().summary(300)).hasSizeLessThanOrEqualTo(300).contains("more reasons");
   }
 
@@ -54,7 +55,7 @@ class RefusalTest {
     cluster.nodes.add(GpuNodes.ready("node-0", 16, "NVIDIA H200", 100 * GIB));
     cluster.take("a", "node-0", 0, GIB, 0);
     long start = System.nanoTime();
-    assertThat(cluster.refusal(Asks.claim("x", Asks.whole("gpu", 16)))).contains("16 wanted on one node");
+    assertThat(cluster.refusal(Requests.claim("x", Requests.whole("gpu", 16)))).contains("16 wanted on one node");
     assertThat(System.nanoTime() - start).isLessThan(2_000_000_000L);
   }
 }

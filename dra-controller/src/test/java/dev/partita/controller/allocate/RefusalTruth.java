@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.DeviceMode;
 import dev.partita.controller.match.CardRefusal;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.request.MemoryRequest;
 import java.util.List;
 import java.util.Objects;
@@ -16,20 +16,20 @@ final class RefusalTruth {
   /**
    * @param devices all that the card is offered as
    * @param taken what others have of it
-   * @param ask what was refused
+   * @param request what was refused
    */
-  static void assertTrue(CardRefusal why, List<ReportedDevice> devices, TakenOfCard taken, DeviceAsk ask) {
+  static void assertTrue(CardRefusal why, List<ReportedDevice> devices, TakenOfCard taken, DeviceRequest request) {
     ReportedDevice any = devices.getFirst();
     String model = any.gpu().model();
-    List<ReportedDevice> selected = devices.stream().filter(device -> device.isSelectedBy(ask)).toList();
+    List<ReportedDevice> selected = devices.stream().filter(device -> device.isSelectedBy(request)).toList();
     switch (why) {
       case CardRefusal.MemoryTaken(long free, long asked) -> {
         assertThat(free).isEqualTo(any.sellable() - taken.memory());
-        assertThat(asked).isEqualTo(any.bytes(ask)).isGreaterThan(free);
+        assertThat(asked).isEqualTo(any.bytes(request)).isGreaterThan(free);
       }
       case CardRefusal.CoresTaken(int free, int asked) -> {
         assertThat((long) free).isEqualTo(100 - taken.cores());
-        assertThat((long) asked).isEqualTo(ask.cores().orElseThrow()).isGreaterThan(free);
+        assertThat((long) asked).isEqualTo(request.cores().orElseThrow()).isGreaterThan(free);
       }
       case CardRefusal.TakenWhole _ -> assertThat(taken.wholes()).isPositive();
       case CardRefusal.HasShares(int shares) -> assertThat(taken.shares()).isEqualTo(shares).isPositive();
@@ -44,39 +44,40 @@ final class RefusalTruth {
       case CardRefusal.Tainted(String key, String value) -> {
         assertThat(key).isEqualTo("gpu.partita.dev/unhealthy");
         assertThat(any.gpu().health().reason()).isEqualTo(value.replace('-', ' '));
-        assertThat(any.isTolerated(ask)).isFalse();
+        assertThat(any.isTolerated(request)).isFalse();
       }
       case CardRefusal.OtherMode(String asked) ->
           assertThat(devices).extracting(device -> device.mode().attributeValue()).doesNotContain(asked);
       case CardRefusal.NotSelected(String origin, String expression) -> {
         assertThat(selected).isEmpty();
-        assertThat(ask.selectors()).contains(new DeviceAsk.Selector(origin, expression));
+        assertThat(request.selectors()).contains(new DeviceRequest.Selector(origin, expression));
       }
       case CardRefusal.OtherModel(String its, String asked) ->
           assertThat(model).isEqualTo(its).isNotIn(List.of(asked.split(" or ")));
       case CardRefusal.AvoidedModel(String its) ->
-          assertThat(model).isEqualTo(its).isIn(ask.placement().models().avoid());
-      case CardRefusal.OtherCard _ -> assertThat(any.gpu().uuid()).isNotIn(ask.placement().uuids().choose());
-      case CardRefusal.AvoidedCard _ -> assertThat(any.gpu().uuid()).isIn(ask.placement().uuids().avoid());
+          assertThat(model).isEqualTo(its).isIn(request.placement().models().avoid());
+      case CardRefusal.OtherCard _ -> assertThat(any.gpu().uuid()).isNotIn(request.placement().uuids().choose());
+      case CardRefusal.AvoidedCard _ -> assertThat(any.gpu().uuid()).isIn(request.placement().uuids().avoid());
       case CardRefusal.TooSmall(long total, long asked, String its) -> {
         assertThat(its).isEqualTo(model);
         assertThat(asked).isGreaterThan(total);
         assertThat(selected).extracting(ReportedDevice::memory).contains(total);
       }
       case CardRefusal.TooManyCores(long asked) ->
-          assertThat(asked).isEqualTo(ask.cores().orElseThrow()).isGreaterThan(100);
+          assertThat(asked).isEqualTo(request.cores().orElseThrow()).isGreaterThan(100);
       case CardRefusal.NoSuchCapacity(DeviceMode mode, String capacity) -> {
         assertThat(mode).isNotEqualTo(DeviceMode.SHARED);
         assertThat(selected).extracting(ReportedDevice::mode).contains(mode);
-        assertThat(capacity.equals("cores") ? ask.cores().isPresent() : ask.memory() instanceof MemoryRequest.Percent)
+        assertThat(
+            capacity.equals("cores") ? request.cores().isPresent() : request.memory() instanceof MemoryRequest.Percent)
             .isTrue();
       }
       case CardRefusal.NotOversubscribed(DeviceMode mode) -> {
         assertThat(mode).isNotEqualTo(DeviceMode.SHARED);
-        assertThat(ask.oversubscribe()).isGreaterThan(100);
+        assertThat(request.oversubscribe()).isGreaterThan(100);
       }
       case CardRefusal.NotExclusive _ -> {
-        assertThat(ask.placement().exclusive()).isTrue();
+        assertThat(request.placement().exclusive()).isTrue();
         assertThat(selected).extracting(ReportedDevice::mode).contains(DeviceMode.MIG);
       }
       case CardRefusal.SelectorFailed failed -> throw new AssertionError(failed + " was not asked for");

@@ -20,7 +20,7 @@ import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.match.CardRefusal;
 import dev.partita.controller.reasons.Explanation;
 import dev.partita.controller.reasons.NodeRefusal;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.request.MemoryRequest;
 import java.util.List;
 import java.util.Objects;
@@ -30,22 +30,22 @@ import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 
 /**
- * A card, what is taken of it and an ask: what has to be changed for what is said against the card to go away.
+ * A card, what is taken of it and a request: what has to be changed for what is said against the card to go away.
  *
  * @param node the card's, on which it is alone
  * @param taken of it
  */
-record RefusedCard(GpuNode node, List<Booking> taken, DeviceAsk ask) {
+record RefusedCard(GpuNode node, List<Booking> taken, DeviceRequest request) {
   /** More than any reason has company. */
   private static final int MOST_REASONS = 12;
 
   /** @param taken of any card */
-  static RefusedCard of(GpuNode node, int index, List<Booking> taken, DeviceAsk ask) {
+  static RefusedCard of(GpuNode node, int index, List<Booking> taken, DeviceRequest request) {
     List<Gpu> alone =
         Objects.requireNonNull(node.getStatus()).gpus().stream().filter(gpu -> gpu.index() == index).toList();
     String name = node.getMetadata().getName();
     List<Booking> its = taken.stream().filter(booking -> booking.card().equals(new CardKey(name, index))).toList();
-    return new RefusedCard(GpuNodes.ready(name, node.getSpec(), alone), its, ask);
+    return new RefusedCard(GpuNodes.ready(name, node.getSpec(), alone), its, request);
   }
 
   /** Who satisfies the reasons one by one meets none of them again, and can have the card in the end. */
@@ -80,15 +80,15 @@ record RefusedCard(GpuNode node, List<Booking> taken, DeviceAsk ask) {
     books.put("others", taken);
     FreeCards cards = new FreeCards(books);
     cards.refresh(Inventory.EMPTY.refreshed(List.of(node)));
-    // So many that there are never enough: every card that cannot serve the ask is named.
-    DeviceAsk many = Asks.counted(ask, new DeviceAsk.Count.Exactly(1_000));
-    Explanation explanation = allocator.explain(List.of(Asks.claim("c", many)), host -> Optional.empty(), cards);
+    // So many that there are never enough: every card that cannot serve the request is named.
+    DeviceRequest many = Requests.counted(request, new DeviceRequest.Count.Exactly(1_000));
+    Explanation explanation = allocator.explain(List.of(Requests.claim("c", many)), host -> Optional.empty(), cards);
     NodeRefusal.CardsUnfit unfit = (NodeRefusal.CardsUnfit) explanation.nodes().getFirst();
     return unfit.refusals().values().stream().findFirst();
   }
 
   private RefusedCard satisfied(CardRefusal why) {
-    Placement placement = ask.placement();
+    Placement placement = request.placement();
     return switch (why) {
       case CardRefusal.MemoryTaken _,CardRefusal.CoresTaken _,CardRefusal.HasShares _,CardRefusal.SharesInTheWay _ ->
           without(its -> its.device().mode() == DeviceMode.SHARED);
@@ -109,46 +109,51 @@ record RefusedCard(GpuNode node, List<Booking> taken, DeviceAsk ask) {
             spec.reservedMemory(), spec.memoryPercent());
         yield with(gpu -> gpu.migProfiles().isEmpty() ? gpu.withMigProfiles(GpuNodes.h200Profiles()) : gpu, all);
       }
-      case CardRefusal.OtherModel(String _, String asked) when ask.selectors().stream().anyMatch(names(asked)) ->
+      case CardRefusal.OtherModel(String _, String asked) when request.selectors().stream().anyMatch(names(asked)) ->
           withoutSelector(names(asked));
-      case CardRefusal.OtherModel _,CardRefusal.AvoidedModel _ -> asking(Asks.on(ask, Choice.ANY, placement.uuids()));
-      case CardRefusal.OtherCard _,CardRefusal.AvoidedCard _ -> asking(Asks.on(ask, placement.models(), Choice.ANY));
+      case CardRefusal.OtherModel _,CardRefusal.AvoidedModel _ ->
+          asking(Requests.on(request, Choice.ANY, placement.uuids()));
+      case CardRefusal.OtherCard _,CardRefusal.AvoidedCard _ ->
+          asking(Requests.on(request, placement.models(), Choice.ANY));
       case CardRefusal.NotSelected(String _, String expression) ->
           withoutSelector(selector -> selector.expression().equals(expression));
       case CardRefusal.SelectorFailed failed -> throw new AssertionError(failed + " was not asked for");
       case CardRefusal.HeldOnNode _ -> throw new AssertionError(why + ": no node holds anything");
       case CardRefusal.NotOffered _ -> throw new AssertionError(why + ": no node withholds a card");
       case CardRefusal.TooSmall(long total, long _, String _) ->
-          asking(Asks.amounting(ask, new MemoryRequest.Bytes(total), ask.cores()));
-      case CardRefusal.TooManyCores _ -> asking(Asks.amounting(ask, ask.memory(), OptionalLong.of(Account.CORES)));
+          asking(Requests.amounting(request, new MemoryRequest.Bytes(total), request.cores()));
+      case CardRefusal.TooManyCores _ ->
+          asking(Requests.amounting(request, request.memory(), OptionalLong.of(Account.CORES)));
       case CardRefusal.NoSuchCapacity(DeviceMode _, String capacity) when capacity.equals("cores") ->
-          asking(Asks.amounting(ask, ask.memory(), OptionalLong.empty()));
-      case CardRefusal.NoSuchCapacity _ -> asking(Asks.amounting(ask, new MemoryRequest.Unsaid(), ask.cores()));
-      case CardRefusal.NotOversubscribed _ -> asking(Asks.oversubscribed(ask, GpuShareConfig.NOT_OVERSUBSCRIBED));
+          asking(Requests.amounting(request, request.memory(), OptionalLong.empty()));
+      case CardRefusal.NoSuchCapacity _ ->
+          asking(Requests.amounting(request, new MemoryRequest.Unsaid(), request.cores()));
+      case CardRefusal.NotOversubscribed _ ->
+          asking(Requests.oversubscribed(request, GpuShareConfig.NOT_OVERSUBSCRIBED));
       case CardRefusal.NotExclusive _ ->
-          asking(Asks.placed(ask, new Placement(placement.nodes(), placement.gpus(), placement.numa(),
+          asking(Requests.placed(request, new Placement(placement.nodes(), placement.gpus(), placement.numa(),
               placement.nvlink(), placement.models(), placement.uuids(), false)));
     };
   }
 
-  private static Predicate<DeviceAsk.Selector> names(String value) {
+  private static Predicate<DeviceRequest.Selector> names(String value) {
     return selector -> selector.expression().contains("\"" + value + "\"");
   }
 
-  private RefusedCard asking(DeviceAsk other) {
+  private RefusedCard asking(DeviceRequest other) {
     return new RefusedCard(node, taken, other);
   }
 
-  private RefusedCard withoutSelector(Predicate<DeviceAsk.Selector> gone) {
-    return asking(Asks.selected(ask, ask.selectors().stream().filter(gone.negate()).toList()));
+  private RefusedCard withoutSelector(Predicate<DeviceRequest.Selector> gone) {
+    return asking(Requests.selected(request, request.selectors().stream().filter(gone.negate()).toList()));
   }
 
   private RefusedCard without(Predicate<Booking> givenBack) {
-    return new RefusedCard(node, taken.stream().filter(givenBack.negate()).toList(), ask);
+    return new RefusedCard(node, taken.stream().filter(givenBack.negate()).toList(), request);
   }
 
   private RefusedCard with(UnaryOperator<Gpu> change, GpuNodeSpec spec) {
     List<Gpu> changed = Objects.requireNonNull(node.getStatus()).gpus().stream().map(change).toList();
-    return new RefusedCard(GpuNodes.ready(node.getMetadata().getName(), spec, changed), taken, ask);
+    return new RefusedCard(GpuNodes.ready(node.getMetadata().getName(), spec, changed), taken, request);
   }
 }

@@ -8,10 +8,10 @@ import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec.PublishedMode;
 import dev.partita.api.node.MigProfile;
 import dev.partita.controller.inventory.CardKey;
-import dev.partita.controller.request.DeviceAsk;
-import dev.partita.controller.request.DeviceAsk.Count;
-import dev.partita.controller.request.DeviceAsk.Selector;
-import dev.partita.controller.request.DeviceAsk.Toleration;
+import dev.partita.controller.request.DeviceRequest;
+import dev.partita.controller.request.DeviceRequest.Count;
+import dev.partita.controller.request.DeviceRequest.Selector;
+import dev.partita.controller.request.DeviceRequest.Toleration;
 import dev.partita.controller.request.MemoryRequest;
 import java.math.BigInteger;
 import java.util.ArrayList;
@@ -22,8 +22,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A device as it follows from its node's report alone, and what an ask means by it: nothing of what it says comes from
- * the inventory, the selectors or the allocator, which are checked with it.
+ * A device as it follows from its node's report alone, and what a request means by it: nothing of what it says comes
+ * from the inventory, the selectors or the allocator, which are checked with it.
  *
  * @param sellable bytes that shares of its card may hold together
  * @param profile of a MIG instance
@@ -121,10 +121,10 @@ record ReportedDevice(
   }
 
   /** Whether the selectors, all of the form {@code attribute == "value"}, and the chosen and avoided cards mean it. */
-  boolean isSelectedBy(DeviceAsk ask) {
-    return ask.selectors().stream().allMatch(this::satisfies)
-        && isChosen(gpu.model(), ask.placement().models())
-        && isChosen(gpu.uuid(), ask.placement().uuids());
+  boolean isSelectedBy(DeviceRequest request) {
+    return request.selectors().stream().allMatch(this::satisfies)
+        && isChosen(gpu.model(), request.placement().models())
+        && isChosen(gpu.uuid(), request.placement().uuids());
   }
 
   private boolean satisfies(Selector selector) {
@@ -139,9 +139,9 @@ record ReportedDevice(
     return (choice.choose().isEmpty() || choice.choose().contains(value)) && !choice.avoid().contains(value);
   }
 
-  /** Whether its card is healthy, or its taint does not matter to the ask. */
-  boolean isTolerated(DeviceAsk ask) {
-    return isHealthy() || ask.tolerations().stream().anyMatch(this::covers);
+  /** Whether its card is healthy, or its taint does not matter to the request. */
+  boolean isTolerated(DeviceRequest request) {
+    return isHealthy() || request.tolerations().stream().anyMatch(this::covers);
   }
 
   private boolean covers(Toleration toleration) {
@@ -152,23 +152,24 @@ record ReportedDevice(
   }
 
   /** Whether it has what is asked for, whatever is taken of its card, and may be given out in that way. */
-  boolean hasCapacity(DeviceAsk ask) {
+  boolean hasCapacity(DeviceRequest request) {
     if (mode == DeviceMode.SHARED) {
-      return bytes(ask) <= sellable && ask.cores().orElse(0) <= 100;
+      return bytes(request) <= sellable && request.cores().orElse(0) <= 100;
     }
     boolean forSharesOnly =
-        ask.cores().isPresent() || ask.memory() instanceof MemoryRequest.Percent || ask.oversubscribe() != 100;
-    boolean exclusiveInstance = ask.placement().exclusive() && mode == DeviceMode.MIG;
+        request.cores().isPresent() || request.memory() instanceof MemoryRequest.Percent
+            || request.oversubscribe() != 100;
+    boolean exclusiveInstance = request.placement().exclusive() && mode == DeviceMode.MIG;
     return !forSharesOnly && !exclusiveInstance
-        && !(ask.memory() instanceof MemoryRequest.Bytes(long bytes) && bytes > memory());
+        && !(request.memory() instanceof MemoryRequest.Bytes(long bytes) && bytes > memory());
   }
 
   /**
-   * Bytes that a share for the ask takes of the card: what is asked, a percentage in whole MiB, or all there is; 1 MiB
-   * at least.
+   * Bytes that a share for the request takes of the card: what is asked, a percentage in whole MiB, or all there is; 1
+   * MiB at least.
    */
-  long bytes(DeviceAsk ask) {
-    return switch (ask.memory()) {
+  long bytes(DeviceRequest request) {
+    return switch (request.memory()) {
       case MemoryRequest.Unsaid() -> sellable;
       case MemoryRequest.Bytes(long bytes) -> Math.max(MIB, bytes);
       case MemoryRequest.Percent(int percent) when percent == 100 -> sellable;
@@ -179,35 +180,35 @@ record ReportedDevice(
   }
 
   /**
-   * Of a card's devices those that an ask means which could be had if nothing were taken: the whole, or shares, or else
-   * instances.
+   * Of a card's devices those that a request means which could be had if nothing were taken: the whole, or shares, or
+   * else instances.
    */
-  static List<ReportedDevice> meant(List<ReportedDevice> ofCard, DeviceAsk ask) {
-    List<ReportedDevice> possible = ofCard.stream().filter(device -> device.isPossible(ask)).toList();
+  static List<ReportedDevice> inInferredMode(List<ReportedDevice> ofCard, DeviceRequest request) {
+    List<ReportedDevice> possible = ofCard.stream().filter(device -> device.isPossible(request)).toList();
     List<ReportedDevice> undivided = possible.stream().filter(device -> device.mode != DeviceMode.MIG).toList();
     if (undivided.isEmpty()) {
       return possible;
     }
-    DeviceMode wanted = !ask.memory().isSaid() && ask.cores().isEmpty() ? DeviceMode.WHOLE : DeviceMode.SHARED;
+    DeviceMode wanted = !request.memory().isSaid() && request.cores().isEmpty() ? DeviceMode.WHOLE : DeviceMode.SHARED;
     return undivided.size() == 1 ? undivided : undivided.stream().filter(device -> device.mode == wanted).toList();
   }
 
   /**
-   * Of a card's devices those that have what an ask says, and could be had if nothing were taken; who only looks sees a
-   * whole card or its shares, not both.
+   * Of a card's devices those that have what a request says, and could be had if nothing were taken; who only looks
+   * sees a whole card or its shares, not both.
    */
-  static List<ReportedDevice> written(List<ReportedDevice> ofCard, DeviceAsk ask) {
-    List<ReportedDevice> possible = ofCard.stream().filter(device -> device.isPossible(ask)).toList();
-    boolean once = ask.access() == DeviceAsk.Access.MONITOR
+  static List<ReportedDevice> inAnyMode(List<ReportedDevice> ofCard, DeviceRequest request) {
+    List<ReportedDevice> possible = ofCard.stream().filter(device -> device.isPossible(request)).toList();
+    boolean once = request.access() == DeviceRequest.Access.MONITOR
         && possible.stream().anyMatch(device -> device.mode == DeviceMode.WHOLE);
     return once ? possible.stream().filter(device -> device.mode != DeviceMode.SHARED).toList() : possible;
   }
 
-  private boolean isPossible(DeviceAsk ask) {
-    return isSelectedBy(ask) && isTolerated(ask) && hasCapacity(ask);
+  private boolean isPossible(DeviceRequest request) {
+    return isSelectedBy(request) && isTolerated(request) && hasCapacity(request);
   }
 
-  static int wanted(DeviceAsk ask) {
-    return ask.count() instanceof Count.Exactly(int devices) ? devices : 0;
+  static int wanted(DeviceRequest request) {
+    return request.count() instanceof Count.Exactly(int devices) ? devices : 0;
   }
 }

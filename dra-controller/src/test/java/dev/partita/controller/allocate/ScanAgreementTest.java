@@ -17,9 +17,9 @@ import dev.partita.controller.match.Candidates;
 import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.ClaimRequest.RequestAsk;
+import dev.partita.controller.request.ClaimRequest.NamedRequest;
 import dev.partita.controller.request.Constraint;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.request.PodNeeds;
 import dev.partita.controller.selector.DeviceSelectors;
 import java.util.ArrayList;
@@ -127,70 +127,81 @@ class ScanAgreementTest {
   private static ClaimRequest claim(Random random, String name) {
     List<Constraint> constraints =
         switch (random.nextInt(8)) {
-          case 0, 1 -> List.of(new Constraint.Match("resource.kubernetes.io/numaNode", List.of()));
+          case 0, 1 -> List.of(new Constraint.Equal("resource.kubernetes.io/numaNode", List.of()));
           case 2 -> List.of(new Constraint.Distinct("gpu.partita.dev/nvlinkDomain", List.of()));
-          case 3 -> List.of(new Constraint.Match("gpu.partita.dev/colour", List.of()));
+          case 3 -> List.of(new Constraint.Equal("gpu.partita.dev/colour", List.of()));
           default -> List.of();
         };
-    List<DeviceAsk> asks =
+    List<DeviceRequest> requests =
         switch (random.nextInt(26)) {
-          case 20 -> List.of(Asks.alone(Asks.share("r", 1 + random.nextInt(2), 8 * GIB, 20)));
+          case 20 -> List.of(Requests.alone(Requests.share("r", 1 + random.nextInt(2), 8 * GIB, 20)));
           case 21 ->
-              List.of(Asks.alone(Asks.share("r", 1, 8 * GIB, 20)), Asks.share("q", 1, GIB, 5), Asks.whole("p", 1));
-          case 22 -> List.of(Asks.on(Asks.share("r", 1, 2 * GIB, 10), Asks.avoid("t4", "h200"), Choice.ANY));
-          case 23 -> List.of(Asks.on(Asks.whole("r", 1 + random.nextInt(3)), Asks.choose("h200"), Choice.ANY));
+              List.of(Requests.alone(Requests.share("r", 1, 8 * GIB, 20)), Requests.share("q", 1, GIB, 5),
+                  Requests.whole("p", 1));
+          case 22 ->
+              List.of(Requests.on(Requests.share("r", 1, 2 * GIB, 10), Requests.avoid("t4", "h200"), Choice.ANY));
+          case 23 ->
+              List.of(Requests.on(Requests.whole("r", 1 + random.nextInt(3)), Requests.choose("h200"), Choice.ANY));
           case 24 -> List
-              .of(Asks.on(Asks.share("r", 1, 2 * GIB, 10), Choice.ANY, Asks.avoid(anyUuid(random), anyUuid(random))));
-          case 25 -> List.of(Asks.on(Asks.alone(Asks.share("r", 1, GIB, 10)), Choice.ANY,
-              Asks.choose(anyUuid(random), anyUuid(random))));
-          case 10 -> List.of(Asks.share("r", 2 + random.nextInt(4), GIB, 5));
-          case 11 -> List.of(spread(Asks.share("r", 1 + random.nextInt(3), 10 * GIB, 20)), spread(Asks.whole("q", 1)));
+              .of(Requests.on(Requests.share("r", 1, 2 * GIB, 10), Choice.ANY,
+                  Requests.avoid(anyUuid(random), anyUuid(random))));
+          case 25 -> List.of(Requests.on(Requests.alone(Requests.share("r", 1, GIB, 10)), Choice.ANY,
+              Requests.choose(anyUuid(random), anyUuid(random))));
+          case 10 -> List.of(Requests.share("r", 2 + random.nextInt(4), GIB, 5));
+          case 11 ->
+              List.of(spread(Requests.share("r", 1 + random.nextInt(3), 10 * GIB, 20)), spread(Requests.whole("q", 1)));
           case 12 -> List.of(numa("r", random.nextInt(2)));
-          case 13 -> List.of(Asks.all(Asks.share("r", 1, 2 * GIB, 5)));
-          case 14 -> List.of(Asks.all(Asks.whole("r", 1)), Asks.share("q", 1, GIB, 5));
-          case 15 -> List.of(Asks.share("r", 1, 2 * GIB, 10), Asks.share("q", 1, 12 * GIB, 5L * random.nextInt(3)));
-          case 16 -> List.of(Asks.share("r", 2, GIB, 5), Asks.share("q", 1, 3 * GIB, 10), Asks.share("p", 1, GIB, 0));
-          case 0 -> List.of(Asks.whole("r", 1), Asks.whole("q", 1 + random.nextInt(3)));
-          case 1 -> List.of(Asks.whole("r", 1 + random.nextInt(8)));
-          case 2 -> List.of(Asks.whole("r", 1));
-          case 3 -> List.of(spread(Asks.share("r", 1, GIB, 5)));
-          case 4 -> List.of(Asks.share("r", 1 + random.nextInt(2), GIB, 5), Asks.whole("q", 1));
+          case 13 -> List.of(Requests.all(Requests.share("r", 1, 2 * GIB, 5)));
+          case 14 -> List.of(Requests.all(Requests.whole("r", 1)), Requests.share("q", 1, GIB, 5));
+          case 15 ->
+              List.of(Requests.share("r", 1, 2 * GIB, 10), Requests.share("q", 1, 12 * GIB, 5L * random.nextInt(3)));
+          case 16 -> List.of(Requests.share("r", 2, GIB, 5), Requests.share("q", 1, 3 * GIB, 10),
+              Requests.share("p", 1, GIB, 0));
+          case 0 -> List.of(Requests.whole("r", 1), Requests.whole("q", 1 + random.nextInt(3)));
+          case 1 -> List.of(Requests.whole("r", 1 + random.nextInt(8)));
+          case 2 -> List.of(Requests.whole("r", 1));
+          case 3 -> List.of(spread(Requests.share("r", 1, GIB, 5)));
+          case 4 -> List.of(Requests.share("r", 1 + random.nextInt(2), GIB, 5), Requests.whole("q", 1));
           case 5 -> List.of(uuid("r", anyUuid(random)));
-          case 6 -> List.of(Asks.share("r", "h200", 1 + random.nextLong(70 * GIB)));
-          case 7 -> List.of(Asks.percent("r", 1 + random.nextInt(2), 1 + random.nextInt(100), 5));
-          default -> List.of(Asks.share("r", 1, (1 + random.nextInt(40)) * GIB, 5L * random.nextInt(14)));
+          case 6 -> List.of(Requests.share("r", "h200", 1 + random.nextLong(70 * GIB)));
+          case 7 -> List.of(Requests.percent("r", 1 + random.nextInt(2), 1 + random.nextInt(100), 5));
+          default -> List.of(Requests.share("r", 1, (1 + random.nextInt(40)) * GIB, 5L * random.nextInt(14)));
         };
     if (random.nextInt(8) == 0) { // two choices of one rank
-      var first = new RequestAsk("r", List.of(Asks.share("r/a", 2, 2 * GIB, 10), Asks.whole("r/b", 1)));
-      var second = new RequestAsk("q", List.of(Asks.whole("q/a", 2), Asks.share("q/b", 1, GIB, 5)));
+      var first = new NamedRequest("r", List.of(Requests.share("r/a", 2, 2 * GIB, 10), Requests.whole("r/b", 1)));
+      var second = new NamedRequest("q", List.of(Requests.whole("q/a", 2), Requests.share("q/b", 1, GIB, 5)));
       return new ClaimRequest(new ClaimRef("default", name, "uid-" + name), List.of(first, second), constraints);
     }
     if (random.nextInt(5) == 0) {
-      var either = new RequestAsk("r",
-          List.of(Asks.share("r/a", "t4", 12 * GIB), Asks.whole("r/b", 2), Asks.share("r/c", 1, 30 * GIB, 40)));
+      var either = new NamedRequest("r",
+          List.of(Requests.share("r/a", "t4", 12 * GIB), Requests.whole("r/b", 2),
+              Requests.share("r/c", 1, 30 * GIB, 40)));
       return new ClaimRequest(new ClaimRef("default", name, "uid-" + name), List.of(either), constraints);
     }
-    return Asks.claim(name, constraints, asks.toArray(DeviceAsk[]::new));
+    return Requests.claim(name, constraints, requests.toArray(DeviceRequest[]::new));
   }
 
   private static String anyUuid(Random random) {
     return "GPU-node-" + random.nextInt(20) + "-" + random.nextInt(4);
   }
 
-  private static DeviceAsk spread(DeviceAsk ask) {
-    return Asks.placed(ask, ask.placement().packed(Packing.SPREAD, Packing.SPREAD));
+  private static DeviceRequest spread(DeviceRequest request) {
+    return Requests.placed(request, request.placement().packed(Packing.SPREAD, Packing.SPREAD));
   }
 
-  private static DeviceAsk numa(String name, int node) {
+  private static DeviceRequest numa(String name, int node) {
     var selector =
-        new DeviceAsk.Selector("request", "device.attributes[\"resource.kubernetes.io\"].numaNode == " + node);
-    return Asks.ask(name, List.of(Asks.mode(DeviceMode.SHARED), selector), new DeviceAsk.Count.Exactly(1),
+        new DeviceRequest.Selector("request", "device.attributes[\"resource.kubernetes.io\"].numaNode == " + node);
+    return Requests.request(name, List.of(Requests.mode(DeviceMode.SHARED), selector),
+        new DeviceRequest.Count.Exactly(1),
         OptionalLong.of(GIB), OptionalLong.empty());
   }
 
-  private static DeviceAsk uuid(String name, String uuid) {
-    var selector = new DeviceAsk.Selector("request", "device.attributes[\"gpu.partita.dev\"].uuid == \"" + uuid + "\"");
-    return Asks.ask(name, List.of(Asks.mode(DeviceMode.SHARED), selector), new DeviceAsk.Count.Exactly(1),
+  private static DeviceRequest uuid(String name, String uuid) {
+    var selector =
+        new DeviceRequest.Selector("request", "device.attributes[\"gpu.partita.dev\"].uuid == \"" + uuid + "\"");
+    return Requests.request(name, List.of(Requests.mode(DeviceMode.SHARED), selector),
+        new DeviceRequest.Count.Exactly(1),
         OptionalLong.of(GIB), OptionalLong.empty());
   }
 }

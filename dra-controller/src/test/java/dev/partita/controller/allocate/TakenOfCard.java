@@ -6,7 +6,7 @@ import dev.partita.controller.booking.Account;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.place.ClaimPlacement.DevicePlacement;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -49,13 +49,13 @@ record TakenOfCard(int wholes, int shares, long memory, long cores, List<Reporte
     return result.device().card().key().node() + " " + result.device().name();
   }
 
-  TakenOfCard plus(ReportedDevice device, DeviceAsk ask) {
+  TakenOfCard plus(ReportedDevice device, DeviceRequest request) {
     boolean share = device.mode() == DeviceMode.SHARED;
-    return plus(device, ask, share ? device.bytes(ask) : 0, share ? ask.cores().orElse(0) : 0);
+    return plus(device, request, share ? device.bytes(request) : 0, share ? request.cores().orElse(0) : 0);
   }
 
-  private TakenOfCard plus(ReportedDevice device, DeviceAsk ask, long bytes, long percent) {
-    if (ask.access() == DeviceAsk.Access.MONITOR) {
+  private TakenOfCard plus(ReportedDevice device, DeviceRequest request, long bytes, long percent) {
+    if (request.access() == DeviceRequest.Access.MONITOR) {
       return this;
     }
     if (device.mode() == DeviceMode.MIG) {
@@ -63,7 +63,7 @@ record TakenOfCard(int wholes, int shares, long memory, long cores, List<Reporte
       more.add(device);
       return new TakenOfCard(wholes, shares, memory, cores, more);
     }
-    return device.mode() == DeviceMode.WHOLE || ask.placement().exclusive()
+    return device.mode() == DeviceMode.WHOLE || request.placement().exclusive()
         ? new TakenOfCard(wholes + 1, shares, memory, cores, instances)
         : new TakenOfCard(wholes, shares + 1, memory + bytes, cores + percent, instances);
   }

@@ -51,7 +51,7 @@ class DecisionBudgetTest {
   void whatIsDoneApartHasALimitOfItsOwnAndIsNotCounted() {
     budget.begin(Duration.ofMillis(100));
     assertThatThrownBy(
-        () -> budget.apart(
+        () -> budget.withOwnTime(
             Duration.ofMillis(200),
             () -> {
               now += Duration.ofMillis(150).toNanos();
@@ -66,6 +66,6 @@ class DecisionBudgetTest {
     budget.longStep();
     now += Duration.ofMillis(2).toNanos();
     assertThatThrownBy(budget::longStep).hasMessageContaining("100 ms");
-    assertThat(budget.<String>apart(Duration.ofMillis(1), () -> "done")).isEqualTo("done");
+    assertThat(budget.<String>withOwnTime(Duration.ofMillis(1), () -> "done")).isEqualTo("done");
   }
 }

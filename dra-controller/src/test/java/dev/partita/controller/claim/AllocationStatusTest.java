@@ -4,15 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.partita.api.config.GpuShareConfig;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.match.CardUse;
-import dev.partita.controller.match.Fit;
+import dev.partita.controller.match.MatchResult.Match;
 import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.place.ClaimPlacement.DevicePlacement;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.CapacityRequest;
+import dev.partita.controller.request.DeviceRequest;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceAllocationConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -138,14 +138,13 @@ class AllocationStatusTest {
   }
 
   private static DevicePlacement placement(String request, Device device) {
-    CardUse use = CardUse.of(ask(request).strategy(device.name()));
-    return new DevicePlacement(ask(request), new Fit.Fits(device, 0, 0, use));
+    CardUse use = CardUse.of(request(request).strategy(device.name()));
+    return new DevicePlacement(request(request), new Match(device, 0, 0, use));
   }
 
-  private static DeviceAsk ask(String request) {
-    return new DeviceAsk(
-        request, List.of(), new DeviceAsk.Count.Exactly(1), OptionalLong.empty(), OptionalLong.empty(), List.of(),
-        GpuShareConfig.DEFAULT.placement());
+  private static DeviceRequest request(String request) {
+    return DeviceRequest.of(request, List.of(), new DeviceRequest.Count.Exactly(1),
+        CapacityRequest.of(OptionalLong.empty(), OptionalLong.empty()));
   }
 
   private static int order(DeviceAllocationConfiguration config) {

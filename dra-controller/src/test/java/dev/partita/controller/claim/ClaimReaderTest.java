@@ -9,7 +9,7 @@ import dev.partita.controller.classes.ClassPlan;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.Constraint;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.request.MemoryRequest;
 import dev.partita.controller.selector.DeviceSelectors;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
@@ -67,8 +67,8 @@ class ClaimReaderTest {
 
   @Test
   void aShareIsRead() {
-    ClaimRequest ask =
-        ask(
+    ClaimRequest claim =
+        request(
             """
                 requests:
                 - name: gpu
@@ -77,9 +77,9 @@ class ClaimReaderTest {
                     count: 2
                     capacity: {requests: {memory: 8Gi, cores: "25"}}
                 """);
-    DeviceAsk device = ask.requests().getFirst().alternatives().getFirst();
+    DeviceRequest device = claim.requests().getFirst().alternatives().getFirst();
     assertThat(device.name()).isEqualTo("gpu");
-    assertThat(device.count()).isEqualTo(new DeviceAsk.Count.Exactly(2));
+    assertThat(device.count()).isEqualTo(new DeviceRequest.Count.Exactly(2));
     assertThat(device.memory()).isEqualTo(new MemoryRequest.Bytes(8L << 30));
     assertThat(device.cores()).hasValue(25);
     assertThat(device.selectors()).singleElement()
@@ -88,7 +88,8 @@ class ClaimReaderTest {
 
   @Test
   void fractionsOfAUnitAreRoundedUp() {
-    DeviceAsk device = ask(share("memory: 1500m, cores: 12500m")).requests().getFirst().alternatives().getFirst();
+    DeviceRequest device =
+        request(share("memory: 1500m, cores: 12500m")).requests().getFirst().alternatives().getFirst();
     assertThat(device.memory()).isEqualTo(new MemoryRequest.Bytes(2));
     assertThat(device.cores()).hasValue(13);
   }
@@ -120,7 +121,7 @@ class ClaimReaderTest {
   }
 
   private MemoryRequest memory(String devices) {
-    return ask(devices).requests().getFirst().alternatives().getFirst().memory();
+    return request(devices).requests().getFirst().alternatives().getFirst().memory();
   }
 
   @Test
@@ -237,8 +238,8 @@ class ClaimReaderTest {
 
   @Test
   void ofSeveralConfigsTheLastThatCoversARequestCounts() {
-    ClaimRequest ask =
-        ask(
+    ClaimRequest claim =
+        request(
             """
                 requests:
                 - {name: a, exactly: {deviceClassName: half-gpu}}
@@ -254,8 +255,8 @@ class ClaimReaderTest {
                 - {requests: [c/y], opaque: {driver: gpu.partita.dev, parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, memoryPercent: 30}}}
                 - {opaque: {driver: nic.example.com, parameters: {memoryPercent: 40}}}
                 """);
-    assertThat(ask.requests().stream().flatMap(request -> request.alternatives().stream()))
-        .extracting(DeviceAsk::name, DeviceAsk::memory)
+    assertThat(claim.requests().stream().flatMap(request -> request.alternatives().stream()))
+        .extracting(DeviceRequest::name, DeviceRequest::memory)
         .containsExactly(
             tuple("a", new MemoryRequest.Percent(10)),
             tuple("b", new MemoryRequest.Percent(20)),
@@ -266,9 +267,9 @@ class ClaimReaderTest {
 
   @Test
   void requiredPlacementIsAConstraintOverTheRequestsThatItCovers() {
-    ClaimRequest ask = ask(config("placement: {numa: Required}"));
-    assertThat(ask.constraints())
-        .containsExactly(new Constraint.Match("resource.kubernetes.io/numaNode", List.of("gpu")));
+    ClaimRequest claim = request(config("placement: {numa: Required}"));
+    assertThat(claim.constraints())
+        .containsExactly(new Constraint.Equal("resource.kubernetes.io/numaNode", List.of("gpu")));
   }
 
   @Test
@@ -276,18 +277,19 @@ class ClaimReaderTest {
     String both =
         "config: [{opaque: {driver: gpu.partita.dev, parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, placement: {numa: Preferred, nvlink: Preferred}}}}]";
     String two = "requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, count: 2}}]";
-    assertThat(ask("{" + two + ", " + both + "}").preferences())
+    assertThat(request("{" + two + ", " + both + "}").preferences())
         .containsExactly(
-            new Constraint.Match("nvlinkDomain", List.of("gpu")),
-            new Constraint.Match("resource.kubernetes.io/numaNode", List.of("gpu")));
-    assertThat(ask("{" + two + "}").preferences()).as("nothing said").isEmpty();
-    assertThat(ask(config("placement: {numa: Preferred, nvlink: Preferred}")).preferences()).as("one card").isEmpty();
+            new Constraint.Equal("nvlinkDomain", List.of("gpu")),
+            new Constraint.Equal("resource.kubernetes.io/numaNode", List.of("gpu")));
+    assertThat(request("{" + two + "}").preferences()).as("nothing said").isEmpty();
+    assertThat(request(config("placement: {numa: Preferred, nvlink: Preferred}")).preferences()).as("one card")
+        .isEmpty();
   }
 
   @Test
   void alternativesHaveTheNamesOfSubrequests() {
-    ClaimRequest ask =
-        ask(
+    ClaimRequest claim =
+        request(
             """
                 requests:
                 - name: gpu
@@ -295,7 +297,7 @@ class ClaimReaderTest {
                   - {name: big, deviceClassName: h200.gpu.partita.dev}
                   - {name: any, deviceClassName: gpu.partita.dev}
                 """);
-    assertThat(ask.requests().getFirst().alternatives()).extracting(DeviceAsk::name).containsExactly("gpu/big",
+    assertThat(claim.requests().getFirst().alternatives()).extracting(DeviceRequest::name).containsExactly("gpu/big",
         "gpu/any");
   }
 
@@ -305,9 +307,9 @@ class ClaimReaderTest {
         "config: [{opaque: {driver: gpu.partita.dev, parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, placement: {numa: Required, nvlink: Required}}}}]";
     String two = "requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, count: 2}}]";
     String one = "requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev}}]";
-    assertThat(ControllerOnlyFields.fields(List.of(ask("{" + two + ", " + required + "}"))))
+    assertThat(ControllerOnlyFields.fields(List.of(request("{" + two + ", " + required + "}"))))
         .containsExactly("placement.numa", "placement.nvlink");
-    assertThat(ControllerOnlyFields.fields(List.of(ask("{" + one + ", " + required + "}"))))
+    assertThat(ControllerOnlyFields.fields(List.of(request("{" + one + ", " + required + "}"))))
         .as("of one card there is nothing to hold to").isEmpty();
   }
 
@@ -315,9 +317,9 @@ class ClaimReaderTest {
   void kubeSchedulerKeepsOthersOffACardOnlyIfAllOfItsMemoryIsGiven() {
     String alone =
         "config: [{opaque: {driver: gpu.partita.dev, parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, placement: {exclusive: true}}}}]";
-    assertThat(ControllerOnlyFields.fields(List.of(ask("{" + share("memory: 8Gi") + ", " + alone + "}"))))
+    assertThat(ControllerOnlyFields.fields(List.of(request("{" + share("memory: 8Gi") + ", " + alone + "}"))))
         .containsExactly("placement.exclusive");
-    assertThat(ControllerOnlyFields.fields(List.of(ask("{" + share("cores: 50") + ", " + alone + "}"))))
+    assertThat(ControllerOnlyFields.fields(List.of(request("{" + share("cores: 50") + ", " + alone + "}"))))
         .as("all of the memory").isEmpty();
   }
 
@@ -334,13 +336,13 @@ class ClaimReaderTest {
   }
 
   private Packing placement(String devices) {
-    return ask(devices).requests().getFirst().alternatives().getFirst().placement().gpus();
+    return request(devices).requests().getFirst().alternatives().getFirst().placement().gpus();
   }
 
-  private ClaimRequest ask(String devices) {
+  private ClaimRequest request(String devices) {
     ClaimReading reading = read(devices);
     assertThat(reading).isInstanceOf(ClaimReading.Understood.class);
-    return ((ClaimReading.Understood) reading).ask();
+    return ((ClaimReading.Understood) reading).request();
   }
 
   private List<String> problems(String devices) {

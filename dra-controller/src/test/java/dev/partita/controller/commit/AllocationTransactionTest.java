@@ -2,7 +2,6 @@ package dev.partita.controller.commit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.node.GpuNode;
 import dev.partita.controller.Cluster;
 import dev.partita.controller.GpuNodes;
@@ -13,10 +12,11 @@ import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.match.CardUse;
-import dev.partita.controller.match.Fit;
+import dev.partita.controller.match.MatchResult.Match;
 import dev.partita.controller.place.ClaimPlacement;
+import dev.partita.controller.request.CapacityRequest;
 import dev.partita.controller.request.ClaimRef;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.state.PodPlan;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
@@ -103,15 +103,13 @@ class AllocationTransactionTest {
   }
 
   private ClaimPlacement placement(ResourceClaim claim) {
-    DeviceAsk ask =
-        new DeviceAsk(
-            "gpu", List.of(), new DeviceAsk.Count.Exactly(1), OptionalLong.of(60 * GpuNodes.GIB), OptionalLong.empty(),
-            List.of(),
-            GpuShareConfig.DEFAULT.placement());
+    DeviceRequest request =
+        DeviceRequest.of("gpu", List.of(), new DeviceRequest.Count.Exactly(1),
+            CapacityRequest.of(OptionalLong.of(60 * GpuNodes.GIB), OptionalLong.empty()));
     var device = host.devices().stream().filter(d -> d.allowsMultipleAllocations()).findFirst().orElseThrow();
-    Fit.Fits given = new Fit.Fits(device, 60 * GpuNodes.GIB, 0, CardUse.of(ask.strategy(device.name())));
+    Match given = new Match(device, 60 * GpuNodes.GIB, 0, CardUse.of(request.strategy(device.name())));
     return new ClaimPlacement(ClaimReader.ref(claim),
-        List.of(new ClaimPlacement.DevicePlacement(ask, given)));
+        List.of(new ClaimPlacement.DevicePlacement(request, given)));
   }
 
   private static ClusterView view(Cluster cluster) {

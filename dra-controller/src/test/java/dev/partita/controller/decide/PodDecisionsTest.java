@@ -19,7 +19,6 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -197,17 +196,18 @@ class PodDecisionsTest {
     cluster.nodes("a:1");
     Pod first = cluster.waiting("first 5 100");
     cluster.state.nominate(
-        new Nomination(
-            "default/first", "default", 5, "a",
-            List.of(List.of(new Booking(new CardKey("a", 0), DeviceMode.SHARED, 100 * GpuNodes.GIB, 0))),
-            PodRequests.of(first), List.of(), Set.of(), new Nomination.Grounds.Priority(), Set.of(),
-            cluster.clock.instant()));
+        new Nomination(new Nomination.Preemptor("default/first", "default", 5),
+            new Nomination.Place("a",
+                List.of(List.of(new Booking(new CardKey("a", 0), DeviceMode.SHARED, 100 * GpuNodes.GIB, 0))),
+                PodRequests.of(first)),
+            List.of(), new Nomination.Grounds.Priority(),
+            new Nomination.Awaited(Set.of(), Set.of(), cluster.clock.instant())));
     assertThat(decide(cluster.waiting("same 5 100"))).isInstanceOf(Decision.Wait.class);
     assertThat(decide(cluster.waiting("higher 6 100"))).isInstanceOf(Decision.Allocate.class);
     assertThat(decide(first)).as("its own").isInstanceOf(Decision.Allocate.class);
   }
 
   private Decision decide(Pod pod) {
-    return cluster.decisions.of(pod, Map.of());
+    return cluster.decisions.of(pod);
   }
 }

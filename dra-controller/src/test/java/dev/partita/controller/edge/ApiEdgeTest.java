@@ -22,14 +22,14 @@ class ApiEdgeTest {
   @Test
   void notesThatKeepFailingDoNotKeepAllocationsFromBeingWritten() {
     ApiEdge edge = new ApiEdge(() -> true);
-    assertThat(afterMany500(edge.aside())).as("they pause").isInstanceOf(CallNotPermittedException.class);
+    assertThat(afterMany500(edge.background())).as("they pause").isInstanceOf(CallNotPermittedException.class);
     assertThat(edge.call(() -> "written")).isEqualTo("written");
   }
 
   @Test
   void evictionsThatKeepFailingDoNotKeepAllocationsFromBeingWritten() {
     ApiEdge edge = new ApiEdge(() -> true);
-    assertThat(afterMany500(edge.apart("evictions"))).as("they pause").isInstanceOf(CallNotPermittedException.class);
+    assertThat(afterMany500(edge.isolated("evictions"))).as("they pause").isInstanceOf(CallNotPermittedException.class);
     assertThat(edge.call(() -> "written")).isEqualTo("written");
   }
 

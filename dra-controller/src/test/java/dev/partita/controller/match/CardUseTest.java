@@ -2,7 +2,6 @@ package dev.partita.controller.match;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.config.GpuShareConfig.Placement;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeSpec.PublishedMode;
@@ -12,8 +11,11 @@ import dev.partita.controller.booking.Account;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
-import dev.partita.controller.request.DeviceAsk;
-import dev.partita.controller.request.DeviceAsk.Access;
+import dev.partita.controller.match.MatchResult.Match;
+import dev.partita.controller.request.CapacityRequest;
+import dev.partita.controller.request.DeviceRequest;
+import dev.partita.controller.request.DeviceRequest.Access;
+import dev.partita.controller.request.DeviceRequest.Modes;
 import dev.partita.controller.request.MemoryRequest;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -68,12 +70,12 @@ class CardUseTest {
   @ParameterizedTest
   @MethodSource("table")
   void everyStrategyAnswersInTheController(Answers expected) {
-    DeviceAsk ask = ask(expected);
-    Fit.Fits fits = fits(expected);
+    DeviceRequest request = request(expected);
+    Match match = match(expected);
     assertThat(
-        new Answers(ask.strategy(fits.device().name()).getClass(), fits.device().name().toString(), fits.takes(),
-            fits.booking().map(booking -> booking.device() + " " + booking.memory() + " " + booking.cores()),
-            fits.use().leastMemory(EIGHT, 16 * GIB) / GIB, fits.use().words("it", fits, ask.oversubscribe())))
+        new Answers(request.strategy(match.device().name()).getClass(), match.device().name().toString(), match.takes(),
+            match.booking().map(booking -> booking.device() + " " + booking.memory() + " " + booking.cores()),
+            match.use().leastMemory(EIGHT, 16 * GIB) / GIB, match.use().words("it", match, request.oversubscribe())))
         .isEqualTo(expected);
   }
 
@@ -82,7 +84,7 @@ class CardUseTest {
     assertThat(table().map(Answers::strategy)).containsExactlyInAnyOrderElementsOf(
         Arrays.stream(SharingStrategy.class.getPermittedSubclasses()).<Class<? extends SharingStrategy>>map(
             strategy -> strategy.asSubclass(SharingStrategy.class)).toList());
-    assertThat(table().map(row -> fits(row).use().getClass().getName()))
+    assertThat(table().map(row -> match(row).use().getClass().getName()))
         .containsExactlyInAnyOrderElementsOf(
             Arrays.stream(CardUse.class.getPermittedSubclasses()).map(Class::getName).toList());
   }
@@ -92,9 +94,9 @@ class CardUseTest {
     List<String> said = new ArrayList<>();
     for (Answers present : table().toList()) {
       for (Answers wanted : table().toList()) {
-        Account there = fits(present).after(Account.EMPTY);
-        Fit.Fits fits = fits(wanted);
-        fits.use().clash(fits, there).ifPresent(
+        Account there = match(present).after(Account.EMPTY);
+        Match match = match(wanted);
+        match.use().clash(match, there).ifPresent(
             why -> said.add(wanted.strategy().getSimpleName() + " beside " + present.strategy().getSimpleName() + ": "
                 + why));
       }
@@ -121,51 +123,55 @@ class CardUseTest {
   void whatClashesIsTooMuchForTheCardAndNothingElseIs() {
     for (Answers present : table().toList()) {
       for (Answers wanted : table().toList()) {
-        Account there = fits(present).after(Account.EMPTY);
-        Fit.Fits fits = fits(wanted);
-        assertThat(fits.after(there).exceeds(HOST.cards().getFirst())).as("%s, %s", present, wanted)
-            .isEqualTo(fits.use().clash(fits, there).isPresent());
-        assertThat(fits.before(fits.after(there))).as("%s, %s", present, wanted).isEqualTo(there);
+        Account there = match(present).after(Account.EMPTY);
+        Match match = match(wanted);
+        Account after = match.after(there);
+        assertThat(after.exceeds(HOST.cards().getFirst())).as("%s, %s", present, wanted)
+            .isEqualTo(match.use().clash(match, there).isPresent());
+        assertThat(match.booking().map(after::minus).orElse(after)).as("%s, %s", present, wanted).isEqualTo(there);
       }
     }
   }
 
   @Test
   void aShareThatIsOversubscribedSaysSo() {
-    Fit.Fits fits = fits(table().iterator().next());
-    assertThat(fits.use().words("it", fits, 150))
+    Match match = match(table().iterator().next());
+    assertThat(match.use().words("it", match, 150))
         .isEqualTo("8 GiB of it, 25 % cores, oversubscribed to 150 % with host memory");
-    assertThat(fits.use().words("it", new Fit.Fits(fits.device(), GIB, 0, fits.use()), 100))
+    assertThat(match.use().words("it", new Match(match.device(), GIB, 0, match.use()), 100))
         .isEqualTo("1 GiB of it, no core limit");
   }
 
   @Test
   void whoOnlyLooksSeesNoMoreThanWhatCouldBeHad() {
     Device shared = device("gpu-0-shared");
-    DeviceAsk ask =
-        new DeviceAsk("gpu", List.of(), new DeviceAsk.Count.Exactly(1), new MemoryRequest.Bytes(200 * GIB),
-            OptionalLong.empty(), List.of(), Placement.DEFAULT, Access.MONITOR, GpuShareConfig.NOT_OVERSUBSCRIBED);
-    assertThat(CardUse.of(ask.strategy(shared.name())).fit(shared, ask))
-        .isEqualTo(new Fit.Refused(new CardRefusal.TooSmall(140 * GIB, 200 * GIB, "h200")));
+    DeviceRequest request =
+        new DeviceRequest("gpu", List.of(), new DeviceRequest.Count.Exactly(1),
+            new CapacityRequest(new MemoryRequest.Bytes(200 * GIB), OptionalLong.empty()), List.of(), Placement.DEFAULT,
+            Access.MONITOR, Modes.INFERRED);
+    assertThat(CardUse.of(request.strategy(shared.name())).match(shared, request))
+        .isEqualTo(new MatchResult.Refused(new CardRefusal.TooSmall(140 * GIB, 200 * GIB, "h200")));
   }
 
-  private static Fit.Fits fits(Answers row) {
+  private static Match match(Answers row) {
     Device device = device(row.device());
-    DeviceAsk ask = ask(row);
-    Fit fit = CardUse.of(ask.strategy(device.name())).fit(device, ask);
-    assertThat(fit).isInstanceOf(Fit.Fits.class);
-    return (Fit.Fits) fit;
+    DeviceRequest request = request(row);
+    MatchResult match = CardUse.of(request.strategy(device.name())).match(device, request);
+    assertThat(match).isInstanceOf(Match.class);
+    return (Match) match;
   }
 
-  private static DeviceAsk ask(Answers row) {
+  private static DeviceRequest request(Answers row) {
     boolean shared = device(row.device()).allowsMultipleAllocations();
     Placement placement = row.strategy() == SharingStrategy.ExclusiveShare.class
         ? Placement.DEFAULT.alone()
         : Placement.DEFAULT;
-    return new DeviceAsk("gpu", List.of(), new DeviceAsk.Count.Exactly(1),
-        shared ? EIGHT : MemoryRequest.of(OptionalLong.empty()), shared ? OptionalLong.of(25) : OptionalLong.empty(),
+    return new DeviceRequest("gpu", List.of(), new DeviceRequest.Count.Exactly(1),
+        shared
+            ? new CapacityRequest(EIGHT, OptionalLong.of(25))
+            : CapacityRequest.of(OptionalLong.empty(), OptionalLong.empty()),
         List.of(), placement, row.strategy() == SharingStrategy.AdminAccess.class ? Access.MONITOR : Access.OWN,
-        GpuShareConfig.NOT_OVERSUBSCRIBED);
+        Modes.INFERRED);
   }
 
   private static Device device(String name) {

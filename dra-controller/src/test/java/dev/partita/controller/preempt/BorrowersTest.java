@@ -47,8 +47,10 @@ class BorrowersTest {
     assertThat(borrowers().smallestFirst(onNode())).hasSize(2);
     Pod other = cluster.waiting("b/other 5 35");
     cluster.state.nominate(
-        new Nomination("b/other", "b", 5, "a", List.of(), PodRequests.of(other), List.of(), Set.of(),
-            new Nomination.Grounds.Guarantee("b"), Set.of("claim of default/z"), cluster.clock.instant()));
+        new Nomination(new Nomination.Preemptor("b/other", "b", 5),
+            new Nomination.Place("a", List.of(), PodRequests.of(other)), List.of(),
+            new Nomination.Grounds.Guarantee("b"),
+            new Nomination.Awaited(Set.of(), Set.of("claim of default/z"), cluster.clock.instant())));
     assertThat(names(borrowers().smallestFirst(onNode()))).isEqualTo("w");
   }
 

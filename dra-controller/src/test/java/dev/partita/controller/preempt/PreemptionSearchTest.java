@@ -129,8 +129,8 @@ class PreemptionSearchTest {
   void allOfAGangAwaitAllVictims() {
     start("a:2", "x 1 a/0 100, y 1 a/1 100");
     assertThat(search(cluster.gang("t0 10 100, t1 10 100")).orElseThrow().values()).allSatisfy(nomination -> {
-      assertThat(nomination.awaited()).isEqualTo(Set.of("default/x", "default/y"));
-      assertThat(nomination.claims()).isEqualTo(Set.of("claim of default/x", "claim of default/y"));
+      assertThat(nomination.awaited().pods()).isEqualTo(Set.of("default/x", "default/y"));
+      assertThat(nomination.awaited().claims()).isEqualTo(Set.of("claim of default/x", "claim of default/y"));
     });
   }
 
@@ -138,11 +138,11 @@ class PreemptionSearchTest {
   void whatAPodIsToGetIsNominated() {
     start("a:1", "x 1 a/0 100");
     Nomination nomination = find(cluster.waiting("p 10 60")).orElseThrow();
-    assertThat(nomination.node()).isEqualTo("a");
-    assertThat(nomination.bookings())
+    assertThat(nomination.place().node()).isEqualTo("a");
+    assertThat(nomination.place().bookings())
         .containsExactly(List.of(new Booking(new CardKey("a", 0), DeviceMode.SHARED, 60 * GpuNodes.GIB, 0)));
-    assertThat(nomination.claims()).containsExactly("claim of default/x");
-    assertThat(nomination.until()).as("the grace period, and what a victim may take beyond it")
+    assertThat(nomination.awaited().claims()).containsExactly("claim of default/x");
+    assertThat(nomination.awaited().until()).as("the grace period, and what a victim may take beyond it")
         .isEqualTo(cluster.clock.instant().plusSeconds(30 + 300));
   }
 
@@ -250,7 +250,7 @@ class PreemptionSearchTest {
 
   private Optional<Nomination> find(Pod pod) {
     String before = cluster.taken();
-    Decision decision = cluster.decisions.of(pod, Map.of());
+    Decision decision = cluster.decisions.of(pod);
     Optional<PreemptionPlan> plan =
         decision instanceof Decision.Wait wait ? search.forPod(pod, wait) : Optional.empty();
     assertThat(cluster.taken()).as("nothing has changed").isEqualTo(before);

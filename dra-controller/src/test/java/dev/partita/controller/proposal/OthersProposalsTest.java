@@ -3,11 +3,11 @@ package dev.partita.controller.proposal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.Driver;
-import dev.partita.api.config.GpuShareConfig.Placement;
 import dev.partita.controller.HeldClock;
+import dev.partita.controller.request.CapacityRequest;
 import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import java.time.Duration;
@@ -22,7 +22,7 @@ class OthersProposalsTest {
 
   private final HeldClock clock = new HeldClock(Instant.EPOCH);
   private final OthersProposals others =
-      new OthersProposals(claim -> Optional.of(ask(2, OptionalLong.of(8L << 30))), clock);
+      new OthersProposals(claim -> Optional.of(request(2, OptionalLong.of(8L << 30))), clock);
 
   @Test
   void theProposalsOfANamespaceCountFromItsFirstOneOnWhicheverClaimTheyAreOn() {
@@ -77,11 +77,12 @@ class OthersProposalsTest {
     assertThat(others.areAbandoned("a")).isFalse();
   }
 
-  private static ClaimRequest ask(int devices, OptionalLong memory) {
-    DeviceAsk ask =
-        new DeviceAsk("gpu", List.of(), new DeviceAsk.Count.Exactly(devices), memory, OptionalLong.empty(), List.of(),
-            Placement.DEFAULT);
-    return new ClaimRequest(new ClaimRef("a", "c", "1"), List.of(new ClaimRequest.RequestAsk("gpu", List.of(ask))),
+  private static ClaimRequest request(int devices, OptionalLong memory) {
+    DeviceRequest request =
+        DeviceRequest.of("gpu", List.of(), new DeviceRequest.Count.Exactly(devices),
+            CapacityRequest.of(memory, OptionalLong.empty()));
+    return new ClaimRequest(new ClaimRef("a", "c", "1"),
+        List.of(new ClaimRequest.NamedRequest("gpu", List.of(request))),
         List.of());
   }
 

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
-import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.quota.Amounts;
@@ -16,10 +15,11 @@ import dev.partita.controller.booking.Booking;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.request.CapacityRequest;
 import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.ClaimRequest.RequestAsk;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.ClaimRequest.NamedRequest;
+import dev.partita.controller.request.DeviceRequest;
 import io.fabric8.kubernetes.api.model.LabelSelector;
 import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -47,12 +47,12 @@ class QuotaLedgerTest {
     quota(limit("", memory("40Gi")));
     ledger.put("1", "a-dev", List.of(share("h-0", 0, 16)));
     ledger.put("2", "a-prod", List.of(share("a-0", 1, 16)));
-    assertThat(ledger.refusal("a-dev", List.of(ask(8)), host("h-0"))).isEmpty();
-    assertThat(ledger.refusal("a-dev", List.of(ask(9)), host("h-0")))
+    assertThat(ledger.refusal("a-dev", List.of(request(8)), host("h-0"))).isEmpty();
+    assertThat(ledger.refusal("a-dev", List.of(request(9)), host("h-0")))
         .contains("namespace quota team-a: 32 GiB of 40 GiB memory, 9 GiB asked");
-    assertThat(ledger.refusal("b", List.of(ask(9)), host("h-0"))).as("another team's").isEmpty();
+    assertThat(ledger.refusal("b", List.of(request(9)), host("h-0"))).as("another team's").isEmpty();
     ledger.remove("1");
-    assertThat(ledger.refusal("a-dev", List.of(ask(9)), host("h-0"))).isEmpty();
+    assertThat(ledger.refusal("a-dev", List.of(request(9)), host("h-0"))).isEmpty();
   }
 
   @Test
@@ -63,7 +63,8 @@ class QuotaLedgerTest {
         .hasValueSatisfying(e -> assertThat(e.why()).isEqualTo("namespace quota team-a: 40 of 50 % cores, 20 % asked"));
     assertThat(ledger.excess("a-dev", List.of(List.of(share("h-0", 0, 1), share("h-0", 1, 1)))))
         .hasValueSatisfying(e -> assertThat(e.why()).isEqualTo("namespace quota team-a: 1 of 2 cards, 2 asked"));
-    assertThat(ledger.refusal("a-dev", List.of(ask(1)), host("h-0"))).contains("namespace quota team-a: 1 of 1 claims");
+    assertThat(ledger.refusal("a-dev", List.of(request(1)), host("h-0")))
+        .contains("namespace quota team-a: 1 of 1 claims");
   }
 
   @Test
@@ -81,15 +82,15 @@ class QuotaLedgerTest {
         new GpuQuotaSpec.Limit("cheap", List.of(), new LabelSelectorBuilder().addToMatchLabels("pool", "cheap").build(),
             memory("10Gi"), Amounts.UNLIMITED));
     ledger.put("1", "a-dev", List.of(share("h-0", 0, 20)));
-    assertThat(ledger.refusal("a-dev", List.of(ask(1)), host("h-0")))
+    assertThat(ledger.refusal("a-dev", List.of(request(1)), host("h-0")))
         .contains("namespace quota team-a/h200: 20 GiB of 20 GiB memory, 1 GiB asked");
-    assertThat(ledger.refusal("a-dev", List.of(ask(10)), host("a-0"))).isEmpty();
-    assertThat(ledger.refusal("a-dev", List.of(ask(11)), host("a-0")))
+    assertThat(ledger.refusal("a-dev", List.of(request(10)), host("a-0"))).isEmpty();
+    assertThat(ledger.refusal("a-dev", List.of(request(11)), host("a-0")))
         .contains("namespace quota team-a/cheap: 0 bytes of 10 GiB memory, 11 GiB asked");
-    assertThat(ledger.refusal("a-dev", ask(10), Map.of(), host("a-0"))).as("there is a host for it").isEmpty();
+    assertThat(ledger.refusal("a-dev", request(10), Map.of(), host("a-0"))).as("there is a host for it").isEmpty();
     assertThat(List.of(host("a-0"), host("h-0"))).as("nowhere")
-        .allMatch(host -> ledger.refusal("a-dev", ask(11), Map.of(), host).isPresent());
-    assertThat(ledger.refusal("a-dev", ask(10), Map.of(), host("h-0"))).as("not on the one where it may go")
+        .allMatch(host -> ledger.refusal("a-dev", request(11), Map.of(), host).isPresent());
+    assertThat(ledger.refusal("a-dev", request(10), Map.of(), host("h-0"))).as("not on the one where it may go")
         .isPresent();
   }
 
@@ -97,11 +98,12 @@ class QuotaLedgerTest {
   void whoCannotChooseTheHostCountsWhatClaimsWaitFor() {
     quota(limit("", memory("40Gi")));
     ledger.put("1", "a-dev", List.of(share("h-0", 0, 16)));
-    Map<String, List<ClaimRequest>> waiting = Map.of("a-prod", List.of(ask(8), ask(8)), "b", List.of(ask(100)));
-    assertThat(ledger.refusal("a-dev", ask(8), waiting, host("h-0"))).isEmpty();
-    assertThat(ledger.refusal("a-dev", ask(9), waiting, host("h-0")))
+    Map<String, List<ClaimRequest>> waiting =
+        Map.of("a-prod", List.of(request(8), request(8)), "b", List.of(request(100)));
+    assertThat(ledger.refusal("a-dev", request(8), waiting, host("h-0"))).isEmpty();
+    assertThat(ledger.refusal("a-dev", request(9), waiting, host("h-0")))
         .contains("namespace quota team-a: 32 GiB of 40 GiB memory, 9 GiB asked");
-    assertThat(ledger.refusal("b", ask(100), waiting, host("h-0"))).as("another team's").isEmpty();
+    assertThat(ledger.refusal("b", request(100), waiting, host("h-0"))).as("another team's").isEmpty();
   }
 
   @Test
@@ -115,7 +117,7 @@ class QuotaLedgerTest {
     ledger.put("2", "a-dev", List.of(share("h-0", 0, 30)));
     assertThat(ledger.isBorrowed("1")).isTrue();
     assertThat(status().limits().getFirst().borrows()).isTrue();
-    assertThat(ledger.refusal("a-dev", List.of(ask(1)), host("h-0"))).isPresent();
+    assertThat(ledger.refusal("a-dev", List.of(request(1)), host("h-0"))).isPresent();
     ledger.remove("1");
     ledger.remove("2");
     assertThat(ledger.isGuaranteed("a-dev", List.of(List.of(share("h-0", 0, 20))))).isTrue();
@@ -125,7 +127,7 @@ class QuotaLedgerTest {
   void aSpecThatCannotBeReadIsNamedAndTheRestHolds() {
     quota(limit("bad", memory("a lot")), limit("good", memory("1Gi")));
     assertThat(status().problem()).isEqualTo("spec.limits[0]: memory is not a quantity");
-    assertThat(ledger.refusal("a-dev", List.of(ask(2)), host("h-0"))).isPresent();
+    assertThat(ledger.refusal("a-dev", List.of(request(2)), host("h-0"))).isPresent();
   }
 
   @Test
@@ -188,14 +190,14 @@ class QuotaLedgerTest {
     quota(limit("", new Amounts(null, 50L, null, null)));
     assertThat(ledger.refusal("a-dev", List.of(exclusive()), host("h-0")))
         .contains("namespace quota team-a: 0 of 50 % cores, 100 % asked");
-    assertThat(ledger.refusal("a-dev", List.of(ask(1)), host("h-0"))).isEmpty();
+    assertThat(ledger.refusal("a-dev", List.of(request(1)), host("h-0"))).isEmpty();
   }
 
   private static ClaimRequest exclusive() {
-    DeviceAsk small = ask(1).requests().getFirst().alternatives().getFirst();
-    DeviceAsk alone = new DeviceAsk("gpu", small.selectors(), small.count(), small.memory(), small.cores(), List.of(),
-        small.placement().alone());
-    return new ClaimRequest(new ClaimRef("a-dev", "c", "uid"), List.of(new RequestAsk("gpu", List.of(alone))),
+    DeviceRequest small = request(1).requests().getFirst().alternatives().getFirst();
+    DeviceRequest alone =
+        small.placed(small.placement().alone());
+    return new ClaimRequest(new ClaimRef("a-dev", "c", "uid"), List.of(new NamedRequest("gpu", List.of(alone))),
         List.of());
   }
 
@@ -211,13 +213,12 @@ class QuotaLedgerTest {
     return new Booking(new CardKey(node, card), DeviceMode.SHARED, gib * GIB, 0);
   }
 
-  private static ClaimRequest ask(long gib) {
-    DeviceAsk ask =
-        new DeviceAsk(
-            "gpu", List.of(), new DeviceAsk.Count.Exactly(1), OptionalLong.of(gib * GIB), OptionalLong.empty(),
-            List.of(),
-            GpuShareConfig.DEFAULT.placement());
-    return new ClaimRequest(new ClaimRef("a-dev", "c", "uid"), List.of(new RequestAsk("gpu", List.of(ask))), List.of());
+  private static ClaimRequest request(long gib) {
+    DeviceRequest request =
+        DeviceRequest.of("gpu", List.of(), new DeviceRequest.Count.Exactly(1),
+            CapacityRequest.of(OptionalLong.of(gib * GIB), OptionalLong.empty()));
+    return new ClaimRequest(new ClaimRef("a-dev", "c", "uid"), List.of(new NamedRequest("gpu", List.of(request))),
+        List.of());
   }
 
   private static GpuHost host(String name) {

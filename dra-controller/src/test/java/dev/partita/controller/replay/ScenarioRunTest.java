@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.controller.replay.Scenarios.Numbers;
 import dev.partita.controller.request.PodNeeds;
 import java.io.IOException;
+import java.io.InputStream;
+import java.util.Objects;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -19,7 +21,7 @@ class ScenarioRunTest {
   void sharesArePackedNearlyAsTightlyAsCanBe(PodSizes sizes, double most) throws IOException {
     ScenarioReport report = play("shares", sizes);
     assertThat(report.failed()).isZero();
-    assertThat(report.gpusTouched()).isLessThanOrEqualTo((int) (report.gpusFloor() * most));
+    assertThat(report.cards().touched()).isLessThanOrEqualTo((int) (report.cards().floor() * most));
   }
 
   static Stream<Arguments> podSizes() {
@@ -47,10 +49,16 @@ class ScenarioRunTest {
   }
 
   private static ScenarioReport play(String name, PodSizes sizes) throws IOException {
-    return ScenarioRun.play(AllocatorBench.ours(), scenario(name), sizes);
+    return ScenarioRun.play(file(), scenario(name), sizes);
   }
 
   private static Scenarios.Scenario scenario(String name) throws IOException {
-    return AllocatorBench.ours().scenarios().stream().filter(s -> s.name().equals(name)).findFirst().orElseThrow();
+    return file().scenarios().stream().filter(s -> s.name().equals(name)).findFirst().orElseThrow();
+  }
+
+  private static Scenarios file() throws IOException {
+    try (InputStream json = Objects.requireNonNull(ScenarioRunTest.class.getResourceAsStream("scenarios.json"))) {
+      return Scenarios.read(json);
+    }
   }
 }

@@ -3,16 +3,16 @@ package dev.partita.controller.state;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.DeviceMode;
-import dev.partita.api.config.GpuShareConfig;
 import dev.partita.controller.HeldClock;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.proposal.OthersProposals;
+import dev.partita.controller.request.CapacityRequest;
 import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.DeviceRequest;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
@@ -35,13 +35,11 @@ class ClaimLedgerTest {
       new ClaimRequest(
           CLAIM,
           List.of(
-              new ClaimRequest.RequestAsk(
+              new ClaimRequest.NamedRequest(
                   "gpu",
                   List.of(
-                      new DeviceAsk(
-                          "gpu", List.of(), new DeviceAsk.Count.Exactly(1), OptionalLong.of(8), OptionalLong.of(25),
-                          List.of(),
-                          GpuShareConfig.Placement.DEFAULT)))),
+                      DeviceRequest.of("gpu", List.of(), new DeviceRequest.Count.Exactly(1),
+                          CapacityRequest.of(OptionalLong.of(8), OptionalLong.of(25)))))),
           List.of());
 
   private final Set<String> bound = new HashSet<>(Set.of("pod-uid"));

@@ -85,8 +85,8 @@ class SchedulerQuotasTest {
     try (SchedulerQuotas quotas =
         new SchedulerQuotas(
             view,
-            (host, ask, inTime) -> {
-              if (ask.claim().name().equals("slow")) {
+            (host, request, inTime) -> {
+              if (request.claim().name().equals("slow")) {
                 evaluating.countDown();
                 await(go);
               }
@@ -118,7 +118,7 @@ class SchedulerQuotasTest {
     try (SchedulerQuotas quotas =
         new SchedulerQuotas(
             view,
-            (host, ask, inTime) -> {
+            (host, request, inTime) -> {
               clock.advance(SchedulerQuotas.PATIENCE.plusMillis(1));
               inTime.run();
               return true;
@@ -132,7 +132,7 @@ class SchedulerQuotasTest {
   @Test
   void whoHoldsTheBooksForTooLongIsSeenByTheLivenessProbeUntilHeLetsGo() throws Exception {
     Duration most = Duration.ofMinutes(1);
-    try (SchedulerQuotas quotas = new SchedulerQuotas(view, (host, ask, inTime) -> true, clock);
+    try (SchedulerQuotas quotas = new SchedulerQuotas(view, (host, request, inTime) -> true, clock);
         HttpListener health = HealthServer.start(0, () -> quotas.stuck(most), Optional::empty)) {
       quotas.books().lock();
       clock.advance(most);

@@ -216,7 +216,7 @@ class SchedulerStateTest {
 
   /** Where the pod would go now; empty if it has a place, or finds none. */
   private Optional<PodPlan> plan(String pod) {
-    return cluster.decisions.of(pod(pod), Map.of()) instanceof Decision.Allocate(PodPlan plan)
+    return cluster.decisions.of(pod(pod)) instanceof Decision.Allocate(PodPlan plan)
         ? Optional.of(plan)
         : Optional.empty();
   }
@@ -224,7 +224,7 @@ class SchedulerStateTest {
   /** Of what the pod would get on that card of an empty node. */
   private Nomination nomination(String pod, String node, int card) {
     PodPlan plan =
-        ((Decision.Allocate) cluster().decisions.of(pod(pod), Map.of())).plan();
+        ((Decision.Allocate) cluster().decisions.of(pod(pod))).plan();
     var bookings =
         plan.outcome().claims().stream().map(ClaimPlacement::bookings)
             .map(
@@ -235,8 +235,9 @@ class SchedulerStateTest {
                     .toList())
             .toList();
     int priority = Objects.requireNonNull(pod(pod).getSpec().getPriority());
-    return new Nomination(uid(pod), "default", priority, node, bookings, PodRequests.of(pod(pod)), List.of(), Set.of(),
-        new Nomination.Grounds.Priority(), Set.of(claim("r" + card)), Instant.EPOCH);
+    return new Nomination(new Nomination.Preemptor(uid(pod), "default", priority),
+        new Nomination.Place(node, bookings, PodRequests.of(pod(pod))), List.of(), new Nomination.Grounds.Priority(),
+        new Nomination.Awaited(Set.of(), Set.of(claim("r" + card)), Instant.EPOCH));
   }
 
   private Pod pod(String name) {

@@ -2,11 +2,11 @@ package dev.partita.controller.turns;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.api.config.GpuShareConfig.Placement;
+import dev.partita.controller.request.CapacityRequest;
 import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.request.ClaimRequest;
-import dev.partita.controller.request.ClaimRequest.RequestAsk;
-import dev.partita.controller.request.DeviceAsk;
+import dev.partita.controller.request.ClaimRequest.NamedRequest;
+import dev.partita.controller.request.DeviceRequest;
 import io.fabric8.kubernetes.api.model.NodeSelectorRequirement;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
@@ -77,9 +77,10 @@ class PodShapeTest {
   }
 
   private static PodShape shape(Pod pod, String claim, long bytes) {
-    DeviceAsk ask = new DeviceAsk("gpu", List.of(), new DeviceAsk.Count.Exactly(1), OptionalLong.of(bytes),
-        OptionalLong.empty(), List.of(), Placement.DEFAULT);
+    DeviceRequest request =
+        DeviceRequest.of("gpu", List.of(), new DeviceRequest.Count.Exactly(1),
+            CapacityRequest.of(OptionalLong.of(bytes), OptionalLong.empty()));
     return PodShape.of(pod, List.of(), List.of(new ClaimRequest(new ClaimRef("n", claim, "uid-" + claim),
-        List.of(new RequestAsk("gpu", List.of(ask))), List.of())));
+        List.of(new NamedRequest("gpu", List.of(request))), List.of())));
   }
 }

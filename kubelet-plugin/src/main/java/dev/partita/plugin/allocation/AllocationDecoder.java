@@ -13,6 +13,7 @@ import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.MigProfile;
 import dev.partita.api.sharing.SharingStrategy;
+import dev.partita.api.sharing.SharingStrategy.ModeField;
 import dev.partita.plugin.claim.AdminAccess;
 import dev.partita.plugin.claim.CardIdentity;
 import dev.partita.plugin.claim.CardUse;
@@ -167,10 +168,19 @@ public final class AllocationDecoder {
               + ", so others may have the same part of the card. Have its tolerations name the keys of the taints that it is"
               + " to tolerate, such as " + Driver.HEALTH_TAINT + ", and make the claim and the pod anew");
     }
-    if (!SharingStrategy.canOversubscribe(name.get().mode()) && !monitor
-        && config.oversubscribe() != GpuShareConfig.NOT_OVERSUBSCRIBED) {
-      return refuse(at + " is no share, and its config asks to oversubscribe, which only a share can");
+    Optional<ModeField> unfulfilled =
+        monitor
+            ? Optional.empty()
+            : SharingStrategy.unfulfilled(name.get().mode(), config.oversubscribe(), config.placement());
+    if (unfulfilled.isPresent()) {
+      return refuse(
+          at + switch (unfulfilled.get()) {
+            case OVERSUBSCRIBE -> " is no share, and its config asks to oversubscribe, which only a share can";
+            case EXCLUSIVE ->
+                " is a MIG instance, which does not keep others off its card, and its config asks for a card of its own";
+          });
     }
+
     SharingStrategy strategy = SharingStrategy.of(name.get(), config.placement(), monitor);
     CardUse use;
     switch (strategy) {
@@ -188,10 +198,7 @@ public final class AllocationDecoder {
               at + ": the card cannot be cut into such MIG instances"
                   + (gpu.get().migProfiles().isEmpty() ? ", or the node's plugin may not do that (--mig)" : ""));
         }
-        if (config.placement().exclusive() && !SharingStrategy.canBeExclusive(name.get().mode())) {
-          return refuse(at
-              + " is a MIG instance, which does not keep others off its card, and its config asks for a card of its own");
-        }
+
         use = MigInstance.of(profile.get(), slot);
       }
       case SharingStrategy.WholeCard _ -> use = new WholeCard();

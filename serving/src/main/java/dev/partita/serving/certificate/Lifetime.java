@@ -4,7 +4,7 @@ import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
 
-/** From when until when a certificate is good, and when another one is due. */
+/** The time during which a certificate is good, and when the next one is due. */
 public record Lifetime(Instant begin, Instant end) {
   /** Certificates begin earlier than they are made, for the sake of API servers whose clocks are late. */
   public static final Duration BACKDATED = Duration.ofMinutes(10);

@@ -15,8 +15,8 @@ import javax.net.ssl.X509ExtendedKeyManager;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What connections are served with: it can be exchanged while they come in, and each has one certificate with its own
- * key. As long as there is none, handshakes fail.
+ * Holds the certificate and key that connections are served with. They can be exchanged at any time; each connection
+ * has one certificate with its own key. As long as there is none, handshakes fail.
  */
 public final class ServingKeys extends X509ExtendedKeyManager {
   private record Generation(String alias, KeyedCertificate keyed) {}

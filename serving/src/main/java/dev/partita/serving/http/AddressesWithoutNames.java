@@ -7,10 +7,10 @@ import java.net.spi.InetAddressResolverProvider;
 import java.util.stream.Stream;
 
 /**
- * Has the JVM look up no name of an address; names are resolved to addresses as ever.
- * {@code com.sun.net.httpserver.HttpsServer} asks DNS for the name of each peer before the TLS handshake (JDK 25,
- * {@code sun.net.httpserver.SSLStreams}): where nobody answers such questions, or slowly, an API server would give up
- * on the admission webhooks. Loaded by {@link java.util.ServiceLoader}.
+ * Lets the JVM look up no name of an address; names are still resolved to addresses. {@code
+ * com.sun.net.httpserver.HttpsServer} asks DNS for the name of each peer before the TLS handshake (JDK 25, {@code
+ * sun.net.httpserver.SSLStreams}). Where DNS answers slowly or not at all, an API server would give up on the admission
+ * webhooks. Loaded by {@link java.util.ServiceLoader}.
  */
 public final class AddressesWithoutNames extends InetAddressResolverProvider {
   @Override

@@ -11,9 +11,9 @@ import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
 /**
- * The open connections of a server. When there are as many as there may be, the one that has been kept waiting for its
- * next request the longest makes room for a new one, those first that never sent a whole request: so whoever opens many
- * connections, and sends little on them, ends his own. For any thread.
+ * Keeps the open connections of a server. When there are as many as there may be, one is closed for a new one: first
+ * one that never sent a whole request, and of these the one that has waited longest for its next request. So a client
+ * that opens many connections, and sends little on them, loses its own. For any thread.
  */
 final class Connections {
   private final int most;

@@ -3,7 +3,7 @@ package dev.partita.serving.http;
 import java.util.Map;
 
 /**
- * An answer, in full.
+ * A complete answer.
  *
  * @param type of the body, with its charset
  * @param headers besides the type and the length

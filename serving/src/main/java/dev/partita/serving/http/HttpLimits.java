@@ -3,8 +3,8 @@ package dev.partita.serving.http;
 import java.time.Duration;
 
 /**
- * What one connection of a server may have. Whoever reaches a port may open one: a client that sends nothing, or half
- * of it, must cost nobody anything.
+ * Limits for one connection of a server. Whoever reaches a port may open one, so a client that sends nothing, or half a
+ * request, must cost others nothing.
  */
 public final class HttpLimits {
   /** Seconds for a handshake and a request to arrive, however slowly. */

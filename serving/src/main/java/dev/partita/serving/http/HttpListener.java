@@ -35,9 +35,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An HTTP/1.1 server, with or without encryption, that answers whatever others do to its port: a thread accepts, every
- * connection has a thread of its own and {@link HttpLimits}, and {@link Connections} says whose turn it is to go. What
- * is sent and answered is read and written by Apache HttpCore.
+ * Serves HTTP/1.1, with or without encryption, and answers whatever others do to its port. One thread accepts
+ * connections, every connection has a thread of its own and {@link HttpLimits}, and {@link Connections} says which one
+ * is closed. Apache HttpCore reads and writes requests and answers.
  */
 public final class HttpListener implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(HttpListener.class);

@@ -5,24 +5,24 @@ import dev.partita.controller.booking.Booking;
 import dev.partita.controller.inventory.Device;
 import java.util.Optional;
 
-/** Whether a device can serve an ask as its card stands. */
-public sealed interface Fit {
+/** Whether a device can serve a request, and what of its card it then takes, or why not. */
+public sealed interface MatchResult {
   /**
-   * It can.
+   * It can serve the request.
    *
    * @param memory bytes that a share would have; 0 for a whole card or a MIG instance
    * @param cores percent that a share would have; 0 for a whole card or a MIG instance
    * @param use how it would be had
    */
-  record Fits(Device device, long memory, int cores, CardUse use) implements Fit {
-    /** What of the card it takes from others. */
+  record Match(Device device, long memory, int cores, CardUse use) implements MatchResult {
+    /** What it takes of the card from others. */
     public Taking takes() {
       return use.takes();
     }
 
     /** The same of another device that is like it. */
-    public Fits on(Device other) {
-      return new Fits(other, memory, cores, use);
+    public Match on(Device other) {
+      return new Match(other, memory, cores, use);
     }
 
     /** What it books of the card; empty if it takes nothing. */
@@ -34,12 +34,8 @@ public sealed interface Fit {
     public Account after(Account before) {
       return booking().map(before::plus).orElse(before);
     }
-
-    /** The card's account before it was taken. */
-    public Account before(Account after) {
-      return booking().map(after::minus).orElse(after);
-    }
   }
 
-  record Refused(CardRefusal why) implements Fit {}
+  /** It cannot serve the request. */
+  record Refused(CardRefusal why) implements MatchResult {}
 }

@@ -1,7 +1,6 @@
 package dev.partita.controller.request;
 
 import dev.partita.api.DeviceName;
-import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.config.GpuShareConfig.Placement;
 import dev.partita.api.sharing.SharingStrategy;
 import dev.partita.controller.inventory.Device;
@@ -14,67 +13,45 @@ import java.util.OptionalLong;
  * @param name as results name it: the request's, or {@code request/subrequest}
  * @param selectors what a device must satisfy, the class's first
  * @param count how many
- * @param memory of each
- * @param cores percent of each; empty for what the device's policy says, which is none
+ * @param capacity how much of each
  * @param tolerations taints that do not matter
  * @param placement how to choose among cards
  * @param access whether the devices are to be had or only looked at
- * @param oversubscribe how much memory the container gets, in percent of what a share has of the card; 100 for no more
- *        than that
- * @param reading how it is understood where Kubernetes leaves that to the allocator
+ * @param modes of a card that the selectors match in several modes, those that serve the request
  */
-public record DeviceAsk(
+public record DeviceRequest(
     String name,
     List<Selector> selectors,
     Count count,
-    MemoryRequest memory,
-    OptionalLong cores,
+    CapacityRequest capacity,
     List<Toleration> tolerations,
     Placement placement,
     Access access,
-    int oversubscribe,
-    Reading reading) {
-  public DeviceAsk {
+    Modes modes) {
+  public DeviceRequest {
     selectors = List.copyOf(selectors);
     tolerations = List.copyOf(tolerations);
   }
 
-  /** Read as it is meant. */
-  public DeviceAsk(
-      String name,
-      List<Selector> selectors,
-      Count count,
-      MemoryRequest memory,
-      OptionalLong cores,
-      List<Toleration> tolerations,
-      Placement placement,
-      Access access,
-      int oversubscribe) {
-    this(name, selectors, count, memory, cores, tolerations, placement, access, oversubscribe, Reading.AS_MEANT);
+  /** Devices to have, on whichever cards the selectors match and no taint keeps off. */
+  public static DeviceRequest of(String name, List<Selector> selectors, Count count, CapacityRequest capacity) {
+    return new DeviceRequest(name, selectors, count, capacity, List.of(), Placement.DEFAULT, Access.OWN,
+        Modes.INFERRED);
   }
 
-  /** An ask for devices to have. */
-  public DeviceAsk(
-      String name,
-      List<Selector> selectors,
-      Count count,
-      MemoryRequest memory,
-      OptionalLong cores,
-      List<Toleration> tolerations,
-      Placement placement) {
-    this(name, selectors, count, memory, cores, tolerations, placement, Access.OWN, GpuShareConfig.NOT_OVERSUBSCRIBED);
+  /** How much memory of each device. */
+  public MemoryRequest memory() {
+    return capacity.memory();
   }
 
-  /** Memory as an amount: so many bytes of each, or nothing said. */
-  public DeviceAsk(
-      String name,
-      List<Selector> selectors,
-      Count count,
-      OptionalLong bytes,
-      OptionalLong cores,
-      List<Toleration> tolerations,
-      Placement placement) {
-    this(name, selectors, count, MemoryRequest.of(bytes), cores, tolerations, placement);
+  /** Percent of each device's time; empty for what its policy says. */
+  public OptionalLong cores() {
+    return capacity.cores();
+  }
+
+  /** How much memory the container gets, in percent of what a share has of the card. */
+  public int oversubscribe() {
+    return capacity.oversubscribe();
   }
 
   /** Whether its devices are only looked at: whoever else has them keeps them. */
@@ -88,29 +65,23 @@ public record DeviceAsk(
   }
 
   /** The same chosen among cards in another way. */
-  public DeviceAsk placed(Placement other) {
-    return new DeviceAsk(name, selectors, count, memory, cores, tolerations, other, access, oversubscribe, reading);
+  public DeviceRequest placed(Placement other) {
+    return new DeviceRequest(name, selectors, count, capacity, tolerations, other, access, modes);
   }
 
-  /** The same read in another way. */
-  public DeviceAsk read(Reading other) {
-    return other == reading
+  /** The same served by other modes. */
+  public DeviceRequest withModes(Modes other) {
+    return other == modes
         ? this
-        : new DeviceAsk(name, selectors, count, memory, cores, tolerations, placement, access, oversubscribe, other);
+        : new DeviceRequest(name, selectors, count, capacity, tolerations, placement, access, other);
   }
 
-  /** Which devices of a card serve an ask, among those that have what it asks for. */
-  public enum Reading {
-    /**
-     * Of a card that the selectors match in several modes the one that the capacities speak of: what somebody means who
-     * writes it.
-     */
-    AS_MEANT,
-    /**
-     * Whichever of a card's devices the selectors match: no more than what it says, as Kubernetes' own allocator reads
-     * it.
-     */
-    AS_WRITTEN
+  /** Which modes of a card serve a request whose selectors match the card in several. */
+  public enum Modes {
+    /** The one that the request's capacities speak of: memory or cores mean a share, for example. */
+    INFERRED,
+    /** Every mode that the selectors match, as for Kubernetes' own allocator. */
+    ANY
   }
 
   /** What a claim gets to do with its devices. */
