@@ -30,9 +30,9 @@ final class ForecastHost {
    * @param kinds a number for each kind of card
    */
   static FreeParts empty(HostState hostState, Capacity capacity, ToIntFunction<CardClass> kinds) {
-    long[] empty = new long[hostState.cardClasses().size()];
+    long[] empty = new long[hostState.positions().size()];
     for (int i = 0; i < empty.length; i++) {
-      empty[i] = FreeParts.card(kinds.applyAsInt(hostState.cardClasses().get(i)), Demand.CARD, Demand.CARD);
+      empty[i] = FreeParts.card(kinds.applyAsInt(hostState.cardClass(i)), Demand.CARD, Demand.CARD);
     }
     return FreeParts.of(coarse(cpu(capacity.total())), coarse(mebibytes(capacity.total())), empty);
   }
@@ -46,11 +46,11 @@ final class ForecastHost {
       Capacity capacity,
       FreeParts empty,
       ToIntFunction<CardClass> kinds) {
-    long[] now = new long[hostState.cardClasses().size()];
+    long[] now = new long[hostState.positions().size()];
     for (int i = 0; i < now.length; i++) {
       long sellable = hostState.host().cards().get(i).sellableMemory();
       Account account = hostState.accounts().get(i);
-      int kind = kinds.applyAsInt(hostState.cardClasses().get(i));
+      int kind = kinds.applyAsInt(hostState.cardClass(i));
       long free = Math.max(0, sellable - account.memory());
       // A card that is not wholly free must not look so, however small the share.
       int memory = (int) Math.min(account.shares() > 0 ? Demand.CARD - 1 : Demand.CARD,

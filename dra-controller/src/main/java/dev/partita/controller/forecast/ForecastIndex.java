@@ -75,9 +75,11 @@ public final class ForecastIndex {
     if (anew) {
       hosts.clear();
       kinds.clear();
-      hostStates.values()
-          .forEach(
-              hostState -> hostState.cardClasses().forEach(cardClass -> kinds.putIfAbsent(cardClass, kinds.size())));
+      for (HostState hostState : hostStates.values()) {
+        for (int i = 0; i < hostState.positions().size(); i++) {
+          kinds.putIfAbsent(hostState.cardClass(i), kinds.size());
+        }
+      }
       hostStates.values().forEach(hostState -> hosts.add(hostState, host(hostState)));
       costs.clear();
       outdated = true;

@@ -150,7 +150,8 @@ public final class HostIndex {
     }
     if (gone) {
       Set<CardClass> used = new HashSet<>();
-      hostStates.values().forEach(hostState -> used.addAll(hostState.cardClasses()));
+      hostStates.values().forEach(
+          hostState -> hostState.positions().forEach(position -> used.add(position.cardClass())));
       cardClasses.values().retainAll(used);
       positions.values().removeIf(position -> !used.contains(position.cardClass()));
       wholeCardIndexes.values().removeIf(wholeCards -> wholeCards.byUntouched().isEmpty());

@@ -14,7 +14,6 @@ import java.util.Set;
 /**
  * A host with what is free of each of its cards.
  *
- * @param cardClasses the classes of its cards, by position
  * @param positions where its cards are, by position
  * @param wholeCards the index of hosts of its shape
  * @param free what is free on all its cards, in parts as {@link PlacementScore} counts them
@@ -25,7 +24,6 @@ import java.util.Set;
  */
 public record HostState(
     GpuHost host,
-    List<CardClass> cardClasses,
     List<CardPosition> positions,
     WholeCardIndex wholeCards,
     long free,
@@ -42,12 +40,11 @@ public record HostState(
   record FreePart(CardClass cardClass, boolean untouched, long memory, int cores) {}
 
   static HostState of(GpuHost host, List<CardPosition> positions, WholeCardIndex wholeCards, Accounts books) {
-    List<CardClass> cardClasses = positions.stream().map(CardPosition::cardClass).toList();
     long sum = 0;
-    Account[] taken = new Account[cardClasses.size()];
+    Account[] taken = new Account[positions.size()];
     BitSet whole = new BitSet();
     Set<FreePart> open = new HashSet<>();
-    for (int i = 0; i < cardClasses.size(); i++) {
+    for (int i = 0; i < positions.size(); i++) {
       Card card = host.cards().get(i);
       Account account = books.of(card.key());
       taken[i] = account;
@@ -55,13 +52,18 @@ public record HostState(
       whole.set(i, account.isUntouched());
       if (!account.isClosedToShares()) {
         long memory = Math.max(0, card.sellableMemory() - account.memory());
-        open.add(new FreePart(cardClasses.get(i), account.isUntouched(), memory,
+        open.add(new FreePart(positions.get(i).cardClass(), account.isUntouched(), memory,
             Math.max(0, Account.CORES - account.cores())));
       }
     }
     List<Account> accounts = List.of(taken);
-    return new HostState(host, cardClasses, positions, wholeCards, sum, accounts, whole, open,
+    return new HostState(host, positions, wholeCards, sum, accounts, whole, open,
         new OccupancyKey(positions, accounts));
+  }
+
+  /** The class of the card at that position. */
+  public CardClass cardClass(int position) {
+    return positions.get(position).cardClass();
   }
 
   /** The same host after its accounts changed. */

@@ -264,11 +264,12 @@ public final class OrderedSearch {
       Map.Entry<BitSet, NavigableSet<IndexEntry>> group,
       List<DeviceRequest> requests,
       Collection<List<CardClass>> useful) {
-    List<CardClass> kinds = group.getValue().first().host().cardClasses();
+    HostState any = group.getValue().first().host();
     Iterator<List<CardClass>> usefulKinds = useful.iterator();
     for (DeviceRequest request : requests) {
       List<CardClass> wanted = usefulKinds.next();
-      if (group.getKey().stream().filter(position -> wanted.contains(kinds.get(position))).count() < count(request)) {
+      if (group.getKey().stream().filter(position -> wanted.contains(any.cardClass(position))).count()
+          < count(request)) {
         return false;
       }
     }

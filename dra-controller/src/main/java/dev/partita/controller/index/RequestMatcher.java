@@ -79,7 +79,7 @@ public final class RequestMatcher {
 
   /** The group of that card: all of its cards serve the request in the same way, if it goes by positions. */
   public CardGroup group(HostState hostState, int position) {
-    return ofKinds ? hostState.cardClasses().get(position) : hostState.positions().get(position);
+    return ofKinds ? hostState.cardClass(position) : hostState.positions().get(position);
   }
 
   /** The first match on a card of that kind; empty if no device of it can serve the request. */

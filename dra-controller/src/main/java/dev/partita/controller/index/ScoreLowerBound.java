@@ -102,7 +102,7 @@ final class ScoreLowerBound {
   /** The cost of two shares, which are on two cards or on one. */
   private static CardCost ofPair(HostState hostState, Open first, Open second) {
     CardCost best = first.cheapest().plus(second.cheapest());
-    for (int i = 0; i < hostState.cardClasses().size(); i++) {
+    for (int i = 0; i < hostState.positions().size(); i++) {
       if ((first.cards() & second.cards() & 1L << i) != 0) {
         Card card = hostState.host().cards().get(i);
         Account account = hostState.accounts().get(i);
@@ -125,7 +125,7 @@ final class ScoreLowerBound {
     for (Open share : shares) {
       long[] before = new long[Long.bitCount(share.cards())];
       int count = 0;
-      for (int i = 0; i < hostState.cardClasses().size(); i++) {
+      for (int i = 0; i < hostState.positions().size(); i++) {
         if ((share.cards() & 1L << i) != 0) {
           Account account = hostState.accounts().get(i);
           before[count++] = new CardCost(account.isUntouched() ? 1 : 0, 0,
@@ -178,7 +178,7 @@ final class ScoreLowerBound {
 
     /** Null if there are too few. */
     static @Nullable Open of(RequestMatcher matcher, HostState hostState) {
-      int positions = hostState.cardClasses().size();
+      int positions = hostState.positions().size();
       if (positions > Long.SIZE) {
         return unclear(matcher);
       }
