@@ -1,6 +1,5 @@
 package dev.partita.controller;
 
-import dev.partita.api.Driver;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
