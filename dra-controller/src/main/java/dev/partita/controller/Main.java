@@ -162,7 +162,7 @@ public final class Main implements Callable<Integer> {
       System.setProperty(LOG_SETTINGS, "dev/partita/controller/logback.xml");
     }
     Thread.setDefaultUncaughtExceptionHandler(Main::ended);
-    System.exit(new CommandLine(new Main()).setCaseInsensitiveEnumValuesAllowed(true).execute(arguments));
+    System.exit(new CommandLine(new Main()).execute(arguments));
   }
 
   /**

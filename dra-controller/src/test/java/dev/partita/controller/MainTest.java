@@ -3,6 +3,7 @@ package dev.partita.controller;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.controller.certificate.WebhookNames;
+import dev.partita.serving.metrics.MetricsReaders;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import java.io.PrintWriter;
@@ -51,9 +52,19 @@ class MainTest {
     assertThat(webhook.names().secret()).isEqualTo("partita-webhook-certificate");
   }
 
+  @Test
+  void metricsAreServedWhereAPortIsGivenToWhoMayReadThem() {
+    assertThat(settings().metrics()).isEmpty();
+    assertThat(settings("--metrics-port=9400").metrics())
+        .contains(new ControllerSettings.MetricsEndpoint(9400, MetricsReaders.TOKEN));
+    assertThat(settings("--metrics-port=9400", "--metrics-access=everybody").metrics())
+        .contains(new ControllerSettings.MetricsEndpoint(9400, MetricsReaders.EVERYBODY));
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"--webhook-port=many", "--webhook-port=70000", "--health-port=many",
-    "--health-port=70000", "--explain-port=-1", "--lease-duration=5", "--renew-deadline=0", "--template-grace=-1",
+    "--health-port=70000", "--explain-port=-1", "--metrics-port=70000", "--metrics-access=nobody", "--lease-duration=5",
+    "--renew-deadline=0", "--template-grace=-1",
     "--webhook-port=8443 --webhook-drain=21", "--colour=red"})
   void badInputIsOneLineAndExitStatusTwo(String arguments) {
     StringWriter err = new StringWriter();
@@ -66,7 +77,8 @@ class MainTest {
   void helpNamesEveryOptionsTwinInTheEnvironment() {
     String help = new CommandLine(new Main()).getUsageMessage(CommandLine.Help.Ansi.OFF);
     for (String name : new String[]{"IDENTITY", "LEADER_ELECT", "NAMESPACE", "LEASE_NAME", "LEASE_DURATION",
-      "RENEW_DEADLINE", "RETRY_PERIOD", "HEALTH_PORT", "EXPLAIN_PORT", "WEBHOOK_PORT", "WEBHOOK_SERVICE",
+      "RENEW_DEADLINE", "RETRY_PERIOD", "HEALTH_PORT", "METRICS_PORT", "METRICS_ACCESS", "EXPLAIN_PORT", "WEBHOOK_PORT",
+      "WEBHOOK_SERVICE",
       "WEBHOOK_DRAIN", "KEEP_WEBHOOK_CERTIFICATE", "TEMPLATE_GRACE"}) {
       assertThat(help).contains("PARTITA_" + name);
     }

@@ -7,10 +7,11 @@ import dev.partita.plugin.nvml.CardFigure;
 import dev.partita.plugin.usage.verdict.ShareUse;
 import dev.partita.serving.metrics.Family;
 import dev.partita.serving.metrics.Samples;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.stream.Stream;
 
@@ -55,7 +56,7 @@ final class DcgmDialect implements Dialect {
     for (NodeSnapshot.Card card : node.cards()) {
       String[] whole = labels(node, card, card.devices().stream()
           .filter(device -> device.grant().share().isEmpty() && device.grant().mig().isEmpty() && device.takes())
-          .findFirst().orElse(null));
+          .findFirst());
       for (Whole of : OF_THE_CARD) {
         card.figure(of.figure()).ifPresent(value -> into.put(of.family(), value / of.unit(), whole));
       }
@@ -66,7 +67,7 @@ final class DcgmDialect implements Dialect {
       double free = 0;
       for (Map.Entry<NodeSnapshot.Device, ShareUse> share : shares.entrySet()) {
         NodeSnapshot.Device device = share.getKey();
-        String[] labels = labels(node, card, device);
+        String[] labels = labels(node, card, Optional.of(device));
         double bytes = share.getValue().bytes();
         double left = Math.max(0, device.memoryBytes() - bytes);
         into.add(USED, bytes / MIB, labels);
@@ -88,18 +89,15 @@ final class DcgmDialect implements Dialect {
     return all.isPresent() ? OptionalDouble.of(Math.max(0, all.getAsDouble() - told)) : all;
   }
 
-  private static String[] labels(
-      NodeSnapshot node,
-      NodeSnapshot.Card card,
-      NodeSnapshot.@org.jspecify.annotations.Nullable Device device) {
-    List<String> labels = new ArrayList<>(List.of(
-        String.valueOf(card.gpu().index()), card.gpu().uuid(),
-        card.gpu().pciBusId() == null ? "" : "0000" + card.gpu().pciBusId().toUpperCase(java.util.Locale.ROOT),
-        "nvidia" + card.gpu().minor(), card.gpu().productName(), node.node(), node.driverVersion()));
-    labels.addAll(device == null
-        ? List.of("", "", "", "", "", "", "", "")
-        : List.of(device.containers().isEmpty() ? "" : device.claim().namespace(), device.pod(), device.container(),
-            device.claim().namespace(), device.claim().name(), Driver.NAME, node.pool(), device.grant().device()));
-    return labels.toArray(String[]::new);
+  /** Labels of a device's samples, or of what of the card is nobody's. */
+  private static String[] labels(NodeSnapshot node, NodeSnapshot.Card card, Optional<NodeSnapshot.Device> device) {
+    String busId = card.gpu().pciBusId();
+    Stream<String> ofCard = Stream.of(String.valueOf(card.gpu().index()), card.gpu().uuid(),
+        busId == null ? "" : "0000" + busId.toUpperCase(Locale.ROOT), "nvidia" + card.gpu().minor(),
+        card.gpu().productName(), node.node(), node.driverVersion());
+    Stream<String> ofDevice = device.map(its -> Stream.of(its.containers().isEmpty() ? "" : its.claim().namespace(),
+        its.pod(), its.container(), its.claim().namespace(), its.claim().name(), Driver.NAME, node.pool(),
+        its.grant().device())).orElseGet(() -> Stream.of("", "", "", "", "", "", "", ""));
+    return Stream.concat(ofCard, ofDevice).toArray(String[]::new);
   }
 }
