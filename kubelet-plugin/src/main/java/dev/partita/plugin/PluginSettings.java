@@ -370,12 +370,16 @@ public final class PluginSettings {
 
   /** Seconds as a decimal number of milliseconds' precision, such as {@code 0.1}. */
   private static final class Seconds implements ITypeConverter<Duration> {
+    /** Before the decimal point: some 30,000 years. */
+    private static final int DIGITS = 12;
+
     @Override
     public Duration convert(String value) {
       try {
-        BigDecimal milliseconds = new BigDecimal(value.strip()).movePointRight(3);
-        if (milliseconds.signum() >= 0) {
-          return Duration.ofMillis(milliseconds.longValueExact());
+        BigDecimal seconds = new BigDecimal(value.strip());
+        // to write out the digits of a large exponent takes minutes
+        if (seconds.signum() >= 0 && seconds.precision() - seconds.scale() <= DIGITS) {
+          return Duration.ofMillis(seconds.movePointRight(3).longValueExact());
         }
       } catch (ArithmeticException | NumberFormatException _) { // told below
       }

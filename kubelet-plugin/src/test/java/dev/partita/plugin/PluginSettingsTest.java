@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -49,6 +50,7 @@ class PluginSettingsTest {
     assertThat(of("--usage-period=" + option).usagePeriod()).isEqualTo(Duration.ofMillis(milliseconds));
   }
 
+  @Timeout(10)
   @ParameterizedTest
   @ValueSource(strings = {"-1", "soon", "0.0001", "1e99999999", ""})
   void whatIsNoNumberOfSecondsIsRefusedWithTheOption(String option) {
