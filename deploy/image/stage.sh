@@ -88,12 +88,12 @@ java_image dra-controller dev.partita.controller.Main \
   -XX:MaxMetaspaceSize=96m -XX:ReservedCodeCacheSize=40m -XX:MaxDirectMemorySize=24m -XX:TrimNativeHeapInterval=60000
 
 # The plugin: heap, metaspace, direct memory and code add up to less than its container's limit, 384 MiB
-# in the chart. The heap stays near what is alive (MinHeapFreeRatio), and what malloc kept is given back now and then (TrimNativeHeap…).
+# in the chart. The heap stays near what is alive (MinHeapFreeRatio; one collection gives all back), and what malloc kept is given back now and then (TrimNativeHeap…).
 # gRPC's buffers come in pieces of 32 KiB, in the place of 2 MiB for each of two threads: kubelet's calls are a few hundred bytes.
 # The cache is mapped where it was made for, or else each start would write to all of its pages.
 java_image kubelet-plugin dev.partita.plugin.Main \
   -XX:TieredStopAtLevel=1 -XX:+UseSerialGC \
-  -Xms12m -Xmx96m -Xmn4m -XX:MinHeapFreeRatio=5 -XX:MaxHeapFreeRatio=15 \
+  -Xms12m -Xmx96m -Xmn4m -XX:MinHeapFreeRatio=5 -XX:MaxHeapFreeRatio=15 -XX:-ShrinkHeapInSteps \
   -XX:MaxMetaspaceSize=96m -XX:MaxDirectMemorySize=32m -XX:ReservedCodeCacheSize=32m \
   -XX:TrimNativeHeapInterval=60000 -XX:CompileThresholdScaling=4 \
   -Dio.grpc.netty.shaded.io.netty.allocator.maxOrder=2 \
