@@ -13,7 +13,6 @@ import dev.partita.controller.watch.ClusterView;
 import dev.partita.serving.http.HttpListener;
 import dev.partita.serving.metrics.Metrics;
 import dev.partita.serving.metrics.MetricsServer;
-import dev.partita.serving.metrics.TokenAccess;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.time.Clock;
@@ -135,7 +134,8 @@ public final class DraController implements AutoCloseable {
     if (settings.metrics().isPresent()) {
       ControllerSettings.MetricsEndpoint endpoint = settings.metrics().get();
       metrics.add(new ClusterMetrics(view, this::leads));
-      MetricsServer server = listening(endpoint.port(), () -> serveMetrics(endpoint));
+      MetricsServer server = listening(endpoint.port(),
+          () -> MetricsServer.start(endpoint.port(), endpoint.readers(), client, metrics));
       synchronized (this) {
         metricsServer = server;
       }
@@ -168,13 +168,6 @@ public final class DraController implements AutoCloseable {
               running.start();
             },
             this::begin);
-  }
-
-  private MetricsServer serveMetrics(ControllerSettings.MetricsEndpoint endpoint) throws IOException {
-    return switch (endpoint.readers()) {
-      case TOKEN -> MetricsServer.secured(endpoint.port(), metrics::text, new TokenAccess(client, MetricsServer.PATH));
-      case EVERYBODY -> MetricsServer.plain(endpoint.port(), metrics::text);
-    };
   }
 
   private interface Start<T> {

@@ -47,7 +47,6 @@ import dev.partita.plugin.usage.verdict.ExcessPolicy;
 import dev.partita.plugin.xid.XidWatch;
 import dev.partita.serving.metrics.Metrics;
 import dev.partita.serving.metrics.MetricsServer;
-import dev.partita.serving.metrics.TokenAccess;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -329,11 +328,7 @@ public final class KubeletPlugin implements AutoCloseable {
 
   private static MetricsServer serveMetrics(PluginSettings settings, KubernetesClient client, Metrics metrics) {
     try {
-      return switch (settings.metricsAccess()) {
-        case TOKEN -> MetricsServer.secured(settings.metricsPort(), metrics::text,
-            new TokenAccess(client, MetricsServer.PATH));
-        case EVERYBODY -> MetricsServer.plain(settings.metricsPort(), metrics::text);
-      };
+      return MetricsServer.start(settings.metricsPort(), settings.metricsAccess(), client, metrics);
     } catch (IOException e) {
       throw new PluginStartException("port " + settings.metricsPort() + " for metrics cannot be used ("
           + e.getMessage() + "); choose another --metrics-port");

@@ -4,13 +4,10 @@ import static dev.partita.serving.metrics.Family.gauge;
 
 import dev.partita.api.Driver;
 import dev.partita.plugin.nvml.CardFigure;
-import dev.partita.plugin.usage.verdict.ShareUse;
 import dev.partita.serving.metrics.Family;
 import dev.partita.serving.metrics.Samples;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.stream.Stream;
@@ -60,15 +57,12 @@ final class DcgmDialect implements Dialect {
       for (Whole of : OF_THE_CARD) {
         card.figure(of.figure()).ifPresent(value -> into.put(of.family(), value / of.unit(), whole));
       }
-      Map<NodeSnapshot.Device, ShareUse> shares = new LinkedHashMap<>();
-      card.devices().forEach(device -> device.use().ifPresent(use -> shares.put(device, use)));
       double used = 0;
       double percent = 0;
       double free = 0;
-      for (Map.Entry<NodeSnapshot.Device, ShareUse> share : shares.entrySet()) {
-        NodeSnapshot.Device device = share.getKey();
+      for (NodeSnapshot.Device device : card.devices().stream().filter(its -> its.use().isPresent()).toList()) {
         String[] labels = labels(node, card, Optional.of(device));
-        double bytes = share.getValue().bytes();
+        double bytes = device.use().orElseThrow().bytes();
         double left = Math.max(0, device.memoryBytes() - bytes);
         into.add(USED, bytes / MIB, labels);
         into.add(FREE, left / MIB, labels);

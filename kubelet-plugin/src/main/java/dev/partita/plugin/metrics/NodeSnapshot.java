@@ -95,16 +95,13 @@ record NodeSnapshot(String node, String pool, String driverVersion, List<Card> c
 
     /** The pod that has it; empty where it is several or not known. */
     String pod() {
-      return only(containers.stream().map(ContainerRef::pod).distinct().toList());
+      List<String> pods = containers.stream().map(ContainerRef::pod).distinct().toList();
+      return pods.size() == 1 ? pods.getFirst() : "";
     }
 
     /** The container that has it; empty where it is several or not known. */
     String container() {
       return containers.size() == 1 ? containers.getFirst().container() : "";
-    }
-
-    private static String only(List<String> names) {
-      return names.size() == 1 ? names.getFirst() : "";
     }
   }
 }

@@ -4,6 +4,7 @@ import dev.partita.serving.certificate.OwnCertificate;
 import dev.partita.serving.http.Exchange;
 import dev.partita.serving.http.HttpAnswer;
 import dev.partita.serving.http.HttpListener;
+import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.net.HttpURLConnection;
 import java.net.InetSocketAddress;
@@ -21,7 +22,7 @@ import javax.net.ssl.SSLContext;
  */
 public final class MetricsServer implements AutoCloseable {
   /** The path of the metrics. */
-  public static final String PATH = "/metrics";
+  static final String PATH = "/metrics";
 
   private static final String TYPE = "text/plain; version=0.0.4; charset=utf-8";
   private static final String BEARER = "Bearer ";
@@ -47,13 +48,30 @@ public final class MetricsServer implements AutoCloseable {
   }
 
   /**
+   * Begins to listen as a setting says.
+   *
+   * @param port 0 for any free one
+   * @param readers who may read
+   * @param client asks the API server about tokens
+   * @param metrics what is told
+   * @throws IOException if the port cannot be had
+   */
+  public static MetricsServer start(int port, MetricsReaders readers, KubernetesClient client, Metrics metrics)
+      throws IOException {
+    return switch (readers) {
+      case TOKEN -> secured(port, metrics::text, new TokenAccess(client, PATH));
+      case EVERYBODY -> plain(port, metrics::text);
+    };
+  }
+
+  /**
    * Begins to listen over HTTPS.
    *
    * @param port 0 for any free one
    * @param metrics makes the text; called once a second at most, by one thread at a time
    * @throws IOException if the port cannot be had
    */
-  public static MetricsServer secured(int port, Supplier<String> metrics, MetricsAccess access) throws IOException {
+  static MetricsServer secured(int port, Supplier<String> metrics, MetricsAccess access) throws IOException {
     return new MetricsServer(port, metrics, access,
         Optional.of(new OwnCertificate("partita-metrics", InstantSource.system())));
   }
@@ -65,7 +83,7 @@ public final class MetricsServer implements AutoCloseable {
    * @param metrics makes the text; called once a second at most, by one thread at a time
    * @throws IOException if the port cannot be had
    */
-  public static MetricsServer plain(int port, Supplier<String> metrics) throws IOException {
+  static MetricsServer plain(int port, Supplier<String> metrics) throws IOException {
     return new MetricsServer(port, metrics, MetricsAccess.EVERYBODY, Optional.empty());
   }
 
