@@ -149,10 +149,11 @@ class WaitingPodTest {
     cluster.start();
     eventually().until(() -> cluster.slices().size() == 1);
     cluster.pluginPod("False");
-    cluster.client.resource(cluster.slices().getFirst()).delete();
     int pods = 0;
     String last;
     do { // until one comes after the controller has seen that they are gone
+      // again if it published them once more: it may see them go before it sees that the plugin is not ready
+      cluster.slices().forEach(slice -> cluster.client.resource(slice).delete());
       last = "p" + pods++;
       cluster.claim(last, "gpu.partita.dev", Map.of("memory", "1Gi"));
       cluster.pod(last, last);
