@@ -1,4 +1,4 @@
-/** What ResourceSlices say of devices: attributes and their values, names of capacities. */
+/** What ResourceSlices and claims say of devices: attributes and their values, names of capacities, data of status. */
 @NullMarked
 package dev.partita.api.device;
 

@@ -1,6 +1,7 @@
 package dev.partita.plugin.claimstatus;
 
 import dev.partita.api.Bytes;
+import dev.partita.api.device.DeviceStatusData;
 import dev.partita.plugin.claim.CdiName;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grant;
@@ -26,13 +27,14 @@ final class ClaimWords {
   /** Scalars only, so that {@code kubectl describe} shows one a line. */
   static Map<String, String> data(ClaimRef claim, Grant grant, String nodeName) {
     Map<String, String> data = new TreeMap<>();
-    data.put("gpuUUID", grant.card().uuid());
-    data.put("productName", grant.card().productName());
-    data.put("node", nodeName);
-    data.put("cdiDevice", CdiName.idOf(claim, grant));
-    grant.mig().ifPresent(mig -> data.put("migProfile", mig.profile()));
-    data.put("memoryLimit", Bytes.quantity(grant.use().memoryBytes(grant.card())).toString());
-    data.put("coreLimit",
+    data.put(DeviceStatusData.CARD.key(), grant.card().uuid());
+    data.put(DeviceStatusData.PRODUCT_NAME.key(), grant.card().productName());
+    data.put(DeviceStatusData.NODE.key(), nodeName);
+    data.put(DeviceStatusData.CDI_DEVICE.key(), CdiName.idOf(claim, grant));
+    grant.mig().ifPresent(mig -> data.put(DeviceStatusData.MIG_PROFILE.key(), mig.profile()));
+    data.put(DeviceStatusData.MEMORY_LIMIT.key(), Bytes.quantity(grant.use().memoryBytes(grant.card())).toString());
+    data.put(
+        DeviceStatusData.CORE_LIMIT.key(),
         grant.share().filter(Share::limitsCores).map(s -> String.valueOf(s.cores())).orElse("none"));
     return data;
   }

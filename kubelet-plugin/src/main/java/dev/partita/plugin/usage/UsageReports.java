@@ -1,6 +1,7 @@
 package dev.partita.plugin.usage;
 
 import dev.partita.api.Bytes;
+import dev.partita.api.device.DeviceStatusData;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claimstatus.ClaimReports;
 import dev.partita.plugin.claimstatus.DeviceNotes;
@@ -84,7 +85,7 @@ final class UsageReports {
   }
 
   private static long overhead(DeviceNotes notes) {
-    String text = notes.data().get(UsageWords.OVERHEAD);
+    String text = notes.data().get(DeviceStatusData.MEMORY_OVERHEAD.key());
     return text == null ? 0 : Bytes.of(text);
   }
 }

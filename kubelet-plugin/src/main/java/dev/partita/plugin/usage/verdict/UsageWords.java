@@ -1,6 +1,7 @@
 package dev.partita.plugin.usage.verdict;
 
 import dev.partita.api.Bytes;
+import dev.partita.api.device.DeviceStatusData;
 import dev.partita.plugin.claim.Share;
 import dev.partita.plugin.claimstatus.DeviceCondition;
 import dev.partita.plugin.claimstatus.DeviceCondition.Reason;
@@ -13,8 +14,6 @@ import java.util.stream.Collectors;
 
 /** Describes what a share is used for, as text and as flat data. */
 public final class UsageWords {
-  public static final String OVERHEAD = "memoryOverhead";
-
   public static final String TOO_MANY_LOCKS_MESSAGE =
       "a process has taken so many locks on the usage region that they cannot all be searched: processes that are not found because of that count as if no ledger knew of them";
 
@@ -70,7 +69,7 @@ public final class UsageWords {
                   "NVML does not tell what its processes use of " + use.share().card() + ": " + untold.why()));
     }
     long up = (verdict.overheadBytes() + MIB - 1) / MIB * MIB;
-    return new DeviceNotes(Map.of(OVERHEAD, Bytes.quantity(up).toString()), notes);
+    return new DeviceNotes(Map.of(DeviceStatusData.MEMORY_OVERHEAD.key(), Bytes.quantity(up).toString()), notes);
   }
 
   /** Reason of the condition. */

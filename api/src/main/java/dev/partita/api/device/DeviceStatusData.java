@@ -1,0 +1,59 @@
+package dev.partita.api.device;
+
+/**
+ * What stands in {@code status.devices[].data} of a claim, for each of its devices: a flat map, so that
+ * {@code kubectl describe} shows one a line. The plugin of the device's node writes it; all values are text.
+ */
+public enum DeviceStatusData {
+  /** UUID of the card. */
+  CARD("gpuUUID"),
+
+  /** The card's product name, as NVML gives it. */
+  PRODUCT_NAME("productName"),
+
+  /** Node of the card. */
+  NODE("node"),
+
+  /** Qualified name of the device in the CDI spec that containers get it by. */
+  CDI_DEVICE("cdiDevice"),
+
+  /** Profile of a MIG instance. */
+  MIG_PROFILE("migProfile"),
+
+  /** Memory that the claim has of the card, as a quantity. */
+  MEMORY_LIMIT("memoryLimit"),
+
+  /** Percent of the card's time that a share is held to; {@code none} where it is not held to any. */
+  CORE_LIMIT("coreLimit"),
+
+  /** Memory that contexts and modules of its processes take of the limit, as a quantity. Of shares in use. */
+  MEMORY_OVERHEAD("memoryOverhead"),
+
+  /** Memory that its processes hold, overhead included, as a quantity. Of shares in use, and some minutes old. */
+  MEMORY_USED("memoryUsed"),
+
+  /** The most that they ever held at a look, as a quantity. Of shares in use. */
+  MEMORY_PEAK("memoryPeak"),
+
+  /** Processes that use it. Of shares in use. */
+  PROCESSES("processes"),
+
+  /** Percent of the card's time that they had since the report before. Where the card's samples are followed. */
+  CORES_USED("coresUsed");
+
+  private final String key;
+
+  DeviceStatusData(String key) {
+    this.key = key;
+  }
+
+  /** The field's name. */
+  public String key() {
+    return key;
+  }
+
+  @Override
+  public String toString() {
+    return key;
+  }
+}
