@@ -8,6 +8,10 @@ import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.CdiName;
 import dev.partita.plugin.claim.ThisNode;
 import dev.partita.plugin.claimstatus.ClaimReports;
+import dev.partita.plugin.devicehealth.DeviceHealthV1Alpha1Service;
+import dev.partita.plugin.devicehealth.DeviceHealthV1Service;
+import dev.partita.plugin.devicehealth.DeviceHealthWatch;
+import dev.partita.plugin.devicehealth.HealthStreams;
 import dev.partita.plugin.dra.ClaimServiceOnceStarted;
 import dev.partita.plugin.dra.DraV1Beta1Service;
 import dev.partita.plugin.dra.DraV1Service;
@@ -170,16 +174,20 @@ public final class KubeletPlugin implements AutoCloseable {
       opened(listenForHealth(settings.healthPort(), loops, reporting, lock, operationAllowed));
     }
     ClaimServiceOnceStarted claims = new ClaimServiceOnceStarted();
+    HealthStreams health = new HealthStreams();
     PluginSockets kubelet =
         opened(
             PluginSockets.open(
                 settings.kubeletRegistryDir(),
                 settings.kubeletPluginsDir(),
                 settings.podUid(),
-                List.of(new DraV1Service(claims), new DraV1Beta1Service(claims))));
+                List.of(
+                    new DraV1Service(claims), new DraV1Beta1Service(claims), new DeviceHealthV1Service(health),
+                    new DeviceHealthV1Alpha1Service(health))));
+    opened(health); // closed before the server, which waits for its streams
     startLoops(
         settings, client.apply(this), patience,
-        new ForKubelet(libraries, lock, driver, loops, reporting, kubelet, claims));
+        new ForKubelet(libraries, lock, driver, loops, reporting, kubelet, claims, health));
     LOG.info("plugin of node {} started, driver root {}", settings.nodeName(), settings.driverRoot().onHost());
   }
 
@@ -188,6 +196,7 @@ public final class KubeletPlugin implements AutoCloseable {
    *
    * @param reporting the loops that go on until what the others have left is written
    * @param claims waits for who prepares them
+   * @param health what kubelet is told of devices
    */
   private record ForKubelet(
       HookLibraries libraries,
@@ -196,7 +205,8 @@ public final class KubeletPlugin implements AutoCloseable {
       Loops loops,
       Loops reporting,
       PluginSockets sockets,
-      ClaimServiceOnceStarted claims) {}
+      ClaimServiceOnceStarted claims,
+      HealthStreams health) {}
 
   private void startLoops(
       PluginSettings settings,
@@ -292,6 +302,7 @@ public final class KubeletPlugin implements AutoCloseable {
     sweep.start(loops, settings.sweepPeriod(), settings.inventoryPeriod());
     usage.start(loops, settings.usagePeriod());
     new XidWatch(reader, inventory, checkpoint, reports).start(loops);
+    new DeviceHealthWatch(here.pool(), inventory, open.health(), clock).start(loops);
     cardReports.start(loops);
   }
 

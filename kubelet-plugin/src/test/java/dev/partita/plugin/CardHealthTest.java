@@ -130,7 +130,9 @@ class CardHealthTest {
       PluginInfo info = node.register();
       assertThat(info.getType()).isEqualTo("DRAPlugin");
       assertThat(info.getName()).isEqualTo("gpu.partita.dev");
-      assertThat(info.getSupportedVersionsList()).containsExactly("v1.DRAPlugin", "v1beta1.DRAPlugin");
+      assertThat(info.getSupportedVersionsList()).containsExactly("v1.DRAPlugin", "v1beta1.DRAPlugin",
+          "v1.DRAResourceHealth",
+          "v1alpha1.DRAResourceHealth");
       assertThat(Files.getPosixFilePermissions(Path.of(info.getEndpoint())))
           .isEqualTo(PosixFilePermissions.fromString("rw-------"));
 

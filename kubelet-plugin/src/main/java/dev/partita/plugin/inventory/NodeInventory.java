@@ -5,9 +5,11 @@ import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.loop.PeriodicLoop;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -48,6 +50,7 @@ public final class NodeInventory implements AutoCloseable {
   private final Patience patience;
   private final PeriodicLoop reading;
   private final PeriodicLoop telling;
+  private final List<Runnable> afterReadings = new CopyOnWriteArrayList<>();
   private volatile Duration period = FIRST_PERIOD;
   private volatile Inventory current = Inventory.NoCards.NOT_READ;
 
@@ -96,9 +99,36 @@ public final class NodeInventory implements AutoCloseable {
     reading.soon();
   }
 
+  /** Has something done after every reading, on the thread that reads: it must not take long. */
+  public void afterReadings(Runnable task) {
+    afterReadings.add(task);
+  }
+
   /** The last reading; {@link Inventory.NoCards#NOT_READ} before the first one has ended. */
   public Inventory current() {
     return current;
+  }
+
+  /**
+   * What is to be said of the node: the last reading, or that NVML does not answer while a reading takes too long.
+   * Nobody else would say so, since the driver may not come back from a call at all. The next reading takes it back.
+   *
+   * @return empty before the first reading has ended
+   */
+  public Optional<Inventory> state() {
+    Inventory known = current;
+    synchronized (turns) {
+      Begun begun = underWay;
+      if (begun == null || System.nanoTime() - begun.nanos() < patience.toReport().toNanos()) {
+        return known.equals(Inventory.NoCards.NOT_READ) ? Optional.empty() : Optional.of(known);
+      }
+      if (!begun.equals(stuck)) {
+        LOG.warn("reading the cards takes too long: NVML does not answer");
+      }
+      stuck = begun;
+    }
+    return Optional
+        .of(known instanceof Inventory.Cards cards ? cards.silent() : Inventory.NoCards.silent(patience.toReport()));
   }
 
   /**
@@ -157,6 +187,7 @@ public final class NodeInventory implements AutoCloseable {
       }
     }
     telling.soon();
+    afterReadings.forEach(Runnable::run);
     return period;
   }
 
@@ -170,28 +201,8 @@ public final class NodeInventory implements AutoCloseable {
   }
 
   private Duration tellNow() {
-    toTell().ifPresent(this::tell);
+    state().ifPresent(this::tell);
     return period;
-  }
-
-  /**
-   * What to tell the listener: the last reading, or that NVML does not answer while a reading takes too long. Nobody
-   * else would say so, since the driver may not come back from a call at all. The next reading takes it back.
-   */
-  private Optional<Inventory> toTell() {
-    Inventory known = current;
-    synchronized (turns) {
-      Begun begun = underWay;
-      if (begun == null || System.nanoTime() - begun.nanos() < patience.toReport().toNanos()) {
-        return known.equals(Inventory.NoCards.NOT_READ) ? Optional.empty() : Optional.of(known);
-      }
-      if (!begun.equals(stuck)) {
-        LOG.warn("reading the cards takes too long: NVML does not answer");
-      }
-      stuck = begun;
-    }
-    return Optional
-        .of(known instanceof Inventory.Cards cards ? cards.silent() : Inventory.NoCards.silent(patience.toReport()));
   }
 
   private void tell(Inventory state) {

@@ -14,8 +14,9 @@ import org.slf4j.LoggerFactory;
 
 /** Tells kubelet which driver this is and where its services listen. */
 final class RegistrationService extends RegistrationGrpc.RegistrationImplBase {
-  /** As kubelet knows them; it takes the first one that it has. */
-  static final List<String> VERSIONS = List.of("v1.DRAPlugin", "v1beta1.DRAPlugin");
+  /** As kubelet knows them; of the versions of one service it takes the first that it has. */
+  static final List<String> VERSIONS =
+      List.of("v1.DRAPlugin", "v1beta1.DRAPlugin", "v1.DRAResourceHealth", "v1alpha1.DRAResourceHealth");
 
   private static final Logger LOG = LoggerFactory.getLogger(RegistrationService.class);
 

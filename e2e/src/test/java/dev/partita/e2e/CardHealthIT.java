@@ -1,0 +1,69 @@
+package dev.partita.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.partita.e2e.cluster.Ask;
+import dev.partita.e2e.cluster.OnBrokenNode;
+import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.PodUnderTest;
+import dev.partita.e2e.cluster.RealCluster;
+import dev.partita.e2e.cluster.Workspace;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.ResourceHealth;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+/** What a pod's user sees of the health of its card. */
+@OnRealCluster
+@OnBrokenNode
+class CardHealthIT {
+  @Test
+  void aCardThatFallsOffTheBusShowsInTheStatusOfItsPodUntilItIsBack(RealCluster cluster, Workspace workspace) {
+    String node = cluster.brokenNode();
+    PodUnderTest pod = workspace.pod("on-card", node, Ask.share("1Gi"), "exec sleep 600").awaitRunning();
+    String card =
+        pod.claim().awaitAllocated().getFirst().getDevice().replaceAll("^gpu-([0-9]+)-shared$", "$1");
+    awaitHealth(workspace, pod, "Healthy");
+    changeCard(cluster, node, "touch", card);
+    try {
+      awaitHealth(workspace, pod, "Unhealthy");
+      // kubelet takes for unknown what it has not heard of for 30 s
+      await("more than kubelet's patience").during(Duration.ofSeconds(35)).atMost(Duration.ofSeconds(40))
+          .until(() -> health(workspace, pod).equals(List.of("Unhealthy")));
+    } finally {
+      changeCard(cluster, node, "rm -f", card);
+    }
+    awaitHealth(workspace, pod, "Healthy");
+  }
+
+  private static void awaitHealth(Workspace workspace, PodUnderTest pod, String health) {
+    await(health + " in the status of pod " + pod.name()).atMost(Workspace.PATIENCE)
+        .until(() -> health(workspace, pod), found -> found.equals(List.of(health)));
+  }
+
+  /** Of every device of the pod's container, as kubelet says. */
+  private static List<String> health(Workspace workspace, PodUnderTest pod) {
+    Pod now =
+        Objects.requireNonNull(workspace.client().pods().inNamespace(workspace.namespace()).withName(pod.name()).get());
+    return now.getStatus().getContainerStatuses().stream()
+        .flatMap(container -> container.getAllocatedResourcesStatus().stream())
+        .flatMap(resource -> resource.getResources().stream())
+        .map(ResourceHealth::getHealth)
+        .toList();
+  }
+
+  /** Runs a command on the file whose existence makes the simulated card one that fell off the bus. */
+  private static void changeCard(RealCluster cluster, String node, String command, String card) {
+    cluster.files().shell(
+        node,
+        """
+            set -e
+            state=$(find /var/lib/partita/simulator -path '*/run/partita-simulator/state')
+            %s "$(dirname "$state")/lost-%s"
+            """
+            .formatted(command, card));
+  }
+}

@@ -1,0 +1,48 @@
+package dev.partita.plugin.devicehealth;
+
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import k8s.io.kubelet.pkg.apis.dra_health.v1.DRAResourceHealthGrpc;
+import k8s.io.kubelet.pkg.apis.dra_health.v1.DeviceHealth;
+import k8s.io.kubelet.pkg.apis.dra_health.v1.DeviceIdentifier;
+import k8s.io.kubelet.pkg.apis.dra_health.v1.HealthStatus;
+import k8s.io.kubelet.pkg.apis.dra_health.v1.NodeWatchResourcesRequest;
+import k8s.io.kubelet.pkg.apis.dra_health.v1.NodeWatchResourcesResponse;
+
+/** kubelet's service for the health of devices, version v1. */
+public final class DeviceHealthV1Service extends DRAResourceHealthGrpc.DRAResourceHealthImplBase {
+  private final HealthStreams streams;
+
+  public DeviceHealthV1Service(HealthStreams streams) {
+    this.streams = streams;
+  }
+
+  @Override
+  public void nodeWatchResources(
+      NodeWatchResourcesRequest request,
+      StreamObserver<NodeWatchResourcesResponse> response) {
+    streams.watch((ServerCallStreamObserver<NodeWatchResourcesResponse>) response, DeviceHealthV1Service::message);
+  }
+
+  private static NodeWatchResourcesResponse message(HealthReport report) {
+    NodeWatchResourcesResponse.Builder all = NodeWatchResourcesResponse.newBuilder();
+    for (DeviceState device : report.devices()) {
+      all.addDevices(
+          DeviceHealth.newBuilder()
+              .setDevice(DeviceIdentifier.newBuilder().setPoolName(report.pool()).setDeviceName(device.device()))
+              .setHealth(status(device))
+              .setLastUpdatedTime(report.at().getEpochSecond())
+              .setHealthCheckTimeoutSeconds(DeviceHealthWatch.VALID.toSeconds())
+              .setMessage(device.message()));
+    }
+    return all.build();
+  }
+
+  private static HealthStatus status(DeviceState device) {
+    return switch (device.state()) {
+      case HEALTHY -> HealthStatus.HEALTHY;
+      case UNHEALTHY -> HealthStatus.UNHEALTHY;
+      case UNKNOWN -> HealthStatus.UNKNOWN;
+    };
+  }
+}

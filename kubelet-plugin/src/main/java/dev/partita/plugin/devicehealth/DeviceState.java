@@ -1,0 +1,11 @@
+package dev.partita.plugin.devicehealth;
+
+import dev.partita.plugin.inventory.CardState;
+
+/**
+ * The health of a device.
+ *
+ * @param device its name in the pool
+ * @param message for people; empty where it is healthy
+ */
+record DeviceState(String device, CardState state, String message) {}

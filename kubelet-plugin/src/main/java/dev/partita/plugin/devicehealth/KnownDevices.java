@@ -1,0 +1,50 @@
+package dev.partita.plugin.devicehealth;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.api.DeviceName;
+import dev.partita.api.MigSlot;
+import dev.partita.api.node.Gpu;
+import dev.partita.api.node.GpuHealth;
+import dev.partita.api.node.MigProfile;
+import dev.partita.plugin.inventory.CardState;
+import dev.partita.plugin.inventory.Inventory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Turns inventories into the health of devices. All devices of a card have the card's: as a whole, to take shares of,
+ * and every MIG instance that there could be. Cards that were seen stay while there is no driver, since pods still have
+ * them.
+ */
+final class KnownDevices {
+  private List<Gpu> cards = List.of();
+
+  /** The health of every device, by card. */
+  List<DeviceState> update(Inventory inventory) {
+    return switch (inventory) {
+      case Inventory.Cards there -> {
+        cards = there.gpus();
+        yield cards.stream().flatMap(card -> devices(card, card.health()).stream()).toList();
+      }
+      case Inventory.NoCards none -> {
+        GpuHealth health = GpuHealth.unhealthy(none.reason().name(), none.message());
+        yield cards.stream().flatMap(card -> devices(card, health).stream()).toList();
+      }
+    };
+  }
+
+  private static List<DeviceState> devices(Gpu card, GpuHealth health) {
+    List<DeviceName> names = new ArrayList<>();
+    names.add(DeviceName.of(card.index(), DeviceMode.WHOLE));
+    names.add(DeviceName.of(card.index(), DeviceMode.SHARED));
+    for (MigProfile profile : card.migProfiles()) {
+      for (MigProfile.Placement place : profile.placements()) {
+        names.add(new DeviceName.Mig(card.index(), new MigSlot(profile.label(), place.start())));
+      }
+    }
+    CardState state = CardState.of(health);
+    String message = Optional.ofNullable(health.message()).orElse("");
+    return names.stream().map(name -> new DeviceState(name.toString(), state, message)).toList();
+  }
+}
