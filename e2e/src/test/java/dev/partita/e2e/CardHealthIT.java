@@ -27,9 +27,13 @@ class CardHealthIT {
     String card =
         pod.claim().awaitAllocated().getFirst().getDevice().replaceAll("^gpu-([0-9]+)-shared$", "$1");
     awaitHealth(workspace, pod, "Healthy");
+    pod.claim().awaitCondition("Healthy", "CardHealthy");
     changeCard(cluster, node, "touch", card);
     try {
       awaitHealth(workspace, pod, "Unhealthy");
+      assertThat(pod.claim().awaitCondition("Healthy", "GpuIsLost").getStatus()).isEqualTo("False");
+      assertThat(pod.claim().awaitCondition("Ready", "CardUnhealthy").getMessage()).contains("does not answer");
+      workspace.awaitEvent("ResourceClaim", pod.claim().name(), "GpuUnhealthy");
       // kubelet takes for unknown what it has not heard of for 30 s
       await("more than kubelet's patience").during(Duration.ofSeconds(35)).atMost(Duration.ofSeconds(40))
           .until(() -> health(workspace, pod).equals(List.of("Unhealthy")));
@@ -37,6 +41,8 @@ class CardHealthIT {
       changeCard(cluster, node, "rm -f", card);
     }
     awaitHealth(workspace, pod, "Healthy");
+    pod.claim().awaitCondition("Healthy", "CardHealthy");
+    pod.claim().awaitCondition("Ready", "Prepared");
   }
 
   private static void awaitHealth(Workspace workspace, PodUnderTest pod, String health) {

@@ -3,6 +3,7 @@ package dev.partita.plugin;
 import dev.partita.api.Driver;
 import dev.partita.api.MonotonicClock;
 import dev.partita.cdi.CdiFolder;
+import dev.partita.plugin.cardhealth.CardHealthWatch;
 import dev.partita.plugin.cardreport.CardReports;
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.CdiName;
@@ -244,7 +245,9 @@ public final class KubeletPlugin implements AutoCloseable {
                 patience,
                 loops));
 
-    ClaimReports reports = opened(new ClaimReports(client, calls, settings.nodeName(), clock, open.reporting()));
+    ClaimReports reports = opened(new ClaimReports(
+        client, calls, settings.nodeName(), clock, card -> inventory.state().flatMap(now -> now.healthOf(card)),
+        open.reporting()));
     ClaimSpec specs = new ClaimSpec(settings.driverRoot(), settings.extraDriverMounts(), folders);
     PatientMigControl cards = opened(new PatientMigControl(reader));
     MigCards mig = new MigCards(cards);
@@ -301,7 +304,8 @@ public final class KubeletPlugin implements AutoCloseable {
             monotonicClock);
     sweep.start(loops, settings.sweepPeriod(), settings.inventoryPeriod());
     usage.start(loops, settings.usagePeriod());
-    new XidWatch(reader, inventory, checkpoint, reports).start(loops);
+    new XidWatch(reader, inventory).start(loops);
+    new CardHealthWatch(inventory, checkpoint, reports).start(loops);
     new DeviceHealthWatch(here.pool(), inventory, open.health(), clock).start(loops);
     cardReports.start(loops);
   }

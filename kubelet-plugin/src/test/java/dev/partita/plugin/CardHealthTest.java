@@ -8,7 +8,9 @@ import static org.awaitility.Awaitility.await;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNodeStatus;
 import dev.partita.api.node.NvlinkPeer;
+import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatus;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
@@ -17,6 +19,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import k8s.io.kubelet.pkg.apis.pluginregistration.v1.PluginInfo;
 import org.junit.jupiter.api.Test;
@@ -24,6 +27,8 @@ import org.junit.jupiter.api.Test;
 /** What a node says of its cards, and hears of them. */
 @EnableKubernetesMockClient(crud = true)
 class CardHealthTest {
+  private static final Duration SOON = Duration.ofSeconds(20);
+
   @SuppressWarnings("NullAway.Init") // set by the extension
   KubernetesClient client;
 
@@ -61,6 +66,39 @@ class CardHealthTest {
       assertThat(api().eventWhen("on-it", "GpuUnhealthy", 1).getNote()).contains("NVIDIA H200",
           status.gpus().get(1).uuid(), "XID 95");
       assertThat(api().event("beside-it", "GpuUnhealthy")).isEmpty();
+    }
+  }
+
+  @Test
+  void theConditionsOfAClaimFollowTheHealthOfItsCard() throws Exception {
+    try (TestNode node = TestNode.withCards("node-c", "h200x2")) {
+      String root = node.driverRoot().toString();
+      try (KubeletPlugin _ = node.start(client)) {
+        api().statusWhen("node-c", s -> s.isReady());
+        ResourceClaim on = api().created(claim("ill", share("node-c", "gpu", 1, "1Gi", "")));
+        ResourceClaim beside = api().created(claim("well", share("node-c", "gpu", 0, "1Gi", "")));
+        assertThat(node.prepare(on).getError()).isEmpty();
+        assertThat(node.prepare(beside).getError()).isEmpty();
+        awaitConditions("ill", "Ready=True/Prepared", "Healthy=True/CardHealthy");
+
+        xid(node, 1, 95);
+        awaitConditions("ill", "Ready=False/CardUnhealthy", "Healthy=False/XidError");
+        assertThat(message("ill", "Ready")).contains("1 GiB of NVIDIA H200", "XID 95");
+        assertThat(message("ill", "Healthy")).contains("XID 95", "nvidia-smi --gpu-reset");
+        awaitConditions("well", "Ready=True/Prepared", "Healthy=True/CardHealthy");
+
+        node.simulator("break", "--root", root, "--gpu", "1");
+        await().atMost(SOON).until(() -> message("ill", "Healthy").contains("the card does not answer"));
+        node.simulator("heal", "--root", root, "--gpu", "1");
+        awaitConditions("ill", "Ready=True/Prepared", "Healthy=True/CardHealthy");
+        assertThat(api().eventWhen("ill", "GpuHealthy", 1).getType()).isEqualTo("Normal");
+        xid(node, 1, 48);
+        awaitConditions("ill", "Ready=False/CardUnhealthy", "Healthy=False/XidError");
+      }
+      try (KubeletPlugin _ = node.start(client)) { // one that knows of no error
+        awaitConditions("ill", "Ready=True/Prepared", "Healthy=True/CardHealthy");
+      }
+      assertThat(api().event("well", "GpuHealthy")).isEmpty();
     }
   }
 
@@ -172,6 +210,23 @@ class CardHealthTest {
       node.simulator("install", "--root", node.driverRoot().toString(), "--node", "node-b", "--gpus", "t4x1");
       api().statusWhen("node-b", GpuNodeStatus::isReady);
     }
+  }
+
+  private void awaitConditions(String claim, String... conditions) {
+    await().atMost(SOON).untilAsserted(
+        () -> assertThat(conditions(claim)).extracting(c -> c.getType() + "=" + c.getStatus() + "/" + c.getReason())
+            .containsExactly(conditions));
+  }
+
+  private String message(String claim, String type) {
+    return conditions(claim).stream().filter(c -> c.getType().equals(type)).map(Condition::getMessage).findFirst()
+        .orElseThrow();
+  }
+
+  /** Of the claim's one device. */
+  private List<Condition> conditions(String claim) {
+    List<AllocatedDeviceStatus> devices = api().stored(claim).getStatus().getDevices();
+    return devices == null || devices.isEmpty() ? List.of() : devices.getFirst().getConditions();
   }
 
   private static void xid(TestNode node, int gpu, int xid) throws Exception {

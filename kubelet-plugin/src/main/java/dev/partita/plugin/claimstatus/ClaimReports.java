@@ -1,6 +1,7 @@
 package dev.partita.plugin.claimstatus;
 
 import dev.partita.api.Driver;
+import dev.partita.api.node.GpuHealth;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.kube.ApiCalls;
@@ -43,6 +44,7 @@ public final class ClaimReports implements AutoCloseable {
   private final String nodeName;
   private final String pool;
   private final Clock clock;
+  private final CardHealths cards;
   private final Duration firstRepeat;
   private final ReportQueue queue = new ReportQueue();
   private final PeriodicLoop writer;
@@ -50,17 +52,33 @@ public final class ClaimReports implements AutoCloseable {
   private boolean idle; // under written
   private long warned = System.nanoTime() - BETWEEN_WARNINGS.toNanos();
 
+  /** Tells the health of cards, at the moment of writing. */
+  public interface CardHealths {
+    /** Where nothing is known of any card. */
+    CardHealths NONE = uuid -> Optional.empty();
+
+    /** Of the card with that UUID; empty if nothing is known of it. */
+    Optional<GpuHealth> of(String uuid);
+  }
+
   public ClaimReports(KubernetesClient client, ApiCalls calls, String nodeName, Clock clock) {
-    this(client, calls, nodeName, clock, new Loops());
+    this(client, calls, nodeName, clock, CardHealths.NONE, new Loops());
   }
 
   /**
    * The same.
    *
+   * @param cards goes into the status of claims
    * @param loops gets the writer's
    */
-  public ClaimReports(KubernetesClient client, ApiCalls calls, String nodeName, Clock clock, Loops loops) {
-    this(client, calls, nodeName, clock, loops, Duration.ofMinutes(1));
+  public ClaimReports(
+      KubernetesClient client,
+      ApiCalls calls,
+      String nodeName,
+      Clock clock,
+      CardHealths cards,
+      Loops loops) {
+    this(client, calls, nodeName, clock, cards, loops, Duration.ofMinutes(1));
   }
 
   /**
@@ -73,6 +91,7 @@ public final class ClaimReports implements AutoCloseable {
       ApiCalls calls,
       String nodeName,
       Clock clock,
+      CardHealths cards,
       Loops loops,
       Duration firstRepeat) {
     this.client = client;
@@ -81,6 +100,7 @@ public final class ClaimReports implements AutoCloseable {
     this.nodeName = nodeName;
     this.pool = Driver.poolOf(nodeName);
     this.clock = clock;
+    this.cards = cards;
     this.firstRepeat = firstRepeat;
     this.writer = loops.make("claim-reports", ALLOWED, this::writeNext).start();
   }
@@ -98,6 +118,24 @@ public final class ClaimReports implements AutoCloseable {
    */
   public void used(PreparedClaim claim, Map<String, DeviceNotes> notes) {
     add(new ReportQueue.State(claim, notes));
+  }
+
+  /** The health of a card of the claim has changed. */
+  public void cardChanged(PreparedClaim claim) {
+    queue.addUnlessWaiting(new ReportQueue.State(claim, Map.of()));
+    writer.soon();
+  }
+
+  /**
+   * The claim has a card that became unhealthy. That is said once only, so it is tried again as {@link #misused} is.
+   */
+  public void cardFailed(ClaimRef claim, String note) {
+    misused(claim, EventReason.GpuUnhealthy, note);
+  }
+
+  /** The card that was unhealthy is healthy again. */
+  public void cardHealed(ClaimRef claim, String note) {
+    add(event(claim, EventReason.GpuHealthy, note));
   }
 
   /**
@@ -236,7 +274,8 @@ public final class ClaimReports implements AutoCloseable {
       LOG.info("claim {}: no longer allocated, so its device status is not written", ref);
       return;
     }
-    List<AllocatedDeviceStatus> wanted = new DeviceStatuses(claim, prepared, nodeName, clock.instant()).wanted(notes);
+    List<AllocatedDeviceStatus> wanted =
+        new DeviceStatuses(claim, prepared, nodeName, cards, clock.instant()).wanted(notes);
     List<Map<String, Object>> patch = StatusPatch.of(claim, wanted, pool);
     if (!patch.isEmpty()) {
       client

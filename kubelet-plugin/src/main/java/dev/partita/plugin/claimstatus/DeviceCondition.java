@@ -6,6 +6,7 @@ package dev.partita.plugin.claimstatus;
  */
 public enum DeviceCondition {
   Ready,
+  Healthy,
   WithinMemoryLimit,
   CoreLimitEnforced,
   WithinCoreLimit;
@@ -13,6 +14,16 @@ public enum DeviceCondition {
   /** Why a condition is as it is. */
   public enum Reason {
     Prepared,
+    CardUnhealthy,
+    CardHealthUnknown,
+    CardHealthy,
+    XidError,
+    GpuIsLost,
+    GpuResetRequired,
+    MigModeIsOn,
+    NvmlDoesNotAnswer,
+    NoDriver,
+    NvmlFailed,
     WithinLimit,
     OverheadBeyondLimit,
     LimitExceeded,

@@ -2,6 +2,7 @@ package dev.partita.plugin.claimstatus;
 
 import dev.partita.api.Driver;
 import dev.partita.plugin.allocation.AllocationDecoder;
+import dev.partita.api.node.GpuHealth;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
 import io.fabric8.kubernetes.api.model.Condition;
@@ -26,13 +27,20 @@ final class DeviceStatuses {
   private final ResourceClaim claim;
   private final PreparedClaim prepared;
   private final String nodeName;
+  private final ClaimReports.CardHealths cards;
   private final String pool;
   private final String now;
 
-  DeviceStatuses(ResourceClaim claim, PreparedClaim prepared, String nodeName, Instant now) {
+  DeviceStatuses(
+      ResourceClaim claim,
+      PreparedClaim prepared,
+      String nodeName,
+      ClaimReports.CardHealths cards,
+      Instant now) {
     this.claim = claim;
     this.prepared = prepared;
     this.nodeName = nodeName;
+    this.cards = cards;
     this.pool = Driver.poolOf(nodeName);
     this.now = now.truncatedTo(ChronoUnit.SECONDS).toString();
   }
@@ -60,18 +68,15 @@ final class DeviceStatuses {
     data.putAll(ClaimWords.data(prepared.claim(), grant, nodeName));
     notes.ifPresent(n -> data.putAll(n.data()));
 
+    Optional<GpuHealth> health = cards.of(grant.card().uuid());
+    List<DeviceNotes.Note> now = new ArrayList<>(HealthWords.notes(grant, nodeName, health));
+    notes.ifPresent(n -> now.addAll(n.conditions()));
     List<Condition> conditions = new ArrayList<>();
-    DeviceNotes.Note ready =
-        DeviceNotes.Note.holds(
-            DeviceCondition.Ready, DeviceCondition.Reason.Prepared, ClaimWords.message(grant, nodeName));
-    conditions.add(condition(before, ready));
-    if (notes.isPresent()) {
-      notes.get().conditions().forEach(note -> conditions.add(condition(before, note)));
-    } else {
-      before.stream().flatMap(d -> conditionsOf(d).stream())
-          .filter(c -> !DeviceCondition.Ready.name().equals(c.getType()))
-          .forEach(conditions::add);
-    }
+    now.forEach(note -> conditions.add(condition(before, note)));
+    before.stream().flatMap(d -> conditionsOf(d).stream())
+        .filter(c -> notes.isEmpty() || (health.isEmpty() && DeviceCondition.Healthy.name().equals(c.getType())))
+        .filter(c -> now.stream().noneMatch(note -> note.type().name().equals(c.getType())))
+        .forEach(conditions::add);
     return status.withData(new RawExtension(data)).withConditions(conditions).build();
   }
 

@@ -6,6 +6,7 @@ public enum EventReason {
   PrepareFailed(true),
   Released(false),
   GpuUnhealthy(true),
+  GpuHealthy(false),
   LimitExceeded(true),
   LedgerBypassed(true),
   CoreLimitExceeded(true),

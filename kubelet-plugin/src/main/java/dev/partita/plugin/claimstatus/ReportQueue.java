@@ -101,6 +101,14 @@ final class ReportQueue {
     }
   }
 
+  /** Adds that a claim's state is to be written again, unless one that says more waits for that. */
+  synchronized void addUnlessWaiting(State state) {
+    Waiting waiting = claims.get(state.about());
+    if (waiting == null || waiting.state == null) {
+      add(state);
+    }
+  }
+
   /** Adds an event when it is due, by {@link System#nanoTime}; false if too many of its claim wait for that already. */
   synchronized boolean addLater(Event event, long due) {
     long ofClaim = repeats.stream().filter(repeat -> repeat.event.about().equals(event.about())).count();

@@ -27,10 +27,7 @@ final class KnownDevices {
         cards = there.gpus();
         yield cards.stream().flatMap(card -> devices(card, card.health()).stream()).toList();
       }
-      case Inventory.NoCards none -> {
-        GpuHealth health = GpuHealth.unhealthy(none.reason().name(), none.message());
-        yield cards.stream().flatMap(card -> devices(card, health).stream()).toList();
-      }
+      case Inventory.NoCards none -> cards.stream().flatMap(card -> devices(card, none.health()).stream()).toList();
     };
   }
 

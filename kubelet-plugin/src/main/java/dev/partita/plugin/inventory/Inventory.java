@@ -9,6 +9,13 @@ import java.util.Optional;
 
 /** What cards the node has, at one moment. */
 public sealed interface Inventory {
+  /**
+   * The health of a card, which it still has while there is no driver.
+   *
+   * @return empty if the card is not known, or none has been read yet
+   */
+  Optional<GpuHealth> healthOf(String uuid);
+
   /** The cards as far as they are known while NVML does not answer. */
   static List<Gpu> silent(List<Gpu> gpus) {
     GpuHealth unknown =
@@ -44,6 +51,11 @@ public sealed interface Inventory {
       return gpus.stream().filter(gpu -> gpu.index() == index).findFirst();
     }
 
+    @Override
+    public Optional<GpuHealth> healthOf(String uuid) {
+      return byUuid(uuid).map(Gpu::health);
+    }
+
     public Optional<Gpu> byUuid(String uuid) {
       return gpus.stream().filter(gpu -> gpu.uuid().equals(uuid)).findFirst();
     }
@@ -73,6 +85,16 @@ public sealed interface Inventory {
           NodeReason.NvmlDoesNotAnswer,
           "NVML does not answer: it has not come back from a call for " + Math.max(1, since.toSeconds())
               + " s; see dmesg and nvidia-smi on the node");
+    }
+
+    /** Of whatever card there was. */
+    public GpuHealth health() {
+      return GpuHealth.unhealthy(reason.name(), message);
+    }
+
+    @Override
+    public Optional<GpuHealth> healthOf(String uuid) {
+      return equals(NOT_READ) ? Optional.empty() : Optional.of(health());
     }
 
     /** Whether NVML's silence is the reason. Then the cards that were known before may still be there. */

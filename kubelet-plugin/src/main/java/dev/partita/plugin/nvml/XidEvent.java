@@ -18,6 +18,8 @@ public record XidEvent(String card, long xid) {
    */
   private static final Set<Long> HARMLESS = Set.of(13L, 31L, 43L, 45L, 68L, 109L, 154L);
 
+  private static final String REASON = "XID ";
+
   /** Whether the card should get no more work. An error that is not known counts against the card. */
   public boolean isFatal() {
     return !HARMLESS.contains(xid);
@@ -25,6 +27,11 @@ public record XidEvent(String card, long xid) {
 
   /** {@code XID 79}. */
   public String reason() {
-    return "XID " + xid;
+    return REASON + xid;
+  }
+
+  /** Whether a text is the {@link #reason} of some event. */
+  public static boolean isReason(String text) {
+    return text.startsWith(REASON);
   }
 }

@@ -1,25 +1,15 @@
 package dev.partita.plugin.xid;
 
-import dev.partita.plugin.checkpoint.Checkpoint;
-import dev.partita.plugin.claim.Grant;
-import dev.partita.plugin.claim.PreparedClaim;
-import dev.partita.plugin.claimstatus.ClaimReports;
-import dev.partita.plugin.claimstatus.EventReason;
 import dev.partita.plugin.inventory.InventoryReader;
 import dev.partita.plugin.inventory.NodeInventory;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.nvml.NvmlException;
 import dev.partita.plugin.nvml.XidEvent;
-import java.io.IOException;
 import java.time.Duration;
-import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Waits for NVML's XID errors. A fatal error makes its card unhealthy at once, and the claims that have the card
- * prepared are told.
- */
+/** Waits for NVML's XID errors. A fatal error makes its card unhealthy at once. */
 public final class XidWatch {
   private static final Logger LOG = LoggerFactory.getLogger(XidWatch.class);
   private static final Duration WAIT = Duration.ofMillis(500); // whoever closes NVML waits for it
@@ -28,15 +18,11 @@ public final class XidWatch {
 
   private final InventoryReader reader;
   private final NodeInventory inventory;
-  private final Checkpoint checkpoint;
-  private final ClaimReports reports;
   private boolean explained;
 
-  public XidWatch(InventoryReader reader, NodeInventory inventory, Checkpoint checkpoint, ClaimReports reports) {
+  public XidWatch(InventoryReader reader, NodeInventory inventory) {
     this.reader = reader;
     this.inventory = inventory;
-    this.checkpoint = checkpoint;
-    this.reports = reports;
   }
 
   /** Waits from now on. */
@@ -72,23 +58,6 @@ public final class XidWatch {
     LOG.warn("card {}: {}{}", event.card(), event.reason(), isNew ? ": it is unhealthy until it is reset" : " again");
     if (isNew) {
       inventory.readSoon();
-      tellClaims(event);
-    }
-  }
-
-  private void tellClaims(XidEvent event) {
-    try {
-      for (PreparedClaim claim : checkpoint.readAll()) {
-        Optional<Grant> grant = claim.grants().stream().filter(g -> g.card().uuid().equals(event.card())).findFirst();
-        grant.ifPresent(
-            g -> reports.misused(
-                claim.claim(),
-                EventReason.GpuUnhealthy,
-                g.card().productName() + " (" + event.card() + ") reports " + event.reason()
-                    + ", see https://docs.nvidia.com/deploy/xid-errors/; programs on it may fail or give wrong results, and it gets no new claims"));
-      }
-    } catch (IOException e) {
-      LOG.warn("cannot tell claims of {} on card {}: {}", event.reason(), event.card(), e.toString());
     }
   }
 }

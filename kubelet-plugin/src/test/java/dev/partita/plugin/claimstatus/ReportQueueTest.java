@@ -26,6 +26,15 @@ class ReportQueueTest {
   }
 
   @Test
+  void aStateThatSaysNothingOfUseDoesNotTakeThePlaceOfOneThatDoes() {
+    queue.addUnlessWaiting(state(1, "first"));
+    queue.addUnlessWaiting(state(1, "second"));
+    queue.add(state(2, "use"));
+    queue.addUnlessWaiting(state(2, "nothing"));
+    assertThat(taken()).containsExactly(state(1, "first"), state(2, "use"));
+  }
+
+  @Test
   void anEventThatWaitsAlreadyIsNotAddedAgain() {
     for (int i = 0; i < 10_000; i++) {
       queue.add(event(1, EventReason.PrepareFailed, "no card", false));

@@ -1,0 +1,114 @@
+package dev.partita.plugin.cardhealth;
+
+import dev.partita.api.node.GpuHealth;
+import dev.partita.plugin.checkpoint.Checkpoint;
+import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.claimstatus.ClaimReports;
+import dev.partita.plugin.inventory.CardState;
+import dev.partita.plugin.inventory.Inventory;
+import dev.partita.plugin.inventory.NodeInventory;
+import dev.partita.plugin.loop.Loops;
+import dev.partita.plugin.loop.PeriodicLoop;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells every claim that has a card prepared when the card's health changes: its conditions, and an event. At the
+ * plugin's start all claims are looked at, since an earlier plugin may have said something else.
+ */
+public final class CardHealthWatch {
+  private static final Logger LOG = LoggerFactory.getLogger(CardHealthWatch.class);
+  private static final Duration PERIOD = Duration.ofSeconds(10);
+  private static final Duration ALLOWED = Duration.ofMinutes(2);
+
+  private final NodeInventory inventory;
+  private final Checkpoint checkpoint;
+  private final ClaimReports reports;
+
+  /** By UUID, what was told of each card that a claim has. */
+  private Map<String, GpuHealth> told = Map.of();
+  private Optional<Inventory> seen = Optional.empty();
+
+  /**
+   * @param checkpoint which claims have which cards
+   * @param reports tells the claims
+   */
+  public CardHealthWatch(NodeInventory inventory, Checkpoint checkpoint, ClaimReports reports) {
+    this.inventory = inventory;
+    this.checkpoint = checkpoint;
+    this.reports = reports;
+  }
+
+  /** Watches from now on. */
+  public void start(Loops loops) {
+    PeriodicLoop loop = loops.make("card-health", ALLOWED, this::lookNow).start();
+    inventory.afterReadings(loop::soon);
+  }
+
+  private Duration lookNow() {
+    Optional<Inventory> state = inventory.state();
+    if (state.isPresent() && !state.equals(seen)) {
+      try {
+        look(state.get(), checkpoint.readAll());
+        seen = state;
+      } catch (IOException e) {
+        LOG.warn("cannot read which claims have which cards, so they are not told of their health; trying again: {}",
+            e.toString());
+      }
+    }
+    return PERIOD;
+  }
+
+  private void look(Inventory state, List<PreparedClaim> claims) {
+    Map<String, GpuHealth> now = new HashMap<>();
+    for (PreparedClaim claim : claims) {
+      boolean changed = false;
+      for (Grant grant : claim.grants()) {
+        String card = grant.card().uuid();
+        Optional<GpuHealth> health = state.healthOf(card);
+        health.ifPresent(known -> now.put(card, known));
+        changed |= health.isPresent() && !health.get().equals(told.get(card));
+      }
+      if (changed) {
+        reports.cardChanged(claim);
+        claim.grants().stream().filter(grant -> isFirstOfCard(claim, grant)).forEach(grant -> tell(claim, grant, now));
+      }
+    }
+    told = now;
+  }
+
+  /** A claim with several shares of a card is told once. */
+  private static boolean isFirstOfCard(PreparedClaim claim, Grant grant) {
+    return claim.grants().stream().filter(other -> other.card().equals(grant.card())).findFirst()
+        .filter(first -> first.equals(grant)).isPresent();
+  }
+
+  private void tell(PreparedClaim claim, Grant grant, Map<String, GpuHealth> now) {
+    GpuHealth health = now.get(grant.card().uuid());
+    Optional<GpuHealth> before = Optional.ofNullable(told.get(grant.card().uuid()));
+    if (health == null || before.filter(same -> isSame(same, health)).isPresent()) {
+      return;
+    }
+    String card = grant.card().productName() + " (" + grant.card().uuid() + ")";
+    if (CardState.of(health) != CardState.HEALTHY) {
+      reports.cardFailed(
+          claim.claim(), card + ": " + health.message()
+              + "; programs on it may fail or give wrong results, and it gets no new claims");
+    } else if (before.isPresent()) {
+      reports.cardHealed(claim.claim(), card + " is healthy again");
+    }
+  }
+
+  /** Whether one event says both. */
+  private static boolean isSame(GpuHealth one, GpuHealth other) {
+    return one.state() == other.state() && Objects.equals(one.reason(), other.reason());
+  }
+}
