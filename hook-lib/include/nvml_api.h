@@ -331,6 +331,21 @@ typedef struct nvmlViolationTime_st {
     unsigned long long referenceTime, violationTime;
 } nvmlViolationTime_t;
 
+/* What slows a card's clocks down. */
+#define nvmlClocksEventReasonHwSlowdown 0x08ull
+#define nvmlClocksThrottleReasonHwThermalSlowdown 0x40ull
+#define nvmlClocksThrottleReasonHwPowerBrakeSlowdown 0x80ull
+
+typedef enum nvmlMemoryErrorType_enum {
+    NVML_MEMORY_ERROR_TYPE_CORRECTED = 0,
+    NVML_MEMORY_ERROR_TYPE_UNCORRECTED = 1
+} nvmlMemoryErrorType_t;
+typedef enum nvmlEccCounterType_enum { NVML_VOLATILE_ECC = 0, NVML_AGGREGATE_ECC = 1 } nvmlEccCounterType_t;
+typedef enum nvmlMemoryLocation_enum {
+    NVML_MEMORY_LOCATION_DRAM = 2,
+    NVML_MEMORY_LOCATION_SRAM = 7
+} nvmlMemoryLocation_t;
+
 typedef struct {
     unsigned char clusterUuid[16];
     nvmlReturn_t status;
@@ -460,6 +475,15 @@ PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, nvmlTe
 PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetTemperatureThreshold(nvmlDevice_t device,
                                                               nvmlTemperatureThresholds_t threshold,
                                                               unsigned int *celsius);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetMemoryErrorCounter(nvmlDevice_t device, nvmlMemoryErrorType_t type,
+                                                            nvmlEccCounterType_t counter, nvmlMemoryLocation_t location,
+                                                            unsigned long long *count);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetRemappedRows(nvmlDevice_t device, unsigned int *correctable,
+                                                      unsigned int *uncorrectable, unsigned int *pending,
+                                                      unsigned int *failed);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetCurrentClocksEventReasons(nvmlDevice_t device, unsigned long long *reasons);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetCurrentClocksThrottleReasons(nvmlDevice_t device,
+                                                                      unsigned long long *reasons);
 PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetFanSpeed(nvmlDevice_t device, unsigned int *percent);
 PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, nvmlClockType_t type, unsigned int *mhz);
 PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, nvmlClockType_t type, unsigned int *mhz);

@@ -15,6 +15,16 @@
 #define SIM_CONF_PATH "etc/partita-simulator/node.conf"
 #define SIM_STATE_DIR "run/partita-simulator"
 
+/* What NVML says of a card's health. */
+struct sim_signs {
+    unsigned ecc_dram, ecc_sram; /* uncorrectable errors since the last reset */
+    unsigned rows;               /* enum sim_rows */
+    unsigned fabric;             /* NVML_GPU_FABRIC_STATE_*; 0: the card is part of none */
+    unsigned brake;              /* enum sim_brake */
+};
+enum sim_rows { SIM_ROWS_GOOD, SIM_ROWS_PENDING, SIM_ROWS_FAILED };
+enum sim_brake { SIM_BRAKE_NONE, SIM_BRAKE_THERMAL, SIM_BRAKE_POWER };
+
 /* One card. Sizes are bytes, clocks MHz, power milliwatts. */
 struct sim_card {
     unsigned index; /* also its minor number */
@@ -44,6 +54,7 @@ struct sim_card {
     bool mig_capable;
     struct sim_mig_layout mig; /* as node.conf has it */
     bool lost;                 /* "health lost" */
+    struct sim_signs signs;
 };
 
 struct sim_node {
@@ -81,6 +92,9 @@ bool sim_mig_visible(const struct sim_node *node, const struct sim_card *card, u
 
 /* Whether the card is broken: by node.conf, or by the file run/partita-simulator/lost-<index>, now. */
 bool sim_card_lost(const struct sim_node *node, const struct sim_card *card);
+
+/* Reads node.conf once more, so that a change of a card's signs counts at once. False: it cannot be read now. */
+bool sim_card_signs(const struct sim_node *node, const struct sim_card *card, struct sim_signs *signs);
 
 /* The text form of a card's address: 4 digits of domain (as CUDA and sysfs have it) or 8 (as NVML has it). */
 void sim_pci_bus_id(const struct sim_card *card, int domain_digits, char *text, unsigned size);

@@ -50,6 +50,8 @@ static const struct key card_keys[] = {
     FIELD("nvlink-domain", NUMBER, nvlink_domain),
     FIELD("power-limit-mw", NUMBER, power_limit),
     FIELD("mig-capable", SWITCH, mig_capable),
+    FIELD("ecc-dram", NUMBER, signs.ecc_dram),
+    FIELD("ecc-sram", NUMBER, signs.ecc_sram),
 };
 
 static bool put_text(char *target, size_t size, const char *value) {
@@ -95,6 +97,26 @@ static bool nvlinks_to(struct sim_card *card, const char *value) {
     return true;
 }
 
+/* The number of a value in a list that ends with NULL. */
+static bool choose(unsigned *chosen, const char *const *values, const char *value) {
+    for (*chosen = 0; values[*chosen]; ++*chosen)
+        if (strcmp(values[*chosen], value) == 0)
+            return true;
+    return false;
+}
+
+static bool sign_line(struct sim_signs *signs, const char *key, const char *value) {
+    static const char *const rows[] = {"good", "pending", "failed", NULL};
+    static const char *const fabric[] = {"none", "not-started", "in-progress", "completed", NULL};
+    static const char *const brakes[] = {"none", "thermal", "power", NULL};
+
+    if (strcmp(key, "row-remapping") == 0)
+        return choose(&signs->rows, rows, value);
+    if (strcmp(key, "fabric") == 0)
+        return choose(&signs->fabric, fabric, value);
+    return strcmp(key, "brake") == 0 && choose(&signs->brake, brakes, value);
+}
+
 static bool card_line(struct sim_card *card, const char *key, const char *value) {
     if (strcmp(key, "compute-capability") == 0)
         return sscanf(value, "%d.%d", &card->cc_major, &card->cc_minor) == 2;
@@ -112,7 +134,7 @@ static bool card_line(struct sim_card *card, const char *key, const char *value)
         if (strcmp(key, card_keys[i].name) == 0)
             return put(card, &card_keys[i], value) &&
                    (strcmp(key, "uuid") != 0 || sim_uuid_parse(card->uuid, card->uuid_bytes));
-    return false;
+    return sign_line(&card->signs, key, value);
 }
 
 static bool node_line(struct sim_node *node, const char *key, const char *value) {
@@ -182,5 +204,15 @@ bool sim_node_read(const char *root, struct sim_node *node, char *error, unsigne
     fclose(file);
     if (!good && error)
         snprintf(error, error_size, "%s: line %u is not understood", path, line);
+    return good;
+}
+
+bool sim_card_signs(const struct sim_node *node, const struct sim_card *card, struct sim_signs *signs) {
+    struct sim_node *now = malloc(sizeof *now);
+    bool good = now && sim_node_read(node->root, now, NULL, 0) && card->index < now->card_count;
+
+    if (good)
+        *signs = now->cards[card->index].signs;
+    free(now);
     return good;
 }

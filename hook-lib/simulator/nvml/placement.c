@@ -126,10 +126,3 @@ nvmlReturn_t nvmlDeviceGetNvLinkRemoteDeviceType(nvmlDevice_t device, unsigned i
                                                                    : NVML_NVLINK_DEVICE_TYPE_GPU;
     return result;
 }
-
-nvmlReturn_t nvmlDeviceGetGpuFabricInfo(nvmlDevice_t device, nvmlGpuFabricInfo_t *fabric) {
-    FAULT_POINT();
-    nvmlReturn_t result = library_device(device, fabric);
-
-    return result == NVML_SUCCESS ? NVML_ERROR_NOT_SUPPORTED : result;
-}

@@ -116,18 +116,56 @@ static void nvlink_is_where_the_model_has_it(void) {
     CHECK_EQUAL(NV(nvmlDeviceGetNvLinkState)(card(1), 0, &active), NVML_ERROR_NOT_SUPPORTED);
 }
 
-static void links_lead_to_cards_where_the_node_says_so(void) {
-    nvmlIntNvLinkDeviceType_t type;
-    nvmlPciInfo_t remote, first;
+static void add_to_node_conf(const char *lines) {
     char path[PATH_MAX + 64];
     FILE *conf;
 
-    install_node("t4x2");
     snprintf(path, sizeof path, "%s/etc/partita-simulator/node.conf", node_root);
     conf = fopen(path, "ae");
     CHECK(conf != NULL);
-    fprintf(conf, "  nvlinks-to 0:2\n"); /* of the card that comes last */
+    fputs(lines, conf);
     fclose(conf);
+}
+
+static void a_card_is_well_until_the_node_says_otherwise(void) {
+    unsigned long long count, reasons;
+    unsigned corrected, uncorrected, pending, failure;
+    nvmlGpuFabricInfo_t fabric;
+
+    begin_nvml("h200x1");
+    CHECK_EQUAL(NV(nvmlDeviceGetMemoryErrorCounter)(card(0), NVML_MEMORY_ERROR_TYPE_UNCORRECTED, NVML_VOLATILE_ECC,
+                                                    NVML_MEMORY_LOCATION_DRAM, &count),
+                NVML_SUCCESS);
+    CHECK_EQUAL(count, 0);
+    CHECK_EQUAL(NV(nvmlDeviceGetRemappedRows)(card(0), &corrected, &uncorrected, &pending, &failure), NVML_SUCCESS);
+    CHECK(!pending && !failure);
+    CHECK_EQUAL(NV(nvmlDeviceGetGpuFabricInfo)(card(0), &fabric), NVML_ERROR_NOT_SUPPORTED);
+    CHECK_EQUAL(NV(nvmlDeviceGetCurrentClocksEventReasons)(card(0), &reasons), NVML_SUCCESS);
+    CHECK_EQUAL(reasons, 0);
+
+    add_to_node_conf("  ecc-dram 2\n  ecc-sram 1\n  row-remapping failed\n  fabric in-progress\n  brake power\n");
+    CHECK_EQUAL(NV(nvmlDeviceGetMemoryErrorCounter)(card(0), NVML_MEMORY_ERROR_TYPE_UNCORRECTED, NVML_VOLATILE_ECC,
+                                                    NVML_MEMORY_LOCATION_DRAM, &count),
+                NVML_SUCCESS);
+    CHECK_EQUAL(count, 2);
+    CHECK_EQUAL(NV(nvmlDeviceGetMemoryErrorCounter)(card(0), NVML_MEMORY_ERROR_TYPE_UNCORRECTED, NVML_VOLATILE_ECC,
+                                                    NVML_MEMORY_LOCATION_SRAM, &count),
+                NVML_SUCCESS);
+    CHECK_EQUAL(count, 1);
+    CHECK_EQUAL(NV(nvmlDeviceGetRemappedRows)(card(0), &corrected, &uncorrected, &pending, &failure), NVML_SUCCESS);
+    CHECK(!pending && failure);
+    CHECK_EQUAL(NV(nvmlDeviceGetGpuFabricInfo)(card(0), &fabric), NVML_SUCCESS);
+    CHECK_EQUAL(fabric.state, 2);
+    CHECK_EQUAL(NV(nvmlDeviceGetCurrentClocksThrottleReasons)(card(0), &reasons), NVML_SUCCESS);
+    CHECK_EQUAL(reasons, nvmlClocksEventReasonHwSlowdown | nvmlClocksThrottleReasonHwPowerBrakeSlowdown);
+}
+
+static void links_lead_to_cards_where_the_node_says_so(void) {
+    nvmlIntNvLinkDeviceType_t type;
+    nvmlPciInfo_t remote, first;
+
+    install_node("t4x2");
+    add_to_node_conf("  nvlinks-to 0:2\n"); /* of the card that comes last */
     CHECK_EQUAL(NV(nvmlInit_v2)(), NVML_SUCCESS);
     CHECK_EQUAL(NV(nvmlDeviceGetPciInfo_v3)(card(0), &first), NVML_SUCCESS);
     for (unsigned link = 0; link < 2; link++) {
@@ -226,6 +264,6 @@ static void a_card_may_be_lost_from_the_start(void) {
 
 RUN(TEST(calls_outside_init_and_shutdown_are_uninitialized), TEST(the_inventory_is_the_profiles),
     TEST(uuids_are_stable_and_find_their_card), TEST(topology_is_switch_numa_node_and_system),
-    TEST(nvlink_is_where_the_model_has_it), TEST(links_lead_to_cards_where_the_node_says_so),
+    TEST(nvlink_is_where_the_model_has_it), TEST(a_card_is_well_until_the_node_says_otherwise), TEST(links_lead_to_cards_where_the_node_says_so),
     TEST(the_versions_of_memory_differ_by_the_reserve), TEST(running_processes_stand_in_every_layout),
     TEST(a_broken_card_is_lost_until_it_heals), TEST(a_card_may_be_lost_from_the_start))

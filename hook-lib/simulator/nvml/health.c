@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What NVML says of a card's health, as node.conf has it at the moment of the call. */
+#include <string.h>
+
+#include "library.h"
+
+static nvmlReturn_t signs_of(nvmlDevice_t device, const void *output, struct sim_signs *signs) {
+    nvmlReturn_t result = library_device(device, output);
+
+    if (result != NVML_SUCCESS)
+        return result;
+    return sim_card_signs(&library_node, device->card, signs) ? NVML_SUCCESS : NVML_ERROR_UNKNOWN;
+}
+
+/* Of corrected errors, and of earlier boots, there are none. */
+nvmlReturn_t nvmlDeviceGetMemoryErrorCounter(nvmlDevice_t device, nvmlMemoryErrorType_t type,
+                                             nvmlEccCounterType_t counter, nvmlMemoryLocation_t location,
+                                             unsigned long long *count) {
+    FAULT_POINT();
+    struct sim_signs signs;
+    nvmlReturn_t result = signs_of(device, count, &signs);
+
+    if (result != NVML_SUCCESS)
+        return result;
+    if (location != NVML_MEMORY_LOCATION_DRAM && location != NVML_MEMORY_LOCATION_SRAM)
+        return NVML_ERROR_NOT_SUPPORTED;
+    *count = location == NVML_MEMORY_LOCATION_DRAM ? signs.ecc_dram : signs.ecc_sram;
+    if (type != NVML_MEMORY_ERROR_TYPE_UNCORRECTED || counter != NVML_VOLATILE_ECC)
+        *count = 0;
+    return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetRemappedRows(nvmlDevice_t device, unsigned int *correctable, unsigned int *uncorrectable,
+                                       unsigned int *pending, unsigned int *failed) {
+    FAULT_POINT();
+    struct sim_signs signs;
+    nvmlReturn_t result = signs_of(device, uncorrectable && pending && failed ? correctable : NULL, &signs);
+
+    if (result != NVML_SUCCESS)
+        return result;
+    if (device->card->architecture < NVML_DEVICE_ARCH_AMPERE)
+        return NVML_ERROR_NOT_SUPPORTED;
+    *correctable = 0;
+    *uncorrectable = signs.rows != SIM_ROWS_GOOD;
+    *pending = signs.rows == SIM_ROWS_PENDING;
+    *failed = signs.rows == SIM_ROWS_FAILED;
+    return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetGpuFabricInfo(nvmlDevice_t device, nvmlGpuFabricInfo_t *fabric) {
+    FAULT_POINT();
+    struct sim_signs signs;
+    nvmlReturn_t result = signs_of(device, fabric, &signs);
+
+    if (result == NVML_SUCCESS && !signs.fabric)
+        return NVML_ERROR_NOT_SUPPORTED;
+    if (result == NVML_SUCCESS) {
+        memset(fabric, 0, sizeof *fabric);
+        fabric->state = (unsigned char)signs.fabric;
+    }
+    return result;
+}
+
+static nvmlReturn_t slowdown(nvmlDevice_t device, unsigned long long *reasons) {
+    static const unsigned long long bits[] = {
+        0, nvmlClocksEventReasonHwSlowdown | nvmlClocksThrottleReasonHwThermalSlowdown,
+        nvmlClocksEventReasonHwSlowdown | nvmlClocksThrottleReasonHwPowerBrakeSlowdown};
+    struct sim_signs signs;
+    nvmlReturn_t result = signs_of(device, reasons, &signs);
+
+    if (result == NVML_SUCCESS)
+        *reasons = bits[signs.brake];
+    return result;
+}
+
+nvmlReturn_t nvmlDeviceGetCurrentClocksEventReasons(nvmlDevice_t device, unsigned long long *reasons) {
+    FAULT_POINT();
+    return slowdown(device, reasons);
+}
+
+nvmlReturn_t nvmlDeviceGetCurrentClocksThrottleReasons(nvmlDevice_t device, unsigned long long *reasons) {
+    FAULT_POINT();
+    return slowdown(device, reasons);
+}
