@@ -1,7 +1,5 @@
 package dev.partita.plugin.nvml;
 
-import java.util.Set;
-
 /**
  * NVML's event of an XID error.
  *
@@ -9,25 +7,32 @@ import java.util.Set;
  * @param xid number of the error
  */
 public record XidEvent(String card, long xid) {
-  /**
-   * Errors that a program causes, after which the card works as before: 13 (graphics engine exception), 31 (memory page
-   * fault), 43 (the card stopped processing), 45 (clean-up after an earlier error), 68 (video processor exception), 109
-   * (context switch timeout). NVIDIA's device plugin for Kubernetes passes over the same ones (internal/rm/health.go).
-   * 154 only says which recovery another error asks for, and says so again when none is needed any more. What the
-   * others mean is in NVIDIA's catalogue, https://docs.nvidia.com/deploy/xid-errors/.
-   */
-  private static final Set<Long> HARMLESS = Set.of(13L, 31L, 43L, 45L, 68L, 109L, 154L);
-
   private static final String REASON = "XID ";
 
-  /** Whether the card should get no more work. An error that is not known counts against the card. */
-  public boolean isFatal() {
-    return !HARMLESS.contains(xid);
+  /** Whom it is about. */
+  public XidKind kind() {
+    return XidKind.of(xid);
   }
 
   /** {@code XID 79}. */
   public String reason() {
     return REASON + xid;
+  }
+
+  /**
+   * What is to be done about it, by NVIDIA's catalogue of XID errors, where something is wrong with the card.
+   */
+  public String mend() {
+    if (xid == 79) {
+      return "it has fallen off the bus: start the machine anew, and if it happens again, look at its seat, power and cooling";
+    }
+    if (xid == 54) {
+      return "its auxiliary power is not connected: look at the cable";
+    }
+    if (xid == 74 || (xid >= 144 && xid <= 150)) {
+      return "an NVLink has failed: reset the card (nvidia-smi --gpu-reset), and look at nvidia-smi nvlink -e";
+    }
+    return "it is to be reset (nvidia-smi --gpu-reset), and what to do is in NVIDIA's catalogue of XID errors";
   }
 
   /** Whether a text is the {@link #reason} of some event. */

@@ -50,10 +50,15 @@ public final class XidWatch {
   }
 
   private void take(XidEvent event) {
-    if (!event.isFatal()) {
-      LOG.info("card {}: {}: a program caused it, and the card still works", event.card(), event.reason());
-      return;
+    switch (event.kind()) {
+      case PROGRAM ->
+          LOG.info("card {}: {}: a matter of the program that had it; the card works", event.card(), event.reason());
+      case NOTE -> LOG.info("card {}: {}: nothing is to be done", event.card(), event.reason());
+      case CARD -> blame(event);
     }
+  }
+
+  private void blame(XidEvent event) {
     boolean isNew = reader.blame(event);
     LOG.warn("card {}: {}{}", event.card(), event.reason(), isNew ? ": it is unhealthy until it is reset" : " again");
     if (isNew) {
