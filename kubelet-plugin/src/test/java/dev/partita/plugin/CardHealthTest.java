@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import k8s.io.kubelet.pkg.apis.pluginregistration.v1.PluginInfo;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What a node says of its cards, and hears of them. */
@@ -135,6 +136,32 @@ class CardHealthTest {
       }
       api().statusWhen("node-y", s -> s.gpus().stream().allMatch(gpu -> gpu.health().reason() == null));
     }
+  }
+
+  @Test
+  void whatNvmlTellsOfACardMakesItUnhealthyAndClearsByItself() throws Exception {
+    try (TestNode node = TestNode.withCards("node-s", "h200x2");
+        KubeletPlugin _ = node.start(client)) {
+      Path conf = node.driverRoot().resolve("etc/partita-simulator/node.conf");
+      String well = Files.readString(conf);
+      api().statusWhen("node-s", s -> s.isReady());
+      Files.writeString(conf, well + "  fabric in-progress\n"); // of the card that comes last
+      GpuNodeStatus status = api().statusWhen("node-s", s -> "FabricNotReady".equals(lastReason(s)));
+      assertThat(status.gpus().getLast().health().message()).contains("802", "nvidia-fabricmanager");
+      assertThat(status.gpus().getFirst().health()).isEqualTo(GpuHealth.HEALTHY);
+      Files.writeString(conf, well + "  row-remapping failed\n");
+      api().statusWhen("node-s", s -> "RowRemappingFailed".equals(lastReason(s)));
+      Files.writeString(conf, well + "  ecc-sram 1\n");
+      api().statusWhen("node-s", s -> "UncorrectableEccErrors".equals(lastReason(s)));
+      Files.writeString(conf, well + "  row-remapping pending\n");
+      api().statusWhen("node-s", s -> "RowRemappingPending".equals(lastReason(s)));
+      Files.writeString(conf, well + "  brake thermal\n  fabric completed\n");
+      api().statusWhen("node-s", s -> lastReason(s) == null);
+    }
+  }
+
+  private static @Nullable String lastReason(GpuNodeStatus status) {
+    return status.gpus().getLast().health().reason();
   }
 
   @Test

@@ -98,12 +98,15 @@ public final class CardHealthWatch {
       return;
     }
     String card = grant.card().productName() + " (" + grant.card().uuid() + ")";
-    if (CardState.of(health) != CardState.HEALTHY) {
-      reports.cardFailed(
-          claim.claim(), card + ": " + health.message()
-              + "; programs on it may fail or give wrong results, and it gets no new claims");
-    } else if (before.isPresent()) {
-      reports.cardHealed(claim.claim(), card + " is healthy again");
+    switch (CardState.of(health)) {
+      case UNHEALTHY, UNKNOWN ->
+          reports.cardFailed(
+              claim.claim(), card + ": " + health.message()
+                  + "; programs on it may fail or give wrong results, and it gets no new claims");
+      case DEGRADED ->
+          reports.cardFailed(
+              claim.claim(), card + ": " + health.message() + "; programs on it go on, and it gets no new claims");
+      case HEALTHY -> before.ifPresent(wrong -> reports.cardHealed(claim.claim(), card + " is healthy again"));
     }
   }
 

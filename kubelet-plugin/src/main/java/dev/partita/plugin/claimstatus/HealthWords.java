@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 
 /**
  * Says how well a device's card is: the condition {@code Healthy}, and {@code Ready}, which follows it. A device whose
- * card is unhealthy is not ready, however well it was prepared.
+ * card is unhealthy is not ready, however well it was prepared; one whose card is only degraded is.
  */
 final class HealthWords {
   private HealthWords() {}
@@ -34,6 +34,7 @@ final class HealthWords {
       case HEALTHY -> List.of(
           ready,
           DeviceNotes.Note.holds(DeviceCondition.Healthy, reason, "nothing is known to be wrong with " + card));
+      case DEGRADED -> List.of(ready, DeviceNotes.Note.fails(DeviceCondition.Healthy, reason, card + ": " + why));
       case UNHEALTHY -> List.of(
           DeviceNotes.Note.fails(
               DeviceCondition.Ready, DeviceCondition.Reason.CardUnhealthy, share + "; the card is unhealthy: " + why),

@@ -41,7 +41,7 @@ public final class DeviceHealthV1Alpha1Service extends DRAResourceHealthGrpc.DRA
 
   private static HealthStatus status(DeviceState device) {
     return switch (device.state()) {
-      case HEALTHY -> HealthStatus.HEALTHY;
+      case HEALTHY, DEGRADED -> HealthStatus.HEALTHY;
       case UNHEALTHY -> HealthStatus.UNHEALTHY;
       case UNKNOWN -> HealthStatus.UNKNOWN;
     };

@@ -40,7 +40,7 @@ public final class DeviceHealthV1Service extends DRAResourceHealthGrpc.DRAResour
 
   private static HealthStatus status(DeviceState device) {
     return switch (device.state()) {
-      case HEALTHY -> HealthStatus.HEALTHY;
+      case HEALTHY, DEGRADED -> HealthStatus.HEALTHY;
       case UNHEALTHY -> HealthStatus.UNHEALTHY;
       case UNKNOWN -> HealthStatus.UNKNOWN;
     };

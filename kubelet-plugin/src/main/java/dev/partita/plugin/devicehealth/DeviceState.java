@@ -6,6 +6,6 @@ import dev.partita.plugin.inventory.CardState;
  * The health of a device.
  *
  * @param device its name in the pool
- * @param message for people; empty where it is healthy
+ * @param message for people; empty where nothing is wrong
  */
 record DeviceState(String device, CardState state, String message) {}

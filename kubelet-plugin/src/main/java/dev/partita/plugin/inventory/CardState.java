@@ -1,20 +1,22 @@
 package dev.partita.plugin.inventory;
 
 import dev.partita.api.node.GpuHealth;
-import java.util.Objects;
+import java.util.Optional;
 
-/** Whether a card can be used, where a user is told: a GpuNode knows no third state. */
+/** What a card's health means for who has the card. A GpuNode knows only whether it gets new claims. */
 public enum CardState {
   HEALTHY,
+  /** It works, but slower, or it is to be reset when it is idle. It gets no new claims. */
+  DEGRADED,
+  /** Programs on it fail, or may get wrong results. */
   UNHEALTHY,
   /** Nobody can tell, since NVML does not answer. */
   UNKNOWN;
 
   /** What a card's health in the GpuNode means. */
   public static CardState of(GpuHealth health) {
-    if (health.state() == GpuHealth.State.Healthy) {
-      return HEALTHY;
-    }
-    return Objects.equals(health.reason(), CardReason.NvmlDoesNotAnswer.name()) ? UNKNOWN : UNHEALTHY;
+    return health.state() == GpuHealth.State.Healthy
+        ? HEALTHY
+        : Optional.ofNullable(health.reason()).flatMap(CardReason::named).map(CardReason::state).orElse(UNHEALTHY);
   }
 }

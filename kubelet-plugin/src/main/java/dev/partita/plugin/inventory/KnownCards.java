@@ -19,6 +19,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,6 +43,9 @@ final class KnownCards {
   private final Map<String, Blame> blamed = new TreeMap<>();
   private final Set<String> missing = new HashSet<>();
   private final Set<String> cutByOthers = new HashSet<>();
+  private final CardDiagnosis diagnosis = new CardDiagnosis();
+  private final FlapDamping damping = new FlapDamping();
+  private final LongSupplier nanos;
 
   /**
    * A card that had a fatal error.
@@ -55,8 +59,18 @@ final class KnownCards {
    * @param mig whether MIG instances may be made of the cards
    */
   KnownCards(Reserve reserve, boolean mig) {
+    this(reserve, mig, System::nanoTime);
+  }
+
+  /**
+   * The same.
+   *
+   * @param nanos a clock that cannot be set
+   */
+  KnownCards(Reserve reserve, boolean mig, LongSupplier nanos) {
     this.reserve = reserve;
     this.mig = mig;
+    this.nanos = nanos;
   }
 
   /** Tells which indexes the cards had before this process started. */
@@ -106,9 +120,16 @@ final class KnownCards {
     missing.clear();
     missing.addAll(lastSeen.keySet());
     missing.removeAll(present);
+    long now = nanos.getAsLong();
+    Map<String, GpuHealth> wrong = new HashMap<>();
+    reading.cards()
+        .forEach(card -> diagnosis.of(card.uuid(), card.signs(), now).ifPresent(w -> wrong.put(card.uuid(), w)));
     List<Gpu> gpus = new ArrayList<>();
     for (Gpu gpu : lastSeen.values()) {
-      gpus.add(gpu.withHealth(health(gpu, present.contains(gpu.uuid()), reading.faults())));
+      GpuHealth ofPresent = wrong.getOrDefault(gpu.uuid(), GpuHealth.HEALTHY);
+      GpuHealth health =
+          present.contains(gpu.uuid()) ? healthOfPresent(gpu, ofPresent) : healthOfAbsent(gpu, reading.faults());
+      gpus.add(gpu.withHealth(damping.update(gpu.uuid(), health, now)));
     }
     gpus.sort(Comparator.comparingInt(Gpu::index));
     return gpus;
@@ -154,23 +175,24 @@ final class KnownCards {
     return index;
   }
 
-  private GpuHealth health(Gpu gpu, boolean present, List<CardReading.Fault> faults) {
+  /** Of a card that answers; {@code signs} is what NVML says of it. An XID error ends when the card has been gone. */
+  private GpuHealth healthOfPresent(Gpu gpu, GpuHealth signs) {
     Blame blame = blamed.get(gpu.uuid());
-    if (present && (blame == null || blame.gone())) {
-      blamed.remove(gpu.uuid());
-      return cutByOthers.contains(gpu.uuid()) ? MIG_MODE_IS_ON : GpuHealth.HEALTHY;
+    if (blame != null && !blame.gone()) {
+      XidEvent event = blame.event();
+      return GpuHealth.unhealthy(event.reason(), "the driver reported " + event.reason() + "; " + event.mend());
     }
-    if (blame == null) {
-      return healthOfMissing(gpu, faults);
-    }
-    String reason = blame.event().reason();
-    if (present) {
-      return GpuHealth.unhealthy(
-          reason, "the driver reported " + reason
-              + "; it is to be reset (nvidia-smi --gpu-reset), and what to do is in NVIDIA's catalogue of XID errors");
-    }
-    blamed.put(gpu.uuid(), new Blame(blame.event(), true));
-    return GpuHealth.unhealthy(reason, "the driver reported " + reason + "; " + healthOfMissing(gpu, faults).message());
+    blamed.remove(gpu.uuid());
+    return cutByOthers.contains(gpu.uuid()) ? MIG_MODE_IS_ON : signs;
+  }
+
+  private GpuHealth healthOfAbsent(Gpu gpu, List<CardReading.Fault> faults) {
+    GpuHealth missing = healthOfMissing(gpu, faults);
+    Blame blame = blamed.computeIfPresent(gpu.uuid(), (uuid, known) -> new Blame(known.event(), true));
+    return blame == null
+        ? missing
+        : GpuHealth.unhealthy(
+            blame.event().reason(), "the driver reported " + blame.event().reason() + "; " + missing.message());
   }
 
   private static GpuHealth healthOfMissing(Gpu gpu, List<CardReading.Fault> faults) {

@@ -30,6 +30,7 @@ public record CardReading(
    * @param index NVML's index at this moment
    * @param uuid {@code GPU-…}
    * @param minor of /dev/nvidia&lt;minor&gt;
+   * @param signs of its health
    */
   public record Card(
       int index,
@@ -38,7 +39,8 @@ public record CardReading(
       GpuProduct product,
       Memory memory,
       Topology topology,
-      Mig mig) {}
+      Mig mig,
+      CardSigns signs) {}
 
   /**
    * A card's memory.

@@ -11,6 +11,7 @@ import dev.partita.plugin.nvml.CardReading;
 import dev.partita.plugin.nvml.CardReading.Card;
 import dev.partita.plugin.nvml.CardReading.Fault;
 import dev.partita.plugin.nvml.CardReading.Nvlink;
+import dev.partita.plugin.nvml.CardSigns;
 import dev.partita.plugin.nvml.NvmlException;
 import dev.partita.plugin.nvml.XidEvent;
 import java.nio.file.Files;
@@ -188,6 +189,7 @@ class KnownCardsTest {
     return new Card(
         index, uuid, index, GpuProduct.named("NVIDIA H200", "Nvidia", "Hopper", "9.0"),
         new CardReading.Memory(1L << 37, 0),
-        new CardReading.Topology(Optional.of("bus-" + index), Optional.empty(), nvlink), CardReading.Mig.NONE);
+        new CardReading.Topology(Optional.of("bus-" + index), Optional.empty(), nvlink), CardReading.Mig.NONE,
+        CardSigns.WELL);
   }
 }

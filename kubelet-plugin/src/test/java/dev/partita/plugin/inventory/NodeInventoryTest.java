@@ -10,6 +10,7 @@ import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.nvml.CardFigure;
 import dev.partita.plugin.nvml.CardReader;
 import dev.partita.plugin.nvml.CardReading;
+import dev.partita.plugin.nvml.CardSigns;
 import dev.partita.plugin.nvml.CardUser;
 import dev.partita.plugin.nvml.NvmlException;
 import dev.partita.plugin.nvml.ProcessMemory;
@@ -104,7 +105,7 @@ class NodeInventoryTest {
                   0, "GPU-0", 0, GpuProduct.named("NVIDIA H200", "Nvidia", "Hopper", "9.0"),
                   new CardReading.Memory(141L << 30, 0),
                   new CardReading.Topology(Optional.empty(), Optional.empty(), CardReading.Nvlink.NONE),
-                  CardReading.Mig.NONE)),
+                  CardReading.Mig.NONE, CardSigns.WELL)),
           List.of());
     }
 

@@ -5,6 +5,7 @@ import dev.partita.api.node.MigProfile;
 import dev.partita.plugin.nvml.CardFigure;
 import dev.partita.plugin.nvml.CardReader;
 import dev.partita.plugin.nvml.CardReading;
+import dev.partita.plugin.nvml.CardSigns;
 import dev.partita.plugin.nvml.CardUser;
 import dev.partita.plugin.nvml.MigControl;
 import dev.partita.plugin.nvml.NvmlException;
@@ -108,6 +109,6 @@ final class CuttableCards implements CardReader {
         index, uuid, index, GpuProduct.named("NVIDIA H200", "Nvidia", "Hopper", "9.0"),
         new CardReading.Memory(141L << 30, 0),
         new CardReading.Topology(Optional.empty(), Optional.empty(), CardReading.Nvlink.NONE),
-        new CardReading.Mig(profiles, false));
+        new CardReading.Mig(profiles, false), CardSigns.WELL);
   }
 }

@@ -179,7 +179,8 @@ public final class NvmlLibrary implements CardReader {
         product(device),
         memory(device),
         new CardReading.Topology(busId(device), numaNode(device), new NvmlNvlink(nvml, device).read()),
-        new CardReading.Mig(migProfiles(uuid, device), new NvmlMig(nvml, device).isOnIfKnown()));
+        new CardReading.Mig(migProfiles(uuid, device), new NvmlMig(nvml, device).isOnIfKnown()),
+        new NvmlHealth(nvml, device).read());
   }
 
   private GpuProduct product(Pointer device) throws NvmlException {

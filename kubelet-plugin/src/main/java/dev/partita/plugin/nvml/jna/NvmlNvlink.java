@@ -16,8 +16,7 @@ record NvmlNvlink(NvmlCalls nvml, Pointer device) {
   private static final int LINKS_MAX = 18; // NVML_NVLINK_MAX_LINKS
   private static final int REMOTE_GPU = 0; // nvmlIntNvLinkDeviceType_t
   private static final int REMOTE_SWITCH = 2;
-  private static final int FABRIC_BYTES = 28; // nvmlGpuFabricInfo_t
-  private static final int FABRIC_STATE_COMPLETED = 3;
+  static final int FABRIC_STATE_COMPLETED = 3; // NVML_GPU_FABRIC_STATE_COMPLETED
 
   /** As the driver has it now; what it does not tell is not there. */
   CardReading.Nvlink read() {
@@ -59,9 +58,9 @@ record NvmlNvlink(NvmlCalls nvml, Pointer device) {
   }
 
   private Optional<String> fabric() {
-    Memory fabric = NvmlCalls.zeros(FABRIC_BYTES);
+    Memory fabric = NvmlCalls.zeros(NvmlHealth.FABRIC_BYTES);
     if (!nvml.answers(new String[]{"nvmlDeviceGetGpuFabricInfo"}, device, fabric)
-        || fabric.getByte(24) != FABRIC_STATE_COMPLETED
+        || fabric.getByte(NvmlHealth.FABRIC_STATE) != FABRIC_STATE_COMPLETED
         || fabric.getInt(16) != 0) {
       return Optional.empty();
     }

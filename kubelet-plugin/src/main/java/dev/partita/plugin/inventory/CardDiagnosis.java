@@ -1,0 +1,73 @@
+package dev.partita.plugin.inventory;
+
+import dev.partita.api.node.GpuHealth;
+import dev.partita.plugin.nvml.CardSigns;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Says what is wrong with a card by what NVML tells of it, the worst first. What heals clears by itself: NVML no longer
+ * tells it.
+ */
+final class CardDiagnosis {
+  private final Map<String, Map<CardSigns.Brake, LastingSign>> brakes = new HashMap<>();
+
+  /**
+   * What is wrong with the card; empty if nothing is.
+   *
+   * @param card its UUID
+   * @param nanos now, by a clock that cannot be set: the hardware slows a card down for a moment now and then, so only
+   *        what lasts counts
+   */
+  Optional<GpuHealth> of(String card, CardSigns signs, long nanos) {
+    Map<CardSigns.Brake, LastingSign> ofCard =
+        brakes.computeIfAbsent(card, c -> new EnumMap<>(CardSigns.Brake.class));
+    boolean hot = lasts(ofCard, CardSigns.Brake.THERMAL, signs, nanos);
+    boolean braked = lasts(ofCard, CardSigns.Brake.POWER, signs, nanos);
+    if (signs.rows() == CardSigns.Rows.FAILED) {
+      return wrong(
+          CardReason.RowRemappingFailed,
+          "a faulty row of its memory could not be remapped: have the card replaced (nvidia-smi -q -d ROW_REMAPPER)");
+    }
+    if (signs.fabric() == CardSigns.Fabric.NOT_STARTED || signs.fabric() == CardSigns.Fabric.IN_PROGRESS) {
+      return wrong(
+          CardReason.FabricNotReady,
+          "the NVSwitch fabric that it is part of is not set up, so every CUDA program fails with error 802 (system not yet initialized): start nvidia-fabricmanager on the node, in the driver's version (systemctl enable --now nvidia-fabricmanager)");
+    }
+    if (signs.dramErrors() > 0 || signs.sramErrors() > 0) {
+      return wrong(
+          CardReason.UncorrectableEccErrors,
+          "uncorrectable ECC errors " + (signs.sramErrors() > 0 ? "in its caches" : "in its memory")
+              + " since its last reset: reset it (nvidia-smi --gpu-reset), and have it replaced if they come again (nvidia-smi -q -d ECC)");
+    }
+    if (signs.rows() == CardSigns.Rows.PENDING) {
+      return wrong(
+          CardReason.RowRemappingPending,
+          "a faulty row of its memory will be remapped with the next reset: reset the card once it is idle (nvidia-smi --gpu-reset)");
+    }
+    if (hot) {
+      return wrong(
+          CardReason.ThermalSlowdown,
+          "it has been too hot for a minute, so its hardware slows it down: look at fans and airflow (nvidia-smi -q -d TEMPERATURE,PERFORMANCE)");
+    }
+    return braked
+        ? wrong(
+            CardReason.PowerBrake,
+            "the machine has braked its power for a minute, so it is slow: look at the power supply (nvidia-smi -q -d POWER,PERFORMANCE)")
+        : Optional.empty();
+  }
+
+  private static boolean lasts(
+      Map<CardSigns.Brake, LastingSign> ofCard,
+      CardSigns.Brake brake,
+      CardSigns signs,
+      long nanos) {
+    return ofCard.computeIfAbsent(brake, b -> new LastingSign()).update(signs.brakes().contains(brake), nanos);
+  }
+
+  private static Optional<GpuHealth> wrong(CardReason reason, String message) {
+    return Optional.of(GpuHealth.unhealthy(reason.name(), message));
+  }
+}

@@ -1,0 +1,65 @@
+package dev.partita.plugin.inventory;
+
+import dev.partita.api.node.GpuHealth;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Keeps a card unhealthy that becomes unhealthy again and again. Each change costs writes to the GpuNode, slices,
+ * claims and pods, and a card that is well for a moment would get claims that fail. A card that became unhealthy three
+ * times within 10 min counts as healthy again once it was well for 5 min.
+ */
+final class FlapDamping {
+  static final Duration WITHIN = Duration.ofMinutes(10);
+  static final Duration WELL_FOR = Duration.ofMinutes(5);
+  private static final int TIMES = 3;
+
+  private final Map<String, Card> cards = new HashMap<>();
+
+  private static final class Card {
+    final Deque<Long> onsets = new ArrayDeque<>(); // at most TIMES
+    GpuHealth last = GpuHealth.HEALTHY;
+    GpuHealth lastWrong = GpuHealth.HEALTHY;
+    long wellSince;
+  }
+
+  /**
+   * What to say of the card.
+   *
+   * @param card its UUID
+   * @param health as it is now
+   * @param nanos now, by a clock that cannot be set
+   */
+  GpuHealth update(String card, GpuHealth health, long nanos) {
+    Card known = cards.computeIfAbsent(card, c -> new Card());
+    boolean isWell = health.state() == GpuHealth.State.Healthy;
+    boolean wasWell = known.last.state() == GpuHealth.State.Healthy;
+    known.last = health;
+    if (!isWell) {
+      if (wasWell) {
+        known.onsets.addLast(nanos);
+        if (known.onsets.size() > TIMES) {
+          known.onsets.removeFirst();
+        }
+      }
+      known.lastWrong = health;
+      return health;
+    }
+    if (!wasWell) {
+      known.wellSince = nanos;
+    }
+    boolean flaps =
+        known.onsets.size() == TIMES && known.onsets.getLast() - known.onsets.getFirst() < WITHIN.toNanos()
+            && nanos - known.wellSince < WELL_FOR.toNanos();
+    return flaps
+        ? GpuHealth.unhealthy(
+            String.valueOf(known.lastWrong.reason()),
+            known.lastWrong.message() + "; it is well now, but became unhealthy " + TIMES + " times within "
+                + WITHIN.toMinutes() + " min: it counts as healthy once it was well for " + WELL_FOR.toMinutes()
+                + " min")
+        : health;
+  }
+}

@@ -1,0 +1,46 @@
+package dev.partita.plugin.nvml;
+
+import java.util.Set;
+
+/**
+ * What NVML says of a card's health. What it does not tell is as on a card that is well.
+ *
+ * @param dramErrors uncorrectable ECC errors of its device memory since it was last reset
+ * @param sramErrors those of its caches and registers
+ * @param rows whether faulty rows of its memory could be remapped
+ * @param fabric how far the NVSwitch fabric is that it is part of
+ * @param brakes why the hardware slows it down now
+ */
+public record CardSigns(long dramErrors, long sramErrors, Rows rows, Fabric fabric, Set<Brake> brakes) {
+  /** Those of a card that is well. */
+  public static final CardSigns WELL = new CardSigns(0, 0, Rows.GOOD, Fabric.NONE, Set.of());
+
+  public CardSigns {
+    brakes = Set.copyOf(brakes);
+  }
+
+  /** Whether faulty rows of the memory could be remapped. */
+  public enum Rows {
+    GOOD,
+    /** One will be with the next reset. */
+    PENDING,
+    FAILED
+  }
+
+  /** How far the NVSwitch fabric is; the driver lets no CUDA program begin before it is completed. */
+  public enum Fabric {
+    /** The card is part of none. */
+    NONE,
+    NOT_STARTED,
+    IN_PROGRESS,
+    COMPLETED
+  }
+
+  /** Why the hardware slows a card down. */
+  public enum Brake {
+    /** It is too hot. */
+    THERMAL,
+    /** The machine's power supply asks for it. */
+    POWER
+  }
+}

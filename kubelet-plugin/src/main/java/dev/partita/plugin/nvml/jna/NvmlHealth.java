@@ -1,0 +1,77 @@
+package dev.partita.plugin.nvml.jna;
+
+import com.sun.jna.Memory;
+import com.sun.jna.Pointer;
+import com.sun.jna.ptr.IntByReference;
+import com.sun.jna.ptr.LongByReference;
+import dev.partita.plugin.nvml.CardSigns;
+import java.util.EnumSet;
+import java.util.Set;
+
+/** Asks NVML how well a card is; what the card or the driver does not tell is as on one that is well. */
+record NvmlHealth(NvmlCalls nvml, Pointer device) {
+  static final int FABRIC_BYTES = 28; // nvmlGpuFabricInfo_t: clusterUuid, status, cliqueId, state
+  static final int FABRIC_STATE = 24;
+  private static final int UNCORRECTED = 1; // NVML_MEMORY_ERROR_TYPE_UNCORRECTED
+  private static final int VOLATILE = 0; // NVML_VOLATILE_ECC: since the driver was loaded or the card was reset
+  private static final int DRAM = 2; // NVML_MEMORY_LOCATION_DRAM
+  private static final int SRAM = 7; // NVML_MEMORY_LOCATION_SRAM
+  private static final long HW_THERMAL_SLOWDOWN = 0x40; // nvmlClocksEventReasonHwThermalSlowdown
+  private static final long HW_POWER_BRAKE = 0x80; // nvmlClocksEventReasonHwPowerBrakeSlowdown
+
+  CardSigns read() {
+    return new CardSigns(errors(DRAM), errors(SRAM), rows(), fabric(), brakes());
+  }
+
+  private long errors(int location) {
+    LongByReference count = new LongByReference();
+    return nvml.answers(
+        new String[]{"nvmlDeviceGetMemoryErrorCounter"}, device, UNCORRECTED, VOLATILE, location, count)
+            ? count.getValue()
+            : 0;
+  }
+
+  private CardSigns.Rows rows() {
+    IntByReference pending = new IntByReference();
+    IntByReference failed = new IntByReference();
+    boolean told =
+        nvml.answers(
+            new String[]{"nvmlDeviceGetRemappedRows"}, device, new IntByReference(), new IntByReference(), pending,
+            failed);
+    if (!told) {
+      return CardSigns.Rows.GOOD;
+    }
+    return failed.getValue() != 0
+        ? CardSigns.Rows.FAILED
+        : pending.getValue() != 0 ? CardSigns.Rows.PENDING : CardSigns.Rows.GOOD;
+  }
+
+  private CardSigns.Fabric fabric() {
+    Memory fabric = NvmlCalls.zeros(FABRIC_BYTES);
+    if (!nvml.answers(new String[]{"nvmlDeviceGetGpuFabricInfo"}, device, fabric)) {
+      return CardSigns.Fabric.NONE;
+    }
+    return switch (fabric.getByte(FABRIC_STATE)) { // NVML_GPU_FABRIC_STATE_*
+      case 1 -> CardSigns.Fabric.NOT_STARTED;
+      case 2 -> CardSigns.Fabric.IN_PROGRESS;
+      case NvmlNvlink.FABRIC_STATE_COMPLETED -> CardSigns.Fabric.COMPLETED;
+      default -> CardSigns.Fabric.NONE;
+    };
+  }
+
+  private Set<CardSigns.Brake> brakes() {
+    Set<CardSigns.Brake> brakes = EnumSet.noneOf(CardSigns.Brake.class);
+    LongByReference reasons = new LongByReference();
+    if (nvml.answers(
+        new String[]{"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"}, device,
+        reasons)) {
+      if ((reasons.getValue() & HW_THERMAL_SLOWDOWN) != 0) {
+        brakes.add(CardSigns.Brake.THERMAL);
+      }
+      if ((reasons.getValue() & HW_POWER_BRAKE) != 0) {
+        brakes.add(CardSigns.Brake.POWER);
+      }
+    }
+    return brakes;
+  }
+}
