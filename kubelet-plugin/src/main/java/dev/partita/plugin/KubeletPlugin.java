@@ -29,7 +29,6 @@ import dev.partita.plugin.leftover.LibrarySweep;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.metrics.NodeMetrics;
 import dev.partita.plugin.metrics.TimedClaimService;
-import dev.partita.plugin.metrics.UseTotals;
 import dev.partita.plugin.mig.MigCards;
 import dev.partita.plugin.mig.PatientMigControl;
 import dev.partita.plugin.nvml.DriverWatch;
@@ -269,12 +268,10 @@ public final class KubeletPlugin implements AutoCloseable {
             new ExcessPolicy(settings.onExcess(), settings.plausibleOverhead()),
             clock,
             monotonicClock);
-    UseTotals totals = new UseTotals();
-    usage.tell(totals::take);
     metrics.add(new NodeMetrics(
         new NodeMetrics.NodeState(settings.nodeName(), inventory::current, () -> node.spec(), checkpoint,
             usage::current, new ContainerDevices(settings.podResourcesSocket())::byCdiId),
-        totals, reader::figures, reader::samples, settings.metricsNames(), clock));
+        usage.totals(), reader::figures, reader::samples, settings.metricsNames(), clock));
     if (settings.metricsPort() != 0) {
       opened(serveMetrics(settings, client, metrics));
     }
