@@ -24,8 +24,7 @@ class CardHealthIT {
   void aCardThatFallsOffTheBusShowsInTheStatusOfItsPodUntilItIsBack(RealCluster cluster, Workspace workspace) {
     String node = cluster.brokenNode();
     PodUnderTest pod = workspace.pod("on-card", node, Ask.share("1Gi"), "exec sleep 600").awaitRunning();
-    String card =
-        pod.claim().awaitAllocated().getFirst().getDevice().replaceAll("^gpu-([0-9]+)-shared$", "$1");
+    String card = cardOf(pod);
     awaitHealth(workspace, pod, "Healthy");
     pod.claim().awaitCondition("Healthy", "CardHealthy");
     changeCard(cluster, node, "touch", card);
@@ -43,6 +42,28 @@ class CardHealthIT {
     awaitHealth(workspace, pod, "Healthy");
     pod.claim().awaitCondition("Healthy", "CardHealthy");
     pod.claim().awaitCondition("Ready", "Prepared");
+  }
+
+  @Test
+  void podsAreEvictedFromALostCardOnlyWhereTheNodeSaysSo(RealCluster cluster, Workspace workspace) {
+    String node = cluster.brokenNode();
+    PodUnderTest pod = workspace.pod("evicted", node, Ask.share("1Gi"), "exec sleep 600").awaitRunning();
+    String card = cardOf(pod);
+    changeCard(cluster, node, "touch", card);
+    try {
+      pod.claim().awaitCondition("Ready", "CardUnhealthy");
+      assertThat(pod.isStaying()).isTrue();
+      cluster.patchGpuNode(node, "{\"evictFrom\": [\"GpuIsLost\"]}");
+      pod.awaitGone();
+    } finally {
+      cluster.patchGpuNode(node, "{\"evictFrom\": null}");
+      changeCard(cluster, node, "rm -f", card);
+    }
+  }
+
+  /** The index of the card that the pod has a share of. */
+  private static String cardOf(PodUnderTest pod) {
+    return pod.claim().awaitAllocated().getFirst().getDevice().replaceAll("^gpu-([0-9]+)-shared$", "$1");
   }
 
   private static void awaitHealth(Workspace workspace, PodUnderTest pod, String health) {

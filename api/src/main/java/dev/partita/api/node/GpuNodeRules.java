@@ -15,23 +15,23 @@ public final class GpuNodeRules {
   /** What is wrong, all of it; empty if the spec is in order. */
   public static List<FieldError> errors(GpuNodeSpec spec) {
     List<FieldError> errors = new ArrayList<>();
-    Set<GpuNodeSpec.PublishedMode> seen = new HashSet<>();
-    for (int i = 0; i < spec.publish().size(); i++) {
-      if (!seen.add(spec.publish().get(i))) {
-        errors.add(new FieldError("spec.publish[" + i + "]", "is named twice: " + spec.publish().get(i)));
-      }
-    }
-    Set<String> withheld = new HashSet<>();
-    for (int i = 0; i < spec.withhold().size(); i++) {
-      if (!withheld.add(spec.withhold().get(i))) {
-        errors.add(new FieldError("spec.withhold[" + i + "]", "is named twice: " + spec.withhold().get(i)));
-      }
-    }
+    addTwiceNamed(errors, "spec.publish", spec.publish());
+    addTwiceNamed(errors, "spec.withhold", spec.withhold());
+    addTwiceNamed(errors, "spec.evictFrom", spec.evictFrom());
     if (spec.reservedMemory() != null) {
       Amount.problem(spec.reservedMemory())
           .ifPresent(problem -> errors.add(new FieldError("spec.reservedMemory", problem)));
     }
     return errors;
+  }
+
+  private static void addTwiceNamed(List<FieldError> errors, String field, List<?> values) {
+    Set<Object> seen = new HashSet<>();
+    for (int i = 0; i < values.size(); i++) {
+      if (!seen.add(values.get(i))) {
+        errors.add(new FieldError(field + "[" + i + "]", "is named twice: " + values.get(i)));
+      }
+    }
   }
 
   /**

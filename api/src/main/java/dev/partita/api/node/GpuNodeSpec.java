@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  *        memory, which moves between card and host
  * @param withhold UUIDs of cards that are not offered to anybody, in no mode; what is allocated of them already stays
  *        so
+ * @param evictFrom reasons of a card's health for which pods that have the card are evicted, as the status has them;
+ *        {@value #ANY_XID} means every XID error. Otherwise an unhealthy card only gets no new claims
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record GpuNodeSpec(
@@ -35,7 +37,12 @@ public record GpuNodeSpec(
     @Min(100)
     @Max(1000)
     @Nullable Integer memoryPercent,
-    @JsonPropertyDescription("UUIDs of cards that are not offered to anybody, as status.gpus has them. What claims have of them already stays theirs.") List<String> withhold) {
+    @JsonPropertyDescription("UUIDs of cards that are not offered to anybody, as status.gpus has them. What claims have of them already stays theirs.") List<String> withhold,
+    @JsonPropertyDescription("Reasons of a card's health for which pods that have the card are evicted, as status.gpus has them; XID means every XID error."
+        + " Nobody is evicted if empty.")
+    @JsonInclude(JsonInclude.Include.NON_EMPTY) List<String> evictFrom) {
+  /** In {@link #evictFrom}: every XID error. */
+  public static final String ANY_XID = "XID";
 
   /**
    * What is offered where nothing else is said. MIG must be asked for: it changes what the card can be used for
@@ -59,11 +66,22 @@ public record GpuNodeSpec(
     this(allocator, publish, reservedMemory, memoryPercent, List.of());
   }
 
+  /** A node from whose cards nobody is evicted. */
+  public GpuNodeSpec(
+      Allocator allocator,
+      List<PublishedMode> publish,
+      @Nullable Quantity reservedMemory,
+      @Nullable Integer memoryPercent,
+      List<String> withhold) {
+    this(allocator, publish, reservedMemory, memoryPercent, withhold, List.of());
+  }
+
   @SuppressWarnings("ConstantValue") // Jackson hands in null for what a document leaves out
   public GpuNodeSpec {
     allocator = allocator == null ? Allocator.Controller : allocator;
     publish = publish == null ? List.of() : List.copyOf(publish);
     withhold = withhold == null ? List.of() : List.copyOf(withhold);
+    evictFrom = evictFrom == null ? List.of() : List.copyOf(evictFrom);
   }
 
   /** The modes in which each card is offered: those in {@link #publish}, or {@link #DEFAULT_MODES}. */
@@ -87,6 +105,11 @@ public record GpuNodeSpec(
         ? shareBytes
         : BigInteger.valueOf(shareBytes).multiply(BigInteger.valueOf(100)).divide(BigInteger.valueOf(soldPercent()))
             .longValue();
+  }
+
+  /** Whether pods are evicted from a card that is unhealthy for that reason. */
+  public boolean evictsFrom(String reason) {
+    return evictFrom.contains(reason) || (evictFrom.contains(ANY_XID) && reason.startsWith(ANY_XID + " "));
   }
 
   /** Bytes a card that {@link #reservedMemory} says; 0 if it says nothing. */

@@ -31,6 +31,7 @@ class GpuNodeRulesTest {
         "{'reservedMemory': '1500m'}             | spec.reservedMemory: must be a whole number of bytes: 1500m",
         "{'reservedMemory': '99Ei'}              | spec.reservedMemory: is more than can be counted: 99Ei",
         "{'withhold': ['GPU-0', 'GPU-0']}        | spec.withhold[1]: is named twice: GPU-0",
+        "{'evictFrom': ['XID', 'XID']}           | spec.evictFrom[1]: is named twice: XID",
         "{'publish': ['Whole', 'Shared', 'Whole']} | spec.publish[2]: is named twice: Whole",
       })
   void whatIsWrongIsNamedWithItsPath(String spec, String problem) throws JsonProcessingException {

@@ -52,6 +52,32 @@ class InventoryTest {
   }
 
   @Test
+  void podsAreEvictedFromAnUnhealthyCardOnlyForTheReasonsThatTheNodeNames() {
+    GpuNodeSpec nothing = GpuNodeSpec.DEFAULT;
+    assertThat(effect(nothing, "GpuIsLost")).isEqualTo("NoSchedule");
+    GpuNodeSpec some =
+        new GpuNodeSpec(Allocator.Controller, List.of(), null, null, List.of(), List.of("GpuIsLost", "XID 48"));
+    assertThat(effect(some, "GpuIsLost")).isEqualTo("NoExecute");
+    assertThat(effect(some, "XID 48")).isEqualTo("NoExecute");
+    assertThat(effect(some, "XID 4")).isEqualTo("NoSchedule");
+    assertThat(effect(some, "ThermalSlowdown")).isEqualTo("NoSchedule");
+    GpuNodeSpec anyXid = new GpuNodeSpec(Allocator.Controller, List.of(), null, null, List.of(), List.of("XID"));
+    assertThat(effect(anyXid, "XID 79")).isEqualTo("NoExecute");
+    assertThat(effect(anyXid, "GpuIsLost")).isEqualTo("NoSchedule");
+  }
+
+  /** Of the taint on each device of a card that is unhealthy for that reason. */
+  private static String effect(GpuNodeSpec spec, String reason) {
+    var card = GpuNodes.card("node-0", 0, "NVIDIA H200", GpuNodes.GIB, GpuHealth.unhealthy(reason, "why"));
+    GpuHost host =
+        Objects.requireNonNull(
+            Inventory.EMPTY.refreshed(List.of(GpuNodes.ready("node-0", spec, List.of(card)))).host("node-0"));
+    assertThat(host.devices()).hasSize(2).allMatch(device -> device.taints().size() == 1);
+    return host.devices().stream().map(device -> device.taints().getFirst().effect()).distinct()
+        .reduce((one, other) -> one + " and " + other).orElseThrow();
+  }
+
+  @Test
   void aCardReportedTwiceIsOfferedOnce() {
     var card = GpuNodes.card("node-0", 3, "NVIDIA H200", GpuNodes.GIB, GpuHealth.HEALTHY);
     var node = GpuNodes.ready("node-0", GpuNodeSpec.DEFAULT, List.of(card, card));

@@ -52,7 +52,7 @@ class DeviceStatusesTest {
   }
 
   private List<AllocatedDeviceStatus> status(ResourceClaim claim, Map<String, DeviceNotes> notes) {
-    return new DeviceStatuses(claim, prepared, "node", NOW).wanted(notes);
+    return new DeviceStatuses(claim, prepared, "node", ClaimReports.CardHealths.NONE, NOW).wanted(notes);
   }
 
   private static Map<?, ?> data(List<AllocatedDeviceStatus> devices) {
