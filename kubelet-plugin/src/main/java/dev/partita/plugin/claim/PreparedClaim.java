@@ -38,4 +38,9 @@ public record PreparedClaim(
   public PreparedClaim in(Phase next) {
     return new PreparedClaim(claim, next, bootId, grants, env, mixed);
   }
+
+  /** The same under another kernel. */
+  public PreparedClaim under(String otherBootId) {
+    return new PreparedClaim(claim, phase, otherBootId, grants, env, mixed);
+  }
 }

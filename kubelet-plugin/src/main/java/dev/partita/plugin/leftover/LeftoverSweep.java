@@ -67,7 +67,7 @@ public final class LeftoverSweep {
     this.store = store;
     this.preparer = preparer;
     this.holdings = holdings;
-    this.specs = new SpecRenewal(holdings.inventory()::current, store.checkpoint(), store.cdi(), preparer);
+    this.specs = new SpecRenewal(holdings.inventory()::current, store, preparer);
     this.libraries = libraries;
     this.names = new ClaimNames(store.cdi(), store.folders());
     this.clock = clock;

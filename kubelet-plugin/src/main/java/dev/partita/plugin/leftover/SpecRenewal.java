@@ -1,18 +1,18 @@
 package dev.partita.plugin.leftover;
 
-import dev.partita.cdi.CdiFolder;
 import dev.partita.cdi.CdiFormatException;
 import dev.partita.cdi.CdiSpec;
 import dev.partita.cdi.ContainerEdits;
 import dev.partita.cdi.Mount;
 import dev.partita.cdi.driver.DriverFile;
 import dev.partita.cdi.driver.DriverFiles;
-import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.PreparedClaim.Phase;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.prepare.ClaimPreparer;
+import dev.partita.plugin.store.ClaimStore;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -25,21 +25,20 @@ import org.slf4j.LoggerFactory;
 /**
  * Has CDI specs of prepared claims written anew, when they are missing or name other files than the driver has now: the
  * names of a driver's files have its version in them. Kubelet starts a container that ended again without asking for
- * its claim, and that must not fail after an upgrade of the driver.
+ * its claim, and that must not fail after an upgrade of the driver, or after a reboot, which takes specs and usage
+ * regions along.
  */
 public final class SpecRenewal {
   private static final Logger LOG = LoggerFactory.getLogger(SpecRenewal.class);
 
   private final Supplier<Inventory> inventory;
-  private final Checkpoint checkpoint;
-  private final CdiFolder cdi;
+  private final ClaimStore store;
   private final ClaimPreparer preparer;
   private @Nullable DriverFiles looked;
 
-  public SpecRenewal(Supplier<Inventory> inventory, Checkpoint checkpoint, CdiFolder cdi, ClaimPreparer preparer) {
+  public SpecRenewal(Supplier<Inventory> inventory, ClaimStore store, ClaimPreparer preparer) {
     this.inventory = inventory;
-    this.checkpoint = checkpoint;
-    this.cdi = cdi;
+    this.store = store;
     this.preparer = preparer;
   }
 
@@ -55,7 +54,7 @@ public final class SpecRenewal {
     if (!(inventory.get() instanceof Inventory.Cards cards)) {
       return;
     }
-    for (PreparedClaim record : checkpoint.readAll()) {
+    for (PreparedClaim record : store.checkpoint().readAll()) {
       if (record.phase() == Phase.COMPLETED && !record.grants().isEmpty()) {
         renewIfStale(record, cards.files());
       }
@@ -65,14 +64,14 @@ public final class SpecRenewal {
 
   private void renewIfStale(PreparedClaim record, DriverFiles driver) throws IOException {
     String id = record.claim().uid();
-    if (spec(id).map(spec -> names(spec, driver)).orElse(false)) {
+    if (hasRegions(record) && spec(id).map(spec -> names(spec, driver)).orElse(false)) {
       return;
     }
     try {
       Optional<String> problem = preparer.renew(record);
       if (problem.isEmpty()) {
         LOG.info(
-            "claim {}: its CDI spec was missing or named the files of another driver; it has been written anew for driver {}",
+            "claim {}: its CDI spec or a usage region was missing, or the spec named the files of another driver; all has been written anew for driver {}",
             record.claim(), driver.version());
       } else {
         LOG.warn(
@@ -87,10 +86,16 @@ public final class SpecRenewal {
     }
   }
 
+  /** Whether all of its shares have what a container mounts, without which none begins. */
+  private boolean hasRegions(PreparedClaim record) {
+    return record.grants().stream().filter(grant -> grant.share().isPresent())
+        .allMatch(grant -> Files.exists(store.folders().usageFile(record.claim().uid(), grant.shareKey())));
+  }
+
   /** Empty if there is none that can be read. */
   private Optional<CdiSpec> spec(String id) throws IOException {
     try {
-      return cdi.read(id);
+      return store.cdi().read(id);
     } catch (CdiFormatException e) {
       return Optional.empty();
     }

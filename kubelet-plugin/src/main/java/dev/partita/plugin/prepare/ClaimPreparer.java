@@ -210,7 +210,9 @@ public final class ClaimPreparer implements ClaimService {
 
   /**
    * Writes the files of a prepared claim anew, on the cards and with the driver as they are now, if its record is still
-   * the given one.
+   * the given one. A claim of an earlier boot that has lost its spec is prepared anew for this one: what is left of its
+   * usage regions tells of processes that ended with that boot, and nobody can have begun to use them since, for a
+   * container needs the spec.
    *
    * @param record as it was read before, completed
    * @return why that cannot be done; empty if it was, or if the claim was released meanwhile
@@ -225,9 +227,15 @@ public final class ClaimPreparer implements ClaimService {
           if (!store.checkpoint().read(record.claim().uid()).equals(Optional.of(record))) {
             return Optional.empty();
           }
-          PreparedClaim again = onPresentNodes(record, cards);
+          boolean sinceBoot =
+              !record.bootId().equals(here.bootId()) && !store.cdi().ids().contains(record.claim().uid());
+          PreparedClaim present = onPresentNodes(record, cards);
+          PreparedClaim again = sinceBoot ? present.under(here.bootId()) : present;
           Optional<String> lost = lost(again.grants(), cards);
           if (lost.isEmpty()) {
+            if (sinceBoot) {
+              execute(List.of(new Step.RemoveShares(record.claim().uid())));
+            }
             onCards(again.grants(), Step.files(again));
             execute(Step.complete(again));
           }

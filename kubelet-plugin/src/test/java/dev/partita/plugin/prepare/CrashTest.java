@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.dra.ClaimService;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.grpc.Context;
@@ -14,7 +15,9 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Clock;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -164,6 +167,47 @@ class CrashTest extends OnNodeOfPlugins {
     Files.write(usage, new byte[]{1, 2, 3}, StandardOpenOption.WRITE);
     assertThat(node.prepare(claim)).isEqualTo(first);
     assertThat(Files.readAllBytes(usage)).startsWith(1, 2, 3);
+  }
+
+  @Test
+  void aClaimThatHasLostItsSpecWithARebootIsPreparedAnewThoughKubeletDoesNotAsk() throws IOException {
+    ResourceClaim claim = node.newClaim(share(NodeOfPlugins.NODE, "a", 0, "8Gi", ""));
+    ClaimService.Outcome first = node.prepare(claim);
+    Path usage = node.files("run/shares/" + claim.getMetadata().getUid()).getFirst().resolve("usage");
+    Files.write(usage, new byte[]{1, 2, 3}, StandardOpenOption.WRITE);
+    Path spec = node.files("cdi").getFirst();
+    byte[] specBefore = Files.readAllBytes(spec);
+
+    Files.delete(spec); // under the same kernel: its containers may run
+    renew(claim);
+    assertThat(Files.readAllBytes(usage)).startsWith(1, 2, 3);
+    Files.delete(spec);
+    node.bootId = "next boot";
+    renew(claim);
+    assertThat(Files.readAllBytes(spec)).isEqualTo(specBefore);
+    assertThat(Files.readAllBytes(usage)).hasSize(528_384).containsOnly(0);
+    Files.write(usage, new byte[]{4, 5, 6}, StandardOpenOption.WRITE);
+    renew(claim);
+    assertThat(node.prepare(claim)).as("kubelet asks later").isEqualTo(first);
+    assertThat(Files.readAllBytes(usage)).as("what its containers have noted since").startsWith(4, 5, 6);
+  }
+
+  /** As the search for leftovers does it. */
+  private void renew(ResourceClaim claim) throws IOException {
+    ResourceClaim other = node.newClaim(share(NodeOfPlugins.NODE, "b", 0, "1Gi", ""));
+    Optional<String> problem =
+        node.run(
+            real -> real,
+            preparer -> {
+              preparer.prepare(NodeOfPlugins.ref(other)); // reads the cards
+              try (Checkpoint records = new Checkpoint(node.root.resolve("state/claims"), Clock.systemUTC())) {
+                return preparer.renew(records.read(claim.getMetadata().getUid()).orElseThrow());
+              } catch (IOException e) {
+                throw new UncheckedIOException(e);
+              }
+            });
+    assertThat(problem).isEmpty();
+    assertThat(node.unprepare(other)).isEmpty();
   }
 
   @Test
