@@ -207,6 +207,38 @@ class PluginStateTest {
     }
   }
 
+  @Test
+  void aPreparedClaimGetsBackWhatARebootTookAlongThoughKubeletDoesNotAsk() throws Exception {
+    try (TestNode node = TestNode.withCards("node-r", "t4x1")) {
+      ResourceClaim claim = client.resource(claim("kept", share("node-r", "gpu", 0, "8Gi", ""))).create();
+      try (KubeletPlugin _ = node.start(client)) {
+        assertThat(node.prepare(claim).getError()).isEmpty();
+      }
+      byte[] spec = Files.readAllBytes(node.cdiFile(claim));
+      TestFolder.delete(node.root.resolve("cdi"));
+      TestFolder.delete(node.root.resolve("run"));
+      try (KubeletPlugin _ = node.start(client)) {
+        await().atMost(Duration.ofSeconds(20)).until(() -> Files.exists(node.cdiFile(claim)));
+        assertThat(Files.readAllBytes(node.cdiFile(claim))).isEqualTo(spec);
+        awaitUsageRegion(node, claim);
+        TestFolder.delete(node.root.resolve("run/shares"));
+      }
+      try (KubeletPlugin _ = node.start(client)) {
+        awaitUsageRegion(node, claim);
+      }
+    }
+  }
+
+  private static void awaitUsageRegion(TestNode node, ResourceClaim claim) {
+    Path shares = node.root.resolve("run/shares").resolve(claim.getMetadata().getUid());
+    await().atMost(Duration.ofSeconds(20)).until(
+        () -> {
+          try (Stream<Path> files = Files.isDirectory(shares) ? Files.walk(shares) : Stream.of()) {
+            return files.anyMatch(file -> file.endsWith("usage"));
+          }
+        });
+  }
+
   private static void removeDriver(TestNode node) throws IOException {
     try (Stream<Path> files = Files.walk(node.driverRoot())) {
       for (Path library : files.filter(file -> file.getFileName().toString().contains(".so")).toList()) {
