@@ -39,6 +39,7 @@ import dev.partita.plugin.prepare.ClaimReader;
 import dev.partita.plugin.prepare.ClaimSpec;
 import dev.partita.plugin.prepare.NodeSteps;
 import dev.partita.plugin.registration.PluginSockets;
+import dev.partita.plugin.resize.ShareResizer;
 import dev.partita.plugin.share.HookLibraries;
 import dev.partita.plugin.share.ShareFolders;
 import dev.partita.plugin.share.UsageRegions;
@@ -275,6 +276,11 @@ public final class KubeletPlugin implements AutoCloseable {
     if (settings.metricsPort() != 0) {
       opened(serveMetrics(settings, client, metrics));
     }
+    ShareResizer resizer =
+        new ShareResizer(
+            new ShareResizer.NodeState(here.pool(), node::grantedSizes, inventory::current, node::spec,
+                usage::current),
+            checkpoint, api, preparer, reports, monotonicClock);
     CardReports cardReports =
         opened(new CardReports(usage::current, usage::seesAll, reader::samples, usage.times(), folders, open.lock()));
     opened(loops);
@@ -305,6 +311,7 @@ public final class KubeletPlugin implements AutoCloseable {
     new CardHealthWatch(inventory, checkpoint, reports).start(loops);
     new DeviceHealthWatch(here.pool(), inventory, open.health(), clock).start(loops);
     cardReports.start(loops);
+    node.onChange(resizer.start(loops)::soon);
   }
 
   private static void rememberCardsOfClaims(Checkpoint checkpoint, InventoryReader reader) {

@@ -32,9 +32,6 @@ public enum DeviceStatusData {
    */
   SIZE_IN_FORCE("sizeInForce"),
 
-  /** Why a size that was granted is not in force yet. */
-  RESIZE_WAITS("resizeWaits"),
-
   /** Memory that contexts and modules of its processes take of the limit, as a quantity. Of shares in use. */
   MEMORY_OVERHEAD("memoryOverhead"),
 

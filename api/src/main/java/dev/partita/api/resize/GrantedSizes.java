@@ -2,6 +2,8 @@ package dev.partita.api.resize;
 
 import dev.partita.api.Driver;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -47,7 +49,23 @@ public record GrantedSizes(Map<String, ShareSize> byShareId) {
 
   /** The size of the share of that ID, in whatever case; empty if it has what it was allocated. */
   public Optional<ShareSize> ofShare(@Nullable String shareId) {
-    return shareId == null ? Optional.empty() : Optional.ofNullable(byShareId.get(shareId.toLowerCase(Locale.ROOT)));
+    return shareId == null ? Optional.empty() : Optional.ofNullable(byShareId.get(key(shareId)));
+  }
+
+  /** The share ID by which sizes are kept. */
+  public static String key(String shareId) {
+    return shareId.toLowerCase(Locale.ROOT);
+  }
+
+  /** Whether the object has any. */
+  public static boolean isOn(HasMetadata object) {
+    return !of(object).byShareId().isEmpty();
+  }
+
+  /** The claim as if it had them. */
+  public ResourceClaim on(ResourceClaim claim) {
+    return new ResourceClaimBuilder(claim).editMetadata()
+        .addToAnnotations(Driver.GRANTED_SIZES_ANNOTATION, toString()).endMetadata().build();
   }
 
   /** {@code 0b5e8a9e-…:memory=8Gi,cores=40;…}. */

@@ -46,7 +46,8 @@ final class UsageReports {
     }
   }
 
-  private record Said(Map<String, Told> shares, Instant when) {}
+  /** @param claim as it was prepared then: a resize gives it another record */
+  private record Said(PreparedClaim claim, Map<String, Told> shares, Instant when) {}
 
   private final BiConsumer<PreparedClaim, Map<String, DeviceNotes>> reports;
   private final UseTotals totals;
@@ -95,8 +96,8 @@ final class UsageReports {
 
   private void tell(PreparedClaim claim, Map<String, Told> shares, Instant now) {
     @Nullable Said last = said.get(claim.claim().uid());
-    if (last == null || isDue(last, shares, Duration.between(last.when(), now))) {
-      said.put(claim.claim().uid(), new Said(shares, now));
+    if (last == null || !last.claim().equals(claim) || isDue(last, shares, Duration.between(last.when(), now))) {
+      said.put(claim.claim().uid(), new Said(claim, shares, now));
       Map<String, DeviceNotes> notes = new TreeMap<>();
       shares.forEach((share, told) -> notes.put(share, told.notes()));
       reports.accept(claim, notes);
