@@ -24,7 +24,6 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -77,24 +76,24 @@ public final class AllocatedClaim {
    * administration take nothing.
    */
   public static List<Booking> bookings(ResourceClaim claim) {
-    List<Booking> bookings = new ArrayList<>();
-    for (DeviceRequestAllocationResult result : AllocatedDevices.of(claim)) {
-      if (!Driver.NAME.equals(result.getDriver())) {
-        continue;
-      }
-      Optional<DeviceName> device = Optional.ofNullable(result.getDevice()).flatMap(DeviceName::parse);
-      Optional<String> node = Driver.nodeOfPool(result.getPool());
-      if (device.isEmpty() || node.isEmpty()) {
-        continue;
-      }
-      CardKey card = new CardKey(node.get(), device.get().index());
-      Map<String, Quantity> consumed = result.getConsumedCapacity();
-      CardUse.of(strategy(claim, result, device.get()))
-          .booking(card, device.get(), amount(consumed, CapacityName.MEMORY, Booking.MOST_MEMORY),
-              (int) amount(consumed, CapacityName.CORES, Booking.MOST_CORES))
-          .ifPresent(bookings::add);
+    return AllocatedDevices.of(claim).stream().flatMap(result -> booking(claim, result).stream()).toList();
+  }
+
+  /** What one of its devices takes of a card of ours, by the same rules; empty if that is nothing. */
+  public static Optional<Booking> booking(ResourceClaim claim, DeviceRequestAllocationResult result) {
+    if (!Driver.NAME.equals(result.getDriver())) {
+      return Optional.empty();
     }
-    return bookings;
+    Optional<DeviceName> device = Optional.ofNullable(result.getDevice()).flatMap(DeviceName::parse);
+    Optional<String> node = Driver.nodeOfPool(result.getPool());
+    if (device.isEmpty() || node.isEmpty()) {
+      return Optional.empty();
+    }
+    CardKey card = new CardKey(node.get(), device.get().index());
+    Map<String, Quantity> consumed = result.getConsumedCapacity();
+    return CardUse.of(strategy(claim, result, device.get()))
+        .booking(card, device.get(), amount(consumed, CapacityName.MEMORY, Booking.MOST_MEMORY),
+            (int) amount(consumed, CapacityName.CORES, Booking.MOST_CORES));
   }
 
   private static SharingStrategy strategy(
