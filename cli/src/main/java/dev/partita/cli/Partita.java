@@ -4,6 +4,8 @@ import dev.partita.cli.cluster.ClusterCommand;
 import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.connection.ClusterAnswers;
 import dev.partita.cli.convert.ConvertCommand;
+import dev.partita.cli.cordon.CordonCommand;
+import dev.partita.cli.cordon.UncordonCommand;
 import dev.partita.cli.demo.DemoCommand;
 import dev.partita.cli.explain.ExplainCommand;
 import dev.partita.cli.placement.BenchCommand;
@@ -27,7 +29,7 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     version = "partita 0.1.0-SNAPSHOT",
     subcommands = {DemoCommand.class, ClusterCommand.class, ConvertCommand.class, ExplainCommand.class,
-      TopCommand.class, ReportCommand.class,
+      TopCommand.class, ReportCommand.class, CordonCommand.class, UncordonCommand.class,
       SimulateCommand.class, BenchCommand.class},
     synopsisSubcommandLabel = "COMMAND",
     commandListHeading = "%nCommands:%n",

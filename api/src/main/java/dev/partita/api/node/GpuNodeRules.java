@@ -21,12 +21,8 @@ public final class GpuNodeRules {
         errors.add(new FieldError("spec.publish[" + i + "]", "is named twice: " + spec.publish().get(i)));
       }
     }
-    Set<String> withheld = new HashSet<>();
-    for (int i = 0; i < spec.withhold().size(); i++) {
-      if (!withheld.add(spec.withhold().get(i))) {
-        errors.add(new FieldError("spec.withhold[" + i + "]", "is named twice: " + spec.withhold().get(i)));
-      }
-    }
+    errors.addAll(namedTwice("spec.withhold", spec.withhold()));
+    errors.addAll(namedTwice("spec.cordoned", spec.cordoned()));
     if (spec.reservedMemory() != null) {
       Amount.problem(spec.reservedMemory())
           .ifPresent(problem -> errors.add(new FieldError("spec.reservedMemory", problem)));
@@ -34,9 +30,20 @@ public final class GpuNodeRules {
     return errors;
   }
 
+  private static List<FieldError> namedTwice(String path, List<String> uuids) {
+    List<FieldError> errors = new ArrayList<>();
+    Set<String> seen = new HashSet<>();
+    for (int i = 0; i < uuids.size(); i++) {
+      if (!seen.add(uuids.get(i))) {
+        errors.add(new FieldError(path + "[" + i + "]", "is named twice: " + uuids.get(i)));
+      }
+    }
+    return errors;
+  }
+
   /**
-   * What is allowed and still surprising: cards of which nothing is left to sell to shares, and cards to withhold that
-   * the node does not have.
+   * What is allowed and still surprising: cards of which nothing is left to sell to shares, and cards to withhold or to
+   * cordon that the node does not have.
    */
   public static List<FieldError> warnings(GpuNode node) {
     if (node.getStatus() == null || !errors(node.getSpec()).isEmpty()) {
@@ -51,10 +58,16 @@ public final class GpuNodeRules {
       }
     }
     Set<String> had = node.getStatus().gpus().stream().map(Gpu::uuid).collect(Collectors.toSet());
-    for (int i = 0; i < node.getSpec().withhold().size(); i++) {
-      if (!had.contains(node.getSpec().withhold().get(i))) {
-        warnings.add(new FieldError("spec.withhold[" + i + "]",
-            "the node has no card " + node.getSpec().withhold().get(i) + " now"));
+    warnings.addAll(notThere("spec.withhold", node.getSpec().withhold(), had));
+    warnings.addAll(notThere("spec.cordoned", node.getSpec().cordoned(), had));
+    return warnings;
+  }
+
+  private static List<FieldError> notThere(String path, List<String> uuids, Set<String> had) {
+    List<FieldError> warnings = new ArrayList<>();
+    for (int i = 0; i < uuids.size(); i++) {
+      if (!had.contains(uuids.get(i))) {
+        warnings.add(new FieldError(path + "[" + i + "]", "the node has no card " + uuids.get(i) + " now"));
       }
     }
     return warnings;

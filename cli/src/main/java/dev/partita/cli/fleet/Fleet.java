@@ -82,6 +82,9 @@ public record Fleet(List<NodeState> nodes) {
     if (!host.isReady()) {
       return CardStanding.NodeNotReady;
     }
-    return spec.withhold().contains(card.gpu().uuid()) ? CardStanding.Withheld : CardStanding.Available;
+    if (spec.withhold().contains(card.gpu().uuid())) {
+      return CardStanding.Withheld;
+    }
+    return spec.cordoned().contains(card.gpu().uuid()) ? CardStanding.Cordoned : CardStanding.Available;
   }
 }

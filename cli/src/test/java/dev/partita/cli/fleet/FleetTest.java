@@ -62,15 +62,19 @@ class FleetTest {
     GpuNode withheld =
         PaperFleet.node("n", new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, null,
             List.of("GPU-n-0")), List.of(PaperFleet.card("n", 0)));
+    GpuNode cordoned =
+        PaperFleet.node("n", new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, null, List.of(),
+            List.of("GPU-n-0")), List.of(PaperFleet.card("n", 0)));
     GpuNode unhealthy =
         PaperFleet.node("n", GpuNodeSpec.DEFAULT,
             List.of(PaperFleet.card("n", 0).withHealth(GpuHealth.unhealthy("XID 79", "fell off the bus"))));
     GpuNode unready = PaperFleet.node("n", 1);
     unready.setStatus(unready.getStatus().withConditions(List.of()));
     assertThat(card(fleet(withheld), 0).standing()).isEqualTo(CardStanding.Withheld);
+    assertThat(card(fleet(cordoned), 0).standing()).isEqualTo(CardStanding.Cordoned);
     assertThat(card(fleet(unhealthy), 0).standing()).isEqualTo(CardStanding.Unhealthy);
     assertThat(card(fleet(unready), 0).standing()).isEqualTo(CardStanding.NodeNotReady);
-    for (GpuNode node : List.of(withheld, unhealthy, unready)) {
+    for (GpuNode node : List.of(withheld, cordoned, unhealthy, unready)) {
       assertThat(card(fleet(node), 0).memoryFree()).isZero();
     }
   }

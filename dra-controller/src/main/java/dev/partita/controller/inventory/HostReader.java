@@ -43,6 +43,8 @@ final class HostReader {
 
   private static final int MAX_TAINT_VALUE = 63;
 
+  private static final String NO_SCHEDULE = "NoSchedule";
+
   private final SharedValues shared = new SharedValues();
 
   GpuHost read(GpuNode node) {
@@ -64,11 +66,12 @@ final class HostReader {
         if (spec.withhold().contains(gpu.uuid())) {
           continue; // what is taken of it still counts
         }
+        List<Device.Taint> taints = shared.one(taints(gpu, spec.cordoned().contains(gpu.uuid())));
         for (PublishedMode mode : new java.util.TreeSet<>(spec.publishedModes())) {
           switch (mode) {
-            case Whole -> devices.add(whole(card, status));
-            case Shared -> share(card, status).ifPresent(devices::add);
-            case Mig -> devices.addAll(instances(card, status));
+            case Whole -> devices.add(whole(card, status, taints));
+            case Shared -> share(card, status, taints).ifPresent(devices::add);
+            case Mig -> devices.addAll(instances(card, status, taints));
           }
         }
       }
@@ -124,14 +127,14 @@ final class HostReader {
     return message != null && !message.isBlank() ? message : reason != null ? reason : "the GpuNode is not Ready";
   }
 
-  private Device whole(Card card, GpuNodeStatus status) {
+  private Device whole(Card card, GpuNodeStatus status, List<Device.Taint> taints) {
     Capacity memory = new Capacity(card.gpu().memoryBytes(), Optional.empty());
     DeviceName name = new DeviceName.Whole(card.key().index());
     return device(card, new DeviceAttribute.Source(status, card.gpu(), name, Optional.empty()),
-        Map.of(CapacityName.MEMORY, memory));
+        Map.of(CapacityName.MEMORY, memory), taints);
   }
 
-  private Optional<Device> share(Card card, GpuNodeStatus status) {
+  private Optional<Device> share(Card card, GpuNodeStatus status, List<Device.Taint> taints) {
     long memory = card.sellableMemory();
     if (memory < MEMORY_MIN) {
       return Optional.empty(); // the reserve leaves nothing to share
@@ -144,14 +147,14 @@ final class HostReader {
             new Capacity(CORES_TOTAL, Optional.of(new RequestPolicy(0, 0, CORES_TOTAL, OptionalLong.of(1)))));
     DeviceName name = new DeviceName.Shared(card.key().index());
     return Optional
-        .of(device(card, new DeviceAttribute.Source(status, card.gpu(), name, Optional.empty()), capacities));
+        .of(device(card, new DeviceAttribute.Source(status, card.gpu(), name, Optional.empty()), capacities, taints));
   }
 
   /**
    * The smallest profile first, and of one that placement first which leaves most for others: kube-scheduler takes the
    * first that fits.
    */
-  private List<Device> instances(Card card, GpuNodeStatus status) {
+  private List<Device> instances(Card card, GpuNodeStatus status, List<Device.Taint> taints) {
     List<Device> devices = new ArrayList<>();
     for (MigGeometry.Kind kind : card.mig().kinds()) {
       List<MigSlot> slots = new ArrayList<>();
@@ -165,13 +168,18 @@ final class HostReader {
                 new Capacity(Math.max(0, kind.profile().multiprocessors()), Optional.empty()));
         DeviceName name = new DeviceName.Mig(card.key().index(), slot);
         devices.add(device(
-            card, new DeviceAttribute.Source(status, card.gpu(), name, Optional.of(kind.profile())), capacities));
+            card, new DeviceAttribute.Source(status, card.gpu(), name, Optional.of(kind.profile())), capacities,
+            taints));
       }
     }
     return devices;
   }
 
-  private Device device(Card card, DeviceAttribute.Source source, Map<String, Capacity> capacities) {
+  private Device device(
+      Card card,
+      DeviceAttribute.Source source,
+      Map<String, Capacity> capacities,
+      List<Device.Taint> taints) {
     SortedMap<String, AttributeValue> values = new TreeMap<>();
     for (DeviceAttribute attribute : DeviceAttribute.values()) {
       attribute.read(source).ifPresent(value -> values.put(attribute.key(), shared.one(value)));
@@ -181,15 +189,20 @@ final class HostReader {
         card,
         SortedArrayMap.of(values, shared),
         shared.one(SortedArrayMap.of(new TreeMap<>(capacities), shared)),
-        shared.one(taints(card.gpu())));
+        taints);
   }
 
-  private static List<Device.Taint> taints(Gpu gpu) {
-    @Nullable GpuHealth health = gpu.health();
-    if (health == null || health.state() == GpuHealth.State.Healthy) {
-      return List.of();
+  /** What keeps claims off a card: that it is cordoned comes first, for it is meant so. */
+  private static List<Device.Taint> taints(Gpu gpu, boolean cordoned) {
+    List<Device.Taint> taints = new ArrayList<>();
+    if (cordoned) {
+      taints.add(new Device.Taint(Driver.CORDON_TAINT, "", NO_SCHEDULE));
     }
-    return List.of(new Device.Taint(Driver.HEALTH_TAINT, taintValue(health.reason()), "NoSchedule"));
+    @Nullable GpuHealth health = gpu.health();
+    if (health != null && health.state() != GpuHealth.State.Healthy) {
+      taints.add(new Device.Taint(Driver.HEALTH_TAINT, taintValue(health.reason()), NO_SCHEDULE));
+    }
+    return taints;
   }
 
   /** A taint's value is a label's: letters, digits and {@code -_.} within, at most 63. */
