@@ -7,6 +7,7 @@ import dev.partita.cli.convert.ConvertCommand;
 import dev.partita.cli.cordon.CordonCommand;
 import dev.partita.cli.cordon.UncordonCommand;
 import dev.partita.cli.demo.DemoCommand;
+import dev.partita.cli.doctor.DoctorCommand;
 import dev.partita.cli.explain.ExplainCommand;
 import dev.partita.cli.placement.BenchCommand;
 import dev.partita.cli.placement.SimulateCommand;
@@ -29,7 +30,7 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     version = "partita 0.1.0-SNAPSHOT",
     subcommands = {DemoCommand.class, ClusterCommand.class, ConvertCommand.class, ExplainCommand.class,
-      TopCommand.class, ReportCommand.class, CordonCommand.class, UncordonCommand.class,
+      TopCommand.class, ReportCommand.class, CordonCommand.class, UncordonCommand.class, DoctorCommand.class,
       SimulateCommand.class, BenchCommand.class},
     synopsisSubcommandLabel = "COMMAND",
     commandListHeading = "%nCommands:%n",
