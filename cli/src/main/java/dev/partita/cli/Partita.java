@@ -12,6 +12,8 @@ import dev.partita.cli.explain.ExplainCommand;
 import dev.partita.cli.placement.BenchCommand;
 import dev.partita.cli.placement.SimulateCommand;
 import dev.partita.cli.rightsizing.ReportCommand;
+import dev.partita.cli.shell.CompletionCommand;
+import dev.partita.cli.shell.ManCommand;
 import dev.partita.cli.top.TopCommand;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import picocli.CommandLine;
@@ -31,6 +33,7 @@ import picocli.CommandLine.Spec;
     version = "partita 0.1.0-SNAPSHOT",
     subcommands = {DemoCommand.class, ClusterCommand.class, ConvertCommand.class, ExplainCommand.class,
       TopCommand.class, ReportCommand.class, CordonCommand.class, UncordonCommand.class, DoctorCommand.class,
+      CompletionCommand.class, ManCommand.class,
       SimulateCommand.class, BenchCommand.class},
     synopsisSubcommandLabel = "COMMAND",
     commandListHeading = "%nCommands:%n",
