@@ -36,6 +36,9 @@ public final class Driver {
   /** Taint key on a device whose card is not healthy: the value is the reason, effect NoSchedule. */
   public static final String HEALTH_TAINT = NAME + "/unhealthy";
 
+  /** Taint key on devices of a card that new claims are kept off by its GpuNode, without value, effect NoSchedule. */
+  public static final String CORDON_TAINT = NAME + "/cordoned";
+
   /**
    * Taint key on devices of a card that is to be offered in another way once what is allocated of it is released,
    * without value, effect NoSchedule.

@@ -2,11 +2,21 @@ package dev.partita.cli;
 
 import dev.partita.cli.cluster.ClusterCommand;
 import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.connection.ClusterAnswers;
 import dev.partita.cli.convert.ConvertCommand;
+import dev.partita.cli.cordon.CordonCommand;
+import dev.partita.cli.cordon.UncordonCommand;
 import dev.partita.cli.demo.DemoCommand;
+import dev.partita.cli.doctor.DoctorCommand;
 import dev.partita.cli.explain.ExplainCommand;
 import dev.partita.cli.placement.BenchCommand;
 import dev.partita.cli.placement.SimulateCommand;
+import dev.partita.cli.resize.ResizeCommand;
+import dev.partita.cli.rightsizing.ReportCommand;
+import dev.partita.cli.shell.CompletionCommand;
+import dev.partita.cli.shell.ManCommand;
+import dev.partita.cli.top.TopCommand;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -23,6 +33,9 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     version = "partita 0.1.0-SNAPSHOT",
     subcommands = {DemoCommand.class, ClusterCommand.class, ConvertCommand.class, ExplainCommand.class,
+      TopCommand.class, ReportCommand.class, ResizeCommand.class, CordonCommand.class, UncordonCommand.class,
+      DoctorCommand.class,
+      CompletionCommand.class, ManCommand.class,
       SimulateCommand.class, BenchCommand.class},
     synopsisSubcommandLabel = "COMMAND",
     commandListHeading = "%nCommands:%n",
@@ -64,10 +77,13 @@ public final class Partita implements Runnable {
   }
 
   private static int report(Exception failure, CommandLine command, CommandLine.ParseResult parsed) throws Exception {
-    if (failure instanceof CommandFailure known) {
-      command.getErr().println("partita: " + known.getMessage());
-      return known.exitStatus();
-    }
-    throw failure;
+    CommandFailure known =
+        switch (failure) {
+          case CommandFailure told -> told;
+          case KubernetesClientException refused -> ClusterAnswers.failure(refused);
+          default -> throw failure;
+        };
+    command.getErr().println("partita: " + known.getMessage());
+    return known.exitStatus();
   }
 }

@@ -24,6 +24,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -219,7 +220,7 @@ class ReferenceTest {
   }
 
   private static void usages(CommandLine command, String heading, StringBuilder page) {
-    for (CommandLine each : new ArrayList<>(command.getSubcommands().values())) {
+    for (CommandLine each : new LinkedHashSet<>(command.getSubcommands().values())) {
       page.append('\n').append(heading).append(' ').append(each.getCommandSpec().qualifiedName()).append('\n');
       page.append(usage(each));
       usages(each, heading, page);

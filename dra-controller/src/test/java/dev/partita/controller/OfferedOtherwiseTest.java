@@ -70,6 +70,39 @@ class OfferedOtherwiseTest {
   }
 
   @Test
+  void newClaimsAreKeptOffACordonedCardAndWhatRunsOnItGoesOn() {
+    try (Cluster cluster = Cluster.empty()) {
+      cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+      cluster.start();
+      cluster.claim("had", "gpu.partita.dev", Map.of("memory", "8Gi"));
+      cluster.pod("had", "had");
+      assertThat(cluster.result("had").getDevice()).isEqualTo("gpu-0-shared");
+
+      cordon(cluster, List.of("GPU-node-0-0"));
+      eventually().untilAsserted(
+          () -> assertThat(cluster.slices().getFirst().getSpec().getDevices()).allSatisfy(device -> assertThat(
+              device.getTaints()).extracting(taint -> taint.getKey()).contains("gpu.partita.dev/cordoned")));
+      cluster.claim("next", "gpu.partita.dev", Map.of("memory", "8Gi"));
+      cluster.pod("next", "next");
+      assertThat(cluster.note("next", "Unallocatable"))
+          .isEqualTo("0 of 1 card fits: 1 card on node-0: cordoned (spec.cordoned of the GpuNode)");
+      assertThat(cluster.result("had").getDevice()).as("what runs goes on").isEqualTo("gpu-0-shared");
+
+      cordon(cluster, List.of());
+      assertThat(cluster.result("next").getDevice()).isEqualTo("gpu-0-shared");
+    }
+  }
+
+  private static void cordon(Cluster cluster, List<String> uuids) {
+    cluster.client.resources(GpuNode.class).withName("node-0").edit(
+        node -> {
+          node.setSpec(
+              new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, null, List.of(), uuids, List.of()));
+          return node;
+        });
+  }
+
+  @Test
   void kubeSchedulerMeetsTheFullestCardThatHasSomethingLeftFirst() {
     try (Cluster cluster = Cluster.empty()) {
       cluster.add(GpuNodes.leftToScheduler("node-0", 3, "NVIDIA H200", 140 * GpuNodes.GIB));

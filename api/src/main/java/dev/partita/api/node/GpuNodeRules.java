@@ -17,6 +17,7 @@ public final class GpuNodeRules {
     List<FieldError> errors = new ArrayList<>();
     addTwiceNamed(errors, "spec.publish", spec.publish());
     addTwiceNamed(errors, "spec.withhold", spec.withhold());
+    addTwiceNamed(errors, "spec.cordoned", spec.cordoned());
     addTwiceNamed(errors, "spec.evictFrom", spec.evictFrom());
     if (spec.reservedMemory() != null) {
       Amount.problem(spec.reservedMemory())
@@ -35,8 +36,8 @@ public final class GpuNodeRules {
   }
 
   /**
-   * What is allowed and still surprising: cards of which nothing is left to sell to shares, and cards to withhold that
-   * the node does not have.
+   * What is allowed and still surprising: cards of which nothing is left to sell to shares, and cards to withhold or to
+   * cordon that the node does not have.
    */
   public static List<FieldError> warnings(GpuNode node) {
     if (node.getStatus() == null || !errors(node.getSpec()).isEmpty()) {
@@ -51,10 +52,16 @@ public final class GpuNodeRules {
       }
     }
     Set<String> had = node.getStatus().gpus().stream().map(Gpu::uuid).collect(Collectors.toSet());
-    for (int i = 0; i < node.getSpec().withhold().size(); i++) {
-      if (!had.contains(node.getSpec().withhold().get(i))) {
-        warnings.add(new FieldError("spec.withhold[" + i + "]",
-            "the node has no card " + node.getSpec().withhold().get(i) + " now"));
+    warnings.addAll(notThere("spec.withhold", node.getSpec().withhold(), had));
+    warnings.addAll(notThere("spec.cordoned", node.getSpec().cordoned(), had));
+    return warnings;
+  }
+
+  private static List<FieldError> notThere(String path, List<String> uuids, Set<String> had) {
+    List<FieldError> warnings = new ArrayList<>();
+    for (int i = 0; i < uuids.size(); i++) {
+      if (!had.contains(uuids.get(i))) {
+        warnings.add(new FieldError(path + "[" + i + "]", "the node has no card " + uuids.get(i) + " now"));
       }
     }
     return warnings;

@@ -2,9 +2,11 @@ package dev.partita.api.node;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import dev.partita.api.Driver;
 import io.fabric8.generator.annotation.Default;
 import io.fabric8.generator.annotation.Max;
 import io.fabric8.generator.annotation.Min;
+import io.fabric8.generator.annotation.Size;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.math.BigInteger;
 import java.util.List;
@@ -22,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  *        memory, which moves between card and host
  * @param withhold UUIDs of cards that are not offered to anybody, in no mode; what is allocated of them already stays
  *        so
+ * @param cordoned UUIDs of cards that new claims are kept off, as cordoned nodes keep off pods: their devices have the
+ *        taint {@link Driver#CORDON_TAINT}, which a claim may tolerate; what is allocated of them already stays so
  * @param evictFrom reasons of a card's health for which pods that have the card are evicted, as the status has them;
  *        {@value #ANY_XID} means every XID error. Otherwise an unhealthy card only gets no new claims
  */
@@ -38,11 +42,17 @@ public record GpuNodeSpec(
     @Max(1000)
     @Nullable Integer memoryPercent,
     @JsonPropertyDescription("UUIDs of cards that are not offered to anybody, as status.gpus has them. What claims have of them already stays theirs.") List<String> withhold,
+    @JsonPropertyDescription("UUIDs of cards that new claims are kept off, unless they tolerate the taint gpu.partita.dev/cordoned. What claims have of them"
+        + " already stays theirs.")
+    @Size(max = MOST_CORDONED) List<String> cordoned,
     @JsonPropertyDescription("Reasons of a card's health for which pods that have the card are evicted, as status.gpus has them; XID means every XID error."
         + " Nobody is evicted if empty.")
     @JsonInclude(JsonInclude.Include.NON_EMPTY) List<String> evictFrom) {
   /** In {@link #evictFrom}: every XID error. */
   public static final String ANY_XID = "XID";
+
+  /** How many cards may be cordoned: more than a node has. */
+  public static final int MOST_CORDONED = 64;
 
   /**
    * What is offered where nothing else is said. MIG must be asked for: it changes what the card can be used for
@@ -66,14 +76,14 @@ public record GpuNodeSpec(
     this(allocator, publish, reservedMemory, memoryPercent, List.of());
   }
 
-  /** A node from whose cards nobody is evicted. */
+  /** A node of which no card is cordoned, and from whose cards nobody is evicted. */
   public GpuNodeSpec(
       Allocator allocator,
       List<PublishedMode> publish,
       @Nullable Quantity reservedMemory,
       @Nullable Integer memoryPercent,
       List<String> withhold) {
-    this(allocator, publish, reservedMemory, memoryPercent, withhold, List.of());
+    this(allocator, publish, reservedMemory, memoryPercent, withhold, List.of(), List.of());
   }
 
   @SuppressWarnings("ConstantValue") // Jackson hands in null for what a document leaves out
@@ -81,6 +91,7 @@ public record GpuNodeSpec(
     allocator = allocator == null ? Allocator.Controller : allocator;
     publish = publish == null ? List.of() : List.copyOf(publish);
     withhold = withhold == null ? List.of() : List.copyOf(withhold);
+    cordoned = cordoned == null ? List.of() : List.copyOf(cordoned);
     evictFrom = evictFrom == null ? List.of() : List.copyOf(evictFrom);
   }
 

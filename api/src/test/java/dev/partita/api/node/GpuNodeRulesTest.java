@@ -32,6 +32,7 @@ class GpuNodeRulesTest {
         "{'reservedMemory': '99Ei'}              | spec.reservedMemory: is more than can be counted: 99Ei",
         "{'withhold': ['GPU-0', 'GPU-0']}        | spec.withhold[1]: is named twice: GPU-0",
         "{'evictFrom': ['XID', 'XID']}           | spec.evictFrom[1]: is named twice: XID",
+        "{'cordoned': ['GPU-1', 'GPU-0', 'GPU-1']} | spec.cordoned[2]: is named twice: GPU-1",
         "{'publish': ['Whole', 'Shared', 'Whole']} | spec.publish[2]: is named twice: Whole",
       })
   void whatIsWrongIsNamedWithItsPath(String spec, String problem) throws JsonProcessingException {
@@ -58,12 +59,13 @@ class GpuNodeRulesTest {
   }
 
   @Test
-  void aCardToWithholdThatTheNodeDoesNotHaveIsWarnedOf() throws JsonProcessingException {
+  void aCardToWithholdOrToCordonThatTheNodeDoesNotHaveIsWarnedOf() throws JsonProcessingException {
     GpuNode node = new GpuNode();
-    node.setSpec(spec("{'withhold': ['GPU-0', 'GPU-7']}"));
+    node.setSpec(spec("{'withhold': ['GPU-0', 'GPU-7'], 'cordoned': ['GPU-8']}"));
     node.setStatus(new GpuNodeStatus(1, "", null, null, null, null, List.of(card(0, 16L << 30)), List.of()));
     assertThat(GpuNodeRules.warnings(node)).extracting(FieldError::toString)
-        .containsExactly("spec.withhold[1]: the node has no card GPU-7 now");
+        .containsExactly("spec.withhold[1]: the node has no card GPU-7 now",
+            "spec.cordoned[0]: the node has no card GPU-8 now");
   }
 
   private static Gpu card(int index, long memory) {

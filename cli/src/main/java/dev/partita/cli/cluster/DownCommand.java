@@ -1,12 +1,12 @@
 package dev.partita.cli.cluster;
 
 import dev.partita.cli.cluster.install.PartitaRelease;
-import dev.partita.cli.cluster.provider.ClusterClient;
 import dev.partita.cli.cluster.provider.ClusterProvider;
 import dev.partita.cli.cluster.provider.ClusterRecord;
 import dev.partita.cli.cluster.provider.Progress;
 import dev.partita.cli.cluster.provider.ProviderName;
 import dev.partita.cli.cluster.provider.StateFolder;
+import dev.partita.cli.connection.ClusterClient;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.nio.file.Path;
 import java.time.InstantSource;

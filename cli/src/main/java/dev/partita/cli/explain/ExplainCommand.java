@@ -1,21 +1,17 @@
 package dev.partita.cli.explain;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.partita.cli.cluster.provider.ClusterClient;
-import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.connection.ClusterOptions;
+import dev.partita.cli.connection.NamespaceOption;
+import dev.partita.cli.connection.PartitaNamespaceOption;
+import dev.partita.cli.output.OutputOption;
 import dev.partita.controller.explain.PodExplanation;
 import dev.partita.controller.explain.Question;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.PrintWriter;
-import java.nio.file.Path;
 import java.util.List;
-import java.util.Objects;
-import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
@@ -42,8 +38,6 @@ import picocli.CommandLine.Spec;
       "  partita explain pod train -n team-a -o json"
     })
 public final class ExplainCommand implements Runnable {
-  private static final ObjectMapper JSON = new ObjectMapper();
-
   @Spec private CommandSpec spec;
 
   @Override
@@ -53,21 +47,10 @@ public final class ExplainCommand implements Runnable {
 
   /** Which cluster, and how it is said. */
   static final class Options {
-    @Option(names = {"-n", "--namespace"}, paramLabel = "NAME",
-        description = "Namespace of the pod or claim. Default: the kubeconfig's.") private Optional<String> namespace =
-            Optional.empty();
-
-    @Option(names = {"-o", "--output"}, paramLabel = "FORMAT", defaultValue = "text",
-        description = "text or json. Default: ${DEFAULT-VALUE}.") private String output;
-
-    @Option(names = "--kubeconfig", paramLabel = "FILE",
-        description = "Default: $KUBECONFIG, or ~/.kube/config.") private Optional<Path> kubeconfig = Optional.empty();
-
-    @Option(
-        names = "--partita-namespace",
-        paramLabel = "NAME",
-        defaultValue = "partita-system",
-        description = "Namespace of Partita's own pods. Default: ${DEFAULT-VALUE}.") private String partitaNamespace;
+    @Mixin private final NamespaceOption namespace = new NamespaceOption();
+    @Mixin private final OutputOption output = new OutputOption();
+    @Mixin private final ClusterOptions cluster = new ClusterOptions();
+    @Mixin private final PartitaNamespaceOption partita = new PartitaNamespaceOption();
   }
 
   @Command(name = "pod", description = "How a pod stands.", mixinStandardHelpOptions = true, sortOptions = false)
@@ -82,26 +65,12 @@ public final class ExplainCommand implements Runnable {
   }
 
   private void explain(Question.Kind kind, String name, Options options) {
-    if (!options.output.equals("text") && !options.output.equals("json")) {
-      throw CommandFailure.usage("--output is 'text' or 'json', not '" + options.output + "'");
-    }
-    try (KubernetesClient client =
-        ClusterClient.of(options.kubeconfig.orElseGet(() -> ClusterClient.current(System.getenv())))) {
-      String namespace =
-          options.namespace.orElseGet(() -> Objects.requireNonNullElse(client.getNamespace(), "default"));
-      Question question = new Question(kind, namespace, name);
-      List<PodExplanation> pods = new ControllerPort(client, options.partitaNamespace).ask(question);
+    try (KubernetesClient client = options.cluster.client()) {
+      Question question = new Question(kind, options.namespace.of(client), name);
+      List<PodExplanation> pods = new ControllerPort(client, options.partita.name()).ask(question);
       PrintWriter out = spec.commandLine().getOut();
-      out.print(options.output.equals("json") ? json(pods) : ExplanationText.of(question, pods));
+      out.print(options.output.text(pods, () -> ExplanationText.of(question, pods)));
       out.flush();
-    }
-  }
-
-  private static String json(List<PodExplanation> pods) {
-    try {
-      return JSON.writerWithDefaultPrettyPrinter().writeValueAsString(pods) + "\n";
-    } catch (JsonProcessingException e) {
-      throw new IllegalStateException(e);
     }
   }
 }

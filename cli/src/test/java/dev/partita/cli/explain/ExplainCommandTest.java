@@ -90,9 +90,9 @@ class ExplainCommandTest {
             {apiVersion: v1, kind: Config, current-context: c, contexts: [{name: c, context: {cluster: c, user: c}}],
              clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}], users: [{name: c}]}
             """);
-    Run format = run("explain", "pod", "p", "-o", "yaml", "--kubeconfig", nowhere.toString());
+    Run format = run("explain", "pod", "p", "-o", "xml", "--kubeconfig", nowhere.toString());
     assertThat(format.status()).isEqualTo(2);
-    assertThat(format.err()).contains("'text' or 'json', not 'yaml'");
+    assertThat(format.err()).contains("table, wide, json or yaml, not 'xml'");
     assertThat(run("explain").status()).isEqualTo(2);
     assertThat(run("explain", "pod").status()).isEqualTo(2);
   }

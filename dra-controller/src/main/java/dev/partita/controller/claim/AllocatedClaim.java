@@ -79,24 +79,24 @@ public final class AllocatedClaim {
    * administration take nothing.
    */
   public static List<Booking> bookings(ResourceClaim claim) {
-    List<Booking> bookings = new ArrayList<>();
-    for (DeviceRequestAllocationResult result : AllocatedDevices.of(claim)) {
-      if (!Driver.NAME.equals(result.getDriver())) {
-        continue;
-      }
-      Optional<DeviceName> device = Optional.ofNullable(result.getDevice()).flatMap(DeviceName::parse);
-      Optional<String> node = Driver.nodeOfPool(result.getPool());
-      if (device.isEmpty() || node.isEmpty()) {
-        continue;
-      }
-      CardKey card = new CardKey(node.get(), device.get().index());
-      CardUse use = CardUse.of(strategy(claim, result, device.get()));
-      Optional<ShareSize> resized = ShareSizes.ofResized(claim, result).map(ShareSizes::booked);
-      use.booking(card, device.get(), resized.map(ShareSize::memoryBytes).orElseGet(() -> memory(result)),
-          resized.map(ShareSize::cores).orElseGet(() -> cores(result)))
-          .ifPresent(bookings::add);
+    return AllocatedDevices.of(claim).stream().flatMap(result -> booking(claim, result).stream()).toList();
+  }
+
+  /** What one of its devices takes of a card of ours, by the same rules; empty if that is nothing. */
+  public static Optional<Booking> booking(ResourceClaim claim, DeviceRequestAllocationResult result) {
+    if (!Driver.NAME.equals(result.getDriver())) {
+      return Optional.empty();
     }
-    return bookings;
+    Optional<DeviceName> device = Optional.ofNullable(result.getDevice()).flatMap(DeviceName::parse);
+    Optional<String> node = Driver.nodeOfPool(result.getPool());
+    if (device.isEmpty() || node.isEmpty()) {
+      return Optional.empty();
+    }
+    CardKey card = new CardKey(node.get(), device.get().index());
+    Optional<ShareSize> resized = ShareSizes.ofResized(claim, result).map(ShareSizes::booked);
+    return CardUse.of(strategy(claim, result, device.get()))
+        .booking(card, device.get(), resized.map(ShareSize::memoryBytes).orElseGet(() -> memory(result)),
+            resized.map(ShareSize::cores).orElseGet(() -> cores(result)));
   }
 
   /**

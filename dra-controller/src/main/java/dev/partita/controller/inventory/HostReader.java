@@ -43,6 +43,9 @@ final class HostReader {
 
   private static final int MAX_TAINT_VALUE = 63;
 
+  private static final String NO_SCHEDULE = "NoSchedule";
+  private static final String NO_EXECUTE = "NoExecute";
+
   private final SharedValues shared = new SharedValues();
 
   GpuHost read(GpuNode node) {
@@ -190,14 +193,21 @@ final class HostReader {
         taints);
   }
 
-  /** By NoExecute Kubernetes' device taint eviction ends the pods that have the device. */
+  /**
+   * What keeps claims off a card: that it is cordoned comes first, for it is meant so. By NoExecute Kubernetes' device
+   * taint eviction ends the pods that have the device.
+   */
   private static List<Device.Taint> taints(Gpu gpu, GpuNodeSpec spec) {
-    @Nullable GpuHealth health = gpu.health();
-    if (health == null || health.state() == GpuHealth.State.Healthy) {
-      return List.of();
+    List<Device.Taint> taints = new ArrayList<>();
+    if (spec.cordoned().contains(gpu.uuid())) {
+      taints.add(new Device.Taint(Driver.CORDON_TAINT, "", NO_SCHEDULE));
     }
-    String effect = spec.evictsFrom(Objects.requireNonNullElse(health.reason(), "")) ? "NoExecute" : "NoSchedule";
-    return List.of(new Device.Taint(Driver.HEALTH_TAINT, taintValue(health.reason()), effect));
+    @Nullable GpuHealth health = gpu.health();
+    if (health != null && health.state() != GpuHealth.State.Healthy) {
+      String effect = spec.evictsFrom(Objects.requireNonNullElse(health.reason(), "")) ? NO_EXECUTE : NO_SCHEDULE;
+      taints.add(new Device.Taint(Driver.HEALTH_TAINT, taintValue(health.reason()), effect));
+    }
+    return taints;
   }
 
   /** A taint's value is a label's: letters, digits and {@code -_.} within, at most 63. */

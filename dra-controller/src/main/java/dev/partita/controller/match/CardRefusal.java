@@ -3,6 +3,7 @@ package dev.partita.controller.match;
 import dev.partita.api.Bytes;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
+import dev.partita.api.Driver;
 import dev.partita.api.MigSlot;
 import java.util.Collections;
 import java.util.List;
@@ -120,7 +121,9 @@ public sealed interface CardRefusal {
   record Tainted(String key, String value) implements CardRefusal {
     @Override
     public String toString() {
-      return "taint " + key + (value.isEmpty() ? "" : "=" + value);
+      return key.equals(Driver.CORDON_TAINT)
+          ? "cordoned (spec.cordoned of the GpuNode)"
+          : "taint " + key + (value.isEmpty() ? "" : "=" + value);
     }
   }
 

@@ -279,6 +279,18 @@ class SlicePlanTest {
   }
 
   @Test
+  void aCordonedCardStaysWithATaintInEveryWayInWhichItIsOffered() {
+    GpuNodeSpec spec =
+        new GpuNodeSpec(Allocator.Scheduler, List.of(), null, null, List.of(), List.of("GPU-node-0-1"), List.of());
+    var plan = plan(GpuNodes.ready("node-0", spec, GpuNodes.cards("node-0", 2, "NVIDIA H200", GpuNodes.GIB)));
+    assertThat(plan.getFirst().getDevices())
+        .extracting(device -> device.getName() + " " + device.getTaints().stream()
+            .map(taint -> taint.getKey() + ":" + taint.getEffect()).toList())
+        .containsExactlyInAnyOrder("gpu-0 []", "gpu-0-shared []", "gpu-1 [gpu.partita.dev/cordoned:NoSchedule]",
+            "gpu-1-shared [gpu.partita.dev/cordoned:NoSchedule]");
+  }
+
+  @Test
   void valuesThatTheApiWouldRefuseAreMadeToFit() {
     Gpu odd =
         new Gpu(0, 0, "GPU-1", new GpuProduct("N".repeat(80), "n", "", "Hopper", "unknown"), GpuNodes.GIB,

@@ -1,6 +1,7 @@
 package dev.partita.cli.cluster.provider;
 
 import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.connection.ClusterClient;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

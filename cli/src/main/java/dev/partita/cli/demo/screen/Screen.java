@@ -1,10 +1,8 @@
 package dev.partita.cli.demo.screen;
 
-import java.io.IOException;
+import dev.partita.cli.output.Terminal;
 import java.io.PrintStream;
 import java.nio.charset.Charset;
-import java.nio.file.Files;
-import java.nio.file.Path;
 
 /** What the demo prints: chapters, facts and checks. Colour and symbols only where they can be shown. */
 public final class Screen {
@@ -32,18 +30,8 @@ public final class Screen {
 
   /** Standard output, with colour if it is a terminal and {@code NO_COLOR} is not set. */
   public static Screen standard() {
-    boolean wanted = System.getenv("NO_COLOR") == null && !"dumb".equals(System.getenv("TERM"));
-    return new Screen(System.out, wanted && isTerminal(), System.out.charset());
-  }
-
-  /** System.console() asks whether input is a terminal as well, which does not matter here. */
-  private static boolean isTerminal() {
-    try {
-      String output = Files.readSymbolicLink(Path.of("/proc/self/fd/1")).toString();
-      return output.startsWith("/dev/pts/") || output.startsWith("/dev/tty");
-    } catch (IOException e) {
-      return false;
-    }
+    boolean wanted = System.getenv("NO_COLOR") == null && Terminal.isCapable();
+    return new Screen(System.out, wanted, System.out.charset());
   }
 
   public void title(String text) {

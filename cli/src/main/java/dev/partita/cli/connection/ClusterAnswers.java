@@ -1,0 +1,65 @@
+package dev.partita.cli.connection;
+
+import dev.partita.cli.command.CommandFailure;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.net.HttpURLConnection;
+import java.util.Optional;
+
+/** Says in one line why the API server did not do what it was asked for, and what to do. */
+public final class ClusterAnswers {
+  private static final int LONGEST = 500;
+
+  private ClusterAnswers() {}
+
+  /** The failure that the user sees in the place of the client's. */
+  public static CommandFailure failure(KubernetesClientException e) {
+    return switch (e.getCode()) {
+      case HttpURLConnection.HTTP_UNAUTHORIZED -> CommandFailure.failed(
+          "the API server does not know who you are: the credentials of the kubeconfig are missing or have expired;"
+              + " log in anew, or name another --context");
+      case HttpURLConnection.HTTP_FORBIDDEN -> CommandFailure.failed("you may not do this: " + reason(e));
+      case HttpURLConnection.HTTP_NOT_FOUND -> CommandFailure.failed(
+          isKindMissing(e)
+              ? "the API server has no such kind of object: is Partita installed here, and Kubernetes new enough?"
+                  + " 'partita doctor' says"
+              : "not found: " + reason(e));
+      case HttpURLConnection.HTTP_CONFLICT -> CommandFailure.failed("somebody else changed it meanwhile; try again");
+      default -> CommandFailure.failed(
+          e.getCode() > 0
+              ? "the API server refused: " + reason(e)
+              : "no API server answers: " + reason(e)
+                  + "; is the cluster up, and --kubeconfig and --context the right ones?");
+    };
+  }
+
+  /** Whether the user lacks the right. */
+  public static boolean isForbidden(KubernetesClientException e) {
+    return e.getCode() == HttpURLConnection.HTTP_FORBIDDEN;
+  }
+
+  /** Whether there is no such object, or no such kind of object. */
+  public static boolean isNotFound(KubernetesClientException e) {
+    return e.getCode() == HttpURLConnection.HTTP_NOT_FOUND;
+  }
+
+  /** A missing object is named; of a missing kind the server only says that it has no such path. */
+  private static boolean isKindMissing(KubernetesClientException e) {
+    return e.getStatus() == null || e.getStatus().getDetails() == null || e.getStatus().getDetails().getName() == null;
+  }
+
+  /** The server's own message, or what kept the client from reaching it: one line of bounded length. */
+  public static String reason(KubernetesClientException e) {
+    String said = Optional.ofNullable(e.getStatus()).flatMap(status -> Optional.ofNullable(status.getMessage()))
+        .orElseGet(() -> rootOf(e));
+    String line = said.strip().replaceAll("\\p{Cntrl}+", " ");
+    return line.length() > LONGEST ? line.substring(0, LONGEST) + "…" : line;
+  }
+
+  private static String rootOf(Throwable failure) {
+    Throwable root = failure;
+    for (int depth = 0; depth < 20 && root.getCause() != null; depth++) {
+      root = root.getCause();
+    }
+    return root.getMessage() == null ? root.getClass().getSimpleName() : root.getMessage();
+  }
+}

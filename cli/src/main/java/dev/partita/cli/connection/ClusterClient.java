@@ -1,0 +1,108 @@
+package dev.partita.cli.connection;
+
+import dev.partita.cli.command.CommandFailure;
+import io.fabric8.kubernetes.api.model.NamedContext;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import java.io.File;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
+import java.security.spec.PKCS8EncodedKeySpec;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** A client for the cluster of a kubeconfig. */
+public final class ClusterClient {
+  private static final String PKCS8_BEGIN = "-----BEGIN PRIVATE KEY-----";
+
+  private ClusterClient() {}
+
+  /** The kubeconfig that kubectl would take with this environment; the first one where it would merge several. */
+  public static Path current(Map<String, String> environment) {
+    String named = environment.getOrDefault("KUBECONFIG", "");
+    return named.isEmpty()
+        ? Path.of(environment.getOrDefault("HOME", "/"), ".kube", "config")
+        : Path.of(named.split(":", 2)[0]).toAbsolutePath();
+  }
+
+  /**
+   * @throws CommandFailure if the file cannot be read
+   */
+  public static KubernetesClient of(Path kubeconfig) {
+    return of(config(kubeconfig, Optional.empty()));
+  }
+
+  /** A client for that configuration. */
+  static KubernetesClient of(Config config) {
+    if (config.getClientKeyData() != null && isEllipticCurve(config.getClientKeyData())) {
+      config.setClientKeyAlgo("EC"); // the client takes every PKCS #8 key for RSA
+    }
+    return new KubernetesClientBuilder().withConfig(config).build();
+  }
+
+  /**
+   * What a file says of a context, or of its current one.
+   *
+   * @throws CommandFailure if the file cannot be read, or has no such context
+   */
+  static Config config(Path kubeconfig, Optional<String> context) {
+    if (!kubeconfig.toFile().canRead()) {
+      throw CommandFailure.usage("there is no kubeconfig at " + kubeconfig);
+    }
+    File file = kubeconfig.toFile();
+    Config config;
+    try {
+      config = context.isEmpty() ? Config.fromKubeconfig(file) : Config.fromKubeconfig(context.get(), file);
+    } catch (RuntimeException e) {
+      throw CommandFailure.usage("the kubeconfig at " + kubeconfig + " cannot be read: "
+          + String.valueOf(e.getMessage()).lines().findFirst().orElse(""));
+    }
+    return checked(config, context);
+  }
+
+  /**
+   * What kubectl takes with this environment and without a file by name: the files of {@code KUBECONFIG} merged, or
+   * {@code ~/.kube/config}, or the ServiceAccount of the pod that this runs in.
+   *
+   * @throws CommandFailure if there is none of them, or no such context
+   */
+  static Config config(Map<String, String> environment, Optional<String> context) {
+    boolean several = environment.getOrDefault("KUBECONFIG", "").contains(":");
+    Path file = current(environment);
+    boolean inPod = !file.toFile().canRead() && environment.containsKey("KUBERNETES_SERVICE_HOST");
+    return several || inPod
+        ? checked(Config.autoConfigure(context.orElse(null)), inPod ? Optional.empty() : context)
+        : config(file, context);
+  }
+
+  /** The client would fall back to the current context without a word. */
+  private static Config checked(Config config, Optional<String> context) {
+    List<String> known = config.getContexts() == null
+        ? List.of()
+        : config.getContexts().stream().map(NamedContext::getName).toList();
+    if (context.isPresent() && !known.contains(context.get())) {
+      throw CommandFailure.usage("there is no context '" + context.get() + "' in the kubeconfig"
+          + (known.isEmpty() ? "" : "; it has " + String.join(", ", known)));
+    }
+    return config;
+  }
+
+  private static boolean isEllipticCurve(String keyData) {
+    String pem = new String(Base64.getDecoder().decode(keyData.strip()), StandardCharsets.US_ASCII);
+    if (!pem.contains(PKCS8_BEGIN)) {
+      return pem.contains("-----BEGIN EC PRIVATE KEY-----");
+    }
+    String body = pem.replaceAll("-----[A-Z ]+-----", "").replaceAll("\\s", "");
+    try {
+      return !KeyFactory.getInstance("EC").generatePrivate(new PKCS8EncodedKeySpec(Base64.getDecoder().decode(body)))
+          .getFormat().isEmpty();
+    } catch (GeneralSecurityException | IllegalArgumentException another) {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,37 @@
+package dev.partita.cli.connection;
+
+import dev.partita.cli.command.CommandFailure;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.nio.file.Path;
+import java.util.Optional;
+import picocli.CommandLine.Option;
+
+/** kubectl's own options that say which cluster is asked, and as whom; a mixin of every command that asks one. */
+public final class ClusterOptions {
+  private static final int CONNECT_MILLIS = 5_000;
+  private static final int REQUEST_MILLIS = 30_000;
+
+  @Option(names = "--kubeconfig", paramLabel = "FILE",
+      description = "Default: $KUBECONFIG, or ~/.kube/config.") private Optional<Path> kubeconfig = Optional.empty();
+
+  @Option(names = "--context", paramLabel = "NAME",
+      description = "Context of the kubeconfig. Default: its current one.") private Optional<String> context =
+          Optional.empty();
+
+  /**
+   * A client with the user's own rights, that fails after seconds where nobody answers, for somebody waits.
+   *
+   * @throws CommandFailure if there is no such kubeconfig or context
+   */
+  public KubernetesClient client() {
+    Config config =
+        kubeconfig.isPresent()
+            ? ClusterClient.config(kubeconfig.get(), context)
+            : ClusterClient.config(System.getenv(), context);
+    config.setRequestRetryBackoffLimit(0);
+    config.setConnectionTimeout(CONNECT_MILLIS);
+    config.setRequestTimeout(REQUEST_MILLIS);
+    return ClusterClient.of(config);
+  }
+}

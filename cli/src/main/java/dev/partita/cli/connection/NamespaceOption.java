@@ -1,0 +1,17 @@
+package dev.partita.cli.connection;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.util.Objects;
+import java.util.Optional;
+import picocli.CommandLine.Option;
+
+/** The namespace of the one object that a command is about. */
+public final class NamespaceOption {
+  @Option(names = {"-n", "--namespace"}, paramLabel = "NAME",
+      description = "Namespace. Default: the context's.") private Optional<String> namespace = Optional.empty();
+
+  /** The namespace that was asked for, or the one of the client's context. */
+  public String of(KubernetesClient client) {
+    return namespace.orElseGet(() -> Objects.requireNonNullElse(client.getNamespace(), "default"));
+  }
+}

@@ -1,0 +1,212 @@
+package dev.partita.cli.doctor;
+
+import dev.partita.api.Driver;
+import dev.partita.api.node.Gpu;
+import dev.partita.api.node.GpuHealth;
+import dev.partita.api.node.GpuNode;
+import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.inventory.Inventory;
+import io.fabric8.kubernetes.api.model.Condition;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** What each node with the plugin must have. */
+final class NodeChecks {
+  private static final String NODES = "nodes";
+  private static final String PLUGIN = "node plugin";
+  private static final String CARDS = "cards";
+  private static final String HEALTH = "health of cards";
+  private static final String SLICES = "published cards";
+  private static final String KUBELET = "kubelet version";
+  private static final String RUNTIME = "container runtime";
+  private static final String CLOCK = "clock of the node";
+  private static final Duration MOST_AHEAD = Duration.ofSeconds(5);
+  private static final Duration MOST_SILENT = Duration.ofSeconds(60);
+
+  /** A node without cards or driver does no harm. */
+  private static final Set<String> HARMLESS = Set.of("NoGpus", "NoDriver");
+
+  private final Map<String, Node> nodes;
+  private final Map<String, GpuNode> gpuNodes;
+  private final Map<String, Pod> plugins;
+  private final Snapshot.Nodes seen;
+  private final Instant now;
+
+  private NodeChecks(Snapshot.Nodes seen, Instant now) {
+    this.seen = seen;
+    this.now = now;
+    this.nodes = byName(seen.nodes(), node -> node.getMetadata().getName());
+    this.gpuNodes = byName(seen.gpuNodes(), node -> node.getMetadata().getName());
+    this.plugins = byName(seen.plugins(), pod -> String.valueOf(pod.getSpec().getNodeName()));
+  }
+
+  /** @param now by the API server's clock */
+  static List<Finding> of(Snapshot.Nodes seen, Instant now) {
+    return new NodeChecks(seen, now).findings();
+  }
+
+  private static <T> Map<String, T> byName(Reading<List<T>> reading, Function<T, String> name) {
+    return reading instanceof Reading.Known<List<T>>(List<T> all)
+        ? all.stream().collect(Collectors.toMap(name, it -> it, (first, _) -> first))
+        : Map.of();
+  }
+
+  private List<Finding> findings() {
+    List<Finding> findings = new ArrayList<>();
+    findings.addAll(seen.nodes().judged(NODES, "look at the API server", _ -> List.of()));
+    findings.addAll(seen.gpuNodes().judged(CARDS,
+        "install the chart with its custom resources (deploy/helm/partita/crds)", _ -> List.of()));
+    findings.addAll(seen.plugins().judged(PLUGIN, "install the chart", _ -> List.of()));
+    findings.addAll(seen.slices().judged(SLICES, "use a Kubernetes that serves resource.k8s.io/v1", _ -> List.of()));
+    Set<String> names = new TreeSet<>(gpuNodes.keySet());
+    names.addAll(plugins.keySet());
+    if (names.isEmpty() && seen.plugins() instanceof Reading.Known && seen.gpuNodes() instanceof Reading.Known) {
+      findings.add(Finding.fail(PLUGIN, "", "runs on no node",
+          "look at the DaemonSet partita-kubelet-plugin, its nodeSelector and its tolerations"));
+    }
+    for (String name : names) {
+      findings.addAll(plugin(name));
+      findings.addAll(cards(name));
+      findings.addAll(published(name));
+      findings.addAll(daemons(name));
+      findings.addAll(clock(name));
+    }
+    return findings;
+  }
+
+  private List<Finding> plugin(String node) {
+    if (!(seen.plugins() instanceof Reading.Known)) {
+      return List.of();
+    }
+    @Nullable Pod pod = plugins.get(node);
+    if (pod == null) {
+      return List.of(
+          Finding.warn(PLUGIN, node, "no plugin runs there any more, but its GpuNode is there",
+              "if it is to have none: kubectl delete gpunode " + node));
+    }
+    boolean ready = pod.getStatus() != null && pod.getStatus().getConditions().stream()
+        .anyMatch(condition -> "Ready".equals(condition.getType()) && "True".equals(condition.getStatus()));
+    String name = pod.getMetadata().getNamespace() + " " + pod.getMetadata().getName();
+    return List.of(
+        ready
+            ? Finding.ok(PLUGIN, node, "is ready")
+            : Finding.fail(PLUGIN, node, "is not ready",
+                "kubectl describe pod -n " + name + "; kubectl logs -n " + name));
+  }
+
+  private List<Finding> cards(String name) {
+    if (!(seen.gpuNodes() instanceof Reading.Known)) {
+      return List.of();
+    }
+    @Nullable GpuNode node = gpuNodes.get(name);
+    if (node == null || node.getStatus() == null) {
+      return List
+          .of(Finding.fail(CARDS, name, "the plugin has reported none yet", "look at the log of its plugin pod"));
+    }
+    List<Finding> findings = new ArrayList<>();
+    if (node.getStatus().isReady()) {
+      findings.add(Finding.ok(CARDS, name, node.getStatus().models() + ", driver " + node.getStatus().driverVersion()));
+    } else {
+      Optional<Condition> ready = node.getStatus().conditions().stream()
+          .filter(condition -> GpuNode.READY.equals(condition.getType())).findFirst();
+      String reason = ready.map(Condition::getReason).orElse("no condition");
+      String message = reason + ready.map(condition -> ": " + condition.getMessage()).orElse("");
+      findings.add(
+          HARMLESS.contains(reason)
+              ? Finding.warn(CARDS, name, message, "if it has cards, install NVIDIA's driver and set driver.root to it")
+              : Finding.fail(CARDS, name, message, "look at nvidia-smi and dmesg on the node"));
+    }
+    @Nullable Pod plugin = plugins.get(name);
+    @Nullable String writer = node.getStatus().pluginPodUid();
+    if (plugin != null && writer != null && !writer.equals(plugin.getMetadata().getUid())) {
+      findings.add(Finding.warn(CARDS, name, "were reported by a plugin pod that is gone",
+          "wait until the new one reports, or look at its log"));
+    }
+    for (Gpu gpu : node.getStatus().gpus()) {
+      if (gpu.health() != null && gpu.health().state() == GpuHealth.State.Unhealthy) {
+        findings.add(Finding.warn(HEALTH, name + "/gpu-" + gpu.index(),
+            gpu.health().reason() + ": " + gpu.health().message(),
+            "see 'A card is unhealthy' in docs/operate/troubleshoot.md"));
+      }
+    }
+    return findings;
+  }
+
+  private List<Finding> published(String name) {
+    @Nullable GpuNode node = gpuNodes.get(name);
+    if (node == null || !(seen.slices() instanceof Reading.Known<List<ResourceSlice>>(List<ResourceSlice> slices))) {
+      return List.of();
+    }
+    @Nullable GpuHost host = Inventory.EMPTY.refreshed(List.of(node)).host(name);
+    int wanted = host == null || !host.isReady() ? 0 : host.devices().size();
+    long there = slices.stream()
+        .filter(slice -> Driver.NAME.equals(slice.getSpec().getDriver())
+            && Driver.poolOf(name).equals(slice.getSpec().getPool().getName()))
+        .mapToLong(slice -> slice.getSpec().getDevices().size()).sum();
+    if (wanted == 0 && there == 0) {
+      return List.of();
+    }
+    return List.of(
+        there == 0
+            ? Finding.fail(SLICES, name, "none of its cards are published",
+                "the controller that leads publishes them: look at its log")
+            : Finding.ok(SLICES, name, there + " devices"));
+  }
+
+  private List<Finding> daemons(String name) {
+    @Nullable Node node = nodes.get(name);
+    if (node == null || node.getStatus() == null || node.getStatus().getNodeInfo() == null) {
+      return List.of();
+    }
+    List<Finding> findings = new ArrayList<>();
+    String kubelet = String.valueOf(node.getStatus().getNodeInfo().getKubeletVersion());
+    findings.add(
+        ServerVersion.parse(kubelet).filter(version -> version.compareTo(ServerVersion.KUBERNETES) < 0).isPresent()
+            ? Finding.fail(KUBELET, name, kubelet + " is too old",
+                "upgrade kubelet to " + ServerVersion.KUBERNETES + " or newer")
+            : Finding.ok(KUBELET, name, kubelet));
+    String runtime = String.valueOf(node.getStatus().getNodeInfo().getContainerRuntimeVersion());
+    boolean old = runtime.startsWith("containerd://")
+        && ServerVersion.parse(runtime).filter(version -> version.compareTo(ServerVersion.CONTAINERD) < 0).isPresent();
+    findings.add(
+        old
+            ? Finding.fail(RUNTIME, name, runtime + " is too old",
+                "upgrade containerd to " + ServerVersion.CONTAINERD + " or newer, which has CDI on")
+            : Finding.ok(RUNTIME, name, runtime));
+    return findings;
+  }
+
+  /** kubelet writes its own time into its lease, every ten seconds. */
+  private List<Finding> clock(String name) {
+    if (!(seen.leases() instanceof Reading.Known<Map<String, Lease>>(Map<String, Lease> leases))) {
+      return List.of();
+    }
+    @Nullable Lease lease = leases.get(name);
+    if (lease == null || lease.getSpec() == null || lease.getSpec().getRenewTime() == null) {
+      return List.of();
+    }
+    Duration age = Duration.between(lease.getSpec().getRenewTime().toInstant(), now);
+    if (age.compareTo(MOST_AHEAD.negated()) < 0) {
+      return List.of(Finding.fail(CLOCK, name, age.abs().toSeconds() + " s ahead of the API server's",
+          "synchronize the node's clock (NTP)"));
+    }
+    return List.of(
+        age.compareTo(MOST_SILENT) > 0
+            ? Finding.fail(CLOCK, name, "kubelet's last sign of life bears a time " + age.toSeconds() + " s ago",
+                "see that kubelet runs; if it does, synchronize the node's clock (NTP)")
+            : Finding.ok(CLOCK, name, "near the API server's"));
+  }
+}

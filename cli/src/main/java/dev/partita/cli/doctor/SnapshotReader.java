@@ -1,0 +1,166 @@
+package dev.partita.cli.doctor;
+
+import dev.partita.api.Driver;
+import dev.partita.api.node.GpuNode;
+import dev.partita.cli.connection.ClusterAnswers;
+import io.fabric8.kubernetes.api.model.APIResource;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingAdmissionPolicy;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingAdmissionPolicyBinding;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhookConfiguration;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.api.model.authorization.v1.SelfSubjectAccessReview;
+import io.fabric8.kubernetes.api.model.authorization.v1.SelfSubjectAccessReviewBuilder;
+import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Asks the API server for all that the checks look at. */
+final class SnapshotReader {
+  private static final String NAME_LABEL = "app.kubernetes.io/name";
+  private static final String CONTROLLER = "partita-dra-controller";
+  private static final String WEBHOOKS = "partita-webhook";
+  private static final String KUBELET_LEASES = "kube-node-lease";
+
+  /** Of <a href="https://kubernetes.io/docs/reference/instrumentation/metrics/">kubernetes_feature_enabled</a>. */
+  private static final Pattern GATE =
+      Pattern.compile("(?m)^kubernetes_feature_enabled\\{name=\"([A-Za-z0-9]{1,80})\"[^}\\n]{0,80}\\} ([01])");
+
+  private final KubernetesClient client;
+  private final String namespace;
+  private final Clock clock;
+
+  /** @param namespace of Partita's own pods */
+  SnapshotReader(KubernetesClient client, String namespace, Clock clock) {
+    this.client = client;
+    this.namespace = namespace;
+    this.clock = clock;
+  }
+
+  /**
+   * Reads everything; what cannot be read is told in its place.
+   *
+   * @throws KubernetesClientException if no API server answers at all
+   */
+  Snapshot read() {
+    String version = client.getKubernetesVersion().getGitVersion();
+    Reading<Instant> time = read("the API server's time", new ServerClock(client)::now);
+    Instant here = clock.instant();
+    Instant there = time instanceof Reading.Known<Instant>(Instant known) ? known : here;
+    Snapshot.Cluster cluster =
+        new Snapshot.Cluster(
+            new Reading.Known<>(String.valueOf(version)),
+            read("resource.k8s.io/v1", this::resources),
+            read("metrics of the API server", () -> gates(client.raw("/metrics"))),
+            there,
+            switch (time) {
+              case Reading.Known<Instant> _ -> new Reading.Known<>(Duration.between(there, here));
+              case Reading.Missing<Instant>(String why) -> new Reading.Unknown<>(why);
+              case Reading.Unknown<Instant>(String why) -> new Reading.Unknown<>(why);
+            });
+    return new Snapshot(cluster, installation(), nodes(), read("your rights", this::rights));
+  }
+
+  private Snapshot.Installation installation() {
+    return new Snapshot.Installation(
+        namespace,
+        read("Deployment " + CONTROLLER + " in namespace " + namespace,
+            () -> client.apps().deployments().inNamespace(namespace).withName(CONTROLLER).get()),
+        read("Lease " + CONTROLLER + " in namespace " + namespace,
+            () -> client.resources(Lease.class).inNamespace(namespace).withName(CONTROLLER).get()),
+        read("ValidatingWebhookConfiguration " + WEBHOOKS,
+            () -> client.resources(ValidatingWebhookConfiguration.class).withName(WEBHOOKS).get()),
+        read("ValidatingAdmissionPolicies", this::policies),
+        read("DeviceClasses", () -> names(client.resources(DeviceClass.class).list().getItems())));
+  }
+
+  private Snapshot.Nodes nodes() {
+    return new Snapshot.Nodes(
+        read("nodes", () -> client.resources(Node.class).list().getItems()),
+        read("GpuNodes", () -> client.resources(GpuNode.class).list().getItems()),
+        read("pods in namespace " + namespace, this::plugins),
+        read("ResourceSlices", () -> client.resources(ResourceSlice.class).list().getItems().stream()
+            .filter(slice -> Driver.NAME.equals(slice.getSpec().getDriver())).toList()),
+        read("Leases in namespace " + KUBELET_LEASES,
+            () -> client.resources(Lease.class).inNamespace(KUBELET_LEASES).list().getItems().stream()
+                .collect(Collectors.toMap(lease -> lease.getMetadata().getName(), lease -> lease, (a, _) -> a))));
+  }
+
+  /** What it gave; nothing is missing. */
+  private static <T> Reading<T> read(String what, Supplier<@Nullable T> ask) {
+    try {
+      @Nullable T value = ask.get();
+      return value == null ? new Reading.Missing<>("there is no " + what) : new Reading.Known<>(value);
+    } catch (KubernetesClientException e) {
+      return ClusterAnswers.isNotFound(e)
+          ? new Reading.Missing<>("the API server has no " + what)
+          : new Reading.Unknown<>(what + ": " + ClusterAnswers.reason(e));
+    }
+  }
+
+  private @Nullable Set<String> resources() {
+    var served = client.getApiResources("resource.k8s.io/v1");
+    return served == null
+        ? null
+        : served.getResources().stream().map(APIResource::getName).collect(Collectors.toSet());
+  }
+
+  /** Gates by name, from the text of metrics. */
+  static Map<String, Boolean> gates(@Nullable String metrics) {
+    Map<String, Boolean> gates = new HashMap<>();
+    GATE.matcher(metrics == null ? "" : metrics).results()
+        .forEach(line -> gates.put(line.group(1), "1".equals(line.group(2))));
+    return gates;
+  }
+
+  /** Those that have a binding: without one they hold nobody to anything. */
+  private Set<String> policies() {
+    Set<String> bound =
+        client.resources(ValidatingAdmissionPolicyBinding.class).list().getItems().stream()
+            .map(binding -> binding.getSpec().getPolicyName()).collect(Collectors.toCollection(HashSet::new));
+    bound.retainAll(names(client.resources(ValidatingAdmissionPolicy.class).list().getItems()));
+    return bound;
+  }
+
+  private List<Pod> plugins() {
+    return client.pods().inNamespace(namespace).withLabel(NAME_LABEL, "kubelet-plugin").list().getItems().stream()
+        .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null && pod.getSpec().getNodeName() != null)
+        .toList();
+  }
+
+  private static Set<String> names(List<? extends HasMetadata> objects) {
+    return objects.stream().map(object -> object.getMetadata().getName()).collect(Collectors.toSet());
+  }
+
+  private Map<Right, Boolean> rights() {
+    Map<Right, Boolean> rights = new HashMap<>();
+    for (Right right : RightChecks.NEEDED) {
+      String[] resource = right.resource().split("/", 2);
+      SelfSubjectAccessReview review =
+          new SelfSubjectAccessReviewBuilder().withNewSpec().withNewResourceAttributes()
+              .withVerb(right.verb()).withGroup(right.group()).withResource(resource[0])
+              .withSubresource(resource.length > 1 ? resource[1] : null)
+              .withNamespace(right.inPartita() ? namespace : null)
+              .endResourceAttributes().endSpec().build();
+      SelfSubjectAccessReview answer = client.authorization().v1().selfSubjectAccessReview().create(review);
+      rights.put(right, answer.getStatus() != null && Boolean.TRUE.equals(answer.getStatus().getAllowed()));
+    }
+    return rights;
+  }
+}

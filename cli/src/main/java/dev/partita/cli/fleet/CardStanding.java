@@ -1,0 +1,14 @@
+package dev.partita.cli.fleet;
+
+/** Whether something can be sold of a card now, and if not why; the words are what is shown. */
+public enum CardStanding {
+  Available,
+  /** New claims are kept off it ({@code spec.cordoned} of the GpuNode). */
+  Cordoned,
+  /** It is not offered to anybody ({@code spec.withhold} of the GpuNode). */
+  Withheld,
+  /** Its node says that it cannot be used. */
+  Unhealthy,
+  /** Its node is not ready. */
+  NodeNotReady
+}

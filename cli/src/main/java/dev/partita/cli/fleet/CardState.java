@@ -1,0 +1,56 @@
+package dev.partita.cli.fleet;
+
+import dev.partita.api.MigSlot;
+import dev.partita.api.node.MigProfile;
+import dev.partita.controller.booking.Account;
+import dev.partita.controller.inventory.Card;
+import java.util.List;
+import java.util.OptionalLong;
+
+/**
+ * A card, and what claims have of it.
+ *
+ * @param card the card
+ * @param standing whether something can be sold of it
+ * @param sold what is taken of it, by claims or by its node for claims that are gone
+ * @param devices what claims have of it
+ */
+public record CardState(Card card, CardStanding standing, Account sold, List<ClaimDevice> devices) {
+  public CardState {
+    devices = List.copyOf(devices);
+  }
+
+  /** Bytes that nobody else can have: all, where it is taken as a whole. */
+  public long memorySold() {
+    if (sold.wholes() > 0) {
+      return Math.max(card.sellableMemory(), sold.memory());
+    }
+    return sold.memory() + sold.instances().stream().mapToLong(this::memoryOf).sum();
+  }
+
+  private long memoryOf(MigSlot slot) {
+    return card.gpu().migProfile(slot).map(MigProfile::memoryBytes).orElse(0L);
+  }
+
+  /** Percent of its time that nobody else can have. */
+  public int coresSold() {
+    return sold.wholes() > 0 ? Account.CORES : sold.cores();
+  }
+
+  /** Bytes that a new share could have. */
+  public long memoryFree() {
+    return standing != CardStanding.Available || sold.isClosedToShares()
+        ? 0
+        : Math.max(0, card.sellableMemory() - sold.memory());
+  }
+
+  /** Bytes that the processes of its shares hold, as far as that is known. */
+  public OptionalLong memoryUsed() {
+    return Measured.sum(devices.stream().map(device -> device.measured().memoryUsed()));
+  }
+
+  /** Percent of its time that they had, as far as that is known. */
+  public OptionalLong coresUsed() {
+    return Measured.sum(devices.stream().map(device -> device.measured().coresUsed()));
+  }
+}

@@ -1,0 +1,134 @@
+package dev.partita.cli.top;
+
+import dev.partita.api.DeviceMode;
+import dev.partita.cli.fleet.CardStanding;
+import dev.partita.cli.fleet.CardState;
+import dev.partita.cli.fleet.ClaimDevice;
+import dev.partita.cli.fleet.Fleet;
+import dev.partita.cli.fleet.Measured;
+import dev.partita.cli.fleet.NodeState;
+import dev.partita.cli.output.Cell;
+import dev.partita.cli.output.Column;
+import dev.partita.cli.output.Sheet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** Nodes, cards and claims as rows. */
+final class FleetSheets {
+  private static final int USERS_SHOWN = 2;
+
+  private FleetSheets() {}
+
+  /** A row a node. */
+  static Sheet nodes(Fleet fleet, NodeFilter filter) {
+    Sheet sheet =
+        new Sheet(
+            Column.of("name", "NAME"), Column.of("ready", "READY"), Column.of("cards", "CARDS"),
+            Column.of("available", "AVAILABLE"), Column.of("models", "MODELS"), Column.of("memory", "MEMORY"),
+            Column.of("sold", "SOLD"), Column.of("used", "USED"), Column.of("free", "FREE"),
+            Column.of("cores", "CORES"), Column.of("coresUsed", "CORES-USED"), Column.of("claims", "CLAIMS"),
+            Column.wide("driver", "DRIVER"), Column.wide("allocator", "ALLOCATOR"), Column.wide("reason", "REASON"));
+    for (NodeState node : fleet.nodes().stream().filter(node -> filter.admits(node.name())).toList()) {
+      List<CardState> cards = node.cards();
+      sheet.row(
+          Cell.text(node.name()),
+          Cell.text(node.host().isReady() ? "True" : "False"),
+          Cell.count(cards.size()),
+          Cell.count(cards.stream().filter(card -> card.standing() == CardStanding.Available).count()),
+          Cell.text(node.node().getStatus() == null ? "" : node.node().getStatus().models()),
+          Cell.memory(cards.stream().mapToLong(card -> card.card().sellableMemory()).sum()),
+          Cell.memory(cards.stream().mapToLong(CardState::memorySold).sum()),
+          new Cell.Memory(Measured.sum(cards.stream().map(CardState::memoryUsed))),
+          Cell.memory(cards.stream().mapToLong(CardState::memoryFree).sum()),
+          Cell.percent(OptionalLong.of(cards.stream().mapToLong(CardState::coresSold).sum())),
+          Cell.percent(Measured.sum(cards.stream().map(CardState::coresUsed))),
+          Cell.count(cards.stream().flatMap(card -> card.devices().stream()).map(ClaimDevice::claimName).distinct()
+              .count()),
+          Cell.text(Optional.ofNullable(node.node().getStatus()).map(status -> status.driverVersion()).orElse("")),
+          Cell.text(node.host().allocator().name()),
+          Cell.text(node.host().unready().orElse("")));
+    }
+    return sheet;
+  }
+
+  /** A row a card. */
+  static Sheet gpus(Fleet fleet, NodeFilter filter) {
+    Sheet sheet =
+        new Sheet(
+            Column.of("node", "NODE"), Column.of("gpu", "GPU"), Column.of("model", "MODEL"),
+            Column.of("state", "STATE"), Column.of("memory", "MEMORY"), Column.of("sold", "SOLD"),
+            Column.of("used", "USED"), Column.of("free", "FREE"), Column.of("cores", "CORES"),
+            Column.of("coresUsed", "CORES-USED"), Column.of("claims", "CLAIMS"), Column.of("users", "USERS"),
+            Column.wide("uuid", "UUID"), Column.wide("reason", "REASON"));
+    for (NodeState node : fleet.nodes().stream().filter(node -> filter.admits(node.name())).toList()) {
+      for (CardState state : node.cards()) {
+        sheet.row(
+            Cell.text(node.name()),
+            Cell.text("gpu-" + state.card().key().index()),
+            Cell.text(state.card().model()),
+            Cell.text(state.standing().name()),
+            Cell.memory(state.card().sellableMemory()),
+            Cell.memory(state.memorySold()),
+            new Cell.Memory(state.memoryUsed()),
+            Cell.memory(state.memoryFree()),
+            Cell.percent(OptionalLong.of(state.coresSold())),
+            Cell.percent(state.coresUsed()),
+            Cell.count(state.devices().size()),
+            new Cell.Words(users(state), USERS_SHOWN),
+            Cell.text(state.card().gpu().uuid()),
+            Cell.text(reason(node, state)));
+      }
+    }
+    return sheet;
+  }
+
+  private static List<String> users(CardState card) {
+    return card.devices().stream()
+        .flatMap(device -> device.users().stream().map(user -> device.namespace() + "/" + user))
+        .distinct().sorted().toList();
+  }
+
+  private static String reason(NodeState node, CardState state) {
+    return switch (state.standing()) {
+      case Unhealthy -> Objects.requireNonNullElse(state.card().gpu().health().message(), "");
+      case NodeNotReady -> node.host().unready().orElse("");
+      case Available, Cordoned, Withheld -> "";
+    };
+  }
+
+  /** A row a device of a claim. */
+  static Sheet claims(List<ClaimDevice> devices, NodeFilter filter) {
+    Sheet sheet =
+        new Sheet(
+            Column.of("namespace", "NAMESPACE"), Column.of("name", "NAME"), Column.of("node", "NODE"),
+            Column.of("gpu", "GPU"), Column.of("kind", "KIND"), Column.of("memory", "MEMORY"),
+            Column.of("used", "USED"), Column.of("peak", "PEAK"), Column.of("cores", "CORES"),
+            Column.of("coresUsed", "CORES-USED"), Column.of("processes", "PROCESSES"), Column.of("users", "USERS"));
+    for (ClaimDevice device : devices.stream().filter(d -> filter.admits(d.booking().card().node())).toList()) {
+      sheet.row(
+          Cell.text(device.namespace()),
+          Cell.text(device.claim()),
+          Cell.text(device.booking().card().node()),
+          Cell.text("gpu-" + device.booking().card().index()),
+          Cell.text(kind(device.booking().device().mode())),
+          new Cell.Memory(device.memory()),
+          new Cell.Memory(device.measured().memoryUsed()),
+          new Cell.Memory(device.measured().memoryPeak()),
+          Cell.percent(device.isShare() ? OptionalLong.of(device.booking().cores()) : OptionalLong.empty()),
+          Cell.percent(device.measured().coresUsed()),
+          new Cell.Count(device.measured().processes(), ""),
+          new Cell.Words(device.users(), USERS_SHOWN));
+    }
+    return sheet;
+  }
+
+  private static String kind(DeviceMode mode) {
+    return switch (mode) {
+      case SHARED -> "Share";
+      case WHOLE -> "Whole";
+      case MIG -> "Mig";
+    };
+  }
+}

@@ -1,0 +1,88 @@
+package dev.partita.cli.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.cli.command.CommandRun;
+import io.fabric8.kubernetes.api.model.StatusBuilder;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ConnectionTest {
+  private static String kubeconfig(Path folder) throws IOException {
+    return Files.writeString(
+        folder.resolve("kubeconfig"),
+        """
+            apiVersion: v1
+            kind: Config
+            current-context: here
+            contexts:
+            - {name: here, context: {cluster: c, user: c}}
+            clusters:
+            - {name: c, cluster: {server: "http://127.0.0.1:1"}}
+            users:
+            - {name: c}
+            """).toString();
+  }
+
+  private static void assertOneLine(CommandRun run, int status, String... contains) {
+    assertThat(run.status()).as(run.err()).isEqualTo(status);
+    assertThat(run.err().strip().lines()).singleElement().asString().contains(contains);
+  }
+
+  @Test
+  void aClusterThatDoesNotAnswerIsOneLineThatSaysWhatToLookAt(@TempDir Path folder) throws IOException {
+    assertOneLine(CommandRun.of("explain", "pod", "p", "--kubeconfig", kubeconfig(folder)), 1, "partita: ",
+        "the API server cannot be asked");
+  }
+
+  @Test
+  void aContextThatTheKubeconfigDoesNotHaveIsRefusedWithThoseThatItHas(@TempDir Path folder) throws IOException {
+    assertOneLine(
+        CommandRun.of("explain", "pod", "p", "--kubeconfig", kubeconfig(folder), "--context", "there"), 2,
+        "there is no context 'there'", "it has here");
+  }
+
+  @Test
+  void aKubeconfigThatIsNoneIsOneLine(@TempDir Path folder) throws IOException {
+    Path broken = Files.writeString(folder.resolve("broken"), "contexts: {");
+    assertOneLine(CommandRun.of("explain", "pod", "p", "--kubeconfig", broken.toString()), 2, "cannot be read");
+  }
+
+  private static String said(int code, String message) {
+    return Objects.requireNonNull(ClusterAnswers.failure(
+        new KubernetesClientException(message, code, new StatusBuilder().withMessage(message).withCode(code).build()))
+        .getMessage());
+  }
+
+  @Test
+  void eachRefusalOfTheServerSaysWhatToDo() {
+    assertThat(said(401, "Unauthorized")).contains("log in anew");
+    assertThat(said(403, "gpunodes is forbidden: User \"jo\" cannot list"))
+        .isEqualTo("you may not do this: gpunodes is forbidden: User \"jo\" cannot list");
+    assertThat(said(404, "the server could not find the requested resource")).contains("is Partita installed here");
+    assertThat(said(409, "the object has been modified")).contains("try again");
+    assertThat(said(500, "a\nb\u001b[2J")).isEqualTo("the API server refused: a b [2J");
+  }
+
+  @Test
+  void anObjectThatIsMissingIsNamed() {
+    KubernetesClientException missing =
+        new KubernetesClientException("", 404,
+            new StatusBuilder().withCode(404).withMessage("pods \"p\" not found").withNewDetails().withName("p")
+                .endDetails().build());
+    assertThat(ClusterAnswers.failure(missing).getMessage()).isEqualTo("not found: pods \"p\" not found");
+  }
+
+  @Test
+  void whatTheClientCouldNotReachIsSaidByItsRootCause() {
+    KubernetesClientException unreachable =
+        new KubernetesClientException("Operation failed", new IOException(new IOException("Connection refused")));
+    assertThat(ClusterAnswers.failure(unreachable).getMessage())
+        .startsWith("no API server answers: Connection refused");
+  }
+}

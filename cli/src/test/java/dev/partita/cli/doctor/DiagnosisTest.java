@@ -1,0 +1,245 @@
+package dev.partita.cli.doctor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.Driver;
+import dev.partita.api.node.GpuHealth;
+import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.cli.fleet.PaperFleet;
+import io.fabric8.kubernetes.api.model.ConditionBuilder;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhookConfiguration;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhookConfigurationBuilder;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.api.model.apps.DeploymentBuilder;
+import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
+import io.fabric8.kubernetes.api.model.coordination.v1.LeaseBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceBuilder;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+class DiagnosisTest {
+  private static final Instant NOW = Instant.parse("2026-05-01T12:00:00Z");
+  private static final Set<String> SERVED =
+      Set.of("deviceclasses", "resourceclaims", "resourceclaimtemplates", "resourceslices");
+  private static final Map<Right, Boolean> ALL_RIGHTS =
+      RightChecks.NEEDED.stream().collect(Collectors.toMap(right -> right, right -> true));
+
+  private static <T> Reading<T> known(T value) {
+    return new Reading.Known<>(value);
+  }
+
+  private static Snapshot.Cluster cluster(String version, Set<String> served, Map<String, Boolean> gates, long skew) {
+    return new Snapshot.Cluster(known(version), known(served), known(gates), NOW, known(Duration.ofSeconds(skew)));
+  }
+
+  private static Lease lease(String holder, Duration age) {
+    return new LeaseBuilder().withNewMetadata().withName(holder).endMetadata().withNewSpec().withHolderIdentity(holder)
+        .withLeaseDurationSeconds(15).withRenewTime(NOW.minus(age).atZone(ZoneOffset.UTC)).endSpec().build();
+  }
+
+  private static Deployment controller(int replicas, int ready) {
+    return new DeploymentBuilder().withNewMetadata().withNamespace("partita-system").withName("c").endMetadata()
+        .withNewSpec().withReplicas(replicas).endSpec().withNewStatus().withReadyReplicas(ready).endStatus().build();
+  }
+
+  private static ValidatingWebhookConfiguration webhooks(String caBundle) {
+    return new ValidatingWebhookConfigurationBuilder().addNewWebhook().withName("claims.gpu.partita.dev")
+        .withNewClientConfig().withCaBundle(caBundle).endClientConfig().endWebhook().build();
+  }
+
+  private static Snapshot.Installation installation(
+      Reading<Deployment> controller,
+      Lease lease,
+      Reading<ValidatingWebhookConfiguration> webhooks) {
+    return new Snapshot.Installation("partita-system", controller, known(lease), webhooks,
+        known(InstallationChecks.POLICIES), known(Set.of(Driver.SHARE_CLASS, Driver.WHOLE_CLASS)));
+  }
+
+  private static Snapshot.Installation installation() {
+    return installation(known(controller(1, 1)), lease("c-0", Duration.ofSeconds(2)),
+        new Reading.Missing<>("there is no webhook"));
+  }
+
+  private static Node node(String kubelet, String runtime) {
+    return new NodeBuilder().withNewMetadata().withName("n").endMetadata().withNewStatus().withNewNodeInfo()
+        .withKubeletVersion(kubelet).withContainerRuntimeVersion(runtime).endNodeInfo().endStatus().build();
+  }
+
+  private static Pod plugin(String ready) {
+    return new PodBuilder().withNewMetadata().withNamespace("partita-system").withName("plugin-n").withUid("p")
+        .endMetadata().withNewSpec().withNodeName("n").endSpec().withNewStatus().addNewCondition().withType("Ready")
+        .withStatus(ready).endCondition().endStatus().build();
+  }
+
+  private static ResourceSlice slice() {
+    return new ResourceSliceBuilder().withNewSpec().withDriver(Driver.NAME).withNewPool().withName("n/gpu").endPool()
+        .addNewDevice().withName("gpu-0").endDevice().endSpec().build();
+  }
+
+  private static Snapshot.Nodes nodes(Node node, GpuNode gpuNode, Pod plugin, List<ResourceSlice> slices, Lease lease) {
+    return new Snapshot.Nodes(known(List.of(node)), known(List.of(gpuNode)), known(List.of(plugin)), known(slices),
+        known(Map.of("n", lease)));
+  }
+
+  private static Snapshot.Nodes nodes() {
+    return nodes(node("v1.36.2", "containerd://2.1.3"), PaperFleet.node("n", 1), plugin("True"), List.of(slice()),
+        lease("n", Duration.ofSeconds(8)));
+  }
+
+  private static Snapshot.Cluster cluster() {
+    return cluster("v1.36.2", SERVED, Map.of(), 0);
+  }
+
+  private static List<String> notWell(List<Finding> findings) {
+    return findings.stream().filter(finding -> finding.verdict() != Verdict.OK)
+        .map(finding -> finding.verdict() + " " + finding.check() + ": " + finding.message()).toList();
+  }
+
+  private static List<String> notWell(Snapshot.Cluster cluster) {
+    return notWell(ClusterChecks.of(cluster));
+  }
+
+  private static List<String> notWell(Snapshot.Installation installation) {
+    return notWell(InstallationChecks.of(installation, NOW)).stream()
+        .filter(text -> !text.startsWith("warn webhooks: there are none")).toList();
+  }
+
+  private static List<String> notWell(Snapshot.Nodes nodes) {
+    return notWell(NodeChecks.of(nodes, NOW));
+  }
+
+  @Test
+  void aClusterThatHasAllIsWellAndSummedUp() {
+    Diagnosis diagnosis = Diagnosis.of(new Snapshot(cluster(), installation(), nodes(), known(ALL_RIGHTS)));
+    assertThat(diagnosis.count(Verdict.FAIL)).isZero();
+    assertThat(DiagnosisText.of(diagnosis, false)).contains("ok    Kubernetes version: v1.36.2\n",
+        "ok    node plugin (n): is ready\n", "ok    your rights: all that the commands need\n",
+        "0 failed, 1 to look at");
+  }
+
+  @Test
+  void whatIsNotWellHasAMend() {
+    Reading<Deployment> none = new Reading.Missing<>("there is no Deployment partita-dra-controller");
+    Diagnosis diagnosis =
+        Diagnosis.of(
+            new Snapshot(cluster("v1.35.9", Set.of(), Map.of("DRADeviceTaints", false), 90),
+                installation(none, lease("", Duration.ZERO), known(webhooks(""))),
+                nodes(node("v1.35.0", "containerd://1.7.2"), PaperFleet.node("n", 1), plugin("False"), List.of(),
+                    lease("n", Duration.ofSeconds(-30))),
+                new Reading.Unknown<>("no answer")));
+    assertThat(diagnosis.findings()).filteredOn(finding -> finding.verdict() != Verdict.OK)
+        .hasSizeGreaterThan(10).allSatisfy(finding -> assertThat(finding.mend()).as("%s", finding).isNotBlank());
+    assertThat(DiagnosisText.of(diagnosis, false))
+        .contains("fail  controller: there is no Deployment partita-dra-controller\n      mend: install the chart");
+  }
+
+  @Test
+  void kubernetesMustBeNewEnoughAndServeClaims() {
+    assertThat(notWell(cluster())).isEmpty();
+    assertThat(notWell(cluster("v1.35.4", SERVED, Map.of(), 0)))
+        .containsExactly("fail Kubernetes version: v1.35.4 is too old");
+    assertThat(notWell(cluster("v2.0.0", SERVED, Map.of(), 0))).isEmpty();
+    assertThat(notWell(cluster("v1.36.0", Set.of("resourceclaims"), Map.of(), 0))).singleElement().asString()
+        .contains("has no deviceclasses, resourceclaimtemplates, resourceslices");
+    assertThat(notWell(cluster("v1.36.0", SERVED, SnapshotReader.gates("""
+        # HELP kubernetes_feature_enabled
+        kubernetes_feature_enabled{name="DRAConsumableCapacity",stage="BETA"} 0
+        kubernetes_feature_enabled{name="DRADeviceTaints",stage="BETA"} 1
+        """), 0))).containsExactly("fail feature gates: off: DRAConsumableCapacity");
+    assertThat(notWell(cluster("v1.36.0", SERVED, Map.of(), -90)))
+        .containsExactly("warn clock of this machine: 90 s behind the API server's");
+  }
+
+  @Test
+  void aControllerMustRunAndLead() {
+    assertThat(notWell(installation())).isEmpty();
+    Reading<ValidatingWebhookConfiguration> none = new Reading.Missing<>("none");
+    Lease fresh = lease("c-0", Duration.ofSeconds(2));
+    assertThat(notWell(installation(known(controller(2, 0)), fresh, none)))
+        .containsExactly("fail controller: 0 of 2 are ready");
+    assertThat(notWell(installation(known(controller(2, 1)), fresh, none)))
+        .containsExactly("warn controller: 1 of 2 are ready");
+    assertThat(notWell(installation(known(controller(1, 1)), lease("c-0", Duration.ofSeconds(40)), none)))
+        .containsExactly("fail controller that leads: c-0 has not renewed its lease for 40 s");
+    assertThat(notWell(installation(known(controller(1, 1)), lease("", Duration.ZERO), none)))
+        .containsExactly("fail controller that leads: none leads: nothing is allocated");
+    assertThat(notWell(installation(known(controller(1, 1)), fresh, known(webhooks("bm9uZQ==")))))
+        .containsExactly("fail webhooks: no certificate is trusted for claims.gpu.partita.dev");
+  }
+
+  @Test
+  void policiesAndClassesThatAreMissingAreNamed() {
+    Snapshot.Installation bare =
+        new Snapshot.Installation("partita-system", known(controller(1, 1)), known(lease("c", Duration.ZERO)),
+            new Reading.Missing<>("none"), known(Set.of()), known(Set.of("other")));
+    assertThat(notWell(bare)).anySatisfy(text -> assertThat(text).contains("partita-allocations"))
+        .contains("fail DeviceClasses: missing: gpu.partita.dev, whole.gpu.partita.dev");
+  }
+
+  @Test
+  void eachNodeMustHaveItsPluginItsCardsAndItsSlices() {
+    assertThat(notWell(nodes())).isEmpty();
+    Node well = node("v1.36.2", "cri-o://1.33.0");
+    Lease fresh = lease("n", Duration.ofSeconds(8));
+    assertThat(notWell(nodes(well, PaperFleet.node("n", 1), plugin("False"), List.of(), fresh)))
+        .containsExactly("fail node plugin: is not ready", "fail published cards: none of its cards are published");
+    GpuNode noDriver = PaperFleet.node("n", 1);
+    noDriver.setStatus(noDriver.getStatus().withConditions(List.of(new ConditionBuilder().withType(GpuNode.READY)
+        .withStatus("False").withReason("NoDriver").withMessage("no libcuda").build())));
+    assertThat(notWell(nodes(well, noDriver, plugin("True"), List.of(), fresh)))
+        .containsExactly("warn cards: NoDriver: no libcuda");
+    GpuNode ill = PaperFleet.node("n", GpuNodeSpec.DEFAULT,
+        List.of(PaperFleet.card("n", 0).withHealth(GpuHealth.unhealthy("XID 79", "fell off"))));
+    assertThat(notWell(nodes(well, ill, plugin("True"), List.of(slice()), fresh)))
+        .containsExactly("warn health of cards: XID 79: fell off");
+    assertThat(notWell(nodes(node("v1.35.1", "containerd://1.7.2"), PaperFleet.node("n", 1), plugin("True"),
+        List.of(slice()), fresh)))
+        .containsExactly("fail kubelet version: v1.35.1 is too old",
+            "fail container runtime: containerd://1.7.2 is too old");
+    assertThat(notWell(nodes(well, PaperFleet.node("n", 1), plugin("True"), List.of(slice()),
+        lease("n", Duration.ofSeconds(-30)))))
+        .containsExactly("fail clock of the node: 30 s ahead of the API server's");
+  }
+
+  @Test
+  void whatTheUserMayNotSeeIsAWarningAndNeverSaidToBeWell() {
+    Reading<List<Node>> hidden = new Reading.Unknown<>("nodes: you may not");
+    Snapshot.Nodes nodes =
+        new Snapshot.Nodes(hidden, known(List.of(PaperFleet.node("n", 1))), new Reading.Unknown<>("pods: you may not"),
+            known(List.of(slice())), new Reading.Unknown<>("leases: you may not"));
+    assertThat(notWell(nodes)).containsExactly("warn nodes: could not be looked at: nodes: you may not",
+        "warn node plugin: could not be looked at: pods: you may not");
+    Map<Right, Boolean> few = ALL_RIGHTS.keySet().stream()
+        .collect(Collectors.toMap(right -> right, right -> !right.verb().equals("patch")));
+    assertThat(notWell(RightChecks.of(known(few))))
+        .containsExactly("warn your rights: you may not patch gpunodes.gpu.partita.dev: needed by cordon, uncordon");
+  }
+
+  @Test
+  void nodesThatAreWellAreOneLineUnlessAllAreAskedFor() {
+    Diagnosis diagnosis =
+        new Diagnosis(
+            List.of(Finding.ok("kubelet version", "a", "v1.36.2"), Finding.ok("kubelet version", "b", "v1.36.2"),
+                Finding.fail("kubelet version", "c", "v1.35.0 is too old", "upgrade")));
+    assertThat(DiagnosisText.of(diagnosis, false)).isEqualTo("""
+        ok    kubelet version: 2 nodes: v1.36.2
+        fail  kubelet version (c): v1.35.0 is too old
+              mend: upgrade
+
+        1 failed, 0 to look at, 2 ok
+        """);
+    assertThat(DiagnosisText.of(diagnosis, true)).contains("(a)", "(b)", "(c)");
+  }
+}

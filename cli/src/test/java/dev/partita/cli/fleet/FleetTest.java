@@ -1,0 +1,104 @@
+package dev.partita.cli.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.node.GpuHealth;
+import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.node.HeldClaim;
+import dev.partita.api.node.HeldDevice;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Test;
+
+class FleetTest {
+  private static final long GIB = PaperFleet.GIB;
+
+  private static CardState card(Fleet fleet, int index) {
+    return fleet.nodes().getFirst().cards().get(index);
+  }
+
+  private static Fleet fleet(GpuNode node, ResourceClaim... claims) {
+    return Fleet.of(List.of(node), List.of(claims));
+  }
+
+  @Test
+  void aCardIsSoldByWhatClaimsHaveOfIt() {
+    Fleet fleet =
+        fleet(PaperFleet.node("n", 2), PaperFleet.share("team", "a", "n", 0, 8, 25),
+            PaperFleet.share("team", "b", "n", 0, 16, 0));
+    assertThat(card(fleet, 0).memorySold()).isEqualTo(24 * GIB);
+    assertThat(card(fleet, 0).memoryFree()).isEqualTo(116 * GIB);
+    assertThat(card(fleet, 0).coresSold()).isEqualTo(25);
+    assertThat(card(fleet, 0).memoryUsed()).as("nobody said").isEmpty();
+    assertThat(card(fleet, 1).memoryFree()).isEqualTo(140 * GIB);
+  }
+
+  @Test
+  void aCardThatIsTakenAsAWholeIsSoldAltogether() {
+    CardState card = card(fleet(PaperFleet.node("n", 1), PaperFleet.whole("team", "w", "n", 0)), 0);
+    assertThat(card.memorySold()).isEqualTo(140 * GIB);
+    assertThat(card.memoryFree()).isZero();
+    assertThat(card.coresSold()).isEqualTo(100);
+  }
+
+  @Test
+  void whatANodeHoldsForAClaimThatIsGoneIsSold() {
+    GpuNode node = PaperFleet.node("n", 1);
+    var status = node.getStatus();
+    node.setStatus(
+        new dev.partita.api.node.GpuNodeStatus(1, "1x h200", "580", "13.0", "0", null, status.gpus(),
+            List.of(new HeldClaim("gone", "team", "gone", HeldClaim.Reason.ClaimGone,
+                List.of(HeldDevice.share("GPU-n-0", 8 * GIB, 10)), "2026-01-01T00:00:00Z")),
+            status.conditions()));
+    assertThat(card(fleet(node), 0).memorySold()).isEqualTo(8 * GIB);
+    assertThat(card(fleet(node), 0).memoryFree()).isEqualTo(132 * GIB);
+  }
+
+  @Test
+  void nothingIsFreeOfACardThatNobodyCanGet() {
+    GpuNode withheld =
+        PaperFleet.node("n", new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, null,
+            List.of("GPU-n-0")), List.of(PaperFleet.card("n", 0)));
+    GpuNode cordoned =
+        PaperFleet.node("n", new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, null, List.of(),
+            List.of("GPU-n-0")), List.of(PaperFleet.card("n", 0)));
+    GpuNode unhealthy =
+        PaperFleet.node("n", GpuNodeSpec.DEFAULT,
+            List.of(PaperFleet.card("n", 0).withHealth(GpuHealth.unhealthy("XID 79", "fell off the bus"))));
+    GpuNode unready = PaperFleet.node("n", 1);
+    unready.setStatus(unready.getStatus().withConditions(List.of()));
+    assertThat(card(fleet(withheld), 0).standing()).isEqualTo(CardStanding.Withheld);
+    assertThat(card(fleet(cordoned), 0).standing()).isEqualTo(CardStanding.Cordoned);
+    assertThat(card(fleet(unhealthy), 0).standing()).isEqualTo(CardStanding.Unhealthy);
+    assertThat(card(fleet(unready), 0).standing()).isEqualTo(CardStanding.NodeNotReady);
+    for (GpuNode node : List.of(withheld, cordoned, unhealthy, unready)) {
+      assertThat(card(fleet(node), 0).memoryFree()).isZero();
+    }
+  }
+
+  @Test
+  void whatSharesUseIsAddedUp() {
+    CardState card =
+        card(fleet(PaperFleet.node("n", 1), PaperFleet.used(PaperFleet.share("t", "a", "n", 0, 8, 25), 3, 4, 20),
+            PaperFleet.used(PaperFleet.share("t", "b", "n", 0, 8, 25), 2, 2, 5),
+            PaperFleet.share("t", "c", "n", 0, 8, 0)), 0);
+    assertThat(card.memoryUsed()).hasValue(5 * GIB);
+    assertThat(card.coresUsed()).hasValue(25);
+    assertThat(card.devices().getFirst().users()).containsExactly("a");
+  }
+
+  @Test
+  void whatSomebodyWroteThatIsNoFigureCountsAsNotSaid() {
+    for (Map<String, String> data : List.of(Map.of("memoryUsed", "much"), Map.of("memoryUsed", "-8Gi"),
+        Map.of("memoryUsed", "9".repeat(4096)), Map.of("coresUsed", "NaN"), Map.of("coresUsed", "1e300"),
+        Map.of("processes", "-1"))) {
+      assertThat(Measured.of(data)).as("%s", data).isEqualTo(Measured.NOTHING);
+    }
+    assertThat(Measured.of(Map.of("memoryUsed", "8Gi", "coresUsed", "12.6")))
+        .isEqualTo(new Measured(OptionalLong.empty(), OptionalLong.of(8 * GIB), OptionalLong.empty(),
+            OptionalLong.of(13), OptionalLong.empty()));
+  }
+}

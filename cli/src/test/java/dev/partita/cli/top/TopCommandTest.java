@@ -1,0 +1,110 @@
+package dev.partita.cli.top;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.partita.cli.command.CommandRun;
+import dev.partita.cli.command.PaperCluster;
+import dev.partita.cli.fleet.PaperFleet;
+import dev.partita.cli.output.Redraw;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class TopCommandTest {
+  private static PaperCluster cluster;
+
+  @BeforeAll
+  static void start(@TempDir Path folder) throws IOException {
+    cluster = new PaperCluster(folder);
+    cluster.add(PaperFleet.node("node-a", 2));
+    cluster.add(PaperFleet.node("node-b", 1));
+    cluster.add(PaperFleet.used(PaperFleet.share("team", "small", "node-a", 0, 8, 25), 3, 4, 20));
+    cluster.add(PaperFleet.share("team", "large", "node-a", 0, 40, 0));
+    cluster.add(PaperFleet.whole("other", "alone", "node-b", 0));
+  }
+
+  @AfterAll
+  static void stop() {
+    cluster.close();
+  }
+
+  private static CommandRun run(String... arguments) {
+    CommandRun run = cluster.run(arguments);
+    assertThat(run.status()).as(run.err()).isZero();
+    return run;
+  }
+
+  @Test
+  void aloneItShowsNodes() {
+    assertThat(run("top").out()).isEqualTo(
+        """
+            NAME     READY   CARDS   AVAILABLE   MODELS    MEMORY   SOLD     USED   FREE     CORES   CORES-USED   CLAIMS
+            node-a   True    2       2           2x h200   280GiB   48GiB    3GiB   232GiB   25%     20%          2
+            node-b   True    1       1           1x h200   140GiB   140GiB   -      0B       100%    -            1
+            """);
+    assertThat(run("top", "nodes", "-o", "wide").out()).contains("ALLOCATOR", "580.95.05", "Controller");
+  }
+
+  @Test
+  void cardsAreShownWithWhoUsesThem() {
+    assertThat(run("top", "gpus", "--node", "node-a").out()).isEqualTo(
+        """
+            NODE     GPU     MODEL   STATE       MEMORY   SOLD    USED   FREE     CORES   CORES-USED   CLAIMS   USERS
+            node-a   gpu-0   h200    Available   140GiB   48GiB   3GiB   92GiB    25%     20%          2        team/large,team/small
+            node-a   gpu-1   h200    Available   140GiB   0B      -      140GiB   0%      -            0        -
+            """);
+  }
+
+  @Test
+  void claimsAreThoseOfTheContextsNamespaceOrOfAll() {
+    assertThat(run("top", "claims", "--sort-by", "memory").out()).isEqualTo(
+        """
+            NAMESPACE   NAME    NODE     GPU     KIND    MEMORY   USED   PEAK   CORES   CORES-USED   PROCESSES   USERS
+            team        large   node-a   gpu-0   Share   40GiB    -      -      0%      -            -           large
+            team        small   node-a   gpu-0   Share   8GiB     3GiB   4GiB   25%     20%          2           small
+            """);
+    assertThat(run("top", "claims", "--sort-by", "used").out().lines().skip(1).findFirst().orElse(""))
+        .as("what is not known comes last").contains("small");
+    assertThat(run("top", "claims", "-A").out()).contains("alone", "small");
+    assertThat(run("top", "claims", "-n", "other").out()).contains("alone").doesNotContain("small");
+    assertThat(run("top", "claims", "-n", "nobody").out()).isEqualTo("nothing to show\n");
+  }
+
+  @Test
+  void programsReadFiguresAndNoUnits() throws IOException {
+    JsonNode items = new ObjectMapper().readTree(run("top", "claims", "-o", "json").out()).path("items");
+    assertThat(items).hasSize(2);
+    assertThat(items.findValuesAsText("name")).containsExactlyInAnyOrder("large", "small");
+    assertThat(items.findValues("used")).as("left out where it is not known").singleElement()
+        .satisfies(used -> assertThat(used.asLong()).isEqualTo(3L << 30));
+    assertThat(run("top", "gpus", "-o", "yaml").out()).contains("items:").contains("gpu: \"gpu-1\"");
+  }
+
+  @Test
+  void aColumnThatIsNotThereIsRefusedWithThoseThatAre() {
+    CommandRun run = cluster.run("top", "gpus", "--sort-by", "age");
+    assertThat(run.status()).isEqualTo(2);
+    assertThat(run.err()).contains("--sort-by knows no 'age'; it knows node, gpu, model");
+  }
+
+  @Test
+  void inATerminalATextTakesThePlaceOfTheOneBeforeAndElsewhereItComesBelow() {
+    StringWriter text = new StringWriter();
+    Redraw redraw = new Redraw(new PrintWriter(text), false);
+    redraw.show("a\n");
+    redraw.show("b\n");
+    assertThat(text.toString()).isEqualTo("a\n\nb\n");
+    StringWriter screen = new StringWriter();
+    Redraw inPlace = new Redraw(new PrintWriter(screen), true);
+    inPlace.show("a\n");
+    inPlace.show("b\n");
+    assertThat(screen.toString()).isEqualTo("\u001b[2J\u001b[Ha\u001b[K\n\u001b[J\u001b[Hb\u001b[K\n\u001b[J");
+  }
+}
