@@ -37,7 +37,9 @@ final class KnownDevices {
     names.add(DeviceName.of(card.index(), DeviceMode.SHARED));
     for (MigProfile profile : card.migProfiles()) {
       for (MigProfile.Placement place : profile.placements()) {
-        names.add(new DeviceName.Mig(card.index(), new MigSlot(profile.label(), place.start())));
+        if (!profile.label().isEmpty() && place.mask() != 0) { // others are not offered
+          names.add(new DeviceName.Mig(card.index(), new MigSlot(profile.label(), place.start())));
+        }
       }
     }
     CardState state = CardState.of(health);

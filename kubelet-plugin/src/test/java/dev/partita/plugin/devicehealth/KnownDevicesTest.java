@@ -27,7 +27,8 @@ class KnownDevicesTest {
     MigProfile profile =
         new MigProfile("1g.18gb", 1, 1, 1, 2, List.of(new MigProfile.Placement(0, 1), new MigProfile.Placement(1, 1)));
     Gpu sick = gpu(0).withHealth(GpuHealth.unhealthy("XID 79", "it fell off the bus"));
-    Gpu well = gpu(1).withMigProfiles(List.of(profile));
+    MigProfile odd = new MigProfile("+", 1, 1, 1, 2, List.of(new MigProfile.Placement(-1, 1)));
+    Gpu well = gpu(1).withMigProfiles(List.of(profile, odd));
     assertThat(new KnownDevices().update(cards(sick, well)))
         .extracting(DeviceState::device, DeviceState::state, DeviceState::message)
         .containsExactly(
