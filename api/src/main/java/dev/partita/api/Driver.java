@@ -57,6 +57,18 @@ public final class Driver {
    */
   public static final String PROPOSAL_ANNOTATION = NAME + "/proposed-allocation";
 
+  /**
+   * Annotation on a claim, for its owner to write: the size that its shares are to have while they are in use, such as
+   * {@code memory=12Gi,cores=40}.
+   */
+  public static final String RESIZE_ANNOTATION = NAME + "/resize";
+
+  /** Annotation on a claim, which only the controller writes: what became of the size that is asked for. */
+  public static final String RESIZE_ANSWER_ANNOTATION = NAME + "/resize-answer";
+
+  /** Annotation on a claim, which only the controller writes: the sizes that it has granted, by shareID. */
+  public static final String GRANTED_SIZES_ANNOTATION = NAME + "/granted-sizes";
+
   /** Annotation on pods: the gang that the pod belongs to, by a name within its namespace. */
   public static final String GANG_ANNOTATION = NAME + "/gang";
 

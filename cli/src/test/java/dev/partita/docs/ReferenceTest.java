@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.device.CapacityName;
 import dev.partita.api.device.DeviceAttribute;
+import dev.partita.api.device.DeviceStatusData;
 import dev.partita.api.node.GpuNode;
 import dev.partita.cli.Partita;
 import dev.partita.controller.events.AllocatedCondition;
@@ -43,6 +44,7 @@ import picocli.CommandLine;
  * -Dpartita.docs.write=true}.
  */
 class ReferenceTest {
+  private static final Pattern FIELD = Pattern.compile("`([^`]+)`");
   private static final Path PAGES = Document.ROOT.resolve("docs/reference");
   private static final Path CRDS = Document.ROOT.resolve("deploy/helm/partita/crds");
   private static final String MADE =
@@ -171,6 +173,17 @@ class ReferenceTest {
     String rest = page.substring(page.indexOf("\n## " + title + "\n") + 1);
     int end = rest.indexOf("\n## ");
     return end < 0 ? rest : rest.substring(0, end);
+  }
+
+  @Test
+  void everyFieldOfADevicesStatusIsListed() throws IOException {
+    String page = section(Files.readString(PAGES.resolve("events-and-conditions.md")), "Data of a claim's device");
+    Set<String> listed =
+        page.lines().filter(line -> line.startsWith("| `")).map(line -> line.substring(0, line.indexOf(" |", 1)))
+            .flatMap(cell -> FIELD.matcher(cell).results()).map(field -> field.group(1))
+            .collect(Collectors.toCollection(TreeSet::new));
+    assertThat(listed).isEqualTo(
+        Stream.of(DeviceStatusData.values()).map(DeviceStatusData::key).collect(Collectors.toCollection(TreeSet::new)));
   }
 
   @Test

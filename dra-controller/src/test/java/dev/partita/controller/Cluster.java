@@ -5,6 +5,7 @@ import dev.partita.api.node.GpuNode;
 import dev.partita.api.quota.GpuQuota;
 import dev.partita.controller.edge.ControllerClient;
 import dev.partita.serving.metrics.MetricsReaders;
+import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
@@ -158,6 +159,12 @@ public final class Cluster implements AutoCloseable {
     awaitQuiet();
     controllers.forEach(DraController::close);
     controllers.clear();
+  }
+
+  /** Has the tests' namespace carry a label, by which quotas select it. */
+  void labelNamespace(String key, String value) {
+    client.resource(new NamespaceBuilder().withNewMetadata().withName("default").addToLabels(key, value).endMetadata()
+        .build()).create();
   }
 
   public void add(GpuNode gpuNode) {

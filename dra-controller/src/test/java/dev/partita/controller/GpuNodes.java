@@ -99,11 +99,7 @@ public final class GpuNodes {
 
   /** The same node, which holds that for claims that are gone. */
   public static GpuNode holding(GpuNode node, HeldClaim... held) {
-    GpuNodeStatus s = node.getStatus();
-    node.setStatus(
-        new GpuNodeStatus(
-            s.gpuCount(), s.models(), s.driverVersion(), s.cudaDriverVersion(), s.pluginVersion(), s.pluginPodUid(),
-            s.gpus(), List.of(held), s.conditions()));
+    node.setStatus(node.getStatus().withHeld(List.of(held)));
     return node;
   }
 

@@ -10,7 +10,6 @@ import dev.partita.api.quota.GpuQuota;
 import dev.partita.api.quota.GpuQuotaSpec;
 import dev.partita.api.quota.GpuQuotaStatus;
 import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
-import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.List;
 import java.util.Map;
@@ -28,10 +27,7 @@ class GpuQuotaTest {
   @Test
   void aNamespaceGetsWhatItsQuotaAllowsAndTheRestWaitsForIt() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
-    cluster.client
-        .resource(
-            new NamespaceBuilder().withNewMetadata().withName("default").addToLabels("team", "a").endMetadata().build())
-        .create();
+    cluster.labelNamespace("team", "a");
     quota("40Gi");
     cluster.start();
     cluster.claim("fits", "gpu.partita.dev", Map.of("memory", "40Gi"));
@@ -53,10 +49,7 @@ class GpuQuotaTest {
   @Test
   void aWholeCardThatWouldBeTooMuchIsNotGiven() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
-    cluster.client
-        .resource(
-            new NamespaceBuilder().withNewMetadata().withName("default").addToLabels("team", "a").endMetadata().build())
-        .create();
+    cluster.labelNamespace("team", "a");
     GpuQuota quota = new GpuQuota();
     quota.getMetadata().setName("team-a");
     quota.setSpec(
@@ -83,10 +76,7 @@ class GpuQuotaTest {
             List.of(
                 GpuNodes.card("node-0", 0, "NVIDIA H200", 40 * GpuNodes.GIB, GpuHealth.HEALTHY),
                 GpuNodes.card("node-0", 1, "NVIDIA A100-SXM4-80GB", 80 * GpuNodes.GIB, GpuHealth.HEALTHY))));
-    cluster.client
-        .resource(
-            new NamespaceBuilder().withNewMetadata().withName("default").addToLabels("team", "a").endMetadata().build())
-        .create();
+    cluster.labelNamespace("team", "a");
     GpuQuota quota = new GpuQuota();
     quota.getMetadata().setName("team-a");
     quota.setSpec(
@@ -116,10 +106,7 @@ class GpuQuotaTest {
   void withoutTheDefinitionOfQuotasNothingIsLimitedUntilItIsThere() {
     cluster.rules.undefine("gpuquotas");
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
-    cluster.client
-        .resource(
-            new NamespaceBuilder().withNewMetadata().withName("default").addToLabels("team", "a").endMetadata().build())
-        .create();
+    cluster.labelNamespace("team", "a");
     cluster.start();
     cluster.claim("unlimited", "gpu.partita.dev", Map.of("memory", "40Gi"));
     cluster.pod("unlimited", "unlimited");
@@ -135,10 +122,7 @@ class GpuQuotaTest {
 
   @Test
   void theStatusIsPutRightWhateverBecameOfIt() {
-    cluster.client
-        .resource(
-            new NamespaceBuilder().withNewMetadata().withName("default").addToLabels("team", "a").endMetadata().build())
-        .create();
+    cluster.labelNamespace("team", "a");
     quota("40Gi");
     cluster.rules.forbid("/gpuquotas/team-a/status");
     cluster.start();

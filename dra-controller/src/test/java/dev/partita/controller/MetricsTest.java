@@ -10,7 +10,6 @@ import dev.partita.controller.metrics.ClusterMetrics;
 import dev.partita.serving.metrics.Family;
 import dev.partita.serving.metrics.TlsScrape;
 import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
-import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.List;
 import java.util.Map;
@@ -31,10 +30,7 @@ class MetricsTest {
   @Test
   void whoWaitsWhatQuotasHaveAndHowDecisionsWentIsTold() {
     cluster.add(GpuNodes.ready("node-0", 2, "NVIDIA H200", 140 * GpuNodes.GIB));
-    cluster.client
-        .resource(
-            new NamespaceBuilder().withNewMetadata().withName("default").addToLabels("team", "a").endMetadata().build())
-        .create();
+    cluster.labelNamespace("team", "a");
     GpuQuota quota = new GpuQuota();
     quota.getMetadata().setName("team-a");
     quota.setSpec(new GpuQuotaSpec(new LabelSelectorBuilder().addToMatchLabels("team", "a").build(),

@@ -144,6 +144,30 @@ class HostileTenantIT {
     assertThat(allocations).as("his pod goes on").containsSubsequence("OUT_OF_MEMORY", "CUDA_SUCCESS");
   }
 
+  // ---- the annotations by which shares get another size
+
+  @Test
+  void heGrantsHisShareNoSizeAndTakesNoneThatWasGrantedBack(RealCluster cluster, Workspace workspace) {
+    PodUnderTest pod = workspace.pod("own", node(cluster), Ask.share("2Gi"), "exec sleep infinity").awaitRunning();
+    ClaimUnderTest claim = pod.claim();
+    String share = claim.awaitAllocated().getFirst().getShareID();
+    var his = tenant.claim(claim.name());
+    for (String key : List.of("gpu.partita.dev/granted-sizes", "gpu.partita.dev/resize-answer")) {
+      assertRefused("partita-granted-sizes", () -> his.patch(of(PatchType.JSON_MERGE),
+          "{\"metadata\": {\"annotations\": {\"" + key + "\": \"" + share + ":memory=100Gi,cores=0\"}}}"));
+    }
+    his.patch(of(PatchType.JSON_MERGE),
+        "{\"metadata\": {\"annotations\": {\"gpu.partita.dev/resize\": \"memory=3Gi\"}}}");
+    await("the size to be granted").atMost(Workspace.PATIENCE)
+        .until(() -> claim.annotation("gpu.partita.dev/granted-sizes").contains("memory=3Gi"));
+    assertRefused("partita-granted-sizes", () -> his.patch(of(PatchType.JSON_MERGE),
+        "{\"metadata\": {\"annotations\": {\"gpu.partita.dev/granted-sizes\": null}}}"));
+    String template = "{apiVersion: resource.k8s.io/v1, kind: ResourceClaimTemplate, metadata: {name: sized}, spec: {"
+        + "metadata: {annotations: {gpu.partita.dev/granted-sizes: \"x:memory=100Gi,cores=0\"}}, spec: {devices: {requests: ["
+        + request("v1", Ask.ANY_SHARE, "") + "]}}}}";
+    assertRefused("partita-granted-sizes", () -> tenant.create(template));
+  }
+
   // ---- the finalizer that keeps a claim while its pod runs
 
   @Test

@@ -24,7 +24,6 @@ import dev.partita.plugin.leftover.LibrarySweep;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.metrics.NodeMetrics;
 import dev.partita.plugin.metrics.TimedClaimService;
-import dev.partita.plugin.metrics.UseTotals;
 import dev.partita.plugin.mig.MigCards;
 import dev.partita.plugin.mig.PatientMigControl;
 import dev.partita.plugin.nvml.DriverWatch;
@@ -35,6 +34,7 @@ import dev.partita.plugin.prepare.ClaimReader;
 import dev.partita.plugin.prepare.ClaimSpec;
 import dev.partita.plugin.prepare.NodeSteps;
 import dev.partita.plugin.registration.PluginSockets;
+import dev.partita.plugin.resize.ShareResizer;
 import dev.partita.plugin.share.HookLibraries;
 import dev.partita.plugin.share.ShareFolders;
 import dev.partita.plugin.share.UsageRegions;
@@ -256,15 +256,18 @@ public final class KubeletPlugin implements AutoCloseable {
             new ExcessPolicy(settings.onExcess(), settings.plausibleOverhead()),
             clock,
             monotonicClock);
-    UseTotals totals = new UseTotals();
-    usage.tell(totals::take);
     metrics.add(new NodeMetrics(
         new NodeMetrics.NodeState(settings.nodeName(), inventory::current, () -> node.spec(), checkpoint,
             usage::current, new ContainerDevices(settings.podResourcesSocket())::byCdiId),
-        totals, reader::figures, reader::samples, settings.metricsNames(), clock));
+        usage.totals(), reader::figures, reader::samples, settings.metricsNames(), clock));
     if (settings.metricsPort() != 0) {
       opened(serveMetrics(settings, client, metrics));
     }
+    ShareResizer resizer =
+        new ShareResizer(
+            new ShareResizer.NodeState(here.pool(), node::grantedSizes, inventory::current, node::spec,
+                usage::current),
+            checkpoint, api, preparer, reports, monotonicClock);
     CardReports cardReports =
         opened(new CardReports(usage::current, usage::seesAll, reader::samples, usage.times(), folders, open.lock()));
     opened(loops);
@@ -293,6 +296,7 @@ public final class KubeletPlugin implements AutoCloseable {
     usage.start(loops, settings.usagePeriod());
     new XidWatch(reader, inventory, checkpoint, reports).start(loops);
     cardReports.start(loops);
+    node.onChange(resizer.start(loops)::soon);
   }
 
   private static void rememberCardsOfClaims(Checkpoint checkpoint, InventoryReader reader) {

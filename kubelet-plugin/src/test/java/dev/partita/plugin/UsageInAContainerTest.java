@@ -49,7 +49,8 @@ class UsageInAContainerTest {
               await().atMost(SOON).until(() -> device("contexts"), d -> condition(d, "WithinMemoryLimit").isPresent());
           assertThat(condition(device, "WithinMemoryLimit").orElseThrow().getStatus()).isEqualTo("True");
           assertThat(condition(device, "Ready").orElseThrow().getStatus()).isEqualTo("True");
-          assertThat(String.valueOf(device.getData())).contains("memoryOverhead=300Mi", "memoryLimit=8Gi");
+          assertThat(String.valueOf(device.getData())).contains("memoryOverhead=300Mi", "memoryLimit=8Gi",
+              "memoryUsed=4396Mi", "memoryPeak=4396Mi", "processes=1");
           await("what a process takes at least to be learned").atMost(SOON)
               .until(() -> Files.exists(node.root.resolve("state/overheads")));
         }

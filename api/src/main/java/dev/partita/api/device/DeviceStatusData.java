@@ -26,6 +26,12 @@ public enum DeviceStatusData {
   /** Percent of the card's time that a share is held to; {@code none} where it is not held to any. */
   CORE_LIMIT("coreLimit"),
 
+  /**
+   * What a resize has given the share, and its containers are held to, such as {@code memory=12Gi,cores=40}: see
+   * {@link dev.partita.api.resize.ShareSize}. Of shares that have been resized.
+   */
+  SIZE_IN_FORCE("sizeInForce"),
+
   /** Memory that contexts and modules of its processes take of the limit, as a quantity. Of shares in use. */
   MEMORY_OVERHEAD("memoryOverhead"),
 

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param pluginPodUid UID of the pod that wrote this; null where the plugin does not run in a pod
  * @param gpus the cards, by index
  * @param held what the node holds for claims that no longer say so themselves; nobody else gets it
+ * @param grantedSizes of shares that were resized, by shareID; the controller writes them
  * @param conditions {@link GpuNode#READY} says whether the cards can be handed out, and why not
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -31,6 +32,8 @@ public record GpuNodeStatus(
     @JsonPropertyDescription("The cards, by index.") List<Gpu> gpus,
     @JsonPropertyDescription("What the node holds for claims that no longer say so themselves. Nobody else gets it.")
     @JsonInclude(JsonInclude.Include.NON_EMPTY) List<HeldClaim> held,
+    @JsonPropertyDescription("Sizes of shares that were resized, which the controller has granted.")
+    @JsonInclude(JsonInclude.Include.NON_EMPTY) List<GrantedSize> grantedSizes,
     List<Condition> conditions) {
 
   @SuppressWarnings("ConstantValue") // Jackson hands in null for what a document leaves out
@@ -38,10 +41,11 @@ public record GpuNodeStatus(
     models = models == null ? "" : models;
     gpus = gpus == null ? List.of() : List.copyOf(gpus);
     held = held == null ? List.of() : List.copyOf(held);
+    grantedSizes = grantedSizes == null ? List.of() : List.copyOf(grantedSizes);
     conditions = conditions == null ? List.of() : List.copyOf(conditions);
   }
 
-  /** A node that holds nothing but what claims have. */
+  /** A node that holds nothing but what claims were allocated. */
   public GpuNodeStatus(
       int gpuCount,
       String models,
@@ -51,13 +55,29 @@ public record GpuNodeStatus(
       @Nullable String pluginPodUid,
       List<Gpu> gpus,
       List<Condition> conditions) {
-    this(gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, List.of(), conditions);
+    this(gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, List.of(), List.of(),
+        conditions);
   }
 
   /** The same with other conditions. */
   public GpuNodeStatus withConditions(List<Condition> others) {
     return new GpuNodeStatus(
-        gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, held, others);
+        gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, held, grantedSizes,
+        others);
+  }
+
+  /** The same with that to hold. */
+  public GpuNodeStatus withHeld(List<HeldClaim> others) {
+    return new GpuNodeStatus(
+        gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, others, grantedSizes,
+        conditions);
+  }
+
+  /** The same with other granted sizes. */
+  public GpuNodeStatus withGrantedSizes(List<GrantedSize> others) {
+    return new GpuNodeStatus(
+        gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, held, others,
+        conditions);
   }
 
   /** Whether the plugin says that the cards can be handed out. */

@@ -11,7 +11,8 @@ import org.junit.jupiter.api.Test;
 /** ValidatingAdmissionPolicies guard: nothing of them may depend on whether something of ours runs. */
 class PolicyChartTest {
   private static final List<String> AGAINST_TENANTS =
-      List.of("partita-proposals", "partita-delete-protection", "partita-tolerations", "partita-allocations");
+      List.of("partita-proposals", "partita-granted-sizes", "partita-delete-protection", "partita-tolerations",
+          "partita-allocations");
 
   @Test
   void everyPolicyFailsClosedAndDenies() {

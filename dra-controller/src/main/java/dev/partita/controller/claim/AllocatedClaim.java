@@ -2,11 +2,13 @@ package dev.partita.controller.claim;
 
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
+import dev.partita.api.RequestName;
 import dev.partita.api.config.Decoded;
 import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.config.GpuShareConfig.Placement;
 import dev.partita.api.config.ShareConfigs;
 import dev.partita.api.device.CapacityName;
+import dev.partita.api.resize.ShareSize;
 import dev.partita.api.sharing.SharingStrategy;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.decode.LeftOut;
@@ -24,6 +26,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -90,21 +93,48 @@ public final class AllocatedClaim {
       return Optional.empty();
     }
     CardKey card = new CardKey(node.get(), device.get().index());
-    Map<String, Quantity> consumed = result.getConsumedCapacity();
-    return CardUse.of(strategy(claim, result, device.get()))
-        .booking(card, device.get(), amount(consumed, CapacityName.MEMORY, Booking.MOST_MEMORY),
-            (int) amount(consumed, CapacityName.CORES, Booking.MOST_CORES));
+    CardUse use = CardUse.of(strategy(claim, result, device.get()));
+    Optional<ShareSize> resized = ShareSizes.ofResized(claim, result).map(ShareSizes::booked);
+    return use.booking(card, device.get(), resized.map(ShareSize::memoryBytes).orElseGet(() -> memory(result)),
+        resized.map(ShareSize::cores).orElseGet(() -> cores(result)));
+  }
+
+  /**
+   * Its shares of cards whose size is known, in the order of its allocation; neither whole cards nor MIG instances nor
+   * what is accessed for administration.
+   */
+  public static List<AllocatedShare> shares(ResourceClaim claim) {
+    List<AllocatedShare> shares = new ArrayList<>();
+    for (DeviceRequestAllocationResult result : AllocatedDevices.of(claim)) {
+      Optional<DeviceName> device = Optional.ofNullable(result.getDevice()).flatMap(DeviceName::parse);
+      Optional<String> node = Driver.nodeOfPool(result.getPool());
+      if (!Driver.NAME.equals(result.getDriver()) || device.isEmpty() || node.isEmpty() || !isOfKnownSize(result)) {
+        continue;
+      }
+      SharingStrategy strategy = strategy(claim, result, device.get());
+      switch (strategy) {
+        case SharingStrategy.HookedShare _,SharingStrategy.ExclusiveShare _ -> shares.add(
+            new AllocatedShare(RequestName.withoutSubrequest(String.valueOf(result.getRequest())), result.getShareID(),
+                device.get(), new CardKey(node.get(), device.get().index()), strategy,
+                ShareSizes.of(claim, result)));
+        case SharingStrategy.WholeCard _,SharingStrategy.MigInstance _,SharingStrategy.AdminAccess _ -> {}
+      }
+    }
+    return shares;
   }
 
   private static SharingStrategy strategy(
       ResourceClaim claim,
       DeviceRequestAllocationResult result,
       DeviceName device) {
-    Map<String, Quantity> consumed = result.getConsumedCapacity();
-    boolean ofKnownSize =
-        result.getShareID() != null && consumed != null && consumed.containsKey(CapacityName.MEMORY);
-    Placement placement = ofKnownSize ? placement(claim, result).orElse(NOBODY_KNOWS) : NOBODY_KNOWS;
+    Placement placement =
+        isOfKnownSize(result) ? placement(claim, result).orElse(NOBODY_KNOWS) : NOBODY_KNOWS;
     return SharingStrategy.of(device, placement, Boolean.TRUE.equals(result.getAdminAccess()));
+  }
+
+  private static boolean isOfKnownSize(DeviceRequestAllocationResult result) {
+    Map<String, Quantity> consumed = result.getConsumedCapacity();
+    return result.getShareID() != null && consumed != null && consumed.containsKey(CapacityName.MEMORY);
   }
 
   /** What the config says of the card; empty if nobody knows. */
@@ -143,6 +173,16 @@ public final class AllocatedClaim {
 
   private static Optional<AllocationResult> allocation(ResourceClaim claim) {
     return Optional.ofNullable(claim.getStatus()).flatMap(status -> Optional.ofNullable(status.getAllocation()));
+  }
+
+  /** Bytes that it was allocated. */
+  static long memory(DeviceRequestAllocationResult result) {
+    return amount(result.getConsumedCapacity(), CapacityName.MEMORY, Booking.MOST_MEMORY);
+  }
+
+  /** Percent that it was allocated. */
+  static int cores(DeviceRequestAllocationResult result) {
+    return (int) amount(result.getConsumedCapacity(), CapacityName.CORES, Booking.MOST_CORES);
   }
 
   private static long amount(@Nullable Map<String, Quantity> consumed, String capacity, long most) {

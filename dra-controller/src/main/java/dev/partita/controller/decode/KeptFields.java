@@ -61,10 +61,15 @@ public final class KeptFields {
               name namespace uid resourceVersion deletionTimestamp finalizers
               annotations:
                 gpu.partita.dev/proposed-allocation
+                gpu.partita.dev/resize gpu.partita.dev/resize-answer gpu.partita.dev/granted-sizes
             spec:
               devices
             status:
               reservedFor
+              devices:
+                driver shareID
+                data:
+                  sizeInForce
               allocation:
                 allocationTimestamp nodeSelector
                 devices:

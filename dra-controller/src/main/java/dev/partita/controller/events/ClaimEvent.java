@@ -17,7 +17,10 @@ public record ClaimEvent(ClaimRef claim, Reason reason, String note, boolean las
   /** The constants are spelt as they are in the event. */
   public enum Reason {
     Allocated(false),
-    Unallocatable(true);
+    Unallocatable(true),
+    ResizeGranted(false),
+    ResizeWaits(true),
+    ResizeRefused(true);
 
     private final boolean warning;
 

@@ -29,6 +29,8 @@ import dev.partita.controller.quota.QuotaRefresh;
 import dev.partita.controller.quota.QuotaStatusWriter;
 import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.request.ClaimRequest;
+import dev.partita.controller.resize.ResizeDecider;
+import dev.partita.controller.resize.ResizeWriter;
 import dev.partita.controller.selector.DeviceSelectors;
 import dev.partita.controller.state.ClaimLedger;
 import dev.partita.controller.state.NodeFacts;
@@ -82,6 +84,7 @@ public final class AllocationLoop implements AutoCloseable {
   private final Consumer<ClusterEvent> listener;
   private final PodWriter writer;
   private final Evictor evictor;
+  private final ResizeWriter resizeWriter;
 
   private final Heartbeat heartbeat = new Heartbeat("the decision about a pod");
 
@@ -98,6 +101,7 @@ public final class AllocationLoop implements AutoCloseable {
   private final PodFollower follower;
   private final PodScheduler scheduler;
   private final PodQueue queue;
+  private final Resizes resizes;
   private final Explanations explanations;
   private final QuotaRefresh quotas;
   private Duration saying = Duration.ZERO;
@@ -160,6 +164,11 @@ public final class AllocationLoop implements AutoCloseable {
     this.explanations = new Explanations(view, scheduler, decisions);
     this.follower =
         new PodFollower(view, state, priorities, decider.demandRecorder(), abandoned, scheduler, queue);
+    this.resizeWriter =
+        new ResizeWriter(client, edge.isolated("resizes"),
+            (write, version) -> loop.post(new WorkItem.ResizeWritten(write, version)));
+    this.resizes =
+        new Resizes(view, ledger, new ResizeDecider(state), resizeWriter::post, events, retries, monotonicClock);
     this.listener = event -> loop.post(new WorkItem.Observed(event));
   }
 
@@ -189,6 +198,7 @@ public final class AllocationLoop implements AutoCloseable {
     loop.close();
     writer.close();
     evictor.close();
+    resizeWriter.close();
   }
 
   private void handle(Set<WorkItem> items) {
@@ -217,7 +227,7 @@ public final class AllocationLoop implements AutoCloseable {
       more = queue.go(SLICE);
     } finally {
       if (state.gaveUp()) {
-        queue.helps();
+        helps();
         more = true;
       }
       saying = saying.plusNanos(System.nanoTime() - start);
@@ -232,8 +242,14 @@ public final class AllocationLoop implements AutoCloseable {
 
   private void helpsIf(boolean helps) {
     if (helps) {
-      queue.helps();
+      helps();
     }
+  }
+
+  /** Something has changed that pods and claims that wait may be helped by. */
+  private void helps() {
+    queue.helps();
+    resizes.helps();
   }
 
   private void handle(WorkItem item, Set<ObjectKey> pods) {
@@ -244,7 +260,7 @@ public final class AllocationLoop implements AutoCloseable {
       case WorkItem.AsideOver(Turn turn, String id) -> queue.asideOver(turn, id);
       case WorkItem.GoOn _ -> {} // decisions go on after every batch
       case WorkItem.SayAgain _ -> {
-        queue.helps();
+        helps();
         isSaying = true;
         saying = Duration.ZERO;
       }
@@ -270,6 +286,9 @@ public final class AllocationLoop implements AutoCloseable {
       }
       case WorkItem.Written(ClaimRef claim, Optional<String> version) -> written(claim, version, pods);
       case WorkItem.Finished(ObjectKey pod, boolean failed) -> finished(pod, failed, pods);
+      case WorkItem.ResizeWritten(ResizeWriter.Write write, Optional<String> version) ->
+          helpsIf(resizes.written(write, version));
+      case WorkItem.ResizeTurn _ -> resizes.turn();
       case WorkItem.Explain _ -> throw new IllegalArgumentException("is for the whole batch: " + item);
     }
   }
@@ -320,6 +339,7 @@ public final class AllocationLoop implements AutoCloseable {
       guarded(ObjectKey.of(claim), () -> ledger.observe(claim.getMetadata().getUid(), claim));
     }
     view.claims().forEach(claim -> guarded(ObjectKey.of(claim), () -> abandoned.look(ObjectKey.of(claim))));
+    view.claims().forEach(claim -> guarded(ObjectKey.of(claim), () -> resizes.look(ObjectKey.of(claim))));
     view.pods().forEach(pod -> guarded(ObjectKey.of(pod), () -> scheduler.countPlaced(pod)));
     for (Pod pod : view.pods()) {
       guarded(ObjectKey.of(pod), () -> follower.follow(ObjectKey.of(pod), pod.getMetadata().getUid(), pods));
@@ -333,22 +353,22 @@ public final class AllocationLoop implements AutoCloseable {
         if (!fresh.equals(state.inventory())) {
           state.inventoryChanged(fresh);
           quotas.stale();
-          queue.helps();
+          helps();
         }
       }
       case ClusterEvent.NodeChanged(String node) -> {
         if (nodeFacts.changed(node)) {
           state.nodeChanged(node);
           quotas.stale();
-          queue.helps();
+          helps();
         }
       }
-      case ClusterEvent.ClassChanged _ -> queue.helps();
+      case ClusterEvent.ClassChanged _ -> helps();
       case ClusterEvent.TemplateChanged _ -> {}
       case ClusterEvent.QuotaChanged _ -> quotas.stale();
       case ClusterEvent.NamespaceChanged _ -> {
         quotas.stale();
-        queue.helps(); // its labels may allow adminAccess now
+        helps(); // its labels may allow adminAccess now
       }
       case ClusterEvent.SliceChanged(String node) -> {
         helpsIf(nodeFacts.published(node));
@@ -373,13 +393,14 @@ public final class AllocationLoop implements AutoCloseable {
     }
     addPodsOf(key, pods);
     abandoned.look(key);
+    resizes.look(key);
   }
 
   private void written(ClaimRef claim, Optional<String> version, Set<ObjectKey> pods) {
     ObjectKey key = new ObjectKey(claim.namespace(), claim.name());
     if (version.isEmpty()) {
       ledger.dropped(claim.uid());
-      queue.helps();
+      helps();
       addPodsOf(key, pods); // those who share it had nothing to wait for as long as it was taken for allocated
       abandoned.look(key);
       return;
@@ -393,8 +414,9 @@ public final class AllocationLoop implements AutoCloseable {
       case ClaimLedger.Change.Freed freed -> {
         freed.vetoed().filter(node -> exists).ifPresent(node -> veto(claim, uid, node));
         view.podsOf(claim).forEach(pod -> scheduler.giveBackRoom(ObjectKey.of(pod)));
-        queue.helps();
+        helps();
       }
+      case ClaimLedger.Change.Shrunk _ -> helps();
       case ClaimLedger.Change.Taken _ -> stale.taken(scheduler.numberWaiting());
       case ClaimLedger.Change.None _ -> {}
     }
@@ -411,7 +433,7 @@ public final class AllocationLoop implements AutoCloseable {
   private void finished(ObjectKey pod, boolean failed, Set<ObjectKey> pods) {
     scheduler.finished(pod, failed);
     if (failed) {
-      queue.helps(); // what was assumed for it is free again
+      helps(); // what was assumed for it is free again
     } else {
       pods.add(pod); // it may have changed in the meantime
     }

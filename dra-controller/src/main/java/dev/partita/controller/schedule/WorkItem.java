@@ -3,6 +3,7 @@ package dev.partita.controller.schedule;
 import dev.partita.controller.explain.Answer;
 import dev.partita.controller.explain.Question;
 import dev.partita.controller.request.ClaimRef;
+import dev.partita.controller.resize.ResizeWriter;
 import dev.partita.controller.turns.Turn;
 import dev.partita.controller.watch.ClusterEvent;
 import dev.partita.controller.watch.ObjectKey;
@@ -59,6 +60,16 @@ sealed interface WorkItem {
 
   /** The claim could not be given back, and a while has passed. */
   record ReleaseAgain(ObjectKey claim, String claimUid) implements WorkItem {}
+
+  /**
+   * What became of an asked size has been written.
+   *
+   * @param version the claim's new resourceVersion; empty if the write failed
+   */
+  record ResizeWritten(ResizeWriter.Write write, Optional<String> version) implements WorkItem {}
+
+  /** Look again at claims whose asked sizes wait, for a while has passed. */
+  record ResizeTurn() implements WorkItem {}
 
   /** Look at the pod again, for a while has passed. */
   record Again(ObjectKey pod) implements WorkItem {}

@@ -2,6 +2,7 @@ package dev.partita.controller.slices;
 
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.resize.GrantedSizes;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.classes.ClassPublisher;
 import dev.partita.controller.edge.ApiEdge;
@@ -51,6 +52,7 @@ public final class PublicationLoop implements AutoCloseable {
   private final SlicePublisher slices;
   private final ClassPublisher classes;
   private final NodeConditions conditions;
+  private final NodeSizes sizes;
   private final EventLoop<Work> loop;
   private final Consumer<ClusterEvent> listener = this::observe;
   private final ClaimNodes claimNodes = new ClaimNodes();
@@ -63,6 +65,7 @@ public final class PublicationLoop implements AutoCloseable {
     this.slices = new SlicePublisher(client, edge, view);
     this.classes = new ClassPublisher(client, edge, view);
     this.conditions = new NodeConditions(client, edge, view, clock);
+    this.sizes = new NodeSizes(client, edge, view);
     this.loop = new EventLoop<>("publication", GATHER, this::handle);
   }
 
@@ -115,13 +118,25 @@ public final class PublicationLoop implements AutoCloseable {
         slices.holding().forEach(node -> loop.post(new Work.Node(node)));
         Optional<ResourceClaim> claim =
             Optional.ofNullable(view.claim(key)).filter(its -> its.getMetadata().getUid().equals(uid));
-        claimNodes.changed(uid, claim.flatMap(AllocatedClaim::nodeOfOurs)).stream()
+        Optional<String> here = claim.flatMap(AllocatedClaim::nodeOfOurs);
+        Set<String> changed = claimNodes.changed(uid, here);
+        changed.stream().filter(node -> isToldOf(node, uid)).forEach(node -> loop.post(new Work.Node(node)));
+        here.filter(node -> claim.filter(GrantedSizes::isOn).isPresent())
+            .ifPresent(node -> loop.post(new Work.Node(node)));
+        changed.stream()
             .filter(this::isLeftToKubeScheduler)
             .filter(toBeOrdered::add)
             .forEach(node -> loop.postAfter(ORDER_AFTER, new Work.Node(node)));
       }
       case ClusterEvent.TemplateChanged _,ClusterEvent.QuotaChanged _,ClusterEvent.NamespaceChanged _ -> {}
     }
+  }
+
+  /** Whether the node is told of sizes that the claim was granted. */
+  private boolean isToldOf(String node, String claimUid) {
+    @Nullable GpuNode gpuNode = view.gpuNode(node);
+    return gpuNode != null && gpuNode.getStatus() != null
+        && gpuNode.getStatus().grantedSizes().stream().anyMatch(size -> size.claimUid().equals(claimUid));
   }
 
   private boolean isLeftToKubeScheduler(String node) {
@@ -161,6 +176,7 @@ public final class PublicationLoop implements AutoCloseable {
     toBeOrdered.remove(node);
     slices.publish(node, host, gpuNode).ifPresent(pause -> loop.postAfter(pause, work));
     if (host != null && gpuNode != null) {
+      sizes.tell(gpuNode, host).ifPresent(pause -> loop.postAfter(pause, work));
       conditions.tell(gpuNode, host);
     }
   }

@@ -1,6 +1,7 @@
 package dev.partita.controller.state;
 
 import dev.partita.controller.allocate.FreeCards;
+import dev.partita.controller.booking.Account;
 import dev.partita.controller.booking.Accounts;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.booking.Books;
@@ -8,6 +9,7 @@ import dev.partita.controller.booking.HostCapacities;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.forecast.DemandHistory;
 import dev.partita.controller.held.HeldLedger;
+import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.proposal.OthersProposals;
 import dev.partita.controller.proposal.Proposal;
@@ -39,6 +41,9 @@ public final class ClaimLedger {
     /** It takes something now that it did not take before. */
     record Taken() implements Change {}
 
+    /** It takes less than before of the cards that it has. */
+    record Shrunk() implements Change {}
+
     /**
      * It gave back what it had.
      *
@@ -56,6 +61,18 @@ public final class ClaimLedger {
    *        way
    */
   record Assumed(String node, Optional<String> writtenVersion, Optional<String> openVersion) {}
+
+  /**
+   * A size that was decided and that the informers do not show yet.
+   *
+   * @param bookings what the claim takes with it
+   * @param writtenVersion resourceVersion that its write gave; empty while that is under way
+   */
+  private record Resizing(List<Booking> bookings, Optional<String> writtenVersion) {
+    boolean isShownBy(ResourceClaim claim) {
+      return writtenVersion.filter(version -> ResourceVersion.hasReached(claim, version)).isPresent();
+    }
+  }
 
   /**
    * What was last seen of a claim that takes something.
@@ -76,6 +93,7 @@ public final class ClaimLedger {
   private final FreeCards freeCards = new FreeCards(books, capacities, history);
   private final Map<String, Assumed> assumed = new ConcurrentHashMap<>();
   private final Map<String, Seen> seen = new HashMap<>();
+  private final Map<String, Resizing> resizing = new HashMap<>();
   private final Set<String> releasing = new HashSet<>();
   private final Map<String, Integer> kept = new HashMap<>();
   private final Map<String, String> proposals = new HashMap<>();
@@ -99,6 +117,11 @@ public final class ClaimLedger {
 
   Accounts accounts() {
     return books;
+  }
+
+  /** What is taken of the card. */
+  public Account account(CardKey card) {
+    return books.of(card);
   }
 
   /** The same by quotas. */
@@ -231,6 +254,29 @@ public final class ClaimLedger {
     return new Change.None();
   }
 
+  /** This instance is about to write that the claim's shares have another size: that counts from now on. */
+  public void resize(ClaimRef claim, List<Booking> bookings) {
+    book(claim.uid(), claim.namespace(), bookings);
+    resizing.put(claim.uid(), new Resizing(bookings, Optional.empty()));
+  }
+
+  /** Whether that is under way. */
+  public boolean isResizing(String claimUid) {
+    return resizing.containsKey(claimUid);
+  }
+
+  /**
+   * The write of a claim's size came to its end; what the claim takes is to be observed again.
+   *
+   * @param version the claim's new resourceVersion; empty if the write failed
+   */
+  public void resized(String claimUid, Optional<String> version) {
+    @Nullable Resizing ours = resizing.remove(claimUid);
+    if (ours != null && version.isPresent()) {
+      resizing.put(claimUid, new Resizing(ours.bookings(), version));
+    }
+  }
+
   /**
    * This instance takes the claim's allocation back: that it is gone is then no veto.
    *
@@ -258,6 +304,9 @@ public final class ClaimLedger {
    * @param claim null if it is gone, or another one has its name
    */
   public Change observe(String claimUid, @Nullable ResourceClaim claim) {
+    if (claim == null || !AllocatedClaim.isAllocated(claim)) {
+      resizing.remove(claimUid);
+    }
     if (claim == null) {
       assumed.remove(claimUid);
       Set<String> pods = Optional.ofNullable(seen.remove(claimUid)).map(Seen::reservedFor).orElse(Set.of());
@@ -273,13 +322,15 @@ public final class ClaimLedger {
     }
     Proposal.textOf(claim).ifPresentOrElse(text -> proposals.put(claimUid, text), () -> proposals.remove(claimUid));
     if (AllocatedClaim.isAllocated(claim)) {
-      List<Booking> bookings = AllocatedClaim.bookings(claim);
-      boolean known = books.bookings(claimUid).equals(bookings);
+      List<Booking> bookings = allocated(claim);
+      List<Booking> before = books.bookings(claimUid);
       assumed.remove(claimUid);
       Optional<String> onlyLooks = bookings.isEmpty() ? AllocatedClaim.nodeOfOurs(claim) : Optional.empty();
       seen.put(claimUid, new Seen(AllocatedClaim.reservedFor(claim), false, onlyLooks));
       book(claimUid, claim.getMetadata().getNamespace(), bookings);
-      return known ? new Change.None() : new Change.Taken();
+      return before.equals(bookings)
+          ? new Change.None()
+          : isLess(bookings, before) ? new Change.Shrunk() : new Change.Taken();
     }
     @Nullable Assumed ours = assumed.get(claimUid);
     String version = claim.getMetadata().getResourceVersion();
@@ -296,6 +347,23 @@ public final class ClaimLedger {
       }
     }
     return freed(claimUid);
+  }
+
+  /** What the claim takes: as the API server says, or as it was decided and is still to be seen. */
+  private List<Booking> allocated(ResourceClaim claim) {
+    String uid = claim.getMetadata().getUid();
+    @Nullable Resizing ours = resizing.get(uid);
+    if (ours != null && ours.isShownBy(claim)) {
+      resizing.remove(uid);
+    }
+    return ours == null || ours.isShownBy(claim) ? AllocatedClaim.bookings(claim) : ours.bookings();
+  }
+
+  /** Whether these are the same devices, and none of them takes more. */
+  private static boolean isLess(List<Booking> now, List<Booking> before) {
+    return now.size() == before.size() && IntStream.range(0, now.size()).allMatch(
+        i -> now.get(i).card().equals(before.get(i).card()) && now.get(i).device().equals(before.get(i).device())
+            && now.get(i).memory() <= before.get(i).memory() && now.get(i).cores() <= before.get(i).cores());
   }
 
   private void book(String claimUid, String namespace, List<Booking> bookings) {

@@ -3,6 +3,7 @@ package dev.partita.controller.decode;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.Driver;
+import dev.partita.api.device.DeviceStatusData;
 import dev.partita.controller.DraController;
 import dev.partita.controller.decode.KeptFields.Fields;
 import java.io.IOException;
@@ -51,6 +52,7 @@ class KeptFieldsTest {
           Map.entry("resource/v1/ResourceClaimStatus", List.of("resourceclaims status")),
           Map.entry("resource/v1/AllocationResult", List.of("resourceclaims status allocation")),
           Map.entry("resource/v1/DeviceAllocationResult", List.of("resourceclaims status allocation devices")),
+          Map.entry("resource/v1/AllocatedDeviceStatus", List.of("resourceclaims status devices")),
           Map.entry("resource/v1/ResourceClaimTemplate", List.of("resourceclaimtemplates")),
           Map.entry("resource/v1/ResourceClaimTemplateSpec", List.of("resourceclaimtemplates spec")),
           Map.entry("resource/v1/ResourceSlice", List.of("resourceslices")),
@@ -69,7 +71,7 @@ class KeptFieldsTest {
           "resource/v1/DeviceSubRequest", "resource/v1/DeviceTaint", "resource/v1/DeviceToleration",
           "resource/v1/ExactDeviceRequest", "resource/v1/OpaqueDeviceConfiguration",
           "resource/v1/ResourceClaimConsumerReference", "resource/v1/ResourceClaimSpec",
-          "resource/v1/ResourcePool", "resource/v1/ResourceSliceSpec");
+          "resource/v1/ResourcePool", "resource/v1/ResourceSliceSpec", "runtime/RawExtension");
 
   /** Types of objects that no informer of the view keeps, and the interface of all. */
   private static final Set<String> READ_OTHERWISE =
@@ -108,6 +110,10 @@ class KeptFieldsTest {
             "pods metadata annotations " + Driver.CONVERTED_REQUESTS_ANNOTATION,
             "pods metadata labels " + Driver.NAME + "/admission",
             "resourceclaims metadata annotations " + Driver.PROPOSAL_ANNOTATION,
+            "resourceclaims metadata annotations " + Driver.RESIZE_ANNOTATION,
+            "resourceclaims metadata annotations " + Driver.RESIZE_ANSWER_ANNOTATION,
+            "resourceclaims metadata annotations " + Driver.GRANTED_SIZES_ANNOTATION,
+            "resourceclaims status devices data " + DeviceStatusData.SIZE_IN_FORCE.key(),
             "resourceclaimtemplates metadata labels " + Driver.MANAGED_BY_LABEL,
             "pods spec containers resources limits nvidia.com/gpumem",
             "nodes status allocatable tencent.com/vcuda-core"))

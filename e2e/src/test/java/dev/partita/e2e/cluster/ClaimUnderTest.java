@@ -6,6 +6,8 @@ import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatus;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -41,10 +43,27 @@ public record ClaimUnderTest(Workspace workspace, String name) {
 
   /** What a controller is about to allocate to it, by its annotation; empty if nothing is. */
   public String proposal() {
+    return annotation("gpu.partita.dev/proposed-allocation");
+  }
+
+  /** An annotation of it; empty if it is not there. */
+  public String annotation(String key) {
     return find()
         .map(claim -> claim.getMetadata().getAnnotations())
-        .map(annotations -> annotations.get("gpu.partita.dev/proposed-allocation"))
+        .map(annotations -> annotations.get(key))
         .orElse("");
+  }
+
+  /** What its owner does by {@code kubectl annotate}. */
+  public void annotate(String key, String value) {
+    workspace.client().resources(ResourceClaim.class).inNamespace(workspace.namespace()).withName(name).patch(
+        PatchContext.of(PatchType.JSON_MERGE),
+        "{\"metadata\": {\"annotations\": {\"" + key + "\": \"" + value + "\"}}}");
+  }
+
+  /** The data of its first device's status. */
+  public String statusData() {
+    return String.valueOf(awaitDeviceStatus().getFirst().getData());
   }
 
   public List<DeviceRequestAllocationResult> awaitAllocated() {

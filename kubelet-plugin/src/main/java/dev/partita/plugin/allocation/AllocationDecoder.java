@@ -12,6 +12,8 @@ import dev.partita.api.config.ShareConfigs;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.MigProfile;
+import dev.partita.api.resize.GrantedSizes;
+import dev.partita.api.resize.ShareSize;
 import dev.partita.api.sharing.SharingStrategy;
 import dev.partita.api.sharing.SharingStrategy.ModeField;
 import dev.partita.plugin.claim.AdminAccess;
@@ -68,11 +70,13 @@ public final class AllocationDecoder {
     }
     Map<String, Grant> grants = new LinkedHashMap<>();
     PlacementCheck terms = new PlacementCheck(node.allocator());
+    GrantedSizes resized = GrantedSizes.of(claim);
     for (DeviceRequestAllocationResult result : orEmpty(allocation.getDevices().getResults())) {
       if (!Driver.NAME.equals(result.getDriver()) || !pool.equals(result.getPool())) {
         continue;
       }
-      ResultOrRefusal one = grant(result, orEmpty(allocation.getDevices().getConfig()), cards, node, terms);
+      ResultOrRefusal one = grant(result, resized.ofShare(result.getShareID()),
+          orEmpty(allocation.getDevices().getConfig()), cards, node, terms);
       if (one.refusal() != null) {
         return new Refused(one.refusal());
       }
@@ -133,6 +137,7 @@ public final class AllocationDecoder {
 
   private static ResultOrRefusal grant(
       DeviceRequestAllocationResult result,
+      Optional<ShareSize> resized,
       List<DeviceAllocationConfiguration> configs,
       Inventory.Cards cards,
       GpuNodeSpec node,
@@ -203,7 +208,7 @@ public final class AllocationDecoder {
       }
       case SharingStrategy.WholeCard _ -> use = new WholeCard();
       case SharingStrategy.HookedShare _,SharingStrategy.ExclusiveShare _ -> {
-        switch (ShareDecoder.read(result, strategy, config, gpu.get(), node)) {
+        switch (ShareDecoder.read(result, resized, strategy, config, gpu.get(), node)) {
           case ShareDecoder.Granted(CardUse share) -> use = share;
           case ShareDecoder.Refused(String why) -> {
             return refuse(at + why);

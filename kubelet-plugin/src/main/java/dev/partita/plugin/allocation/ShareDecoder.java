@@ -6,6 +6,7 @@ import dev.partita.api.device.CapacityName;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
+import dev.partita.api.resize.ShareSize;
 import dev.partita.api.sharing.SharingStrategy;
 import dev.partita.plugin.claim.CardUse;
 import dev.partita.plugin.claim.ExclusiveShare;
@@ -37,11 +38,13 @@ final class ShareDecoder {
    * Reads one result. A share that has its card alone may hold on it what is allocated to the share, as far as the card
    * has that for shares: where the node sells more than its cards have, nobody else needs the rest.
    *
+   * @param resized what a resize has given it in the place of what it was allocated
    * @param strategy whether the share has its card alone
    * @param node the node's knobs: what of a card a share of all its memory gets
    */
   static Outcome read(
       DeviceRequestAllocationResult result,
+      Optional<ShareSize> resized,
       SharingStrategy strategy,
       GpuShareConfig config,
       Gpu gpu,
@@ -52,8 +55,10 @@ final class ShareDecoder {
     BigDecimal bytes;
     BigDecimal percent;
     try {
-      bytes = capacity(consumed, CapacityName.MEMORY).orElse(BigDecimal.valueOf(sold));
-      percent = capacity(consumed, CapacityName.CORES).orElse(BigDecimal.ZERO);
+      bytes = resized.map(size -> BigDecimal.valueOf(size.memoryBytes()))
+          .or(() -> capacity(consumed, CapacityName.MEMORY)).orElse(BigDecimal.valueOf(sold));
+      percent = resized.map(size -> BigDecimal.valueOf(size.cores()))
+          .or(() -> capacity(consumed, CapacityName.CORES)).orElse(BigDecimal.ZERO);
     } catch (IllegalArgumentException | ArithmeticException e) {
       return new Refused(" has a capacity allocated that is no amount: " + e.getMessage());
     }
@@ -83,7 +88,8 @@ final class ShareDecoder {
       part = Math.max(part, Math.min(allocated, node.physicalBytes(sold)));
     }
     Share share =
-        new Share(memory, Math.clamp(part, 1, memory), percent.intValue(), config.coreLimit(), config.priority());
+        new Share(memory, Math.clamp(part, 1, memory), percent.intValue(), config.coreLimit(), config.priority(),
+            resized);
     return new Granted(alone ? new ExclusiveShare(share) : new HookedShare(share));
   }
 

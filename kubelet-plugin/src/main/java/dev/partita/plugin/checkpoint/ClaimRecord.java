@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
+import dev.partita.api.resize.ShareSize;
 import dev.partita.plugin.claim.AdminAccess;
 import dev.partita.plugin.claim.CardIdentity;
 import dev.partita.plugin.claim.CardUse;
@@ -254,7 +255,8 @@ final class ClaimRecord {
       int cores,
       CoreLimit coreLimit,
       int priority,
-      @Nullable Boolean exclusive) {
+      @Nullable Boolean exclusive,
+      @Nullable String resized) {
     static ShareJson of(Share share, boolean exclusive) {
       return new ShareJson(
           share.memoryBytes(),
@@ -262,12 +264,14 @@ final class ClaimRecord {
           share.cores(),
           share.coreLimit(),
           share.priority(),
-          exclusive ? true : null);
+          exclusive ? true : null,
+          share.resized().map(ShareSize::toString).orElse(null));
     }
 
     CardUse toUse() {
       Share share =
-          new Share(memoryBytes, physicalBytes == null ? memoryBytes : physicalBytes, cores, coreLimit, priority);
+          new Share(memoryBytes, physicalBytes == null ? memoryBytes : physicalBytes, cores, coreLimit, priority,
+              resized == null ? Optional.empty() : ShareSize.parse(resized));
       return Boolean.TRUE.equals(exclusive) ? new ExclusiveShare(share) : new HookedShare(share);
     }
   }

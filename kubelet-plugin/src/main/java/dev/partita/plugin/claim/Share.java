@@ -2,6 +2,8 @@ package dev.partita.plugin.claim;
 
 import dev.partita.api.Bytes;
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
+import dev.partita.api.resize.ShareSize;
+import java.util.Optional;
 
 /**
  * A part of a card, to which the hook library limits containers.
@@ -12,8 +14,16 @@ import dev.partita.api.config.GpuShareConfig.CoreLimit;
  * @param cores percent of the card, 0 for no limit
  * @param coreLimit how cores are enforced
  * @param priority 0 is the higher one
+ * @param resized what a resize gave it of its card, by which the others were reckoned; empty if that is what it was
+ *        allocated
  */
-public record Share(long memoryBytes, long physicalBytes, int cores, CoreLimit coreLimit, int priority) {
+public record Share(
+    long memoryBytes,
+    long physicalBytes,
+    int cores,
+    CoreLimit coreLimit,
+    int priority,
+    Optional<ShareSize> resized) {
   /**
    * The most memory that one share can have, 2 TiB less a unit: PARTITA_UNITS_MAX of hook-lib's usage_region.h, which
    * is all that a ledger can count.
@@ -31,6 +41,11 @@ public record Share(long memoryBytes, long physicalBytes, int cores, CoreLimit c
     if (cores < 0 || cores > 100) {
       throw new IllegalArgumentException("cores are a percentage: " + cores);
     }
+  }
+
+  /** A share that has what it was allocated. */
+  public Share(long memoryBytes, long physicalBytes, int cores, CoreLimit coreLimit, int priority) {
+    this(memoryBytes, physicalBytes, cores, coreLimit, priority, Optional.empty());
   }
 
   /** A share whose memory is all on the card. */

@@ -91,6 +91,17 @@ public final class ClaimReports implements AutoCloseable {
     add(event(claim.claim(), EventReason.Prepared, ClaimWords.message(claim.grants(), nodeName)));
   }
 
+  /** The claim's shares have another size from now on. */
+  public void resized(PreparedClaim claim) {
+    add(new ReportQueue.State(claim, Map.of()));
+    add(event(claim.claim(), EventReason.Resized, "now " + ClaimWords.message(claim.grants(), nodeName)));
+  }
+
+  /** A size that the claim was granted is not in force yet, and why. */
+  public void resizeWaits(ClaimRef claim, String why) {
+    add(event(claim, EventReason.ResizeWaits, why));
+  }
+
   /**
    * How the claim is used.
    *

@@ -36,6 +36,8 @@ final class ClaimWords {
     data.put(
         DeviceStatusData.CORE_LIMIT.key(),
         grant.share().filter(Share::limitsCores).map(s -> String.valueOf(s.cores())).orElse("none"));
+    grant.share().flatMap(Share::resized)
+        .ifPresent(size -> data.put(DeviceStatusData.SIZE_IN_FORCE.key(), size.toString()));
     return data;
   }
 }

@@ -1,6 +1,8 @@
 package dev.partita.plugin.claimstatus;
 
+import dev.partita.api.Bytes;
 import dev.partita.api.Driver;
+import dev.partita.api.device.DeviceStatusData;
 import dev.partita.plugin.allocation.AllocationDecoder;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
@@ -55,10 +57,11 @@ final class DeviceStatuses {
     Optional<AllocatedDeviceStatus> before =
         earlier().stream().filter(d -> StatusPatch.isSame(d, status.build())).findFirst();
 
-    Map<String, Object> data =
-        new TreeMap<>(before.filter(d -> notes.isEmpty()).map(DeviceStatuses::dataOf).orElse(Map.of()));
+    Map<String, Object> earlier = before.map(DeviceStatuses::dataOf).orElse(Map.of());
+    Map<String, Object> data = new TreeMap<>(notes.isEmpty() ? earlier : Map.of());
     data.putAll(ClaimWords.data(prepared.claim(), grant, nodeName));
     notes.ifPresent(n -> data.putAll(n.data()));
+    keepPeak(earlier, data);
 
     List<Condition> conditions = new ArrayList<>();
     DeviceNotes.Note ready =
@@ -73,6 +76,23 @@ final class DeviceStatuses {
           .forEach(conditions::add);
     }
     return status.withData(new RawExtension(data)).withConditions(conditions).build();
+  }
+
+  /** A plugin that has started anew has not seen the peak that the one before it has told. */
+  private static void keepPeak(Map<String, Object> earlier, Map<String, Object> data) {
+    String key = DeviceStatusData.MEMORY_PEAK.key();
+    if (earlier.get(key) instanceof String told && data.get(key) instanceof String now
+        && bytes(told) > bytes(now)) {
+      data.put(key, told);
+    }
+  }
+
+  private static long bytes(String quantity) {
+    try {
+      return Bytes.of(quantity);
+    } catch (IllegalArgumentException e) {
+      return 0; // somebody else has written it
+    }
   }
 
   /** A condition that says the same as before keeps its time of transition. */

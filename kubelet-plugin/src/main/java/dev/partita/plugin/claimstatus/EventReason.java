@@ -5,6 +5,8 @@ public enum EventReason {
   Prepared(false),
   PrepareFailed(true),
   Released(false),
+  Resized(false),
+  ResizeWaits(true),
   GpuUnhealthy(true),
   LimitExceeded(true),
   LedgerBypassed(true),

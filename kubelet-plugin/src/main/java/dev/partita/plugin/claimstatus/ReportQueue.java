@@ -96,7 +96,11 @@ final class ReportQueue {
       claims.put(report.about(), waiting);
     }
     switch (report) {
-      case State state -> waiting.state = state;
+      case State state -> {
+        State before = waiting.state;
+        waiting.state =
+            before != null && state.notes().isEmpty() ? new State(state.claim(), before.notes()) : state;
+      }
       case Event event -> addEvent(waiting, event);
     }
   }

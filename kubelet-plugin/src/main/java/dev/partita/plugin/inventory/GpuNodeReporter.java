@@ -4,6 +4,7 @@ import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeStatus;
+import dev.partita.api.node.GrantedSize;
 import dev.partita.api.node.HeldClaim;
 import dev.partita.plugin.kube.ApiCalls;
 import io.fabric8.kubernetes.api.model.Node;
@@ -40,6 +41,7 @@ public final class GpuNodeReporter implements AutoCloseable {
   private final Object arrival = new Object();
   private volatile @Nullable GpuNode seen;
   private volatile boolean reported;
+  private volatile Runnable listener = () -> {};
 
   public GpuNodeReporter(
       KubernetesClient client,
@@ -88,6 +90,19 @@ public final class GpuNodeReporter implements AutoCloseable {
   public GpuNodeSpec spec() {
     GpuNode node = seen;
     return node == null || node.getSpec() == null ? GpuNodeSpec.DEFAULT : node.getSpec();
+  }
+
+  /** The sizes that the controller has granted to shares of this node; empty as long as they have not been read. */
+  public Optional<List<GrantedSize>> grantedSizes() {
+    GpuNode node = seen;
+    return node == null
+        ? Optional.empty()
+        : Optional.of(node.getStatus() == null ? List.of() : node.getStatus().grantedSizes());
+  }
+
+  /** Has something told whenever the GpuNode is seen anew, on the thread that watches. It must not block. */
+  public void onChange(Runnable told) {
+    listener = told;
   }
 
   /**
@@ -160,6 +175,7 @@ public final class GpuNodeReporter implements AutoCloseable {
       seen = node;
       arrival.notifyAll();
     }
+    listener.run();
   }
 
   private GpuNodeStatus statusOf(Inventory inventory, List<HeldClaim> held, GpuNode node) {

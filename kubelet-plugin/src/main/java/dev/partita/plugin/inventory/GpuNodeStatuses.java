@@ -24,13 +24,25 @@ final class GpuNodeStatuses {
 
   /**
    * The status to report. An unchanged node gives an equal status: where the Ready condition says the same as before it
-   * keeps its time of transition, and so does what the node holds.
+   * keeps its time of transition, and so does what the node holds. What the controller writes stays.
    *
    * @param held what it holds that no claim accounts for
    */
   static GpuNodeStatus of(
       Inventory inventory,
       List<HeldClaim> held,
+      @Nullable GpuNodeStatus earlier,
+      @Nullable String pluginVersion,
+      @Nullable String pluginPodUid,
+      Instant now) {
+    GpuNodeStatus found = found(inventory, earlier, pluginVersion, pluginPodUid, now);
+    boolean silent = inventory instanceof Inventory.NoCards none && none.isSilence() && earlier != null;
+    return found.withHeld(silent ? List.of() : asBefore(held, earlier))
+        .withGrantedSizes(earlier == null ? List.of() : earlier.grantedSizes());
+  }
+
+  private static GpuNodeStatus found(
+      Inventory inventory,
       @Nullable GpuNodeStatus earlier,
       @Nullable String pluginVersion,
       @Nullable String pluginPodUid,
@@ -56,7 +68,6 @@ final class GpuNodeStatuses {
               pluginVersion,
               pluginPodUid,
               List.of(),
-              asBefore(held, earlier),
               withOthers(ready(false, none.reason(), none.message(), earlier, now), earlier));
       case Inventory.Cards cards ->
           new GpuNodeStatus(
@@ -67,7 +78,6 @@ final class GpuNodeStatuses {
               pluginVersion,
               pluginPodUid,
               cards.gpus(),
-              asBefore(held, earlier),
               withOthers(readyOf(cards, earlier, now), earlier));
     };
   }

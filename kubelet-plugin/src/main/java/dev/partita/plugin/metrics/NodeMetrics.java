@@ -15,6 +15,7 @@ import dev.partita.plugin.nvml.CardFigure;
 import dev.partita.plugin.nvml.ProcessSample;
 import dev.partita.plugin.nvml.Samples;
 import dev.partita.plugin.podresources.ContainerRef;
+import dev.partita.plugin.usage.UseTotals;
 import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.verdict.ShareUse;
 import dev.partita.serving.metrics.Family;

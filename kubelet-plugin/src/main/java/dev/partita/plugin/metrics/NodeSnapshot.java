@@ -7,6 +7,7 @@ import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.Share;
 import dev.partita.plugin.nvml.CardFigure;
 import dev.partita.plugin.podresources.ContainerRef;
+import dev.partita.plugin.usage.UseTotals;
 import dev.partita.plugin.usage.verdict.ShareUse;
 import java.util.List;
 import java.util.Map;

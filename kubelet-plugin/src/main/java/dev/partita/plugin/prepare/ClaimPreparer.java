@@ -235,6 +235,40 @@ public final class ClaimPreparer implements ClaimService {
         });
   }
 
+  /**
+   * Has containers held to other sizes of a prepared claim's shares, if its record is still the given one. The record
+   * stays as it is: what is prepared beside the claim counts with that.
+   *
+   * @param record as it was read before, completed
+   * @param sizes the same claim with these sizes
+   * @return why that cannot be done now; empty if it was, or if the claim was released meanwhile
+   */
+  public Optional<String> writeSizes(PreparedClaim record, PreparedClaim sizes) throws IOException {
+    return rewrite(record, sizes, Step.sizes(sizes));
+  }
+
+  /** The same, and the claim's record says so from then on. */
+  public Optional<String> resize(PreparedClaim record, PreparedClaim sizes) throws IOException {
+    return rewrite(record, sizes, Stream.concat(Step.sizes(sizes).stream(), Step.complete(sizes).stream()).toList());
+  }
+
+  private Optional<String> rewrite(PreparedClaim record, PreparedClaim wanted, List<Step> rewriting)
+      throws IOException {
+    return store.lock().onClaim(
+        record.claim().uid(),
+        () -> store.checkpoint().read(record.claim().uid()).equals(Optional.of(record))
+            ? store.lock().onCards(cardsOf(wanted.grants()), () -> rewriteUnlessItClashes(wanted, rewriting))
+            : Optional.empty());
+  }
+
+  private Optional<String> rewriteUnlessItClashes(PreparedClaim wanted, List<Step> rewriting) throws IOException {
+    Optional<Clash> clash = Clash.between(wanted.grants(), wanted.claim(), store.checkpoint().readAll());
+    if (clash.isEmpty()) {
+      execute(rewriting);
+    }
+    return clash.map(Clash::reason);
+  }
+
   /** Tries until the claim is prepared, refused, or kubelet has waited long enough for another claim to be released. */
   private Outcome tryToPrepare(ClaimRef ref, List<Step> takeBack, Call call) throws IOException {
     CallReads reads = call.reads();

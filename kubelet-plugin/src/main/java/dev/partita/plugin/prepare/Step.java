@@ -75,6 +75,13 @@ public sealed interface Step {
         steps.add(new ClearInstances(grant));
       }
     }
+    steps.addAll(sizes(claim));
+    return steps;
+  }
+
+  /** Writes how large the shares of a claim are, and how its next containers learn of that. */
+  static List<Step> sizes(PreparedClaim claim) {
+    List<Step> steps = new ArrayList<>();
     for (Grant grant : claim.grants()) {
       grant.share().ifPresent(share -> steps.add(new WriteShare(claim.claim(), grant, share)));
     }

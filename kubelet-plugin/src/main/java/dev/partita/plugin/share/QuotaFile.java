@@ -17,6 +17,7 @@ public final class QuotaFile {
   private static final Pattern CLAIM = Pattern.compile("(?m)^claim ([^/\n]+/[^/\n]+)$");
   private static final Pattern OVERHEAD = Pattern.compile("(?m)^overhead ([0-9]{1,18})$");
 
+  private static final Pattern OVERHEAD_LINE = Pattern.compile("(?m)^overhead [0-9]+\n");
   private static final Pattern CARD = Pattern.compile("(?m)^gpu (\\S{1,128})$");
   private static final Pattern MEMORY = Pattern.compile("(?m)^memory ([0-9]{1,18})$");
   private static final Pattern PHYSICAL = Pattern.compile("(?m)^physical ([0-9]{1,18})$");
@@ -69,6 +70,16 @@ public final class QuotaFile {
     long last = number(GENERATION, earlier);
     String same = text(claim, grant, share, overheadBytes, last);
     return same.equals(earlier) ? same : text(claim, grant, share, overheadBytes, last + 1);
+  }
+
+  /** The same content with another overhead, in bytes; what is no quota file stays as it is. */
+  static String withOverhead(String earlier, long bytes) {
+    if (!isComplete(earlier) || overheadOf(earlier) == bytes) {
+      return earlier;
+    }
+    String without = OVERHEAD_LINE.matcher(earlier).replaceAll("");
+    String with = bytes == 0 ? without : MEMORY.matcher(without).replaceFirst("$0\noverhead " + bytes);
+    return GENERATION.matcher(with).replaceFirst("generation " + (number(GENERATION, earlier) + 1));
   }
 
   /** Whether a text is all of a quota file. */

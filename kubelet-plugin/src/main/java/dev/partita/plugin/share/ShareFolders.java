@@ -124,16 +124,16 @@ public record ShareFolders(Path stateRoot, Path runRoot, UsageRegions regions) {
   }
 
   /**
-   * Writes into the quota what contexts and modules take, in bytes. A share that is not there any more is not made
-   * anew.
+   * Writes into the quota what contexts and modules take, in bytes, and leaves the rest of it as it is. A share that is
+   * not there any more is not made anew.
    */
-  public void writeOverhead(ClaimRef claim, Grant grant, Share share, long bytes) throws IOException {
-    Path folder = quotaFolder(claim.uid(), grant.shareKey());
-    String earlier = written(claim.uid(), grant.shareKey());
-    String text = QuotaFile.after(earlier, claim, grant, share, bytes);
+  public void writeOverhead(String uid, String shareKey, long bytes) throws IOException {
+    Path folder = quotaFolder(uid, shareKey);
+    String earlier = written(uid, shareKey);
+    String text = QuotaFile.withOverhead(earlier, bytes);
     if (Files.exists(folder.resolve(QuotaFile.NAME)) && !text.equals(earlier)) {
       DurableFile.removeLeftovers(folder, QuotaFile.NAME);
-      writeQuota(claim.uid(), grant.shareKey(), text);
+      writeQuota(uid, shareKey, text);
     }
   }
 

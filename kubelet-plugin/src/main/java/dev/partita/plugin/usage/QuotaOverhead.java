@@ -68,7 +68,7 @@ final class QuotaOverhead {
         lock.onClaim(
             share.claim().uid(),
             () -> {
-              folders.writeOverhead(share.claim(), share.grant(), share.share(), pages);
+              folders.writeOverhead(share.ref().uid(), share.ref().key(), pages);
               return true;
             });
         known = null;

@@ -35,7 +35,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -85,7 +84,7 @@ public final class UsageWatch {
   private final SampledTimes times = new SampledTimes();
   private final Map<ShareRef, ShareState> states = new HashMap<>();
   private volatile Map<ShareRef, ShareUse> current = Map.of();
-  private volatile Consumer<Map<ShareRef, ShareUse>> listener = uses -> {};
+  private final UseTotals totals = new UseTotals();
   private Watched watched = new Watched(List.of(), List.of(), Set.of(), Set.of());
   private boolean idle; // whether nobody used a card that has shares at the last whole look
   private Instant settled; // when that will have been so for long enough
@@ -118,7 +117,7 @@ public final class UsageWatch {
         () -> new ShareState(
             new QuotaOverhead(folders, store.lock()), new ShareEvents(reports),
             new ExcessAction(policy.action(), host, reports));
-    this.reports = new UsageReports(reports);
+    this.reports = new UsageReports(reports::used, totals);
     this.clock = clock;
     this.monotonicClock = monotonicClock;
     this.least = new LeastOverheads(folders.stateRoot().resolve("overheads"));
@@ -179,9 +178,9 @@ public final class UsageWatch {
     return current;
   }
 
-  /** Has a listener told of every whole look, on the thread that looks. */
-  public void tell(Consumer<Map<ShareRef, ShareUse>> whom) {
-    listener = whom;
+  /** What all readings come to, by share. */
+  public UseTotals totals() {
+    return totals;
   }
 
   private void lookOrExplain() {
@@ -250,7 +249,7 @@ public final class UsageWatch {
     idle = restful || (host.seesAll() && uses.values().stream().allMatch(use -> use.processes().isEmpty()));
     least.keep(book.least());
     current = uses;
-    listener.accept(uses);
+    totals.take(uses, used);
     judge(uses, used, now);
   }
 

@@ -10,6 +10,7 @@ import dev.partita.plugin.claimstatus.DeviceNotes.Note;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /** Describes what a share is used for, as text and as flat data. */
@@ -31,8 +32,12 @@ public final class UsageWords {
 
   private UsageWords() {}
 
-  /** For the claim's status. Figures that change all the time are not in it. */
-  public static DeviceNotes notes(ShareVerdict verdict) {
+  /**
+   * For the claim's status.
+   *
+   * @param figures in MiB, rounded up
+   */
+  public static DeviceNotes notes(ShareVerdict verdict, UseFigures figures) {
     ShareUse use = verdict.use();
     MemoryState memory = verdict.memory();
     List<Note> notes = new ArrayList<>();
@@ -68,8 +73,22 @@ public final class UsageWords {
                   DeviceCondition.WithinCoreLimit, Reason.NotMeasured,
                   "NVML does not tell what its processes use of " + use.share().card() + ": " + untold.why()));
     }
-    long up = (verdict.overheadBytes() + MIB - 1) / MIB * MIB;
-    return new DeviceNotes(Map.of(DeviceStatusData.MEMORY_OVERHEAD.key(), Bytes.quantity(up).toString()), notes);
+    return new DeviceNotes(data(figures), notes);
+  }
+
+  private static Map<String, String> data(UseFigures figures) {
+    Map<String, String> data = new TreeMap<>();
+    data.put(DeviceStatusData.MEMORY_OVERHEAD.key(), mebibytes(figures.overheadBytes()));
+    data.put(DeviceStatusData.MEMORY_USED.key(), mebibytes(figures.usedBytes()));
+    data.put(DeviceStatusData.MEMORY_PEAK.key(), mebibytes(figures.peakBytes()));
+    data.put(DeviceStatusData.PROCESSES.key(), String.valueOf(figures.processes()));
+    figures.coresPercent()
+        .ifPresent(percent -> data.put(DeviceStatusData.CORES_USED.key(), String.valueOf(percent)));
+    return data;
+  }
+
+  private static String mebibytes(long bytes) {
+    return Bytes.quantity((bytes + MIB - 1) / MIB * MIB).toString();
   }
 
   /** Reason of the condition. */

@@ -1,0 +1,83 @@
+package dev.partita.controller.resize;
+
+import dev.partita.api.Driver;
+import dev.partita.api.resize.GrantedSizes;
+import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.edge.MergePatch;
+import dev.partita.controller.watch.EventLoop;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.time.Duration;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Writes what became of asked sizes into claims, one after another on a thread of its own. */
+public final class ResizeWriter implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(ResizeWriter.class);
+  private static final Duration GATHER = Duration.ofMillis(10);
+
+  /**
+   * What is to be written.
+   *
+   * @param claim as it was decided about; any change of it since makes the write fail
+   * @param answer for the annotation {@link Driver#RESIZE_ANSWER_ANNOTATION}
+   * @param sizes empty to leave them as they are
+   */
+  public record Write(ResourceClaim claim, String answer, Optional<GrantedSizes> sizes) {}
+
+  /** Learns how a write ended, on the thread that writes. It must not block. */
+  @FunctionalInterface
+  public interface Listener {
+    /** @param version the claim's new resourceVersion; empty if the write failed */
+    void written(Write write, Optional<String> version);
+  }
+
+  private final KubernetesClient client;
+  private final ApiEdge edge;
+  private final Listener listener;
+  private final EventLoop<Write> loop;
+
+  /** Begins at once. */
+  public ResizeWriter(KubernetesClient client, ApiEdge edge, Listener listener) {
+    this.client = client;
+    this.edge = edge;
+    this.listener = listener;
+    this.loop = new EventLoop<>("resizes", GATHER, writes -> writes.forEach(this::write));
+    loop.start();
+  }
+
+  /** Writes it, soon. */
+  public void post(Write write) {
+    loop.post(write);
+  }
+
+  @Override
+  public void close() {
+    loop.close();
+  }
+
+  private void write(Write write) {
+    ResourceClaim claim = write.claim();
+    Optional<String> version = Optional.empty();
+    try {
+      MergePatch patch =
+          new MergePatch(claim.getMetadata().getResourceVersion())
+              .annotate(Driver.RESIZE_ANSWER_ANNOTATION, write.answer());
+      write.sizes().ifPresent(sizes -> patch.annotate(Driver.GRANTED_SIZES_ANNOTATION, sizes.toString()));
+      version = Optional.of(patch.apply(client, edge, claim).getMetadata().getResourceVersion());
+    } catch (RuntimeException e) {
+      if (ApiEdge.isConflict(e) || ApiEdge.isNotFound(e)) {
+        LOG.debug("claim {}: it has changed in the meantime; deciding about its size anew", name(claim));
+      } else {
+        LOG.warn("claim {}: what becomes of its size cannot be written: {}", name(claim), e.getMessage());
+      }
+    } finally {
+      listener.written(write, version);
+    }
+  }
+
+  private static String name(ResourceClaim claim) {
+    return claim.getMetadata().getNamespace() + "/" + claim.getMetadata().getName();
+  }
+}

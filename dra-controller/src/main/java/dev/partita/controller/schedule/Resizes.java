@@ -1,0 +1,178 @@
+package dev.partita.controller.schedule;
+
+import dev.partita.api.Driver;
+import dev.partita.api.resize.GrantedSizes;
+import dev.partita.controller.claim.AllocatedClaim;
+import dev.partita.controller.claim.ClaimReader;
+import dev.partita.controller.events.ClaimEvent;
+import dev.partita.controller.events.ClaimEvents;
+import dev.partita.controller.lru.LruMap;
+import dev.partita.controller.resize.ResizeDecider;
+import dev.partita.controller.resize.ResizeDecision;
+import dev.partita.controller.resize.ResizeWriter;
+import dev.partita.controller.state.ClaimLedger;
+import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Follows claims whose owners ask for another size: decides when the claim or what is free changes, and has the answer
+ * written. Whoever changes his mind all the time, and claims that wait while much is given back, cost a bounded number
+ * of decisions and writes a second. For one thread.
+ */
+final class Resizes {
+  private static final Duration BETWEEN_WRITES = Duration.ofSeconds(1);
+  private static final Duration BETWEEN_TURNS = Duration.ofSeconds(1);
+  private static final int OF_ONE_TURN = 50;
+  private static final int REMEMBERED = 10_000;
+  private static final int QUOTED = 200;
+
+  private final ClusterView view;
+  private final ClaimLedger ledger;
+  private final ResizeDecider decider;
+  private final Consumer<ResizeWriter.Write> writer;
+  private final ClaimEvents events;
+  private final Retries retries;
+  private final Clock monotonicClock;
+  private final Set<ObjectKey> waiting = new LinkedHashSet<>(); // who has waited longest stands first
+  private final Map<String, Instant> written = new LruMap<>(REMEMBERED); // by UID
+  private boolean turnIsComing;
+
+  /** @param writer is told later, by {@link #written}, how each write ended */
+  Resizes(
+      ClusterView view,
+      ClaimLedger ledger,
+      ResizeDecider decider,
+      Consumer<ResizeWriter.Write> writer,
+      ClaimEvents events,
+      Retries retries,
+      Clock monotonicClock) {
+    this.view = view;
+    this.ledger = ledger;
+    this.decider = decider;
+    this.writer = writer;
+    this.events = events;
+    this.retries = retries;
+    this.monotonicClock = monotonicClock;
+  }
+
+  /** Looks whether the claim is to have another size, and whether it can. */
+  void look(ObjectKey key) {
+    waiting.remove(key);
+    @Nullable ResourceClaim claim = view.claim(key);
+    if (claim == null || ResizeDecider.asked(claim).isEmpty() || ledger.isResizing(claim.getMetadata().getUid())) {
+      return;
+    }
+    String uid = claim.getMetadata().getUid();
+    @Nullable Instant last = written.get(uid);
+    Instant now = monotonicClock.instant();
+    if (last != null && now.isBefore(last.plus(BETWEEN_WRITES))) {
+      lookLater(key);
+      return;
+    }
+    Optional<ResizeDecision> decision = decider.decide(claim);
+    if (decision.isPresent()) {
+      if (decision.get() instanceof ResizeDecision.Waits) {
+        waiting.add(key);
+      }
+      if (!isSaid(claim, decision.get())) {
+        written.put(uid, now);
+        write(claim, decision.get());
+      }
+    }
+  }
+
+  private void write(ResourceClaim claim, ResizeDecision decision) {
+    String answer = answer(claim, decision);
+    if (decision instanceof ResizeDecision.Granted(GrantedSizes sizes, var bookings)) {
+      ledger.resize(ClaimReader.ref(claim), bookings);
+      writer.accept(new ResizeWriter.Write(claim, answer, Optional.of(sizes)));
+    } else {
+      writer.accept(new ResizeWriter.Write(claim, answer, Optional.empty()));
+    }
+    events.tell(new ClaimEvent(ClaimReader.ref(claim), reason(decision), answer, true));
+  }
+
+  private static ClaimEvent.Reason reason(ResizeDecision decision) {
+    return switch (decision) {
+      case ResizeDecision.Granted _ -> ClaimEvent.Reason.ResizeGranted;
+      case ResizeDecision.Waits _ -> ClaimEvent.Reason.ResizeWaits;
+      case ResizeDecision.Refused _ -> ClaimEvent.Reason.ResizeRefused;
+    };
+  }
+
+  private static boolean isSaid(ResourceClaim claim, ResizeDecision decision) {
+    boolean same = !(decision instanceof ResizeDecision.Granted granted)
+        || GrantedSizes.of(claim).equals(granted.sizes());
+    return same
+        && answer(claim, decision).equals(claim.getMetadata().getAnnotations().get(Driver.RESIZE_ANSWER_ANNOTATION));
+  }
+
+  /** {@code memory=12Gi,cores=40: granted}: it says to what it is the answer. */
+  private static String answer(ResourceClaim claim, ResizeDecision decision) {
+    String asked = ResizeDecider.asked(claim).orElse("");
+    return (asked.length() <= QUOTED ? asked : asked.substring(0, QUOTED) + "…") + ": " + decision.words();
+  }
+
+  /**
+   * A write came to its end.
+   *
+   * @return whether something that was taken for it is free again
+   */
+  boolean written(ResizeWriter.Write write, Optional<String> version) {
+    ResourceClaim claim = write.claim();
+    ObjectKey key = ObjectKey.of(claim);
+    String uid = claim.getMetadata().getUid();
+    if (write.sizes().isPresent()) {
+      ledger.resized(uid, version);
+      @Nullable ResourceClaim now = view.claim(key);
+      if (now != null && now.getMetadata().getUid().equals(uid) && AllocatedClaim.isAllocated(now)) {
+        var _ = ledger.observe(uid, now);
+      }
+    }
+    if (version.isEmpty()) {
+      lookLater(key);
+    }
+    return version.isEmpty() && write.sizes().isPresent();
+  }
+
+  /** Something was given back that waiting claims may have. */
+  void helps() {
+    if (!waiting.isEmpty()) {
+      comeAgain();
+    }
+  }
+
+  /** The pause is over: looks at those that have waited longest. */
+  void turn() {
+    turnIsComing = false;
+    List<ObjectKey> first = waiting.stream().limit(OF_ONE_TURN).toList();
+    boolean more = waiting.size() > first.size();
+    first.forEach(this::look);
+    if (more) {
+      comeAgain();
+    }
+  }
+
+  private void lookLater(ObjectKey key) {
+    waiting.add(key);
+    comeAgain();
+  }
+
+  private void comeAgain() {
+    if (!turnIsComing) {
+      turnIsComing = true;
+      retries.after(BETWEEN_TURNS, new WorkItem.ResizeTurn());
+    }
+  }
+}

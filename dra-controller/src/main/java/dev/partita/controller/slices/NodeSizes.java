@@ -1,0 +1,114 @@
+package dev.partita.controller.slices;
+
+import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.GrantedSize;
+import dev.partita.api.resize.GrantedSizes;
+import dev.partita.api.resize.ShareSize;
+import dev.partita.controller.booking.Account;
+import dev.partita.controller.booking.Booking;
+import dev.partita.controller.claim.AllocatedClaim;
+import dev.partita.controller.claim.AllocatedShare;
+import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.inventory.Card;
+import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.watch.ClusterView;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes into the status of GpuNodes which sizes were granted to shares that are in use there, for the nodes' plugins
+ * to put into force. For one thread.
+ */
+final class NodeSizes {
+  private static final Logger LOG = LoggerFactory.getLogger(NodeSizes.class);
+
+  private static final Duration AGAIN = Duration.ofSeconds(5);
+
+  private final KubernetesClient client;
+  private final ApiEdge edge;
+  private final ClusterView view;
+
+  NodeSizes(KubernetesClient client, ApiEdge edge, ClusterView view) {
+    this.client = client;
+    this.edge = edge;
+    this.view = view;
+  }
+
+  /**
+   * Writes the sizes if the node is to have others.
+   *
+   * @return how long to wait before looking again, if a card has not enough for all that was granted
+   */
+  Optional<Duration> tell(GpuNode node, GpuHost host) {
+    if (node.getStatus() == null) {
+      return Optional.empty(); // its plugin has not reported yet
+    }
+    Plan plan = plan(view.claimsOn(host.name()), host, node.getStatus().grantedSizes());
+    if (!plan.sizes().equals(node.getStatus().grantedSizes())) {
+      GpuNode changed = new GpuNode();
+      changed.setMetadata(node.getMetadata()); // with its version: the plugin may have written meanwhile
+      changed.setSpec(node.getSpec());
+      changed.setStatus(node.getStatus().withGrantedSizes(plan.sizes()));
+      edge.call(() -> client.resource(changed).updateStatus());
+      LOG.info("gpunode {}: its plugin is told the sizes of {} resized shares", host.name(), plan.sizes().size());
+    }
+    return plan.isWhole() ? Optional.empty() : Optional.of(AGAIN);
+  }
+
+  /**
+   * What a node's plugin is to be told.
+   *
+   * @param sizes by shareID
+   * @param isWhole whether these are all that were granted
+   */
+  record Plan(List<GrantedSize> sizes, boolean isWhole) {}
+
+  /**
+   * The sizes to tell. As long as a card has not enough for all that its claims were granted, as when two controllers
+   * have granted at once, its shares keep what was told before.
+   *
+   * @param claims that have something of the node
+   * @param told what its plugin was told before
+   */
+  static Plan plan(Collection<ResourceClaim> claims, GpuHost host, List<GrantedSize> told) {
+    List<GrantedSize> sizes = new ArrayList<>();
+    boolean whole = true;
+    for (ResourceClaim claim : claims) {
+      GrantedSizes granted = GrantedSizes.of(claim);
+      if (granted.byShareId().isEmpty()) {
+        continue;
+      }
+      for (AllocatedShare share : AllocatedClaim.shares(claim)) {
+        String id = GrantedSizes.key(share.shareId());
+        Optional<ShareSize> size = granted.ofShare(id);
+        if (size.isPresent() && isTooMuch(claims, host, share)) {
+          whole = false;
+          told.stream().filter(before -> before.shareId().equals(id)).forEach(sizes::add);
+        } else {
+          size.ifPresent(its -> sizes.add(new GrantedSize(claim.getMetadata().getUid(), id, its.toString())));
+        }
+      }
+    }
+    sizes.sort(Comparator.comparing(GrantedSize::shareId));
+    return new Plan(List.copyOf(sizes), whole);
+  }
+
+  private static boolean isTooMuch(Collection<ResourceClaim> claims, GpuHost host, AllocatedShare share) {
+    Optional<Card> card = host.cards().stream().filter(each -> each.key().equals(share.card())).findFirst();
+    Account taken = Account.EMPTY;
+    for (ResourceClaim claim : claims) {
+      for (Booking booking : AllocatedClaim.taken(claim)) {
+        taken = booking.card().equals(share.card()) ? taken.plus(booking) : taken;
+      }
+    }
+    return card.isEmpty() || taken.exceeds(card.get());
+  }
+}

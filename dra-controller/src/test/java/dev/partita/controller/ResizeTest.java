@@ -1,0 +1,199 @@
+package dev.partita.controller;
+
+import static dev.partita.controller.Cluster.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.Driver;
+import dev.partita.api.device.DeviceStatusData;
+import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.GrantedSize;
+import dev.partita.api.quota.Amounts;
+import dev.partita.api.quota.GpuQuota;
+import dev.partita.api.quota.GpuQuotaSpec;
+import dev.partita.api.resize.GrantedSizes;
+import dev.partita.api.resize.ShareSize;
+import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatusBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import io.fabric8.kubernetes.api.model.runtime.RawExtension;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class ResizeTest {
+  private static final String H200 = "NVIDIA H200";
+  private static final long CARD = 140 * GpuNodes.GIB;
+
+  private final Cluster cluster = Cluster.empty();
+
+  @AfterEach
+  void close() {
+    cluster.close();
+  }
+
+  @Test
+  void aLargerSizeIsGrantedFromWhatIsFreeOfTheCardAndItsNodeIsTold() {
+    cluster.add(GpuNodes.ready("node-0", 1, H200, CARD));
+    cluster.start();
+    String share = share("c", "8Gi");
+    ask("c", "memory=12Gi,cores=40");
+    awaitAnswer("c", "memory=12Gi,cores=40: granted");
+    ShareSize size = new ShareSize(12 * GpuNodes.GIB, 40);
+    assertThat(GrantedSizes.of(cluster.read("c")).ofShare(share)).contains(size);
+    eventually().untilAsserted(() -> assertThat(told("node-0")).containsExactly(
+        new GrantedSize(cluster.read("c").getMetadata().getUid(), GrantedSizes.key(share),
+            "memory=12Gi,cores=40")));
+    assertThat(cluster.note("c", "ResizeGranted")).contains("memory=12Gi,cores=40: granted");
+
+    cluster.release("c");
+    eventually().untilAsserted(() -> assertThat(told("node-0")).as("the share is gone").isEmpty());
+  }
+
+  @Test
+  void whatIsGrantedNobodyElseGets() {
+    cluster.add(GpuNodes.ready("node-0", 1, H200, CARD));
+    cluster.start();
+    share("c", "8Gi");
+    ask("c", "memory=100Gi");
+    awaitAnswer("c", "memory=100Gi: granted");
+    cluster.claim("other", "gpu.partita.dev", Map.of("memory", "50Gi"));
+    cluster.pod("other", "other");
+    assertThat(cluster.note("other", "Unallocatable")).isNotBlank();
+    assertThat(cluster.isAllocated("other")).isFalse();
+  }
+
+  @Test
+  void aSizeThatOthersHaveTheRestOfWaitsUntilTheyGiveItBack() {
+    cluster.add(GpuNodes.ready("node-0", 1, H200, CARD));
+    cluster.start();
+    share("c", "8Gi");
+    share("other", "120Gi");
+    ask("c", "memory=30Gi");
+    assertThat(awaitAnswer("c", "memory=30Gi: waits: "))
+        .contains("card gpu-0 of node node-0 has ", " beside what others")
+        .contains("the claim would have 30 GiB");
+    assertThat(GrantedSizes.isOn(cluster.read("c"))).isFalse();
+    cluster.release("other");
+    awaitAnswer("c", "memory=30Gi: granted");
+  }
+
+  @Test
+  void coresThatOthersHaveAreWaitedForLikewise() {
+    cluster.add(GpuNodes.ready("node-0", 1, H200, CARD));
+    cluster.start();
+    share("c", "8Gi");
+    cluster.claim("other", "gpu.partita.dev", Map.of("memory", "8Gi", "cores", "70"));
+    cluster.pod("other", "other");
+    cluster.result("other");
+    ask("c", "cores=40");
+    assertThat(awaitAnswer("c", "cores=40: waits: "))
+        .contains("30 % cores beside what others have, and the claim would have 40 %");
+  }
+
+  @Test
+  void aSmallerSizeCountsOnceItsNodeSaysThatItIsInForce() {
+    cluster.add(GpuNodes.ready("node-0", 1, H200, CARD));
+    cluster.start();
+    share("c", "100Gi");
+    ask("c", "memory=20Gi");
+    awaitAnswer("c", "memory=20Gi: granted");
+    cluster.claim("other", "gpu.partita.dev", Map.of("memory", "100Gi"));
+    cluster.pod("other", "other");
+    assertThat(cluster.note("other", "Unallocatable")).as("processes may hold the 100 GiB yet").isNotBlank();
+    saysInForce("c", "memory=20Gi,cores=0");
+    cluster.result("other");
+  }
+
+  @Test
+  void aQuotaHoldsForWhatAClaimGrowsTo() {
+    cluster.add(GpuNodes.ready("node-0", 1, H200, CARD));
+    cluster.labelNamespace("team", "a");
+    GpuQuota quota = new GpuQuota();
+    quota.getMetadata().setName("team-a");
+    quota.setSpec(new GpuQuotaSpec(new LabelSelectorBuilder().addToMatchLabels("team", "a").build(),
+        List.of(new GpuQuotaSpec.Limit("", List.of(), null, new Amounts(new Quantity("20Gi"), null, null, null),
+            Amounts.UNLIMITED))));
+    cluster.client.resource(quota).create();
+    cluster.start();
+    share("c", "8Gi");
+    ask("c", "memory=30Gi");
+    assertThat(awaitAnswer("c", "memory=30Gi: waits: ")).contains("namespace quota");
+    ask("c", "memory=20Gi");
+    awaitAnswer("c", "memory=20Gi: granted");
+  }
+
+  @Test
+  void whatCanNeverBeHadIsRefusedWithTheReason() {
+    cluster.add(GpuNodes.ready("node-0", 2, H200, CARD));
+    cluster.start();
+    share("c", "8Gi");
+    ask("c", "memory=1Ti");
+    assertThat(awaitAnswer("c", "memory=1Ti: refused: ")).contains("GiB for shares");
+    ask("c", "left.memory=9Gi");
+    assertThat(awaitAnswer("c", "left.memory=9Gi: refused: ")).contains("no share for request left, but for gpu");
+    ask("c", "plenty");
+    assertThat(awaitAnswer("c", "plenty: refused: ")).contains("write memory=12Gi,cores=40");
+    cluster.holdWholeCard("whole");
+    ask("whole", "memory=9Gi");
+    assertThat(awaitAnswer("whole", "memory=9Gi: refused: ")).contains("whole cards and MIG instances keep their size");
+    assertThat(GrantedSizes.isOn(cluster.read("c"))).isFalse();
+  }
+
+  @Test
+  void whatWasGrantedToAnEarlierAllocationMeansNothingToTheNext() {
+    cluster.add(GpuNodes.ready("node-0", 1, H200, CARD));
+    cluster.start();
+    share("c", "8Gi");
+    ask("c", "memory=100Gi");
+    awaitAnswer("c", "memory=100Gi: granted");
+    GrantedSizes before = GrantedSizes.of(cluster.read("c"));
+    ask("c", "memory=8Gi");
+    awaitAnswer("c", "memory=8Gi: granted");
+    cluster.release("c");
+    cluster.pod("c2", "c");
+    DeviceRequestAllocationResult again = cluster.result("c");
+    assertThat(before.ofShare(again.getShareID())).isEmpty();
+    cluster.claim("other", "gpu.partita.dev", Map.of("memory", "120Gi"));
+    cluster.pod("other", "other");
+    cluster.result("other");
+  }
+
+  /** A share that a pod of the same name has; its ID. */
+  private String share(String name, String memory) {
+    cluster.claim(name, "gpu.partita.dev", Map.of("memory", memory));
+    cluster.pod(name, name);
+    return Objects.requireNonNull(cluster.result(name).getShareID());
+  }
+
+  private void ask(String claim, String size) {
+    cluster.client.resources(ResourceClaim.class).inNamespace("default").withName(claim)
+        .edit(read -> new ResourceClaimBuilder(read).editMetadata()
+            .addToAnnotations(Driver.RESIZE_ANNOTATION, size).endMetadata().build());
+  }
+
+  private String awaitAnswer(String claim, String begins) {
+    return eventually().until(
+        () -> String.valueOf(cluster.read(claim).getMetadata().getAnnotations().get(Driver.RESIZE_ANSWER_ANNOTATION)),
+        answer -> answer.startsWith(begins));
+  }
+
+  private List<GrantedSize> told(String node) {
+    return Objects.requireNonNull(cluster.client.resources(GpuNode.class).withName(node).get()).getStatus()
+        .grantedSizes();
+  }
+
+  /** What the plugin does when the claim's share has that size. */
+  private void saysInForce(String claim, String size) {
+    DeviceRequestAllocationResult result = cluster.result(claim);
+    cluster.client.resource(new ResourceClaimBuilder(cluster.read(claim)).editStatus()
+        .withDevices(new AllocatedDeviceStatusBuilder().withDriver(Driver.NAME).withPool(result.getPool())
+            .withDevice(result.getDevice()).withShareID(result.getShareID())
+            .withData(new RawExtension(Map.of(DeviceStatusData.SIZE_IN_FORCE.key(), size))).build())
+        .endStatus().build()).updateStatus();
+  }
+}

@@ -1,0 +1,256 @@
+package dev.partita.plugin.resize;
+
+import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.node.GrantedSize;
+import dev.partita.plugin.allocation.AllocationDecoder;
+import dev.partita.plugin.checkpoint.Checkpoint;
+import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.claim.Share;
+import dev.partita.plugin.claimstatus.ClaimReports;
+import dev.partita.plugin.inventory.Inventory;
+import dev.partita.plugin.kube.ApiCalls;
+import dev.partita.plugin.loop.Loops;
+import dev.partita.plugin.loop.PeriodicLoop;
+import dev.partita.plugin.prepare.ClaimPreparer;
+import dev.partita.plugin.prepare.ClaimReader;
+import dev.partita.plugin.usage.measure.ShareRef;
+import dev.partita.plugin.usage.verdict.ShareUse;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.io.IOException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Puts sizes into force that the controller grants to shares while containers use them: it writes the next generation
+ * of their quota files, which the hook library reads at the next allocation. The node learns of a grant by its
+ * GpuNode's status; what the claim has then is read from the claim itself.
+ *
+ * <p>A smaller size waits until the share's processes hold no more than that. Then containers are held to it, and only
+ * if that is still so {@link #VERIFIED_AFTER} later it is in force, so that others may get the difference: meanwhile an
+ * allocation may have come through that began under the larger size.
+ */
+public final class ShareResizer {
+  private static final Logger LOG = LoggerFactory.getLogger(ShareResizer.class);
+
+  /** API calls and files of all claims, when the API server is slow. */
+  private static final Duration ALLOWED = Duration.ofMinutes(10);
+
+  private static final Duration IDLE = Duration.ofHours(1); // a GpuNode that changes wakes it
+  private static final Duration BETWEEN_TRIES = Duration.ofSeconds(1);
+
+  /**
+   * What the node knows.
+   *
+   * @param pool of its devices
+   * @param told sizes that were granted; empty as long as nobody has said
+   * @param inventory its cards
+   * @param spec its knobs
+   * @param uses what shares are used for
+   */
+  public record NodeState(
+      String pool,
+      Supplier<Optional<List<GrantedSize>>> told,
+      Supplier<Inventory> inventory,
+      Supplier<GpuNodeSpec> spec,
+      Supplier<Map<ShareRef, ShareUse>> uses) {}
+
+  /** Two looks at what shares hold. */
+  private static final Duration VERIFIED_AFTER = Duration.ofSeconds(3);
+
+  /**
+   * A claim whose containers are held to less already than its record says.
+   *
+   * @param to what it is to become
+   * @param since when, by the loop's clock
+   */
+  private record Tightened(PreparedClaim to, Instant since) {}
+
+  /**
+   * A claim that is as it was told.
+   *
+   * @param record as it was prepared then
+   * @param sizes that were told of it, by shareID
+   */
+  private record Settled(PreparedClaim record, Map<String, String> sizes) {}
+
+  private final NodeState node;
+  private final Checkpoint checkpoint;
+  private final ClaimReader api;
+  private final ClaimPreparer preparer;
+  private final ClaimReports reports;
+  private final Clock clock;
+  private final Map<String, Settled> settled = new HashMap<>();
+  private final Map<String, Tightened> tightened = new HashMap<>();
+  private final Map<String, String> waits = new HashMap<>();
+
+  /**
+   * @param preparer writes a claim's files
+   * @param monotonicClock for how long something lasts
+   */
+  public ShareResizer(
+      NodeState node,
+      Checkpoint checkpoint,
+      ClaimReader api,
+      ClaimPreparer preparer,
+      ClaimReports reports,
+      Clock monotonicClock) {
+    this.node = node;
+    this.checkpoint = checkpoint;
+    this.api = api;
+    this.preparer = preparer;
+    this.reports = reports;
+    this.clock = monotonicClock;
+  }
+
+  /** Begins; what it gives back is to be {@linkplain PeriodicLoop#soon told} when sizes may have changed. */
+  public PeriodicLoop start(Loops loops) {
+    return loops.make("resize", ALLOWED, this::turn).start();
+  }
+
+  private Duration turn() throws IOException {
+    Optional<List<GrantedSize>> told = node.told().get();
+    if (told.isEmpty()) {
+      return IDLE;
+    }
+    Map<String, Map<String, String>> byClaim = new HashMap<>();
+    told.get().forEach(size -> byClaim.computeIfAbsent(size.claimUid(), uid -> new TreeMap<>()).put(size.shareId(),
+        size.size()));
+    List<PreparedClaim> records = checkpoint.readAll();
+    Set<String> there = records.stream().map(record -> record.claim().uid()).collect(Collectors.toSet());
+    settled.keySet().retainAll(there);
+    tightened.keySet().retainAll(there);
+    waits.keySet().retainAll(there);
+    boolean done = true;
+    for (PreparedClaim record : records) {
+      Map<String, String> sizes = byClaim.getOrDefault(record.claim().uid(), Map.of());
+      if (!isSettled(record, sizes)) {
+        done &= tryToResize(record, sizes);
+      }
+    }
+    return done ? IDLE : BETWEEN_TRIES;
+  }
+
+  /** A claim that was never resized needs no look; of any other the files are written once by each plugin. */
+  private boolean isSettled(PreparedClaim record, Map<String, String> sizes) {
+    @Nullable Settled last = settled.get(record.claim().uid());
+    if (last != null && last.sizes().equals(sizes) && last.record().equals(record)) {
+      return true;
+    }
+    return sizes.isEmpty()
+        && record.grants().stream().allMatch(grant -> grant.share().flatMap(Share::resized).isEmpty());
+  }
+
+  /** How a try ended. */
+  private sealed interface Try {
+    record Done() implements Try {}
+
+    /** It goes on by itself. */
+    record UnderWay() implements Try {}
+
+    /** @param why for people */
+    record Waits(String why) implements Try {}
+  }
+
+  private boolean tryToResize(PreparedClaim record, Map<String, String> sizes) {
+    ClaimRef claim = record.claim();
+    try {
+      return switch (resize(record, sizes)) {
+        case Try.Done _ -> {
+          waits.remove(claim.uid());
+          yield true;
+        }
+        case Try.UnderWay _ -> false;
+        case Try.Waits(String why) -> {
+          if (!why.equals(waits.put(claim.uid(), why))) {
+            LOG.info("claim {}: its new size waits: {}", claim, why);
+            reports.resizeWaits(claim, why);
+          }
+          yield false;
+        }
+      };
+    } catch (KubernetesClientException e) {
+      LOG.warn("claim {}: its new size is not in force yet; trying again: {}", claim, ApiCalls.explain(e));
+    } catch (IOException | IllegalStateException e) {
+      LOG.warn("claim {}: its new size is not in force yet; trying again: {}", claim, e.toString());
+    }
+    return false;
+  }
+
+  private Try resize(PreparedClaim record, Map<String, String> sizes) throws IOException {
+    Optional<ResourceClaim> claim = api.claim(record.claim());
+    if (claim.isEmpty()
+        || !AllocationDecoder.deviceKeys(record.grants())
+            .equals(AllocationDecoder.deviceKeys(claim.get(), node.pool()))) {
+      return new Try.Done(); // kubelet has it released, or prepared anew
+    }
+    if (!(node.inventory().get() instanceof Inventory.Cards cards)) {
+      return new Try.Waits("no driver answers");
+    }
+    return switch (AllocationDecoder.read(claim.get(), node.pool(), cards, node.spec().get())) {
+      case AllocationDecoder.Refused(String reason) -> new Try.Waits(reason);
+      case AllocationDecoder.Granted(List<Grant> grants) -> resize(record, grants, sizes);
+    };
+  }
+
+  private Try resize(PreparedClaim record, List<Grant> grants, Map<String, String> sizes) throws IOException {
+    String uid = record.claim().uid();
+    switch (ResizedClaim.of(record, grants, grant -> held(record, grant))) {
+      case ResizedClaim.Same _ -> {
+        return ended(preparer.writeSizes(record, record), record, sizes);
+      }
+      case ResizedClaim.Waits(String why) -> {
+        return tightened.remove(uid) == null
+            ? new Try.Waits(why)
+            : preparer.writeSizes(record, record).<Try>map(Try.Waits::new).orElseGet(() -> new Try.Waits(why));
+      }
+      case ResizedClaim.Changed(PreparedClaim changed, boolean isSmaller) -> {
+        if (isSmaller) {
+          @Nullable Tightened before = tightened.get(uid);
+          if (before == null || !before.to().equals(changed)) {
+            tightened.put(uid, new Tightened(changed, clock.instant()));
+            return preparer.writeSizes(record, changed).<Try>map(Try.Waits::new).orElseGet(Try.UnderWay::new);
+          }
+          if (clock.instant().isBefore(before.since().plus(VERIFIED_AFTER))) {
+            return new Try.UnderWay();
+          }
+        }
+        Try end = ended(preparer.resize(record, changed), changed, sizes);
+        if (end instanceof Try.Done) {
+          LOG.info("claim {}: resized: {}", record.claim(), sizes);
+          reports.resized(changed);
+        }
+        return end;
+      }
+    }
+  }
+
+  private Try ended(Optional<String> wait, PreparedClaim as, Map<String, String> sizes) {
+    if (wait.isPresent()) {
+      return new Try.Waits(wait.get());
+    }
+    tightened.remove(as.claim().uid());
+    settled.put(as.claim().uid(), new Settled(as, sizes));
+    return new Try.Done();
+  }
+
+  /** Bytes that processes hold of a share: by NVML, or by its ledger where that has more. */
+  private long held(PreparedClaim record, Grant grant) {
+    @Nullable ShareUse use = node.uses().get().get(new ShareRef(record.claim().uid(), grant.shareKey()));
+    return use == null ? 0 : Math.max(use.bytes(), use.ledger().grantedBytes());
+  }
+}

@@ -1,0 +1,141 @@
+package dev.partita.plugin;
+
+import static dev.partita.plugin.TestClaims.claim;
+import static dev.partita.plugin.TestClaims.share;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.partita.api.Driver;
+import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.GrantedSize;
+import dev.partita.api.resize.GrantedSizes;
+import dev.partita.api.resize.ShareSize;
+import io.fabric8.kubernetes.api.model.events.v1.Event;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+/** A share gets another size while a process in its container uses it. */
+@EnableKubernetesMockClient(crud = true)
+class ResizeInAContainerTest {
+  private static final Duration SOON = Duration.ofSeconds(60);
+  private static final long GIB = 1L << 30;
+
+  @SuppressWarnings("NullAway.Init") // set by the extension
+  KubernetesClient client;
+
+  @Test
+  void aLargerShareIsHadAtOnceAndASmallerOneOnceItsProcessesHoldNoMore() throws Exception {
+    try (TestNode node = TestNode.withCards("node-r", "h200x1")) {
+      assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
+      try (KubeletPlugin _ = TestNode.start(settings(node), client)) {
+        ResourceClaim claim = client.resource(claim("c", share("node-r", "gpu", 0, "8Gi", ""))).create();
+        TestContainer container = TestContainer.of(node, claim);
+        try (TestContainer.Running _ = container.hold("4Gi")) {
+          assertThat(container.run("alloc", "6Gi")).contains("CUDA_ERROR_OUT_OF_MEMORY");
+          grant(claim, new ShareSize(12 * GIB, 40));
+          await().atMost(SOON).until(() -> quota(node, claim), text -> text.contains("memory 12884901888\n"));
+          assertThat(quota(node, claim)).contains("cores 40\n");
+          assertThat(container.run("alloc", "6Gi")).as("beside the process that was there before")
+              .contains("CUDA_SUCCESS");
+          awaitInForce("memory=12Gi,cores=40");
+
+          grant(claim, new ShareSize(2 * GIB, 40));
+          await().atMost(SOON).untilAsserted(() -> assertThat(note("ResizeWaits"))
+              .matches(
+                  "its processes hold 4\\.\\d GiB of GPU-\\S+; it has 2 GiB there once they hold no more than that"));
+          assertThat(quota(node, claim)).as("it keeps what it has meanwhile").contains("memory 12884901888\n");
+        }
+        await().atMost(SOON).until(() -> quota(node, claim), text -> text.contains("memory 2147483648\n"));
+        awaitInForce("memory=2Gi,cores=40");
+        assertThat(container.run("alloc", "3Gi")).contains("CUDA_ERROR_OUT_OF_MEMORY");
+      }
+      // what was granted while no plugin ran
+      ResourceClaim claim = read();
+      grant(claim, new ShareSize(3 * GIB, 40));
+      try (KubeletPlugin _ = TestNode.start(settings(node), client)) {
+        await().atMost(SOON).until(() -> quota(node, claim), text -> text.contains("memory 3221225472\n"));
+        awaitInForce("memory=3Gi,cores=40");
+      }
+    }
+  }
+
+  @Test
+  void aShareThatIsPreparedAfterItWasResizedHasItsNewSize() throws Exception {
+    try (TestNode node = TestNode.withCards("node-r", "h200x1");
+        KubeletPlugin _ = TestNode.start(settings(node), client)) {
+      ResourceClaim claim = client.resource(claim("c", share("node-r", "gpu", 0, "8Gi", ""))).create();
+      grant(claim, new ShareSize(12 * GIB, 0));
+      node.prepare(claim);
+      assertThat(quota(node, claim)).contains("memory 12884901888\n");
+      awaitInForce("memory=12Gi,cores=0");
+    }
+  }
+
+  @Test
+  void aSizeThatTheCardHasNotIsNeverInForce() throws Exception {
+    try (TestNode node = TestNode.withCards("node-r", "h200x1");
+        KubeletPlugin _ = TestNode.start(settings(node), client)) {
+      ResourceClaim claim = client.resource(claim("c", share("node-r", "gpu", 0, "8Gi", ""))).create();
+      node.prepare(claim);
+      ResourceClaim other = client.resource(claim("other", share("node-r", "gpu", 0, "100Gi", ""))).create();
+      node.prepare(other);
+      grant(claim, new ShareSize(100 * GIB, 0));
+      await().atMost(SOON).untilAsserted(
+          () -> assertThat(note("ResizeWaits")).contains("with this claim its shares would hold"));
+      assertThat(quota(node, claim)).contains("memory 8589934592\n");
+    }
+  }
+
+  /** What the controller does. */
+  private void grant(ResourceClaim claim, ShareSize size) {
+    String share = claim.getStatus().getAllocation().getDevices().getResults().getFirst().getShareID();
+    client.resources(ResourceClaim.class).inNamespace("default").withName(claim.getMetadata().getName())
+        .edit(read -> new ResourceClaimBuilder(read).editMetadata().addToAnnotations(Driver.GRANTED_SIZES_ANNOTATION,
+            new GrantedSizes(Map.of(share, size)).toString()).endMetadata().build());
+    await().atMost(SOON).ignoreExceptions()
+        .until(() -> client.resources(GpuNode.class).withName("node-r").editStatus(node -> {
+          node.setStatus(node.getStatus().withGrantedSizes(
+              List.of(new GrantedSize(claim.getMetadata().getUid(), GrantedSizes.key(share), size.toString()))));
+          return node;
+        }) != null);
+  }
+
+  private void awaitInForce(String size) {
+    await().atMost(SOON).untilAsserted(() -> {
+      var devices = read().getStatus().getDevices();
+      assertThat(devices).isNotEmpty();
+      assertThat(String.valueOf(devices.getFirst().getData())).contains("sizeInForce=" + size);
+    });
+  }
+
+  private ResourceClaim read() {
+    return Objects.requireNonNull(
+        client.resources(ResourceClaim.class).inNamespace("default").withName("c").get());
+  }
+
+  private String note(String reason) {
+    return client.events().v1().events().inNamespace("default").list().getItems().stream()
+        .filter(event -> reason.equals(event.getReason())).map(Event::getNote).findFirst().orElse("");
+  }
+
+  private static PluginSettings settings(TestNode node) throws IOException {
+    return TestContainer.settings(node, "--usage-period=0.1");
+  }
+
+  private static String quota(TestNode node, ResourceClaim claim) throws IOException {
+    String uid = claim.getMetadata().getUid();
+    String key = claim.getStatus().getAllocation().getDevices().getResults().getFirst().getShareID();
+    return Files.readString(Path.of(node.root.toString(), "state", "shares", uid, key, "quota"));
+  }
+}

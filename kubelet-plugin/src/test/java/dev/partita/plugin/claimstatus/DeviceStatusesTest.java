@@ -1,0 +1,61 @@
+package dev.partita.plugin.claimstatus;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.device.DeviceStatusData;
+import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.Grants;
+import dev.partita.plugin.claim.PreparedClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatus;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import io.fabric8.kubernetes.api.model.runtime.RawExtension;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+class DeviceStatusesTest {
+  private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
+
+  private final PreparedClaim prepared =
+      new PreparedClaim(new ClaimRef("default", "claim", "0b5e8a9e-0000-4000-8000-000000000001"),
+          PreparedClaim.Phase.COMPLETED, "boot", List.of(Grants.share("a", 0, "key", 8, 25)), Map.of(), false);
+  private final AllocatedDeviceStatus first = status(new ResourceClaim(), Map.of()).getFirst();
+
+  @Test
+  void aPeakThatThePluginBeforeHasToldIsKept() {
+    assertThat(peakAfter("5000Mi", "1000Mi")).isEqualTo("5000Mi");
+    assertThat(peakAfter("5000Mi", "6000Mi")).isEqualTo("6000Mi");
+  }
+
+  @Test
+  void aPeakThatIsNoAmountGivesWay() {
+    assertThat(peakAfter("much", "1000Mi")).isEqualTo("1000Mi");
+  }
+
+  @Test
+  void figuresStayWhenNothingIsToldOfThem() {
+    assertThat(data(status(claim("5000Mi"), Map.of())).get("memoryPeak")).isEqualTo("5000Mi");
+  }
+
+  private Object peakAfter(String told, String now) {
+    DeviceNotes notes = new DeviceNotes(Map.of(DeviceStatusData.MEMORY_PEAK.key(), now), List.of());
+    return Objects.requireNonNull(data(status(claim(told), Map.of("key", notes))).get("memoryPeak"));
+  }
+
+  /** A claim whose status has this peak. */
+  private ResourceClaim claim(String peak) {
+    first.setData(new RawExtension(Map.of(DeviceStatusData.MEMORY_PEAK.key(), peak)));
+    return new ResourceClaimBuilder().withNewStatus().withDevices(first).endStatus().build();
+  }
+
+  private List<AllocatedDeviceStatus> status(ResourceClaim claim, Map<String, DeviceNotes> notes) {
+    return new DeviceStatuses(claim, prepared, "node", NOW).wanted(notes);
+  }
+
+  private static Map<?, ?> data(List<AllocatedDeviceStatus> devices) {
+    return (Map<?, ?>) ((RawExtension) devices.getFirst().getData()).getValue();
+  }
+}

@@ -1,0 +1,127 @@
+package dev.partita.plugin.usage;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.Grants;
+import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.claimstatus.DeviceNotes;
+import dev.partita.plugin.usage.measure.CardTime;
+import dev.partita.plugin.usage.measure.ProcessIdentity;
+import dev.partita.plugin.usage.measure.WatchedShare;
+import dev.partita.plugin.usage.verdict.CoreState;
+import dev.partita.plugin.usage.verdict.CoreUse;
+import dev.partita.plugin.usage.verdict.MemoryState;
+import dev.partita.plugin.usage.verdict.ProcessUse;
+import dev.partita.plugin.usage.verdict.ShareUse;
+import dev.partita.plugin.usage.verdict.ShareVerdict;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class UsageReportsTest {
+  private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+  private static final long MIB = 1L << 20;
+  private static final long SECOND = 1_000_000_000;
+  private static final long OVERHEAD = 300 * MIB;
+  private static final double UNTOLD = -1;
+  private static final MemoryState HELD = new MemoryState.Held();
+
+  private final WatchedShare share = share();
+  private final UseTotals totals = new UseTotals();
+  private final List<Map<String, String>> written = new ArrayList<>();
+  private final List<DeviceNotes> notes = new ArrayList<>();
+  private final UsageReports reports = new UsageReports((claim, shares) -> {
+    assertThat(shares).containsOnlyKeys(share.ref().key());
+    notes.add(shares.get(share.ref().key()));
+    written.add(notes.getLast().data());
+  }, totals);
+
+  @Test
+  void aShareThatIsUsedSaysHowMuchAndByHowManyProcesses() {
+    look(0, HELD, UNTOLD, 1000, 500);
+    assertThat(written).containsExactly(
+        Map.of("memoryUsed", "1500Mi", "memoryPeak", "1500Mi", "memoryOverhead", "300Mi", "processes", "2"));
+  }
+
+  @Test
+  void figuresFollowOnceAMinuteAndOnlyWhenOneChangedByMuch() {
+    look(0, HELD, UNTOLD, 1000);
+    for (int second = 1; second <= 85; second++) {
+      look(second, HELD, UNTOLD, 1000 + second * 10);
+    }
+    assertThat(written).extracting(data -> data.get("memoryUsed")).containsExactly("1000Mi", "1600Mi");
+    for (int second = 86; second < 299; second++) {
+      look(second, HELD, UNTOLD, 1850);
+    }
+    assertThat(written).as("250 MiB of 8 GiB is little").hasSize(2);
+    look(299, HELD, UNTOLD, 1856);
+    assertThat(written).as("256 MiB is much").hasSize(3);
+  }
+
+  @Test
+  void thePeakStaysWhenMemoryIsGivenBack() {
+    look(0, HELD, UNTOLD, 1000);
+    look(10, HELD, UNTOLD, 5000);
+    look(60, HELD, UNTOLD);
+    assertThat(written.getLast()).contains(Map.entry("memoryUsed", "0"), Map.entry("memoryPeak", "5000Mi"),
+        Map.entry("processes", "0"));
+  }
+
+  @Test
+  void coresAreWhatItHadOfTheCardSinceTheReportBefore() {
+    look(0, HELD, UNTOLD, 1000);
+    assertThat(written.getLast()).as("not measured yet").doesNotContainKey("coresUsed");
+    for (int second = 1; second <= 60; second++) {
+      look(second, HELD, second <= 30 ? 1.0 : 0.0, 1000);
+    }
+    assertThat(written.getLast()).containsEntry("coresUsed", "50");
+    for (int second = 61; second <= 120; second++) {
+      look(second, HELD, 0.25, 1000);
+    }
+    assertThat(written.getLast()).containsEntry("coresUsed", "25");
+  }
+
+  @Test
+  void aChangedConditionIsToldAfterAFewSeconds() {
+    look(0, HELD, UNTOLD, 1000);
+    for (int second = 1; second <= 5; second++) {
+      look(second, new MemoryState.OverheadBeyond(MIB), UNTOLD, 1000);
+    }
+    assertThat(notes).hasSize(2);
+    assertThat(notes.getLast().conditions().getFirst().status()).isEqualTo("False");
+  }
+
+  /**
+   * One look at the share.
+   *
+   * @param busy part of the card's time that its first process had of the second before; {@link #UNTOLD} if the card's
+   *        samples are not followed
+   * @param mib held by each of its processes
+   */
+  private void look(int second, MemoryState memory, double busy, int... mib) {
+    List<ProcessUse> processes = new ArrayList<>();
+    for (int i = 0; i < mib.length; i++) {
+      long nanos = i == 0 && busy != UNTOLD ? Math.round(busy * SECOND) : 0;
+      processes.add(new ProcessUse(new ProcessIdentity(i + 1, 1), mib[i] * MIB, mib[i] * MIB, 0, 0, true, nanos));
+    }
+    ShareUse use =
+        new ShareUse(share, processes, ShareUse.LedgerTotals.NONE, new CoreState.Unused(), Set.of(), memory);
+    Map<String, CardTime> times =
+        busy == UNTOLD ? Map.of() : Map.of(share.card(), new CardTime(SECOND, Map.of(), ""));
+    totals.take(Map.of(share.ref(), use), times);
+    reports.tell(List.of(new ShareVerdict(use, memory, new CoreUse.NotLimited(), OVERHEAD)),
+        Set.of(share.ref().uid()), START.plusSeconds(second));
+  }
+
+  private static WatchedShare share() {
+    ClaimRef claim = new ClaimRef("default", "claim", "0b5e8a9e-0000-4000-8000-000000000001");
+    PreparedClaim prepared =
+        new PreparedClaim(claim, PreparedClaim.Phase.COMPLETED, "boot", List.of(Grants.share("a", 0, "key", 8, 25)),
+            Map.of(), false);
+    return WatchedShare.of(List.of(prepared)).getFirst();
+  }
+}
