@@ -16,6 +16,7 @@ import dev.partita.cli.rightsizing.ReportCommand;
 import dev.partita.cli.shell.CompletionCommand;
 import dev.partita.cli.shell.ManCommand;
 import dev.partita.cli.top.TopCommand;
+import dev.partita.cli.trail.LogsCommand;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -34,7 +35,7 @@ import picocli.CommandLine.Spec;
     version = "partita 0.1.0-SNAPSHOT",
     subcommands = {DemoCommand.class, ClusterCommand.class, ConvertCommand.class, ExplainCommand.class,
       TopCommand.class, ReportCommand.class, ResizeCommand.class, CordonCommand.class, UncordonCommand.class,
-      DoctorCommand.class,
+      DoctorCommand.class, LogsCommand.class,
       CompletionCommand.class, ManCommand.class,
       SimulateCommand.class, BenchCommand.class},
     synopsisSubcommandLabel = "COMMAND",

@@ -2,6 +2,7 @@ package dev.partita.cli.connection;
 
 import dev.partita.cli.command.CommandFailure;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.net.ConnectException;
 import java.net.HttpURLConnection;
 import java.util.Optional;
 
@@ -58,6 +59,9 @@ public final class ClusterAnswers {
   private static String rootOf(Throwable failure) {
     Throwable root = failure;
     for (int depth = 0; depth < 20 && root.getCause() != null; depth++) {
+      if (root instanceof ConnectException && root.getMessage() == null) {
+        return "the connection is refused"; // what the JDK's client has below it says less
+      }
       root = root.getCause();
     }
     return root.getMessage() == null ? root.getClass().getSimpleName() : root.getMessage();

@@ -38,6 +38,8 @@ class ConnectionTest {
   void aClusterThatDoesNotAnswerIsOneLineThatSaysWhatToLookAt(@TempDir Path folder) throws IOException {
     assertOneLine(CommandRun.of("explain", "pod", "p", "--kubeconfig", kubeconfig(folder)), 1, "partita: ",
         "the API server cannot be asked");
+    assertOneLine(CommandRun.of("top", "--kubeconfig", kubeconfig(folder)), 1,
+        "partita: no API server answers: the connection is refused; is the cluster up");
   }
 
   @Test

@@ -52,7 +52,7 @@ class FleetTest {
         new dev.partita.api.node.GpuNodeStatus(1, "1x h200", "580", "13.0", "0", null, status.gpus(),
             List.of(new HeldClaim("gone", "team", "gone", HeldClaim.Reason.ClaimGone,
                 List.of(HeldDevice.share("GPU-n-0", 8 * GIB, 10)), "2026-01-01T00:00:00Z")),
-            status.conditions()));
+            List.of(), status.conditions()));
     assertThat(card(fleet(node), 0).memorySold()).isEqualTo(8 * GIB);
     assertThat(card(fleet(node), 0).memoryFree()).isEqualTo(132 * GIB);
   }

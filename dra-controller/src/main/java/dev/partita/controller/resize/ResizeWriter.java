@@ -1,7 +1,6 @@
 package dev.partita.controller.resize;
 
 import dev.partita.api.Driver;
-import dev.partita.api.resize.GrantedSizes;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.edge.MergePatch;
 import dev.partita.controller.watch.EventLoop;
@@ -21,10 +20,10 @@ public final class ResizeWriter implements AutoCloseable {
    * What is to be written.
    *
    * @param claim as it was decided about; any change of it since makes the write fail
+   * @param decision what was decided
    * @param answer for the annotation {@link Driver#RESIZE_ANSWER_ANNOTATION}
-   * @param sizes empty to leave them as they are
    */
-  public record Write(ResourceClaim claim, String answer, Optional<GrantedSizes> sizes) {}
+  public record Write(ResourceClaim claim, ResizeDecision decision, String answer) {}
 
   /** Learns how a write ended, on the thread that writes. It must not block. */
   @FunctionalInterface
@@ -64,7 +63,9 @@ public final class ResizeWriter implements AutoCloseable {
       MergePatch patch =
           new MergePatch(claim.getMetadata().getResourceVersion())
               .annotate(Driver.RESIZE_ANSWER_ANNOTATION, write.answer());
-      write.sizes().ifPresent(sizes -> patch.annotate(Driver.GRANTED_SIZES_ANNOTATION, sizes.toString()));
+      if (write.decision() instanceof ResizeDecision.Granted granted) {
+        patch.annotate(Driver.GRANTED_SIZES_ANNOTATION, granted.sizes().toString());
+      }
       version = Optional.of(patch.apply(client, edge, claim).getMetadata().getResourceVersion());
     } catch (RuntimeException e) {
       if (ApiEdge.isConflict(e) || ApiEdge.isNotFound(e)) {

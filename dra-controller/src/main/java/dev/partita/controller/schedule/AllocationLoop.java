@@ -288,6 +288,7 @@ public final class AllocationLoop implements AutoCloseable {
       case WorkItem.Finished(ObjectKey pod, boolean failed) -> finished(pod, failed, pods);
       case WorkItem.ResizeWritten(ResizeWriter.Write write, Optional<String> version) ->
           helpsIf(resizes.written(write, version));
+      case WorkItem.ResizeAgain(ObjectKey claim) -> resizes.again(claim);
       case WorkItem.ResizeTurn _ -> resizes.turn();
       case WorkItem.Explain _ -> throw new IllegalArgumentException("is for the whole batch: " + item);
     }

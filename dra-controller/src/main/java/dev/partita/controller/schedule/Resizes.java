@@ -11,6 +11,7 @@ import dev.partita.controller.resize.ResizeDecider;
 import dev.partita.controller.resize.ResizeDecision;
 import dev.partita.controller.resize.ResizeWriter;
 import dev.partita.controller.state.ClaimLedger;
+import dev.partita.controller.watch.Backoff;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -34,6 +35,7 @@ final class Resizes {
   private static final Duration BETWEEN_WRITES = Duration.ofSeconds(1);
   private static final Duration BETWEEN_TURNS = Duration.ofSeconds(1);
   private static final int OF_ONE_TURN = 50;
+  private static final int MOST_DOUBLINGS = 6;
   private static final int REMEMBERED = 10_000;
   private static final int QUOTED = 200;
 
@@ -46,6 +48,7 @@ final class Resizes {
   private final Clock monotonicClock;
   private final Set<ObjectKey> waiting = new LinkedHashSet<>(); // who has waited longest stands first
   private final Map<String, Instant> written = new LruMap<>(REMEMBERED); // by UID
+  private final Backoff<ObjectKey> failures = new Backoff<>(BETWEEN_WRITES, MOST_DOUBLINGS);
   private boolean turnIsComing;
 
   /** @param writer is told later, by {@link #written}, how each write ended */
@@ -93,14 +96,10 @@ final class Resizes {
   }
 
   private void write(ResourceClaim claim, ResizeDecision decision) {
-    String answer = answer(claim, decision);
-    if (decision instanceof ResizeDecision.Granted(GrantedSizes sizes, var bookings)) {
-      ledger.resize(ClaimReader.ref(claim), bookings);
-      writer.accept(new ResizeWriter.Write(claim, answer, Optional.of(sizes)));
-    } else {
-      writer.accept(new ResizeWriter.Write(claim, answer, Optional.empty()));
+    if (decision instanceof ResizeDecision.Granted granted) {
+      ledger.resize(ClaimReader.ref(claim), granted.bookings());
     }
-    events.tell(new ClaimEvent(ClaimReader.ref(claim), reason(decision), answer, true));
+    writer.accept(new ResizeWriter.Write(claim, decision, answer(claim, decision)));
   }
 
   private static ClaimEvent.Reason reason(ResizeDecision decision) {
@@ -133,17 +132,30 @@ final class Resizes {
     ResourceClaim claim = write.claim();
     ObjectKey key = ObjectKey.of(claim);
     String uid = claim.getMetadata().getUid();
-    if (write.sizes().isPresent()) {
+    boolean granted = write.decision() instanceof ResizeDecision.Granted;
+    if (granted) {
       ledger.resized(uid, version);
       @Nullable ResourceClaim now = view.claim(key);
       if (now != null && now.getMetadata().getUid().equals(uid) && AllocatedClaim.isAllocated(now)) {
         var _ = ledger.observe(uid, now);
       }
     }
-    if (version.isEmpty()) {
-      lookLater(key);
+    if (version.isPresent()) {
+      failures.succeeded(key);
+      events.tell(new ClaimEvent(ClaimReader.ref(claim), reason(write.decision()), write.answer(), true));
+    } else {
+      failures.failed(key).ifPresent(pause -> retries.after(pause, new WorkItem.ResizeAgain(key)));
     }
-    return version.isEmpty() && write.sizes().isPresent();
+    return version.isEmpty() && granted;
+  }
+
+  /** The pause after a write that failed is over. */
+  void again(ObjectKey key) {
+    failures.tried(key);
+    look(key);
+    if (view.claim(key) == null) {
+      failures.succeeded(key);
+    }
   }
 
   /** Something was given back that waiting claims may have. */

@@ -68,6 +68,9 @@ sealed interface WorkItem {
    */
   record ResizeWritten(ResizeWriter.Write write, Optional<String> version) implements WorkItem {}
 
+  /** Look again at the claim's asked size, for a while has passed since a write of it failed. */
+  record ResizeAgain(ObjectKey claim) implements WorkItem {}
+
   /** Look again at claims whose asked sizes wait, for a while has passed. */
   record ResizeTurn() implements WorkItem {}
 

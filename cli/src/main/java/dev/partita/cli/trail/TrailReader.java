@@ -1,0 +1,117 @@
+package dev.partita.cli.trail;
+
+import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.connection.ClusterAnswers;
+import dev.partita.controller.claim.AllocatedClaim;
+import io.fabric8.kubernetes.api.model.Event;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Reads all that is known of a claim. */
+final class TrailReader {
+  private static final int MOST_PODS = 20;
+  private static final int MOST_LOG_BYTES = 8 << 20;
+  private static final int MOST_LOG_LINES = 20_000;
+  private static final String NAME_LABEL = "app.kubernetes.io/name";
+
+  private final KubernetesClient client;
+  private final String partita;
+  private final Consumer<String> notes;
+
+  /**
+   * @param partita namespace of Partita's own pods
+   * @param notes told what could not be read, in a line each
+   */
+  TrailReader(KubernetesClient client, String partita, Consumer<String> notes) {
+    this.client = client;
+    this.partita = partita;
+    this.notes = notes;
+  }
+
+  /**
+   * By time.
+   *
+   * @throws CommandFailure if there is no such claim
+   */
+  List<Entry> read(String namespace, String name) {
+    @Nullable ResourceClaim claim =
+        client.resources(ResourceClaim.class).inNamespace(namespace).withName(name).get();
+    if (claim == null) {
+      throw CommandFailure.failed("there is no claim " + namespace + "/" + name);
+    }
+    List<Entry> entries = new ArrayList<>(Trail.claim(claim));
+    entries.addAll(events(namespace, "ResourceClaim", name));
+    Set<String> names = new LinkedHashSet<>(List.of(namespace + "/" + name, claim.getMetadata().getUid()));
+    for (String pod : pods(claim)) {
+      names.add(namespace + "/" + pod);
+      entries.addAll(events(namespace, "Pod", pod));
+      entries.addAll(unlessRefused("pod " + pod,
+          () -> Optional.ofNullable(client.pods().inNamespace(namespace).withName(pod).get()).map(Trail::pod)
+              .orElse(List.of())));
+    }
+    entries.addAll(logs(AllocatedClaim.nodeOfOurs(claim), names));
+    return Trail.byTime(entries);
+  }
+
+  private static List<String> pods(ResourceClaim claim) {
+    List<ResourceClaimConsumerReference> users =
+        claim.getStatus() == null ? List.of() : claim.getStatus().getReservedFor();
+    return users.stream().filter(user -> "pods".equals(user.getResource()))
+        .map(ResourceClaimConsumerReference::getName).limit(MOST_PODS).toList();
+  }
+
+  private List<Entry> events(String namespace, String kind, String name) {
+    return unlessRefused("events of " + kind + " " + name, () -> {
+      List<Event> events =
+          client.v1().events().inNamespace(namespace).withField("involvedObject.name", name).list().getItems();
+      return Trail.events(events.stream().filter(event -> kind.equals(event.getInvolvedObject().getKind())).toList());
+    });
+  }
+
+  /** Lines of every controller, for another one may have led, and of the plugin on the claim's node. */
+  private List<Entry> logs(Optional<String> node, Set<String> names) {
+    List<Entry> entries = new ArrayList<>();
+    entries.addAll(unlessRefused("logs in namespace " + partita, () -> {
+      List<Entry> lines = new ArrayList<>();
+      for (Pod pod : client.pods().inNamespace(partita).list().getItems()) {
+        String role = pod.getMetadata().getLabels() == null
+            ? ""
+            : pod.getMetadata().getLabels().getOrDefault(NAME_LABEL, "");
+        boolean its = role.equals("dra-controller")
+            || (role.equals("kubelet-plugin") && node.filter(it -> it.equals(pod.getSpec().getNodeName())).isPresent());
+        if (its) {
+          lines.addAll(unlessRefused("log of pod " + pod.getMetadata().getName(),
+              () -> Trail.log(role, log(pod.getMetadata().getName()), names)));
+        }
+      }
+      return lines;
+    }));
+    return entries;
+  }
+
+  private String log(String pod) {
+    @Nullable String log = client.pods().inNamespace(partita).withName(pod).usingTimestamps()
+        .limitBytes(MOST_LOG_BYTES).tailingLines(MOST_LOG_LINES).getLog();
+    return log == null ? "" : log;
+  }
+
+  private List<Entry> unlessRefused(String what, Supplier<List<Entry>> read) {
+    try {
+      return read.get();
+    } catch (KubernetesClientException e) {
+      notes.accept(what + " cannot be read: " + ClusterAnswers.reason(e));
+      return List.of();
+    }
+  }
+}

@@ -1,0 +1,74 @@
+package dev.partita.cli.trail;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.cli.command.CommandRun;
+import dev.partita.cli.command.PaperCluster;
+import dev.partita.cli.fleet.PaperFleet;
+import io.fabric8.kubernetes.api.model.Event;
+import io.fabric8.kubernetes.api.model.EventBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class LogsCommandTest {
+  private static Event event(String kind, String name, String reason, String time) {
+    return new EventBuilder().withNewMetadata().withNamespace("team")
+        .withName(name + "-" + reason.toLowerCase(Locale.ROOT))
+        .endMetadata().withNewInvolvedObject().withKind(kind).withName(name).endInvolvedObject().withReason(reason)
+        .withMessage("because\n  of\u001b[2J it").withCount(3).withLastTimestamp(time).build();
+  }
+
+  @Test
+  void onlyLinesOfALogThatNameTheClaimOrItsPodsCount() {
+    String log =
+        """
+            2026-01-01T00:00:03.123456789Z INFO claim team/c:0b5e allocated
+            2026-01-01T00:00:04Z INFO claim team/other allocated
+            2026-01-01T00:00:04Z INFO claim team/c2 allocated beside my-team/c and team/c-d
+            2026-01-01T00:00:05Z INFO pod team/p is placed
+            team/c without a time
+            """;
+    assertThat(Trail.log("dra-controller", log, List.of("team/c", "team/p")))
+        .extracting(Entry::text).containsExactly("INFO claim team/c:0b5e allocated", "INFO pod team/p is placed");
+  }
+
+  @Test
+  void whatHappenedIsTheOrderOfTimeWhoeverSaysIt() {
+    ResourceClaim claim =
+        PaperFleet.since(PaperFleet.share("team", "c", "n", 0, 8, 0), Instant.parse("2026-01-01T00:00:05Z"));
+    List<Entry> entries =
+        new ArrayList<>(Trail.log("kubelet-plugin", "2026-01-01T00:00:07Z team/c prepared", List.of("team/c")));
+    entries.addAll(Trail.events(List.of(event("ResourceClaim", "c", "Unallocatable", "2026-01-01T00:00:03Z"))));
+    entries.addAll(Trail.claim(claim));
+    assertThat(Trail.byTime(entries)).extracting(Entry::text)
+        .containsExactly("was made", "Unallocatable: because of\u001b[2J it (3 times)", "was allocated",
+            "team/c prepared");
+  }
+
+  @Test
+  void aClaimsTrailIsShownLineByLineAndAClaimThatIsNotThereIsSaidSo(@TempDir Path folder) throws IOException {
+    try (PaperCluster cluster = new PaperCluster(folder)) {
+      cluster.add(PaperFleet.since(PaperFleet.share("team", "c", "n", 0, 8, 0), Instant.parse("2026-01-01T00:00:05Z")));
+      CommandRun run = cluster.run("logs", "c");
+      assertThat(run.status()).as(run.err()).isZero();
+      assertThat(run.out()).contains("2026-01-01T00:00:05Z  ResourceClaim/c  was allocated\n");
+      assertThat(cluster.run("logs", "c", "-o", "json").out()).contains("\"source\" : \"ResourceClaim/c\"");
+      CommandRun none = cluster.run("logs", "none");
+      assertThat(none.status()).isEqualTo(1);
+      assertThat(none.err()).isEqualTo("partita: there is no claim team/none\n");
+    }
+  }
+
+  @Test
+  void whatTenantsWroteMovesNoCursor() {
+    assertThat(LogsCommand.line(Trail.events(List.of(event("Pod", "p", "Odd", "2026-01-01T00:00:03Z"))).getFirst()))
+        .isEqualTo("2026-01-01T00:00:03Z  event of Pod/p  Odd: because of?[2J it (3 times)\n");
+  }
+}

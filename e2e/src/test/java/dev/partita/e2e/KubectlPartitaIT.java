@@ -1,0 +1,116 @@
+package dev.partita.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.partita.e2e.cluster.Ask;
+import dev.partita.e2e.cluster.Daemons;
+import dev.partita.e2e.cluster.NeedsSteadyController;
+import dev.partita.e2e.cluster.NeedsSteadyPlugins;
+import dev.partita.e2e.cluster.OnBrokenNode;
+import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.PartitaCommand.Outcome;
+import dev.partita.e2e.cluster.PodUnderTest;
+import dev.partita.e2e.cluster.RealCluster;
+import dev.partita.e2e.cluster.Workspace;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.StreamSupport;
+import org.junit.jupiter.api.Test;
+
+/** The program as kubectl starts it, on a real cluster: what it shows, and what it changes. */
+@OnRealCluster
+@OnBrokenNode
+@NeedsSteadyController
+@NeedsSteadyPlugins
+class KubectlPartitaIT {
+  private static Outcome run(RealCluster cluster, String... arguments) {
+    String kubeconfig = cluster.command().run("cluster", "env").out().lines().findFirst().orElseThrow()
+        .replace("export KUBECONFIG=", "");
+    List<String> command = new ArrayList<>(List.of(cluster.home().resolve("kubectl-partita").toString()));
+    command.addAll(List.of(arguments));
+    return cluster.command().execute(command, Map.of("KUBECONFIG", kubeconfig));
+  }
+
+  private static String out(RealCluster cluster, String... arguments) {
+    Outcome outcome = run(cluster, arguments);
+    assertThat(outcome.status()).as("%s: %s%s", List.of(arguments), outcome.err(), outcome.out()).isZero();
+    return outcome.out();
+  }
+
+  private static JsonNode json(RealCluster cluster, String... arguments) {
+    try {
+      return new ObjectMapper().readTree(out(cluster, arguments));
+    } catch (JsonProcessingException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static JsonNode card(RealCluster cluster, String node, String gpu) {
+    return StreamSupport.stream(json(cluster, "top", "gpus", "--node", node, "-o", "json").path("items").spliterator(),
+        false).filter(item -> item.path("gpu").asText().equals(gpu)).findFirst().orElseThrow();
+  }
+
+  @Test
+  void topAndReportShowWhatAPodHas(RealCluster cluster, Workspace workspace) {
+    String node = cluster.brokenNode();
+    new Daemons(cluster.client()).awaitFreeCards(node);
+    PodUnderTest pod = workspace.pod("holder", node, Ask.share("8Gi").cores(25), "exec sleep 600").awaitRunning();
+    String gpu = pod.claim().awaitAllocated().getFirst().getDevice().replace("-shared", "");
+    JsonNode claim = json(cluster, "top", "claims", "-n", workspace.namespace(), "-o", "json").at("/items/0");
+    assertThat(claim.path("name").asText()).isEqualTo(pod.claim().name());
+    assertThat(claim.path("node").asText()).isEqualTo(node);
+    assertThat(claim.path("memory").asLong()).isEqualTo(8L << 30);
+    assertThat(claim.path("cores").asInt()).isEqualTo(25);
+    assertThat(claim.path("users").toString()).contains("holder");
+    JsonNode card = card(cluster, node, gpu);
+    assertThat(card.path("sold").asLong()).isEqualTo(8L << 30);
+    assertThat(card.path("free").asLong()).isEqualTo(card.path("memory").asLong() - (8L << 30));
+    assertThat(card.path("users").toString()).contains(workspace.namespace() + "/holder");
+    assertThat(out(cluster, "top").lines().map(line -> line.split(" ", 2)[0])).contains("NAME", node);
+    assertThat(json(cluster, "report", "-n", workspace.namespace(), "--min-age", "0s", "-o", "json").path("shares")
+        .asInt()).isEqualTo(1);
+    assertThat(out(cluster, "logs", pod.claim().name(), "-n", workspace.namespace()))
+        .contains("ResourceClaim/" + pod.claim().name() + "  was allocated", "event of Pod/holder  Scheduled")
+        .containsPattern("kubelet-plugin  .*claim " + workspace.namespace() + "/.*: prepared");
+    pod.deleteAndAwait();
+  }
+
+  @Test
+  void newPodsAreKeptOffACordonedCard(RealCluster cluster, Workspace workspace) {
+    String node = cluster.brokenNode();
+    Daemons daemons = new Daemons(cluster.client());
+    daemons.awaitFreeCards(node);
+    PodUnderTest runs = workspace.pod("runs", node, Ask.share("8Gi"), "exec sleep 600").awaitRunning();
+    String device = runs.claim().awaitAllocated().getFirst().getDevice();
+    String index = device.replaceAll("^gpu-([0-9]+).*", "$1");
+    try {
+      assertThat(out(cluster, "cordon", "gpu", node + "/" + index))
+          .isEqualTo("gpu " + node + "/gpu-" + index + " cordoned\n");
+      assertThat(card(cluster, node, "gpu-" + index).path("state").asText()).isEqualTo("Cordoned");
+      PodUnderTest waits = workspace.pod("waits", node, Ask.share("8Gi").onCardOf(device), "exec sleep 600");
+      workspace.awaitEvent("ResourceClaim", waits.claim().name(), "Unallocatable", "cordoned");
+      assertThat(workspace.client().pods().inNamespace(workspace.namespace()).withName("runs").get().getStatus()
+          .getPhase()).as("what runs goes on").isEqualTo("Running");
+      assertThat(out(cluster, "uncordon", "gpu", node + "/" + index)).contains("uncordoned");
+      waits.awaitRunning();
+    } finally {
+      run(cluster, "uncordon", "gpu", node + "/" + index);
+    }
+  }
+
+  @Test
+  void theDoctorFindsNothingWrong(RealCluster cluster) {
+    await("every node to be well").atMost(Workspace.PATIENCE).untilAsserted(() -> {
+      Outcome outcome = run(cluster, "doctor");
+      assertThat(outcome.status()).as(outcome.out() + outcome.err()).isZero();
+      assertThat(outcome.out()).contains("ok    Kubernetes version", "ok    DRA API", "ok    controller that leads",
+          "ok    webhooks", "ok    policies", "ok    node plugin", "ok    published cards", "ok    clock of the node",
+          "ok    your rights").contains("\n0 failed");
+    });
+  }
+}
