@@ -30,7 +30,8 @@ final class InstallationChecks {
   /** The chart's policies; a test holds them to the chart. */
   static final Set<String> POLICIES =
       Set.of(
-          "partita-proposals", "partita-delete-protection", "partita-tolerations", "partita-allocations",
+          "partita-proposals", "partita-granted-sizes", "partita-delete-protection", "partita-tolerations",
+          "partita-allocations",
           "partita-own-gate", "partita-own-condition", "partita-own-templates", "partita-own-slices",
           "partita-own-classes", "partita-own-proposals", "partita-own-allocations", "partita-own-node-condition",
           "partita-own-events", "partita-own-gpunode");

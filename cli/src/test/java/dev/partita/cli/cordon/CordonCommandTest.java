@@ -92,7 +92,8 @@ class CordonCommandTest {
   @Test
   void noMoreAreNamedThanTheGpuNodeTakes() {
     node("full", new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, null, List.of(),
-        java.util.stream.IntStream.range(0, GpuNodeSpec.MOST_CORDONED).mapToObj(i -> "GPU-old-" + i).toList()));
+        java.util.stream.IntStream.range(0, GpuNodeSpec.MOST_CORDONED).mapToObj(i -> "GPU-old-" + i).toList(),
+        List.of()));
     CommandRun run = cluster.run("cordon", "gpu", "full/0");
     assertThat(run.status()).isEqualTo(1);
     assertThat(run.err()).contains("uncordon those that it does not have any more");
