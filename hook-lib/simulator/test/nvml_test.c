@@ -264,6 +264,7 @@ static void a_card_may_be_lost_from_the_start(void) {
 
 RUN(TEST(calls_outside_init_and_shutdown_are_uninitialized), TEST(the_inventory_is_the_profiles),
     TEST(uuids_are_stable_and_find_their_card), TEST(topology_is_switch_numa_node_and_system),
-    TEST(nvlink_is_where_the_model_has_it), TEST(a_card_is_well_until_the_node_says_otherwise), TEST(links_lead_to_cards_where_the_node_says_so),
-    TEST(the_versions_of_memory_differ_by_the_reserve), TEST(running_processes_stand_in_every_layout),
-    TEST(a_broken_card_is_lost_until_it_heals), TEST(a_card_may_be_lost_from_the_start))
+    TEST(nvlink_is_where_the_model_has_it), TEST(a_card_is_well_until_the_node_says_otherwise),
+    TEST(links_lead_to_cards_where_the_node_says_so), TEST(the_versions_of_memory_differ_by_the_reserve),
+    TEST(running_processes_stand_in_every_layout), TEST(a_broken_card_is_lost_until_it_heals),
+    TEST(a_card_may_be_lost_from_the_start))

@@ -51,7 +51,8 @@ public final class ShareResizer {
   private static final Duration ALLOWED = Duration.ofMinutes(10);
 
   private static final Duration IDLE = Duration.ofHours(1); // a GpuNode that changes wakes it
-  private static final Duration BETWEEN_TRIES = Duration.ofSeconds(1);
+  private static final Duration BETWEEN_TRIES = Duration.ofSeconds(1); // as often as it is seen what shares hold
+  private static final Duration AFTER_FAILURE = Duration.ofSeconds(10);
 
   /**
    * What the node knows.
@@ -81,12 +82,15 @@ public final class ShareResizer {
   private record Tightened(PreparedClaim to, Instant since) {}
 
   /**
-   * A claim that is as it was told.
+   * What a claim is, and is to be.
    *
-   * @param record as it was prepared then
+   * @param record as it is prepared
    * @param sizes that were told of it, by shareID
    */
-  private record Settled(PreparedClaim record, Map<String, String> sizes) {}
+  private record Told(PreparedClaim record, Map<String, String> sizes) {}
+
+  /** What a claim that waits has been read to give: whoever waits for long costs the API server one call. */
+  private record Read(Told of, List<Grant> grants) {}
 
   private final NodeState node;
   private final Checkpoint checkpoint;
@@ -94,9 +98,10 @@ public final class ShareResizer {
   private final ClaimPreparer preparer;
   private final ClaimReports reports;
   private final Clock clock;
-  private final Map<String, Settled> settled = new HashMap<>();
+  private final Map<String, Told> settled = new HashMap<>(); // of claims that are as they are to be
   private final Map<String, Tightened> tightened = new HashMap<>();
-  private final Map<String, String> waits = new HashMap<>();
+  private final Map<String, Read> reads = new HashMap<>();
+  private final Map<String, Map<String, String>> waits = new HashMap<>(); // sizes of which that was said
 
   /**
    * @param preparer writes a claim's files
@@ -135,19 +140,21 @@ public final class ShareResizer {
     settled.keySet().retainAll(there);
     tightened.keySet().retainAll(there);
     waits.keySet().retainAll(there);
-    boolean done = true;
+    reads.keySet().retainAll(there);
+    Duration pause = IDLE;
     for (PreparedClaim record : records) {
       Map<String, String> sizes = byClaim.getOrDefault(record.claim().uid(), Map.of());
       if (!isSettled(record, sizes)) {
-        done &= tryToResize(record, sizes);
+        Duration next = tryToResize(record, sizes);
+        pause = next.compareTo(pause) < 0 ? next : pause;
       }
     }
-    return done ? IDLE : BETWEEN_TRIES;
+    return pause;
   }
 
   /** A claim that was never resized needs no look; of any other the files are written once by each plugin. */
   private boolean isSettled(PreparedClaim record, Map<String, String> sizes) {
-    @Nullable Settled last = settled.get(record.claim().uid());
+    @Nullable Told last = settled.get(record.claim().uid());
     if (last != null && last.sizes().equals(sizes) && last.record().equals(record)) {
       return true;
     }
@@ -166,21 +173,23 @@ public final class ShareResizer {
     record Waits(String why) implements Try {}
   }
 
-  private boolean tryToResize(PreparedClaim record, Map<String, String> sizes) {
+  /** Tries; gives how long to pause before the next try. */
+  private Duration tryToResize(PreparedClaim record, Map<String, String> sizes) {
     ClaimRef claim = record.claim();
     try {
       return switch (resize(record, sizes)) {
         case Try.Done _ -> {
           waits.remove(claim.uid());
-          yield true;
+          reads.remove(claim.uid());
+          yield IDLE;
         }
-        case Try.UnderWay _ -> false;
+        case Try.UnderWay _ -> BETWEEN_TRIES;
         case Try.Waits(String why) -> {
-          if (!why.equals(waits.put(claim.uid(), why))) {
+          if (!sizes.equals(waits.put(claim.uid(), sizes))) { // how much is held changes all the time
             LOG.info("claim {}: its new size waits: {}", claim, why);
             reports.resizeWaits(claim, why);
           }
-          yield false;
+          yield BETWEEN_TRIES;
         }
       };
     } catch (KubernetesClientException e) {
@@ -188,10 +197,15 @@ public final class ShareResizer {
     } catch (IOException | IllegalStateException e) {
       LOG.warn("claim {}: its new size is not in force yet; trying again: {}", claim, e.toString());
     }
-    return false;
+    return AFTER_FAILURE;
   }
 
   private Try resize(PreparedClaim record, Map<String, String> sizes) throws IOException {
+    String uid = record.claim().uid();
+    @Nullable Read known = reads.get(uid);
+    if (known != null && known.of().equals(new Told(record, sizes))) {
+      return resize(record, known.grants(), sizes);
+    }
     Optional<ResourceClaim> claim = api.claim(record.claim());
     if (claim.isEmpty()
         || !AllocationDecoder.deviceKeys(record.grants())
@@ -203,7 +217,10 @@ public final class ShareResizer {
     }
     return switch (AllocationDecoder.read(claim.get(), node.pool(), cards, node.spec().get())) {
       case AllocationDecoder.Refused(String reason) -> new Try.Waits(reason);
-      case AllocationDecoder.Granted(List<Grant> grants) -> resize(record, grants, sizes);
+      case AllocationDecoder.Granted(List<Grant> grants) -> {
+        reads.put(uid, new Read(new Told(record, sizes), grants));
+        yield resize(record, grants, sizes);
+      }
     };
   }
 
@@ -244,7 +261,7 @@ public final class ShareResizer {
       return new Try.Waits(wait.get());
     }
     tightened.remove(as.claim().uid());
-    settled.put(as.claim().uid(), new Settled(as, sizes));
+    settled.put(as.claim().uid(), new Told(as, sizes));
     return new Try.Done();
   }
 
