@@ -29,7 +29,8 @@ public record GrantedSizes(Map<String, ShareSize> byShareId) {
 
   /** Those on an object; none if its annotation is not there, or is not one that the controller writes. */
   public static GrantedSizes of(HasMetadata object) {
-    @Nullable Map<String, String> annotations = object.getMetadata().getAnnotations();
+    @Nullable Map<String, String> annotations =
+        object.getMetadata() == null ? null : object.getMetadata().getAnnotations();
     @Nullable String text = annotations == null ? null : annotations.get(Driver.GRANTED_SIZES_ANNOTATION);
     return text == null || text.length() > LONGEST ? NONE : parse(text);
   }
