@@ -3,6 +3,7 @@ package dev.partita.api;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import java.util.OptionalLong;
 
 /** Amounts of memory, as Kubernetes and as people write them. */
 public final class Bytes {
@@ -42,6 +43,16 @@ public final class Bytes {
   /** The bytes of a quantity such as {@code 8Gi}. */
   public static long of(Quantity quantity) {
     return quantity.getNumericalAmount().longValue();
+  }
+
+  /** The bytes of a quantity that anybody may have written; empty if it is no amount of memory. */
+  public static OptionalLong parse(String text) {
+    try {
+      Quantity quantity = new Quantity(text);
+      return Amount.problem(quantity).isEmpty() ? OptionalLong.of(of(quantity)) : OptionalLong.empty();
+    } catch (IllegalArgumentException e) {
+      return OptionalLong.empty();
+    }
   }
 
   /** The bytes of a quantity such as {@code 8Gi}; throws IllegalArgumentException if it is none. */

@@ -17,8 +17,6 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -44,8 +42,8 @@ class ResizeInAContainerTest {
         try (TestContainer.Running _ = container.hold("4Gi")) {
           assertThat(container.run("alloc", "6Gi")).contains("CUDA_ERROR_OUT_OF_MEMORY");
           grant(claim, new ShareSize(12 * GIB, 40));
-          await().atMost(SOON).until(() -> quota(node, claim), text -> text.contains("memory 12884901888\n"));
-          assertThat(quota(node, claim)).contains("cores 40\n");
+          await().atMost(SOON).until(() -> node.quota(claim), text -> text.contains("memory 12884901888\n"));
+          assertThat(node.quota(claim)).contains("cores 40\n");
           assertThat(container.run("alloc", "6Gi")).as("beside the process that was there before")
               .contains("CUDA_SUCCESS");
           awaitInForce("memory=12Gi,cores=40");
@@ -54,9 +52,9 @@ class ResizeInAContainerTest {
           await().atMost(SOON).untilAsserted(() -> assertThat(note("ResizeWaits"))
               .matches(
                   "its processes hold 4\\.\\d GiB of GPU-\\S+; it has 2 GiB there once they hold no more than that"));
-          assertThat(quota(node, claim)).as("it keeps what it has meanwhile").contains("memory 12884901888\n");
+          assertThat(node.quota(claim)).as("it keeps what it has meanwhile").contains("memory 12884901888\n");
         }
-        await().atMost(SOON).until(() -> quota(node, claim), text -> text.contains("memory 2147483648\n"));
+        await().atMost(SOON).until(() -> node.quota(claim), text -> text.contains("memory 2147483648\n"));
         awaitInForce("memory=2Gi,cores=40");
         assertThat(container.run("alloc", "3Gi")).contains("CUDA_ERROR_OUT_OF_MEMORY");
       }
@@ -64,7 +62,7 @@ class ResizeInAContainerTest {
       ResourceClaim claim = read();
       grant(claim, new ShareSize(3 * GIB, 40));
       try (KubeletPlugin _ = TestNode.start(settings(node), client)) {
-        await().atMost(SOON).until(() -> quota(node, claim), text -> text.contains("memory 3221225472\n"));
+        await().atMost(SOON).until(() -> node.quota(claim), text -> text.contains("memory 3221225472\n"));
         awaitInForce("memory=3Gi,cores=40");
       }
     }
@@ -77,7 +75,7 @@ class ResizeInAContainerTest {
       ResourceClaim claim = client.resource(claim("c", share("node-r", "gpu", 0, "8Gi", ""))).create();
       grant(claim, new ShareSize(12 * GIB, 0));
       node.prepare(claim);
-      assertThat(quota(node, claim)).contains("memory 12884901888\n");
+      assertThat(node.quota(claim)).contains("memory 12884901888\n");
       awaitInForce("memory=12Gi,cores=0");
     }
   }
@@ -93,7 +91,7 @@ class ResizeInAContainerTest {
       grant(claim, new ShareSize(100 * GIB, 0));
       await().atMost(SOON).untilAsserted(
           () -> assertThat(note("ResizeWaits")).contains("with this claim its shares would hold"));
-      assertThat(quota(node, claim)).contains("memory 8589934592\n");
+      assertThat(node.quota(claim)).contains("memory 8589934592\n");
     }
   }
 
@@ -131,11 +129,5 @@ class ResizeInAContainerTest {
 
   private static PluginSettings settings(TestNode node) throws IOException {
     return TestContainer.settings(node, "--usage-period=0.1");
-  }
-
-  private static String quota(TestNode node, ResourceClaim claim) throws IOException {
-    String uid = claim.getMetadata().getUid();
-    String key = claim.getStatus().getAllocation().getDevices().getResults().getFirst().getShareID();
-    return Files.readString(Path.of(node.root.toString(), "state", "shares", uid, key, "quota"));
   }
 }

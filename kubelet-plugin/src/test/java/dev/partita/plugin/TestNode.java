@@ -171,6 +171,13 @@ final class TestNode implements AutoCloseable {
             .getClaimsMap());
   }
 
+  /** The quota file of the claim's first share. */
+  String quota(ResourceClaim claim) throws IOException {
+    String key = claim.getStatus().getAllocation().getDevices().getResults().getFirst().getShareID();
+    return Files.readString(root.resolve("state/shares").resolve(claim.getMetadata().getUid()).resolve(key)
+        .resolve("quota"));
+  }
+
   /** The error of the call, empty if there is none. */
   String unprepare(ResourceClaim claim) {
     return unprepare(draSocket(), claim);

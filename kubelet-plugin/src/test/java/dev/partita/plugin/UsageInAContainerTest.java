@@ -13,7 +13,6 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -36,11 +35,11 @@ class UsageInAContainerTest {
       try (KubeletPlugin _ = TestNode.start(settings(node), client)) {
         ResourceClaim claim = client.resource(claim("contexts", share("node-u", "gpu", 0, "8Gi", ""))).create();
         TestContainer container = TestContainer.of(node, claim);
-        assertThat(quota(node, claim)).contains("generation 1\n").doesNotContain("\noverhead ");
+        assertThat(node.quota(claim)).contains("generation 1\n").doesNotContain("\noverhead ");
         try (TestContainer.Running holder = container.hold("4Gi")) {
           assertThat(holder.firstLine()).isEqualTo("holding 4294967296");
-          await().atMost(SOON).until(() -> quota(node, claim), text -> text.contains("overhead 314572800\n"));
-          assertThat(quota(node, claim)).contains("memory 8589934592\n").doesNotContain("generation 1\n");
+          await().atMost(SOON).until(() -> node.quota(claim), text -> text.contains("overhead 314572800\n"));
+          assertThat(node.quota(claim)).contains("memory 8589934592\n").doesNotContain("generation 1\n");
           assertThat(container.run("alloc", "4Gi")).contains("CUDA_ERROR_OUT_OF_MEMORY");
           assertThat(container.run("alloc", "3Gi")).contains("CUDA_SUCCESS");
           await().atMost(SOON).until(container::smi, text -> text.contains("4396MiB"));
@@ -57,13 +56,13 @@ class UsageInAContainerTest {
         ResourceClaim next = client.resource(claim("next", share("node-u", "gpu", 0, "1Gi", ""))).create();
         node.prepare(next);
         // known by now
-        await().atMost(SOON).until(() -> quota(node, next), text -> text.contains("overhead 314572800\n"));
+        await().atMost(SOON).until(() -> node.quota(next), text -> text.contains("overhead 314572800\n"));
       }
       try (KubeletPlugin _ = TestNode.start(settings(node), client)) {
         ResourceClaim later = client.resource(claim("later", share("node-u", "gpu", 0, "1Gi", ""))).create();
         node.prepare(later);
         // and by the next plugin
-        await().atMost(SOON).until(() -> quota(node, later), text -> text.contains("overhead 314572800\n"));
+        await().atMost(SOON).until(() -> node.quota(later), text -> text.contains("overhead 314572800\n"));
       }
     }
   }
@@ -227,12 +226,6 @@ class UsageInAContainerTest {
   private static PluginSettings settings(TestNode node, String... more) throws IOException {
     return TestContainer.settings(node,
         Stream.concat(Stream.of("--usage-period=0.1"), Stream.of(more)).toArray(String[]::new));
-  }
-
-  private static String quota(TestNode node, ResourceClaim claim) throws IOException {
-    String uid = claim.getMetadata().getUid();
-    String key = claim.getStatus().getAllocation().getDevices().getResults().getFirst().getShareID();
-    return Files.readString(Path.of(node.root.toString(), "state", "shares", uid, key, "quota"));
   }
 
   private Optional<String> event(String claim, String reason) {

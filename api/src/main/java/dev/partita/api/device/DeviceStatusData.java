@@ -1,5 +1,10 @@
 package dev.partita.api.device;
 
+import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatus;
+import io.fabric8.kubernetes.api.model.runtime.RawExtension;
+import java.util.Map;
+import java.util.Optional;
+
 /**
  * What stands in {@code status.devices[].data} of a claim, for each of its devices: a flat map, so that
  * {@code kubectl describe} shows one a line. The plugin of the device's node writes it; all values are text.
@@ -56,6 +61,17 @@ public enum DeviceStatusData {
   /** The field's name. */
   public String key() {
     return key;
+  }
+
+  /** Its text in a device's status; empty if it is not there, or is no text. */
+  public Optional<String> in(AllocatedDeviceStatus device) {
+    return of(device).get(key) instanceof String text ? Optional.of(text) : Optional.empty();
+  }
+
+  /** All fields of a device's status, also those that are not listed here; none if it has no data. */
+  public static Map<?, ?> of(AllocatedDeviceStatus device) {
+    Object data = device.getData() instanceof RawExtension raw ? raw.getValue() : device.getData();
+    return data instanceof Map<?, ?> fields ? fields : Map.of();
   }
 
   @Override

@@ -1,8 +1,6 @@
 package dev.partita.cli.cordon;
 
 import dev.partita.cli.connection.ClusterOptions;
-import io.fabric8.kubernetes.client.KubernetesClient;
-import java.io.PrintWriter;
 import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -44,14 +42,6 @@ public final class CordonCommand implements Runnable {
       @Parameters(paramLabel = "CARD", arity = "1..*",
           description = "NODE/INDEX, such as gpu-node-7/3, or a UUID.") List<String> cards,
       @Mixin ClusterOptions cluster) {
-    List<CardName> names = cards.stream().map(CardName::parse).toList();
-    try (KubernetesClient client = cluster.client()) {
-      Cordoning cordoning = new Cordoning(client);
-      PrintWriter out = spec.commandLine().getOut();
-      for (CardName name : names) {
-        out.println(cordoning.carryOut(Cordoning.Wish.CORDON, name));
-        out.flush();
-      }
-    }
+    Cordoning.carryOut(Cordoning.Wish.CORDON, cards, cluster, spec.commandLine().getOut());
   }
 }

@@ -3,10 +3,12 @@ package dev.partita.cli.cordon;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.connection.ClusterOptions;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.io.PrintWriter;
 import java.net.HttpURLConnection;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,6 +48,18 @@ final class Cordoning {
     /** What has become of a card. */
     String done() {
       return this == CORDON ? "cordoned" : "uncordoned";
+    }
+  }
+
+  /** Carries out a wish for cards as a user names them, and prints a line for each. */
+  static void carryOut(Wish wish, List<String> cards, ClusterOptions cluster, PrintWriter out) {
+    List<CardName> names = cards.stream().map(CardName::parse).toList();
+    try (KubernetesClient client = cluster.client()) {
+      Cordoning cordoning = new Cordoning(client);
+      for (CardName name : names) {
+        out.println(cordoning.carryOut(wish, name));
+        out.flush();
+      }
     }
   }
 

@@ -10,7 +10,6 @@ import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatus;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
-import io.fabric8.kubernetes.api.model.runtime.RawExtension;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -50,9 +49,7 @@ public record ClaimDevice(
     return claim.getStatus().getDevices().stream()
         .filter(device -> isOf(device, result))
         .findFirst()
-        .map(AllocatedDeviceStatus::getData)
-        .map(data -> data instanceof RawExtension raw ? raw.getValue() : data)
-        .<Map<?, ?>>map(data -> data instanceof Map<?, ?> map ? map : Map.of())
+        .<Map<?, ?>>map(DeviceStatusData::of)
         .orElse(Map.of());
   }
 

@@ -1,9 +1,7 @@
 package dev.partita.cli.fleet;
 
-import dev.partita.api.Amount;
 import dev.partita.api.Bytes;
 import dev.partita.api.device.DeviceStatusData;
-import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.stream.Stream;
@@ -42,15 +40,7 @@ public record Measured(
 
   private static OptionalLong memory(Map<?, ?> data, DeviceStatusData field) {
     String text = text(data, field);
-    if (text.isEmpty()) {
-      return OptionalLong.empty();
-    }
-    try {
-      Quantity quantity = new Quantity(text);
-      return Amount.problem(quantity).isEmpty() ? OptionalLong.of(Bytes.of(quantity)) : OptionalLong.empty();
-    } catch (IllegalArgumentException e) {
-      return OptionalLong.empty();
-    }
+    return text.isEmpty() ? OptionalLong.empty() : Bytes.parse(text);
   }
 
   private static OptionalLong number(Map<?, ?> data, DeviceStatusData field) {

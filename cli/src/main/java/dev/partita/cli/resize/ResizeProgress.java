@@ -5,7 +5,6 @@ import dev.partita.api.device.DeviceStatusData;
 import dev.partita.api.resize.GrantedSizes;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatus;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
-import io.fabric8.kubernetes.api.model.runtime.RawExtension;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -72,7 +71,8 @@ sealed interface ResizeProgress {
     List<String> missing = new ArrayList<>();
     GrantedSizes.of(claim).byShareId().forEach((share, size) -> {
       if (devices(claim).stream().noneMatch(device -> device.getShareID() != null
-          && GrantedSizes.key(device.getShareID()).equals(share) && size.toString().equals(inForce(device)))) {
+          && GrantedSizes.key(device.getShareID()).equals(share)
+          && DeviceStatusData.SIZE_IN_FORCE.in(device).filter(size.toString()::equals).isPresent())) {
         missing.add(size.toString());
       }
     });
@@ -83,11 +83,5 @@ sealed interface ResizeProgress {
     return claim.getStatus() == null || claim.getStatus().getDevices() == null
         ? List.of()
         : claim.getStatus().getDevices();
-  }
-
-  private static @Nullable Object inForce(AllocatedDeviceStatus device) {
-    return device.getData() instanceof RawExtension raw && raw.getValue() instanceof Map<?, ?> data
-        ? data.get(DeviceStatusData.SIZE_IN_FORCE.key())
-        : null;
   }
 }

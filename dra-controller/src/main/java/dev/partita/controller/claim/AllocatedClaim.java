@@ -111,11 +111,10 @@ public final class AllocatedClaim {
       if (!Driver.NAME.equals(result.getDriver()) || device.isEmpty() || node.isEmpty() || !isOfKnownSize(result)) {
         continue;
       }
-      SharingStrategy strategy = strategy(claim, result, device.get());
-      switch (strategy) {
+      switch (strategy(claim, result, device.get())) {
         case SharingStrategy.HookedShare _,SharingStrategy.ExclusiveShare _ -> shares.add(
             new AllocatedShare(RequestName.withoutSubrequest(String.valueOf(result.getRequest())), result.getShareID(),
-                device.get(), new CardKey(node.get(), device.get().index()), strategy,
+                device.get(), new CardKey(node.get(), device.get().index()),
                 ShareSizes.of(claim, result)));
         case SharingStrategy.WholeCard _,SharingStrategy.MigInstance _,SharingStrategy.AdminAccess _ -> {}
       }

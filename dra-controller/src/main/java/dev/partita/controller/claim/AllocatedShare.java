@@ -1,7 +1,6 @@
 package dev.partita.controller.claim;
 
 import dev.partita.api.DeviceName;
-import dev.partita.api.sharing.SharingStrategy;
 import dev.partita.controller.inventory.CardKey;
 
 /**
@@ -11,7 +10,6 @@ import dev.partita.controller.inventory.CardKey;
  * @param shareId as the allocation has it
  * @param device as which it is allocated
  * @param card the card
- * @param strategy how the card is shared
  * @param sizes how much of the card it has
  */
 public record AllocatedShare(
@@ -19,5 +17,4 @@ public record AllocatedShare(
     String shareId,
     DeviceName device,
     CardKey card,
-    SharingStrategy strategy,
     ShareSizes sizes) {}

@@ -7,9 +7,7 @@ import dev.partita.api.resize.ShareSize;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatus;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
-import io.fabric8.kubernetes.api.model.runtime.RawExtension;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -57,9 +55,7 @@ public record ShareSizes(ShareSize allocated, ShareSize granted, ShareSize inFor
     return devices.stream()
         .filter(device -> Driver.NAME.equals(device.getDriver()) && result.getShareID().equals(device.getShareID()))
         .findFirst()
-        .flatMap(device -> device.getData() instanceof RawExtension raw && raw.getValue() instanceof Map<?, ?> data
-            && data.get(DeviceStatusData.SIZE_IN_FORCE.key()) instanceof String text
-                ? ShareSize.parse(text)
-                : Optional.empty());
+        .flatMap(DeviceStatusData.SIZE_IN_FORCE::in)
+        .flatMap(ShareSize::parse);
   }
 }

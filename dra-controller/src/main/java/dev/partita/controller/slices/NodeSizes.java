@@ -5,11 +5,12 @@ import dev.partita.api.node.GrantedSize;
 import dev.partita.api.resize.GrantedSizes;
 import dev.partita.api.resize.ShareSize;
 import dev.partita.controller.booking.Account;
-import dev.partita.controller.booking.Booking;
+import dev.partita.controller.booking.Books;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.claim.AllocatedShare;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.inventory.Card;
+import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.watch.ClusterView;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -79,6 +80,10 @@ final class NodeSizes {
    * @param told what its plugin was told before
    */
   static Plan plan(Collection<ResourceClaim> claims, GpuHost host, List<GrantedSize> told) {
+    Books books = new Books();
+    if (claims.stream().anyMatch(GrantedSizes::isOn)) {
+      claims.forEach(claim -> books.put(claim.getMetadata().getUid(), AllocatedClaim.taken(claim)));
+    }
     List<GrantedSize> sizes = new ArrayList<>();
     boolean whole = true;
     for (ResourceClaim claim : claims) {
@@ -89,7 +94,7 @@ final class NodeSizes {
       for (AllocatedShare share : AllocatedClaim.shares(claim)) {
         String id = GrantedSizes.key(share.shareId());
         Optional<ShareSize> size = granted.ofShare(id);
-        if (size.isPresent() && isTooMuch(claims, host, share)) {
+        if (size.isPresent() && isTooMuch(host, share.card(), books.of(share.card()))) {
           whole = false;
           told.stream().filter(before -> before.shareId().equals(id)).forEach(sizes::add);
         } else {
@@ -101,14 +106,8 @@ final class NodeSizes {
     return new Plan(List.copyOf(sizes), whole);
   }
 
-  private static boolean isTooMuch(Collection<ResourceClaim> claims, GpuHost host, AllocatedShare share) {
-    Optional<Card> card = host.cards().stream().filter(each -> each.key().equals(share.card())).findFirst();
-    Account taken = Account.EMPTY;
-    for (ResourceClaim claim : claims) {
-      for (Booking booking : AllocatedClaim.taken(claim)) {
-        taken = booking.card().equals(share.card()) ? taken.plus(booking) : taken;
-      }
-    }
+  private static boolean isTooMuch(GpuHost host, CardKey key, Account taken) {
+    Optional<Card> card = host.cards().stream().filter(each -> each.key().equals(key)).findFirst();
     return card.isEmpty() || taken.exceeds(card.get());
   }
 }

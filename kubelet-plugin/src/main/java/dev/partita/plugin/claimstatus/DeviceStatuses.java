@@ -87,16 +87,8 @@ final class DeviceStatuses {
   private static void keepPeak(Map<String, Object> earlier, Map<String, Object> data) {
     String key = DeviceStatusData.MEMORY_PEAK.key();
     if (earlier.get(key) instanceof String told && data.get(key) instanceof String now
-        && bytes(told) > bytes(now)) {
+        && Bytes.parse(told).orElse(0) > Bytes.parse(now).orElse(0)) {
       data.put(key, told);
-    }
-  }
-
-  private static long bytes(String quantity) {
-    try {
-      return Bytes.of(quantity);
-    } catch (IllegalArgumentException e) {
-      return 0; // somebody else has written it
     }
   }
 
@@ -131,9 +123,7 @@ final class DeviceStatuses {
 
   private static Map<String, Object> dataOf(AllocatedDeviceStatus device) {
     Map<String, Object> data = new TreeMap<>();
-    if (device.getData() instanceof RawExtension raw && raw.getValue() instanceof Map<?, ?> map) {
-      map.forEach((key, value) -> data.put(String.valueOf(key), value));
-    }
+    DeviceStatusData.of(device).forEach((key, value) -> data.put(String.valueOf(key), value));
     return data;
   }
 }
