@@ -2,6 +2,7 @@ package dev.partita.serving.http;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.Map;
 import java.util.Optional;
 import javax.net.ssl.SSLSession;
 
@@ -17,6 +18,9 @@ public interface Exchange {
 
   /** Without the query. */
   String path();
+
+  /** What stands behind the question mark, decoded; of a name that is there more than once, the last. */
+  Map<String, String> query();
 
   Optional<String> header(String name);
 

@@ -2,16 +2,20 @@ package dev.partita.serving.http;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSession;
 import javax.net.ssl.SSLSocket;
@@ -19,9 +23,11 @@ import org.apache.hc.core5.http.ClassicHttpRequest;
 import org.apache.hc.core5.http.ClassicHttpResponse;
 import org.apache.hc.core5.http.ContentType;
 import org.apache.hc.core5.http.HttpException;
+import org.apache.hc.core5.http.NameValuePair;
 import org.apache.hc.core5.http.config.Http1Config;
 import org.apache.hc.core5.http.impl.io.DefaultBHttpServerConnection;
 import org.apache.hc.core5.http.impl.io.HttpService;
+import org.apache.hc.core5.http.io.entity.EntityTemplate;
 import org.apache.hc.core5.http.io.entity.StringEntity;
 import org.apache.hc.core5.http.io.support.BasicHttpServerRequestHandler;
 import org.apache.hc.core5.http.protocol.HttpCoreContext;
@@ -30,6 +36,7 @@ import org.apache.hc.core5.http.protocol.HttpProcessorBuilder;
 import org.apache.hc.core5.http.protocol.ResponseConnControl;
 import org.apache.hc.core5.http.protocol.ResponseContent;
 import org.apache.hc.core5.http.protocol.ResponseDate;
+import org.apache.hc.core5.net.WWWFormCodec;
 import org.apache.hc.core5.util.Timeout;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,6 +49,7 @@ import org.slf4j.LoggerFactory;
 public final class HttpListener implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(HttpListener.class);
   private static final int BACKLOG = 256;
+  private static final int UNKNOWN_LENGTH = -1;
   private static final Duration CHECK = Duration.ofMillis(500);
   private static final Duration AFTER_FAILURE = Duration.ofMillis(100);
 
@@ -212,7 +220,24 @@ public final class HttpListener implements AutoCloseable {
     HttpAnswer answer = handler.answer(exchange);
     response.setCode(answer.status());
     answer.headers().forEach(response::setHeader);
-    response.setEntity(new StringEntity(answer.body(), ContentType.parse(answer.type())));
+    ContentType type = ContentType.parse(answer.type());
+    response.setEntity(switch (answer.body()) {
+      case HttpAnswer.Body.Complete(String text) -> new StringEntity(text, type);
+      case HttpAnswer.Body.Stream(HttpAnswer.Source source) ->
+          new EntityTemplate(UNKNOWN_LENGTH, type, null, out -> stream(source, out, one));
+    });
+  }
+
+  private static void stream(HttpAnswer.Source source, OutputStream out, Connections.One one) throws IOException {
+    out.flush(); // the head, for who waits for it before the first piece is there
+    source.to(text -> send(text, out, one));
+  }
+
+  /** Who reads what is sent is given as long again for the next piece. */
+  private static void send(String text, OutputStream out, Connections.One one) throws IOException {
+    out.write(text.getBytes(StandardCharsets.UTF_8));
+    out.flush();
+    one.isAnswered();
   }
 
   private record Asked(ClassicHttpRequest request, Optional<SSLSession> session, Connections.One one)
@@ -225,6 +250,16 @@ public final class HttpListener implements AutoCloseable {
     @Override
     public String path() {
       return request.getPath().split("\\?", 2)[0];
+    }
+
+    @Override
+    public Map<String, String> query() {
+      String[] parts = request.getPath().split("\\?", 2);
+      return parts.length < 2
+          ? Map.of()
+          : WWWFormCodec.parse(parts[1], StandardCharsets.UTF_8).stream()
+              .filter(pair -> pair.getName() != null && pair.getValue() != null)
+              .collect(Collectors.toMap(NameValuePair::getName, NameValuePair::getValue, (_, last) -> last));
     }
 
     @Override

@@ -1,0 +1,94 @@
+package dev.partita.serving.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.SynchronousQueue;
+import org.junit.jupiter.api.Test;
+
+class HttpListenerTest {
+  @Test
+  void aStreamsPiecesArriveAsTheyAreSent() throws Exception {
+    SynchronousQueue<String> pieces = new SynchronousQueue<>();
+    HttpAnswer.Source source = sink -> {
+      for (int i = 0; i < 2; i++) {
+        sink.send(taken(pieces) + "\n");
+      }
+    };
+    try (HttpListener listener = listener(_ -> streamed(source));
+        BufferedReader lines = lines(get(listener, "/"))) {
+      pieces.put("first");
+      assertThat(lines.readLine()).isEqualTo("first");
+      pieces.put("second");
+      assertThat(lines.readLine()).isEqualTo("second");
+      assertThat(lines.readLine()).isNull();
+    }
+  }
+
+  @Test
+  void aStreamEndsWhenNobodyReadsItAnyMore() throws Exception {
+    CountDownLatch ended = new CountDownLatch(1);
+    HttpAnswer.Source source = sink -> {
+      try {
+        while (true) {
+          sink.send("more\n");
+        }
+      } finally {
+        ended.countDown();
+      }
+    };
+    try (HttpListener listener = listener(_ -> streamed(source))) {
+      try (BufferedReader lines = lines(get(listener, "/"))) {
+        assertThat(lines.readLine()).isEqualTo("more");
+      }
+      ended.await();
+    }
+  }
+
+  @Test
+  void theQueryIsDecodedAndIsNoPartOfThePath() throws Exception {
+    try (HttpListener listener = listener(
+        asked -> HttpAnswer.text(200, asked.path() + " " + new java.util.TreeMap<>(asked.query())));
+        BufferedReader lines = lines(get(listener, "/nodes?q=a%26b+c&page=2&page=3&bare"))) {
+      assertThat(lines.readLine()).isEqualTo("/nodes {page=3, q=a&b c}");
+    }
+  }
+
+  private static HttpAnswer streamed(HttpAnswer.Source source) {
+    return new HttpAnswer(200, HttpAnswer.TEXT, new HttpAnswer.Body.Stream(source), java.util.Map.of());
+  }
+
+  private static String taken(SynchronousQueue<String> pieces) {
+    try {
+      return pieces.take();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static HttpListener listener(Exchange.Handler handler) throws Exception {
+    return HttpListener.start(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), "test", 4,
+        Thread.ofVirtual().factory(), Optional.empty(), handler);
+  }
+
+  private static InputStream get(HttpListener listener, String path) throws Exception {
+    HttpClient http = HttpClient.newHttpClient();
+    return http.send(HttpRequest.newBuilder(URI.create("http://localhost:" + listener.port() + path)).build(),
+        HttpResponse.BodyHandlers.ofInputStream()).body();
+  }
+
+  private static BufferedReader lines(InputStream body) {
+    return new BufferedReader(new InputStreamReader(body, StandardCharsets.UTF_8));
+  }
+}
