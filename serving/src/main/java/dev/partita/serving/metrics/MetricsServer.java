@@ -1,5 +1,7 @@
 package dev.partita.serving.metrics;
 
+import dev.partita.serving.access.BearerToken;
+import dev.partita.serving.access.Verdict;
 import dev.partita.serving.certificate.OwnCertificate;
 import dev.partita.serving.http.Exchange;
 import dev.partita.serving.http.HttpAnswer;
@@ -25,7 +27,6 @@ public final class MetricsServer implements AutoCloseable {
   static final String PATH = "/metrics";
 
   private static final String TYPE = "text/plain; version=0.0.4; charset=utf-8";
-  private static final String BEARER = "Bearer ";
   private static final int CONNECTIONS = 32;
   private static final Duration HOLDS = Duration.ofSeconds(1);
 
@@ -59,7 +60,7 @@ public final class MetricsServer implements AutoCloseable {
   public static MetricsServer start(int port, MetricsReaders readers, KubernetesClient client, Metrics metrics)
       throws IOException {
     return switch (readers) {
-      case TOKEN -> secured(port, metrics::text, new TokenAccess(client, PATH));
+      case TOKEN -> secured(port, metrics::text, MetricsAccess.byToken(client, PATH, InstantSource.system()));
       case EVERYBODY -> plain(port, metrics::text);
     };
   }
@@ -105,15 +106,9 @@ public final class MetricsServer implements AutoCloseable {
       return new HttpAnswer(HttpURLConnection.HTTP_BAD_METHOD, HttpAnswer.TEXT, "only GET is understood\n",
           Map.of("Allow", "GET"));
     }
-    Optional<String> token =
-        exchange.header("Authorization").filter(value -> value.startsWith(BEARER))
-            .map(value -> value.substring(BEARER.length()).strip()).filter(value -> !value.isEmpty());
-    return switch (access.of(token)) {
-      case MetricsAccess.Verdict.Allowed _ -> new HttpAnswer(HttpURLConnection.HTTP_OK, TYPE, text());
-      case MetricsAccess.Verdict.Unknown(String why) -> new HttpAnswer(HttpURLConnection.HTTP_UNAUTHORIZED,
-          HttpAnswer.TEXT, why + "\n", Map.of("WWW-Authenticate", "Bearer"));
-      case MetricsAccess.Verdict.Forbidden(String why) -> HttpAnswer.text(HttpURLConnection.HTTP_FORBIDDEN, why);
-      case MetricsAccess.Verdict.Undecided(String why) -> HttpAnswer.text(HttpURLConnection.HTTP_UNAVAILABLE, why);
+    return switch (access.of(BearerToken.of(exchange))) {
+      case Verdict.Allowed<String> _ -> new HttpAnswer(HttpURLConnection.HTTP_OK, TYPE, text());
+      case Verdict.Refused<String> refused -> refused.answer();
     };
   }
 

@@ -2,7 +2,8 @@ package dev.partita.serving.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.serving.metrics.MetricsAccess.Verdict;
+import dev.partita.serving.access.TokenAccess;
+import dev.partita.serving.access.Verdict;
 import io.fabric8.kubernetes.api.model.authentication.TokenReview;
 import io.fabric8.kubernetes.api.model.authentication.TokenReviewBuilder;
 import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReview;
@@ -19,7 +20,7 @@ import org.junit.jupiter.api.Test;
 
 /** The API server's part: prometheus may read, eve may not, and no other token is known. */
 @EnableKubernetesMockClient
-class TokenAccessTest {
+class MetricsAccessTest {
   private static final String TOKEN_REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews";
   private static final String ACCESS_REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 
@@ -32,7 +33,7 @@ class TokenAccessTest {
   @Test
   void whoMayGetThePathReads() {
     answersReviews();
-    assertThat(access().of(Optional.of("prometheus"))).isEqualTo(new Verdict.Allowed());
+    assertThat(access().of(Optional.of("prometheus"))).isEqualTo(new Verdict.Allowed<>("prometheus"));
   }
 
   @Test
@@ -64,7 +65,7 @@ class TokenAccessTest {
   @Test
   void anAnswerHoldsForAMinuteAndNotLonger() {
     answersReviews();
-    TokenAccess access = access();
+    MetricsAccess access = access();
     access.of(Optional.of("prometheus"));
     now = now.plus(Duration.ofSeconds(59));
     access.of(Optional.of("prometheus"));
@@ -77,17 +78,17 @@ class TokenAccessTest {
   @Test
   void strangersCostTheApiServerABoundedNumberOfRequestsAndKeepNoReaderOut() {
     answersReviews();
-    TokenAccess access = access();
+    MetricsAccess access = access();
     access.of(Optional.of("prometheus"));
     now = now.plus(Duration.ofSeconds(90));
     IntStream.range(0, 1_000).forEach(i -> access.of(Optional.of("made-up-" + i)));
     assertThat(server.getRequestCount()).isEqualTo(2 + TokenAccess.STRANGERS_A_MINUTE);
     assertThat(access.of(Optional.of("made-up"))).isInstanceOf(Verdict.Undecided.class);
-    assertThat(access.of(Optional.of("prometheus"))).isEqualTo(new Verdict.Allowed());
+    assertThat(access.of(Optional.of("prometheus"))).isEqualTo(new Verdict.Allowed<>("prometheus"));
   }
 
-  private TokenAccess access() {
-    return new TokenAccess(client, "/metrics", () -> now);
+  private MetricsAccess access() {
+    return MetricsAccess.byToken(client, "/metrics", () -> now);
   }
 
   private void answersReviews() {

@@ -2,7 +2,7 @@ package dev.partita.serving.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.serving.metrics.MetricsAccess.Verdict;
+import dev.partita.serving.access.Verdict;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -14,7 +14,9 @@ import org.junit.jupiter.api.Test;
 
 class MetricsServerTest {
   private static final MetricsAccess READER =
-      token -> token.equals(Optional.of("reader")) ? new Verdict.Allowed() : new Verdict.Unknown("who is it?");
+      token -> token.equals(Optional.of("reader"))
+          ? new Verdict.Allowed<>("reader")
+          : new Verdict.Unknown<>("who is it?");
 
   @Test
   void readersAreAnsweredOverHttps() throws Exception {
@@ -39,9 +41,9 @@ class MetricsServerTest {
   @Test
   void aLinePerVerdict() throws Exception {
     MetricsAccess byName = token -> switch (token.orElse("")) {
-      case "forbidden" -> new Verdict.Forbidden("may not");
-      case "undecided" -> new Verdict.Undecided("later");
-      default -> new Verdict.Unknown("unknown");
+      case "forbidden" -> new Verdict.Forbidden<>("may not");
+      case "undecided" -> new Verdict.Undecided<>("later");
+      default -> new Verdict.Unknown<>("unknown");
     };
     try (MetricsServer server = MetricsServer.secured(0, () -> "up 1\n", byName)) {
       assertThat(TlsScrape.of(server.port(), "Bearer forbidden").status()).isEqualTo(403);
