@@ -1,7 +1,4 @@
-/**
- * What the API says of cards and of what claims have of them, read with the caller's own rights: reading stands in
- * {@code FleetReader}, all else is pure.
- */
+/** Reads cards and claims from the API, with the caller's own rights. */
 @NullMarked
 package dev.partita.cli.fleet;
 

@@ -1,6 +1,6 @@
 package dev.partita.cli.rightsizing;
 
-import dev.partita.cli.fleet.ClaimDevice;
+import dev.partita.controller.fleet.ClaimDevice;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.time.DateTimeException;
 import java.time.Duration;

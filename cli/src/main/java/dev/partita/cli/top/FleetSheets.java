@@ -1,15 +1,15 @@
 package dev.partita.cli.top;
 
 import dev.partita.api.DeviceMode;
-import dev.partita.cli.fleet.CardStanding;
-import dev.partita.cli.fleet.CardState;
-import dev.partita.cli.fleet.ClaimDevice;
-import dev.partita.cli.fleet.Fleet;
-import dev.partita.cli.fleet.Measured;
-import dev.partita.cli.fleet.NodeState;
 import dev.partita.cli.output.Cell;
 import dev.partita.cli.output.Column;
 import dev.partita.cli.output.Sheet;
+import dev.partita.controller.fleet.CardStanding;
+import dev.partita.controller.fleet.CardState;
+import dev.partita.controller.fleet.ClaimDevice;
+import dev.partita.controller.fleet.Fleet;
+import dev.partita.controller.fleet.Measured;
+import dev.partita.controller.fleet.NodeState;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;

@@ -6,7 +6,7 @@ import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.cli.command.CommandRun;
 import dev.partita.cli.command.PaperCluster;
-import dev.partita.cli.fleet.PaperFleet;
+import dev.partita.controller.fleet.PaperFleet;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

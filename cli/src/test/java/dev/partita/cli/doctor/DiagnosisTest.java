@@ -6,7 +6,7 @@ import dev.partita.api.Driver;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
-import dev.partita.cli.fleet.PaperFleet;
+import dev.partita.controller.fleet.PaperFleet;
 import io.fabric8.kubernetes.api.model.ConditionBuilder;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;

@@ -1,8 +1,8 @@
 package dev.partita.cli.rightsizing;
 
-import static dev.partita.cli.fleet.PaperFleet.share;
-import static dev.partita.cli.fleet.PaperFleet.since;
-import static dev.partita.cli.fleet.PaperFleet.used;
+import static dev.partita.controller.fleet.PaperFleet.share;
+import static dev.partita.controller.fleet.PaperFleet.since;
+import static dev.partita.controller.fleet.PaperFleet.used;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -12,7 +12,7 @@ import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.command.CommandRun;
 import dev.partita.cli.command.PaperCluster;
 import dev.partita.cli.command.SpanConverter;
-import dev.partita.cli.fleet.PaperFleet;
+import dev.partita.controller.fleet.PaperFleet;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.cli.command.CommandRun;
 import dev.partita.cli.command.PaperCluster;
-import dev.partita.cli.fleet.PaperFleet;
+import dev.partita.controller.fleet.PaperFleet;
 import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.EventBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;

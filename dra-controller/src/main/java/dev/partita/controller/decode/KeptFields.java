@@ -67,9 +67,9 @@ public final class KeptFields {
             status:
               reservedFor
               devices:
-                driver shareID
+                driver pool device shareID
                 data:
-                  sizeInForce
+                  sizeInForce memoryUsed coresUsed
               allocation:
                 allocationTimestamp nodeSelector
                 devices:

@@ -3,7 +3,6 @@ package dev.partita.controller.metrics;
 import static dev.partita.serving.metrics.Family.gauge;
 
 import dev.partita.api.Bytes;
-import dev.partita.api.Driver;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
@@ -11,15 +10,14 @@ import dev.partita.api.quota.Amounts;
 import dev.partita.api.quota.GpuQuota;
 import dev.partita.api.quota.GpuQuotaSpec;
 import dev.partita.api.quota.GpuQuotaStatus;
+import dev.partita.controller.fleet.WaitingPod;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.serving.metrics.Family;
 import dev.partita.serving.metrics.Samples;
 import dev.partita.serving.metrics.Source;
 import io.fabric8.kubernetes.api.model.Pod;
-import io.fabric8.kubernetes.api.model.PodCondition;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -71,7 +69,7 @@ public final class ClusterMetrics implements Source {
     into.put(WATCHED, view.nodeCount(), "Node");
     into.put(WATCHED, view.namespaces().size(), "Namespace");
     for (Pod pod : pods) {
-      waits(pod).ifPresent(reason -> into.add(WAITING, 1, pod.getMetadata().getNamespace(), reason));
+      WaitingPod.of(pod).ifPresent(waiting -> into.add(WAITING, 1, waiting.namespace(), waiting.reason()));
     }
     for (GpuNode node : view.gpuNodes()) {
       node(node, into);
@@ -79,17 +77,6 @@ public final class ClusterMetrics implements Source {
     for (GpuQuota quota : view.quotas()) {
       quota(quota, into);
     }
-  }
-
-  private static Optional<String> waits(Pod pod) {
-    if (pod.getSpec() != null && pod.getSpec().getNodeName() != null) {
-      return Optional.empty();
-    }
-    return pod.getStatus() == null || pod.getStatus().getConditions() == null
-        ? Optional.empty()
-        : pod.getStatus().getConditions().stream()
-            .filter(condition -> Driver.ALLOCATED_CONDITION.equals(condition.getType()))
-            .filter(condition -> "False".equals(condition.getStatus())).map(PodCondition::getReason).findFirst();
   }
 
   private static void node(GpuNode node, Samples into) {

@@ -1,4 +1,4 @@
-package dev.partita.cli.fleet;
+package dev.partita.controller.fleet;
 
 /** Whether something can be sold of a card now, and if not why; the words are what is shown. */
 public enum CardStanding {

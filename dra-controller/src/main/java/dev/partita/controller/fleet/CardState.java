@@ -1,4 +1,4 @@
-package dev.partita.cli.fleet;
+package dev.partita.controller.fleet;
 
 import dev.partita.api.MigSlot;
 import dev.partita.api.node.MigProfile;

@@ -1,4 +1,4 @@
-package dev.partita.cli.fleet;
+package dev.partita.controller.fleet;
 
 import dev.partita.api.Bytes;
 import dev.partita.api.device.DeviceStatusData;

@@ -1,4 +1,4 @@
-package dev.partita.cli.fleet;
+package dev.partita.controller.fleet;
 
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
@@ -31,7 +31,16 @@ public record Fleet(List<NodeState> nodes) {
 
   /** Counts what is taken of each card, as the allocator counts it. */
   public static Fleet of(Collection<GpuNode> gpuNodes, Collection<ResourceClaim> claims) {
-    Map<String, GpuHost> hosts = Inventory.EMPTY.refreshed(gpuNodes).hosts();
+    return of(Inventory.EMPTY.refreshed(gpuNodes), gpuNodes, claims);
+  }
+
+  /**
+   * The same where the nodes have been read before.
+   *
+   * @param inventory of these nodes
+   */
+  public static Fleet of(Inventory inventory, Collection<GpuNode> gpuNodes, Collection<ResourceClaim> claims) {
+    Map<String, GpuHost> hosts = inventory.hosts();
     Map<CardKey, Account> accounts = new HashMap<>();
     Map<CardKey, List<ClaimDevice>> devices = new HashMap<>();
     Map<String, List<Booking>> byClaim = new HashMap<>();

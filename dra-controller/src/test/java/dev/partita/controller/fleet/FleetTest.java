@@ -1,4 +1,4 @@
-package dev.partita.cli.fleet;
+package dev.partita.controller.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
