@@ -17,6 +17,7 @@ import dev.partita.cli.shell.CompletionCommand;
 import dev.partita.cli.shell.ManCommand;
 import dev.partita.cli.top.TopCommand;
 import dev.partita.cli.trail.LogsCommand;
+import dev.partita.cli.web.WebCommand;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -34,7 +35,8 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     version = "partita 0.1.0-SNAPSHOT",
     subcommands = {DemoCommand.class, ClusterCommand.class, ConvertCommand.class, ExplainCommand.class,
-      TopCommand.class, ReportCommand.class, ResizeCommand.class, CordonCommand.class, UncordonCommand.class,
+      TopCommand.class, WebCommand.class, ReportCommand.class, ResizeCommand.class, CordonCommand.class,
+      UncordonCommand.class,
       DoctorCommand.class, LogsCommand.class,
       CompletionCommand.class, ManCommand.class,
       SimulateCommand.class, BenchCommand.class},

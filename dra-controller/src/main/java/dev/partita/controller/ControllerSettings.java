@@ -13,6 +13,7 @@ import java.util.Optional;
  * @param healthPort port of /healthz and /readyz, 0 for any free one; empty for none
  * @param explainPort port on the loopback address at which {@code partita explain} asks, 0 for any free one; empty for
  *        none
+ * @param webPort port on the loopback address of the web page, 0 for any free one; empty for none
  * @param templateGrace how long a ResourceClaimTemplate of ours that no pod names is kept
  * @param webhook where admission webhooks are served; empty for nowhere
  * @param metrics where metrics are served; empty for nowhere
@@ -22,11 +23,15 @@ public record ControllerSettings(
     Optional<Election> election,
     Optional<Integer> healthPort,
     Optional<Integer> explainPort,
+    Optional<Integer> webPort,
     Duration templateGrace,
     Optional<Webhook> webhook,
     Optional<MetricsEndpoint> metrics) {
   /** Where {@code partita explain} expects a controller's {@link #explainPort}. */
   public static final int DEFAULT_EXPLAIN_PORT = 8082;
+
+  /** Where {@code partita web} expects a controller's {@link #webPort}. */
+  public static final int DEFAULT_WEB_PORT = 8083;
 
   /** Long enough for a Deployment that is rolled out, scaled or rescheduled. */
   static final int TEMPLATE_GRACE_SECONDS = 600;
@@ -46,6 +51,7 @@ public record ControllerSettings(
     }
     healthPort.ifPresent(port -> check("health", port));
     explainPort.ifPresent(port -> check("explain", port));
+    webPort.ifPresent(port -> check("web", port));
   }
 
   /**
@@ -89,7 +95,7 @@ public record ControllerSettings(
   /** A single instance that leads at once and listens nowhere: for embedding. */
   public static ControllerSettings standalone(String identity) {
     return new ControllerSettings(identity, Optional.empty(), Optional.empty(), Optional.empty(),
-        DEFAULT_TEMPLATE_GRACE, Optional.empty(), Optional.empty());
+        Optional.empty(), DEFAULT_TEMPLATE_GRACE, Optional.empty(), Optional.empty());
   }
 
   /**

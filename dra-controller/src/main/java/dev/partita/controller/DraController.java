@@ -10,6 +10,7 @@ import dev.partita.controller.health.HealthServer;
 import dev.partita.controller.leader.Campaign;
 import dev.partita.controller.metrics.ClusterMetrics;
 import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.web.WebServer;
 import dev.partita.serving.http.HttpListener;
 import dev.partita.serving.metrics.Metrics;
 import dev.partita.serving.metrics.MetricsServer;
@@ -44,6 +45,7 @@ public final class DraController implements AutoCloseable {
   private @Nullable HttpListener health;
   private @Nullable HttpListener explanations;
   private @Nullable MetricsServer metricsServer;
+  private @Nullable WebServer web;
   private @Nullable AdmissionEndpoint admission;
   private @Nullable Campaign campaign;
   private @Nullable Term term;
@@ -97,6 +99,11 @@ public final class DraController implements AutoCloseable {
     return Optional.ofNullable(explanations).map(HttpListener::port);
   }
 
+  /** Port of the web page, on the loopback address; empty if there is none. */
+  public synchronized Optional<Integer> webPort() {
+    return Optional.ofNullable(web).map(WebServer::port);
+  }
+
   private CompletionStage<Answer> explain(Question question) {
     @Nullable Term now;
     synchronized (this) {
@@ -138,6 +145,13 @@ public final class DraController implements AutoCloseable {
           () -> MetricsServer.start(endpoint.port(), endpoint.readers(), client, metrics));
       synchronized (this) {
         metricsServer = server;
+      }
+    }
+    if (settings.webPort().isPresent()) {
+      int port = settings.webPort().get();
+      WebServer server = listening(port, () -> WebServer.start(port, client, view, this::leads, this::explain));
+      synchronized (this) {
+        web = server;
       }
     }
     if (settings.webhook().isPresent()) {
@@ -244,6 +258,7 @@ public final class DraController implements AutoCloseable {
     @Nullable HttpListener listening;
     @Nullable HttpListener explaining;
     @Nullable MetricsServer measured;
+    @Nullable WebServer shown;
     @Nullable AdmissionEndpoint asked;
     @Nullable Term ending;
     synchronized (this) {
@@ -255,6 +270,7 @@ public final class DraController implements AutoCloseable {
       listening = health;
       explaining = explanations;
       measured = metricsServer;
+      shown = web;
       asked = admission;
       ending = term;
       term = null;
@@ -277,6 +293,9 @@ public final class DraController implements AutoCloseable {
     }
     if (measured != null) {
       measured.close();
+    }
+    if (shown != null) {
+      shown.close();
     }
     if (listening != null) {
       listening.close();

@@ -116,6 +116,12 @@ public final class Main implements Callable<Integer> {
       description = "Port on the loopback address at which 'partita explain' asks (env PARTITA_EXPLAIN_PORT; default: ${DEFAULT-VALUE}).") int explainPort;
 
   @Option(
+      names = "--web-port",
+      paramLabel = "PORT",
+      defaultValue = "${env:PARTITA_WEB_PORT:-0}",
+      description = "Port of the web page on the loopback address, to which 'partita web' forwards; 0 for none (env PARTITA_WEB_PORT; default: ${DEFAULT-VALUE}).") int webPort;
+
+  @Option(
       names = "--template-grace",
       paramLabel = "SECONDS",
       defaultValue = "${env:PARTITA_TEMPLATE_GRACE:-" + ControllerSettings.TEMPLATE_GRACE_SECONDS + "}",
@@ -221,7 +227,8 @@ public final class Main implements Callable<Integer> {
                       Integer.parseInt(webhookPort), new WebhookNames(leaseNamespace, webhookService),
                       Duration.ofSeconds(webhookDrain), keepWebhookCertificate));
       return new ControllerSettings(who, election, Optional.of(healthPort), Optional.of(explainPort),
-          Duration.ofSeconds(templateGrace), webhook, metricsPort == 0
+          webPort == 0 ? Optional.empty() : Optional.of(webPort), Duration.ofSeconds(templateGrace), webhook,
+          metricsPort == 0
               ? Optional.empty()
               : Optional.of(new ControllerSettings.MetricsEndpoint(metricsPort, metricsAccess)));
     } catch (NumberFormatException e) {

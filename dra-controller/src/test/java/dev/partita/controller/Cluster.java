@@ -85,9 +85,24 @@ public final class Cluster implements AutoCloseable {
 
   /** Starts a controller that serves metrics. */
   Cluster startMeasured() {
-    return start(new ControllerSettings("measured", Optional.empty(), Optional.empty(), Optional.empty(),
-        ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.empty(),
-        Optional.of(new ControllerSettings.MetricsEndpoint(0, MetricsReaders.TOKEN))), Clock.systemUTC());
+    return start(
+        new ControllerSettings("measured", Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(),
+            ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.empty(),
+            Optional.of(new ControllerSettings.MetricsEndpoint(0, MetricsReaders.TOKEN))),
+        Clock.systemUTC());
+  }
+
+  /** Starts a controller that serves the web page. */
+  Cluster startWithPage() {
+    return start(
+        new ControllerSettings("shown", Optional.empty(), Optional.empty(), Optional.empty(), Optional.of(0),
+            ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.empty(), Optional.empty()),
+        Clock.systemUTC());
+  }
+
+  /** Where the controller that was started first serves the web page. */
+  int webPort() {
+    return controllers.getFirst().webPort().orElseThrow();
   }
 
   /** Where the controller that was started first serves metrics. */
@@ -120,6 +135,7 @@ public final class Cluster implements AutoCloseable {
 
   private ControllerSettings settings(Duration templateGrace) {
     return new ControllerSettings("test-" + controllers.size(), Optional.empty(), Optional.empty(), Optional.of(0),
+        Optional.empty(),
         templateGrace, Optional.empty(), Optional.empty());
   }
 

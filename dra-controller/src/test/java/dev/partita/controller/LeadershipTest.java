@@ -40,7 +40,8 @@ class LeadershipTest {
         DraController first = start(cluster, "first")) {
       eventually().until(first::leads);
       ControllerSettings settings = new ControllerSettings("second", Optional.of(QUICK), Optional.of(0),
-          Optional.empty(), ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.empty(), Optional.empty());
+          Optional.empty(), Optional.empty(), ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.empty(),
+          Optional.empty());
       try (DraController second = DraController.start(settings, cluster.controllersClient())) {
         int port = second.healthPort().orElseThrow();
         assertThat(status(port, "/healthz")).isEqualTo(200);
@@ -50,8 +51,10 @@ class LeadershipTest {
   }
 
   private static DraController start(Cluster cluster, String identity) throws IOException {
-    return DraController.start(new ControllerSettings(identity, Optional.of(QUICK), Optional.empty(), Optional.empty(),
-        ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.empty(), Optional.empty()), cluster.controllersClient());
+    return DraController.start(
+        new ControllerSettings(identity, Optional.of(QUICK), Optional.empty(), Optional.empty(), Optional.empty(),
+            ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.empty(), Optional.empty()),
+        cluster.controllersClient());
   }
 
   private static int status(int port, String path) throws IOException {

@@ -24,11 +24,17 @@ class MainTest {
     assertThat(settings.healthPort()).contains(8081);
     assertThat(settings.templateGrace()).isEqualTo(Duration.ofMinutes(10));
     assertThat(settings.explainPort()).contains(8082);
+    assertThat(settings.webPort()).isEmpty();
     assertThat(settings.election())
         .contains(
             new ControllerSettings.Election(
                 "partita", "partita-dra-controller", Duration.ofSeconds(15), Duration.ofSeconds(10),
                 Duration.ofSeconds(2)));
+  }
+
+  @Test
+  void theWebPageIsServedWhereAPortIsGiven() {
+    assertThat(settings("--web-port=8083").webPort()).contains(8083);
   }
 
   @Test
@@ -63,7 +69,8 @@ class MainTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"--webhook-port=many", "--webhook-port=70000", "--health-port=many",
-    "--health-port=70000", "--explain-port=-1", "--metrics-port=70000", "--metrics-access=nobody", "--lease-duration=5",
+    "--health-port=70000", "--explain-port=-1", "--web-port=-1", "--metrics-port=70000", "--metrics-access=nobody",
+    "--lease-duration=5",
     "--renew-deadline=0", "--template-grace=-1",
     "--webhook-port=8443 --webhook-drain=21", "--colour=red"})
   void badInputIsOneLineAndExitStatusTwo(String arguments) {

@@ -19,7 +19,8 @@ import org.junit.jupiter.api.Test;
 class UnconvertedPodsTest {
   private static final ControllerSettings SETTINGS =
       new ControllerSettings(
-          "only", Optional.empty(), Optional.empty(), Optional.empty(), ControllerSettings.DEFAULT_TEMPLATE_GRACE,
+          "only", Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(),
+          ControllerSettings.DEFAULT_TEMPLATE_GRACE,
           Optional.of(new ControllerSettings.Webhook(0, WebhookObjects.NAMES, Duration.ZERO, false)), Optional.empty());
 
   private final Cluster cluster = Cluster.empty();

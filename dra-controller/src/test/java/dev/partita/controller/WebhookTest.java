@@ -220,7 +220,7 @@ class WebhookTest {
   private DraController start(String identity, ControllerSettings.Webhook webhook) throws IOException {
     DraController controller =
         DraController.start(
-            new ControllerSettings(identity, Optional.of(QUICK), Optional.empty(), Optional.empty(),
+            new ControllerSettings(identity, Optional.of(QUICK), Optional.empty(), Optional.empty(), Optional.empty(),
                 ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.of(webhook), Optional.empty()),
             cluster.controllersClient());
     controllers.add(controller);

@@ -4,10 +4,10 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.connection.ControllerPods;
 import dev.partita.controller.ControllerSettings;
 import dev.partita.controller.explain.PodExplanation;
 import dev.partita.controller.explain.Question;
-import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.LocalPortForward;
@@ -28,8 +28,6 @@ import java.util.function.Function;
  * ask.
  */
 final class ControllerPort {
-  private static final String LABEL = "app.kubernetes.io/name";
-  private static final String CONTROLLER = "dra-controller";
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
   private final KubernetesClient client;
@@ -45,14 +43,7 @@ final class ControllerPort {
    * @throws CommandFailure if there is no such object, or nobody can be asked
    */
   List<PodExplanation> ask(Question question) {
-    List<Pod> controllers = controllers();
-    if (controllers.isEmpty()) {
-      throw CommandFailure.failed(
-          "no controller runs in namespace " + namespace + " (no pod with label " + LABEL + "=" + CONTROLLER
-              + "); --partita-namespace names another");
-    }
-    return firstAnswer(question, controllers.stream().map(pod -> pod.getMetadata().getName()).toList(),
-        pod -> ask(pod, question));
+    return firstAnswer(question, controllers(), pod -> ask(pod, question));
   }
 
   /** What came of asking one controller. */
@@ -85,12 +76,9 @@ final class ControllerPort {
     throw CommandFailure.failed("no controller could say; " + String.join("; ", failures));
   }
 
-  private List<Pod> controllers() {
+  private List<String> controllers() {
     try {
-      return client.pods().inNamespace(namespace).withLabel(LABEL, CONTROLLER).list().getItems().stream()
-          .filter(
-              pod -> pod.getMetadata().getDeletionTimestamp() == null && "Running".equals(pod.getStatus().getPhase()))
-          .toList();
+      return ControllerPods.running(client, namespace);
     } catch (KubernetesClientException e) {
       throw refused("list pods", e);
     }

@@ -79,7 +79,7 @@ class KeptFieldsTest {
           "HasMetadata", "Secret", "Status", "StatusCause", "StatusDetails",
           "admissionregistration/v1/MutatingWebhook", "admissionregistration/v1/MutatingWebhookConfiguration",
           "admissionregistration/v1/ValidatingWebhook", "admissionregistration/v1/ValidatingWebhookConfiguration",
-          "admissionregistration/v1/WebhookClientConfig", "events/v1/Event");
+          "admissionregistration/v1/WebhookClientConfig", "authentication/UserInfo", "events/v1/Event");
 
   @Test
   void everyFieldThatTheControllerReadsIsKept() throws IOException {
@@ -114,6 +114,8 @@ class KeptFieldsTest {
             "resourceclaims metadata annotations " + Driver.RESIZE_ANSWER_ANNOTATION,
             "resourceclaims metadata annotations " + Driver.GRANTED_SIZES_ANNOTATION,
             "resourceclaims status devices data " + DeviceStatusData.SIZE_IN_FORCE.key(),
+            "resourceclaims status devices data " + DeviceStatusData.MEMORY_USED.key(),
+            "resourceclaims status devices data " + DeviceStatusData.CORES_USED.key(),
             "resourceclaimtemplates metadata labels " + Driver.MANAGED_BY_LABEL,
             "pods spec containers resources limits nvidia.com/gpumem",
             "nodes status allocatable tencent.com/vcuda-core"))

@@ -1,0 +1,123 @@
+package dev.partita.cli.web;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.connection.ControllerPods;
+import dev.partita.controller.ControllerSettings;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.LocalPortForward;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Forwards a port of this machine to the page of the controller that leads, which alone can explain. */
+final class PagePort implements AutoCloseable {
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private final KubernetesClient client;
+  private final String namespace;
+  private final HttpClient http = HttpClient.newBuilder().connectTimeout(PATIENCE).build();
+  private Optional<LocalPortForward> forward = Optional.empty();
+
+  /** @param namespace of Partita's pods */
+  PagePort(KubernetesClient client, String namespace) {
+    this.client = client;
+    this.namespace = namespace;
+  }
+
+  /**
+   * Forwards to the instance that leads, or to another one if none says that it does.
+   *
+   * @param port of this machine, on the loopback address; 0 for any free one
+   * @return the port
+   * @throws CommandFailure if no controller answers
+   */
+  int open(int port) {
+    List<String> failures = new ArrayList<>();
+    List<String> others = new ArrayList<>();
+    for (String pod : controllers()) {
+      try {
+        LocalPortForward made = to(pod, port);
+        Optional<Boolean> leads = leads(made.getLocalPort());
+        if (leads.equals(Optional.of(true))) {
+          forward = Optional.of(made);
+          return made.getLocalPort();
+        }
+        made.close();
+        if (leads.isPresent()) {
+          others.add(pod);
+        } else {
+          failures.add(pod + " serves no page (web.enabled of the chart)");
+        }
+      } catch (IOException | KubernetesClientException e) {
+        failures.add(pod + ": " + e.getMessage());
+      }
+    }
+    if (others.isEmpty()) {
+      throw CommandFailure.failed("no controller shows the page: " + String.join("; ", failures));
+    }
+    LocalPortForward made = to(others.getFirst(), port);
+    forward = Optional.of(made);
+    return made.getLocalPort();
+  }
+
+  /** Whether the page still answers. */
+  boolean answers() {
+    return forward.map(LocalPortForward::getLocalPort).flatMap(this::leads).isPresent();
+  }
+
+  private LocalPortForward to(String pod, int port) {
+    return client.pods().inNamespace(namespace).withName(pod)
+        .portForward(ControllerSettings.DEFAULT_WEB_PORT, InetAddress.getLoopbackAddress(), port);
+  }
+
+  private List<String> controllers() {
+    try {
+      return ControllerPods.running(client, namespace);
+    } catch (KubernetesClientException e) {
+      throw CommandFailure.failed("the controller's pods cannot be listed: " + e.getMessage());
+    }
+  }
+
+  /** What the page behind a port says of its instance; empty if nothing answers. */
+  private Optional<Boolean> leads(int port) {
+    try {
+      HttpResponse<String> answer =
+          http.send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/api/about")).timeout(PATIENCE)
+              .build(), HttpResponse.BodyHandlers.ofString());
+      return Optional.of(JSON.readTree(answer.body()).path("leads").asBoolean());
+    } catch (IOException e) {
+      return Optional.empty();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw CommandFailure.failed("interrupted");
+    }
+  }
+
+  /** Ends the forwarding, to begin anew. */
+  void drop() {
+    forward.ifPresent(open -> {
+      try {
+        open.close();
+      } catch (IOException e) {
+        // it is gone in any case
+      }
+    });
+    forward = Optional.empty();
+  }
+
+  @Override
+  public void close() {
+    drop();
+    http.close();
+  }
+}

@@ -1,0 +1,51 @@
+package dev.partita.cli.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.partita.cli.Partita;
+import dev.partita.cli.command.CommandFailure;
+import io.fabric8.kubernetes.client.ConfigBuilder;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+class WebCommandTest {
+  @TempDir Path folder;
+
+  @Test
+  void aKubeconfigsOwnTokenIsTaken() {
+    assertThat(WebToken.ofKubeconfig(new ConfigBuilder(io.fabric8.kubernetes.client.Config.empty())
+        .withOauthToken("secret").build()).orElseThrow().token()).isEqualTo("secret");
+    assertThat(WebToken.ofKubeconfig(io.fabric8.kubernetes.client.Config.empty())).isEmpty();
+  }
+
+  @Test
+  void aTokenIsReadFromAFileOfOneLine() throws Exception {
+    Path file = Files.writeString(folder.resolve("token"), "secret\n");
+    assertThat(WebToken.read(file).token()).isEqualTo("secret");
+    Path lines = Files.writeString(folder.resolve("lines"), "a\nb\n");
+    assertThatThrownBy(() -> WebToken.read(lines)).isInstanceOf(CommandFailure.class).hasMessageContaining("one line");
+    assertThatThrownBy(() -> WebToken.read(folder.resolve("none"))).isInstanceOf(CommandFailure.class)
+        .hasMessageContaining("cannot be read");
+  }
+
+  @Test
+  void aServiceAccountIsNamedWithItsNamespace() {
+    assertThat(WebToken.Account.of("team/viewer")).isEqualTo(new WebToken.Account("team", "viewer"));
+    assertThatThrownBy(() -> WebToken.Account.of("viewer")).isInstanceOf(CommandFailure.class)
+        .hasMessageContaining("NAMESPACE/NAME");
+  }
+
+  @Test
+  void aPortThatThereIsNotIsOneLine() {
+    StringWriter err = new StringWriter();
+    CommandLine line = Partita.commandLine().setErr(new PrintWriter(err, true));
+    assertThat(line.execute("web", "--port", "70000")).isEqualTo(2);
+    assertThat(err.toString().lines()).hasSize(1).first().asString().contains("--port is from 0 to 65535");
+  }
+}

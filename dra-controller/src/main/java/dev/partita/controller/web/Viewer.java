@@ -1,0 +1,98 @@
+package dev.partita.controller.web;
+
+import dev.partita.api.Driver;
+import dev.partita.controller.lru.LruMap;
+import dev.partita.controller.web.view.Sight;
+import dev.partita.serving.access.AccessReview;
+import io.fabric8.kubernetes.api.model.authentication.UserInfo;
+import java.util.Map;
+
+/**
+ * A user who looks at the page, and what he may see: what the API server would let him list. What was asked once holds
+ * as long as this object is kept, a minute. For any thread.
+ */
+final class Viewer {
+  /** Namespaces whose claims or pods are asked about for one answer; the next answer asks about others. */
+  static final int MOST_REVIEWS = 100;
+
+  private static final int MOST_KNOWN = 8_192;
+  private static final String EVERYWHERE = "";
+  private static final String RESOURCE_GROUP = "resource.k8s.io";
+
+  private final AccessReview review;
+  private final UserInfo user;
+  private final Map<Right, Boolean> known = new LruMap<>(MOST_KNOWN);
+
+  /** To list a resource. */
+  private record Right(String group, String resource, String namespace) {}
+
+  Viewer(AccessReview review, UserInfo user) {
+    this.review = review;
+    this.user = user;
+  }
+
+  String name() {
+    return user.getUsername();
+  }
+
+  /** What he may see, for one answer. */
+  Look look() {
+    return new Look();
+  }
+
+  /** Asks about a bounded number of namespaces; of the others nothing is shown. For one thread. */
+  final class Look implements Sight {
+    private int left = MOST_REVIEWS;
+    private boolean complete = true;
+
+    private Look() {}
+
+    /** Whether all that was asked was answered. */
+    boolean isComplete() {
+      return complete;
+    }
+
+    @Override
+    public boolean nodes() {
+      return may(Driver.NAME, "gpunodes", EVERYWHERE);
+    }
+
+    @Override
+    public boolean quotas() {
+      return may(Driver.NAME, "gpuquotas", EVERYWHERE);
+    }
+
+    @Override
+    public boolean claimsOf(String namespace) {
+      return may(RESOURCE_GROUP, "resourceclaims", EVERYWHERE)
+          || may(RESOURCE_GROUP, "resourceclaims", namespace);
+    }
+
+    @Override
+    public boolean podsOf(String namespace) {
+      return may("", "pods", EVERYWHERE) || may("", "pods", namespace);
+    }
+
+    boolean eventsOf(String namespace) {
+      return may("events.k8s.io", "events", EVERYWHERE) || may("events.k8s.io", "events", namespace);
+    }
+
+    private boolean may(String group, String resource, String namespace) {
+      Right right = new Right(group, resource, namespace);
+      synchronized (known) {
+        Boolean before = known.get(right);
+        if (before != null) {
+          return before;
+        }
+        if (left == 0) {
+          complete = false;
+          return false;
+        }
+        left--;
+        boolean now = review.mayList(user, group, resource, namespace);
+        known.put(right, now);
+        return now;
+      }
+    }
+  }
+}

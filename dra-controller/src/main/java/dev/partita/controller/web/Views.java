@@ -1,0 +1,150 @@
+package dev.partita.controller.web;
+
+import dev.partita.controller.explain.Answer;
+import dev.partita.controller.explain.Question;
+import dev.partita.controller.fleet.WaitingPod;
+import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ObjectKey;
+import dev.partita.controller.web.view.ClaimsView;
+import dev.partita.controller.web.view.NodesView;
+import dev.partita.controller.web.view.PodsView;
+import dev.partita.controller.web.view.QuotasView;
+import dev.partita.controller.web.view.Query;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Answers a viewer's questions about the cluster, as far as he may see it. */
+final class Views {
+  private static final long PATIENCE_SECONDS = 20;
+  private static final String NAME = "[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?";
+  private static final String LIST_NODES = "list gpunodes.gpu.partita.dev";
+
+  private final ClusterView view;
+  private final FleetNow fleet;
+  private final ClaimDetails claims;
+  private final Function<Question, CompletionStage<Answer>> explanations;
+
+  /** @param explanations why a pod waits: known where this instance leads */
+  Views(
+      ClusterView view,
+      FleetNow fleet,
+      ClaimDetails claims,
+      Function<Question, CompletionStage<Answer>> explanations) {
+    this.view = view;
+    this.fleet = fleet;
+    this.claims = claims;
+    this.explanations = explanations;
+  }
+
+  /**
+   * A pod that waits, or did.
+   *
+   * @param waiting how it waits; null if it does not
+   * @param explanation every node and card, and why it will not do; null where the viewer may not see the nodes, or
+   *        another instance decides
+   * @param hint why there is no explanation, for people; empty if there is one
+   */
+  record PodView(
+      String namespace,
+      String name,
+      @Nullable WaitingPod waiting,
+      @Nullable Object explanation,
+      String hint) {}
+
+  /**
+   * Answers one question.
+   *
+   * @param path such as {@code nodes} or {@code claim/NAMESPACE/NAME}
+   */
+  Shown of(String path, Query query, Viewer viewer) {
+    Viewer.Look look = viewer.look();
+    List<String> words = List.of(path.split("/", -1));
+    try {
+      return switch (words.getFirst()) {
+        case "nodes" -> words.size() != 1
+            ? Shown.Not.found("page " + path)
+            : look.nodes()
+                ? shown(NodesView.of(fleet.fleet(), query, look), look)
+                : Shown.Not.allowed(viewer.name(), LIST_NODES);
+        case "history" -> look.nodes()
+            ? shown(fleet.history(), look)
+            : Shown.Not.allowed(viewer.name(), LIST_NODES);
+        case "claims" -> shown(ClaimsView.of(fleet.fleet(), query, look), look);
+        case "pods" -> shown(PodsView.of(fleet.waiting(), query, look), look);
+        case "quotas" -> look.quotas()
+            ? shown(QuotasView.of(view.quotas(), query), look)
+            : Shown.Not.allowed(viewer.name(), "list gpuquotas.gpu.partita.dev");
+        case "claim" -> isObject(words) ? claim(words.get(1), words.get(2), viewer, look) : missing(path);
+        case "pod" -> isObject(words) ? pod(words.get(1), words.get(2), viewer, look) : missing(path);
+        default -> missing(path);
+      };
+    } catch (KubernetesClientException e) {
+      return Shown.Not.now("the API server does not say: " + e.getMessage());
+    }
+  }
+
+  private static Shown missing(String path) {
+    return Shown.Not.found("page " + path);
+  }
+
+  private static boolean isObject(List<String> words) {
+    return words.size() == 3 && words.get(1).matches(NAME) && words.get(2).matches(NAME);
+  }
+
+  private static Shown shown(Object view, Viewer.Look look) {
+    return new Shown.As(view, look.isComplete());
+  }
+
+  private Shown claim(String namespace, String name, Viewer viewer, Viewer.Look look) {
+    if (!look.claimsOf(namespace)) {
+      return Shown.Not.allowed(viewer.name(), "list resourceclaims.resource.k8s.io in namespace " + namespace);
+    }
+    Optional<ClaimDetails.View> found = claims.of(namespace, name, look.eventsOf(namespace));
+    return found.isPresent()
+        ? shown(found.get(), look)
+        : Shown.Not.found("claim " + name + " in namespace " + namespace);
+  }
+
+  private Shown pod(String namespace, String name, Viewer viewer, Viewer.Look look) {
+    if (!look.podsOf(namespace)) {
+      return Shown.Not.allowed(viewer.name(), "list pods in namespace " + namespace);
+    }
+    @Nullable Pod pod = view.pod(new ObjectKey(namespace, name));
+    if (pod == null) {
+      return Shown.Not.found("pod " + name + " in namespace " + namespace);
+    }
+    @Nullable WaitingPod waiting = WaitingPod.of(pod).orElse(null);
+    return shown(look.nodes()
+        ? explained(namespace, name, waiting)
+        : new PodView(namespace, name, waiting, null,
+            viewer.name() + " may not " + LIST_NODES + ", so the cards are not shown one by one"),
+        look);
+  }
+
+  private PodView explained(String namespace, String name, @Nullable WaitingPod waiting) {
+    try {
+      Question question = new Question(Question.Kind.POD, namespace, name);
+      return switch (explanations.apply(question).toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+        case Answer.Explained(var pods) when !pods.isEmpty() ->
+            new PodView(namespace, name, waiting, pods.getFirst(), "");
+        case Answer.Explained _,Answer.Unknown _ ->
+            new PodView(namespace, name, waiting, null, "it has no claim that Partita decides about");
+        case Answer.NotLeading _ -> new PodView(namespace, name, waiting, null,
+            "another instance of the controller leads, and only that one can explain");
+      };
+    } catch (ExecutionException | TimeoutException e) {
+      return new PodView(namespace, name, waiting, null, "no explanation came: " + e.getMessage());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return new PodView(namespace, name, waiting, null, "this instance stops");
+    }
+  }
+}

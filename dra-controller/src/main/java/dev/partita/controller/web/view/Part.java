@@ -1,0 +1,83 @@
+package dev.partita.controller.web.view;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import dev.partita.api.DeviceName;
+import dev.partita.api.node.MigProfile;
+import dev.partita.controller.fleet.CardState;
+import dev.partita.controller.fleet.ClaimDevice;
+import java.util.List;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What somebody has of a card; memory in bytes.
+ *
+ * @param kind what it is
+ * @param namespace of the claim; empty where the viewer may not see it
+ * @param claim its name; empty where the viewer may not see it
+ * @param memory that it has
+ * @param memoryUsed what of it its processes hold; null if nobody knows
+ * @param cores percent of the card's time that are set aside for it
+ * @param coresUsed percent of it that its processes had; null if nobody knows
+ * @param users who uses it, such as names of pods
+ */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record Part(
+    Kind kind,
+    String namespace,
+    String claim,
+    long memory,
+    @Nullable Long memoryUsed,
+    int cores,
+    @Nullable Long coresUsed,
+    List<String> users) {
+  /** The constants are spelt as they are shown. */
+  public enum Kind {
+    share,
+    whole,
+    mig,
+    /** Of one claim or several that the viewer may not see. */
+    others,
+    /** The node holds it for claims that are gone. */
+    held
+  }
+
+  public Part {
+    users = List.copyOf(users);
+  }
+
+  static Part of(CardState card, ClaimDevice device) {
+    return new Part(kind(device.booking().device()), device.namespace(), device.claim(), memory(card, device),
+        boxed(device.measured().memoryUsed()), cores(device), boxed(device.measured().coresUsed()), device.users());
+  }
+
+  /** Of that kind, without a name. */
+  static Part nameless(Kind kind, long memory, int cores) {
+    return new Part(kind, "", "", memory, null, cores, null, List.of());
+  }
+
+  /** Bytes that a claim has of a card. */
+  static long memory(CardState card, ClaimDevice device) {
+    return switch (device.booking().device()) {
+      case DeviceName.Whole _ -> card.card().sellableMemory();
+      case DeviceName.Shared _ -> device.booking().memory();
+      case DeviceName.Mig mig -> card.card().gpu().migProfile(mig.slot()).map(MigProfile::memoryBytes).orElse(0L);
+    };
+  }
+
+  static int cores(ClaimDevice device) {
+    return device.booking().device() instanceof DeviceName.Whole ? 100 : device.booking().cores();
+  }
+
+  static Kind kind(DeviceName device) {
+    return switch (device) {
+      case DeviceName.Whole _ -> Kind.whole;
+      case DeviceName.Shared _ -> Kind.share;
+      case DeviceName.Mig _ -> Kind.mig;
+    };
+  }
+
+  static @Nullable Long boxed(OptionalLong amount) {
+    return amount.isPresent() ? amount.getAsLong() : null;
+  }
+}

@@ -1,0 +1,59 @@
+package dev.partita.controller.web.view;
+
+import dev.partita.controller.fleet.CardStanding;
+import dev.partita.controller.fleet.CardState;
+import dev.partita.controller.fleet.Fleet;
+import dev.partita.controller.fleet.NodeState;
+
+/**
+ * The whole fleet in figures; memory in bytes, cores in percent of a card, so that 250 are those of two and a half
+ * cards.
+ *
+ * @param nodes that have cards
+ * @param nodesReady of them, those whose cards can be handed out
+ * @param cards of all nodes
+ * @param cardsAvailable of them, those of which something may be sold now
+ * @param memory that shares of the cards may hold together
+ * @param memorySold what of it claims have, or their nodes hold for claims that are gone
+ * @param memoryUsed what of that their processes hold, as far as it is known
+ * @param cores of all cards together
+ * @param coresSold what of it is set aside for claims
+ * @param coresUsed what of it their processes had, as far as it is known
+ */
+public record Totals(
+    int nodes,
+    int nodesReady,
+    int cards,
+    int cardsAvailable,
+    long memory,
+    long memorySold,
+    long memoryUsed,
+    long cores,
+    long coresSold,
+    long coresUsed) {
+  private static final int CORES_OF_A_CARD = 100;
+
+  /** Adds the cards up. */
+  public static Totals of(Fleet fleet) {
+    Totals sum = new Totals(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    for (NodeState node : fleet.nodes()) {
+      sum = sum.plusNode(node);
+      for (CardState card : node.cards()) {
+        sum = sum.plus(card);
+      }
+    }
+    return sum;
+  }
+
+  private Totals plusNode(NodeState node) {
+    return new Totals(nodes + 1, nodesReady + (node.host().isReady() ? 1 : 0), cards, cardsAvailable, memory,
+        memorySold, memoryUsed, cores, coresSold, coresUsed);
+  }
+
+  private Totals plus(CardState card) {
+    return new Totals(nodes, nodesReady, cards + 1,
+        cardsAvailable + (card.standing() == CardStanding.Available ? 1 : 0), memory + card.card().sellableMemory(),
+        memorySold + card.memorySold(), memoryUsed + card.memoryUsed().orElse(0), cores + CORES_OF_A_CARD,
+        coresSold + card.coresSold(), coresUsed + card.coresUsed().orElse(0));
+  }
+}

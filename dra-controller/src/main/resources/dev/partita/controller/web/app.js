@@ -1,0 +1,170 @@
+// The page: which view is open, what the server sends of it, and with whose token.
+import { html, render, nothing } from './lit-html.js';
+import { VIEWS } from './parts.js';
+
+const TABS = { nodes: 'Nodes', claims: 'Claims', pods: 'Waiting pods', quotas: 'Quotas', history: 'Last day' };
+const AGAIN = 3000;
+const root = document.getElementById('app');
+
+// A token is kept in this tab alone, and never stands in an address for longer than it takes to read it.
+let token = sessionStorage.getItem('token') ?? '';
+const handed = /^#token=([^&]+)(.*)$/.exec(location.hash);
+if (handed) {
+  token = decodeURIComponent(handed[1]);
+  sessionStorage.setItem('token', token);
+  history.replaceState(null, '', '#/nodes');
+}
+
+const state = { path: 'nodes', query: new URLSearchParams(), shown: null, problem: '', live: false };
+let following = new AbortController();
+
+function route() {
+  const [, path, query] = /^#?\/?([^?]*)\??(.*)$/.exec(location.hash);
+  state.path = path || 'nodes';
+  state.query = new URLSearchParams(query);
+  state.shown = null;
+  state.problem = '';
+  follow();
+  draw();
+}
+
+function address(changes) {
+  const query = new URLSearchParams(state.query);
+  for (const [name, value] of Object.entries(changes)) {
+    value ? query.set(name, value) : query.delete(name);
+  }
+  return `#/${state.path}${query.size ? `?${query}` : ''}`;
+}
+
+/** Follows the open view until another one is opened; a connection that ends is made anew. */
+async function follow() {
+  following.abort();
+  const mine = new AbortController();
+  following = mine;
+  while (token && !mine.signal.aborted) {
+    try {
+      const answer = await fetch(`/api/stream/${state.path}?${state.query}`,
+        { headers: { Authorization: `Bearer ${token}` }, signal: mine.signal, cache: 'no-store' });
+      if (answer.status === 401) {
+        forget(await answer.text());
+        return;
+      }
+      if (!answer.ok) {
+        state.problem = await answer.text();
+      } else {
+        await read(answer.body, mine.signal);
+      }
+    } catch (failure) {
+      if (mine.signal.aborted) {
+        return;
+      }
+    }
+    state.live = false;
+    draw();
+    await new Promise((done) => setTimeout(done, AGAIN));
+  }
+}
+
+/** Server-sent events, as WHATWG's HTML standard has them; each has one line of data here. */
+async function read(body, signal) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done || signal.aborted) {
+      return;
+    }
+    const events = (rest + value).split('\n\n');
+    rest = events.pop();
+    for (const event of events) {
+      const data = /^data: (.*)$/m.exec(event);
+      if (data) {
+        take(/^event: (.*)$/m.exec(event)[1], JSON.parse(data[1]));
+      }
+    }
+  }
+}
+
+function take(kind, data) {
+  state.live = true;
+  if (kind === 'view') {
+    state.shown = data;
+    state.problem = '';
+  } else if (data.status === 401) {
+    forget(data.why);
+    return;
+  } else {
+    state.problem = data.why;
+  }
+  draw();
+}
+
+function forget(why) {
+  token = '';
+  sessionStorage.removeItem('token');
+  state.problem = why;
+  draw();
+}
+
+function login(event) {
+  event.preventDefault();
+  token = new FormData(event.target).get('token').trim();
+  sessionStorage.setItem('token', token);
+  state.problem = '';
+  route();
+}
+
+let typing;
+function find(event) {
+  clearTimeout(typing);
+  typing = setTimeout(() => { location.hash = address({ q: event.target.value, page: '' }); }, 250);
+}
+
+const loginForm = () => html`<main class="login"><h1>Partita</h1>
+  ${state.problem ? html`<p class="message" role="alert">${state.problem}</p>` : nothing}
+  <form @submit=${login}><label for="token">A bearer token of the cluster. You see what its user may list.</label>
+    <textarea id="token" name="token" required autocomplete="off" spellcheck="false"></textarea><button>Show the cluster</button></form>
+  <p class="dim"><code>kubectl partita web</code> opens this page with your own token, and
+    <code>kubectl create token NAME -n NAMESPACE</code> prints one of a ServiceAccount.</p></main>`;
+
+function finder(kind) {
+  return html`<form class="find" role="search" @submit=${(event) => event.preventDefault()}>
+    <input type="search" aria-label="Search" placeholder="Search: names, models, namespaces" .value=${state.query.get('q') ?? ''} @input=${find}>
+    ${kind.sorts ? html`<select aria-label="Sort" @change=${(event) => { location.hash = address({ sort: event.target.value, page: '' }); }}>
+      ${Object.entries(kind.sorts).map(([sort, words]) => html`<option value=${sort} ?selected=${state.query.get('sort') === sort}>${words}</option>`)}</select>` : nothing}
+  </form>`;
+}
+
+function pages(paged) {
+  return paged.pages < 2 ? nothing : html`<nav class="pages" aria-label="Pages">
+    ${paged.page > 1 ? html`<a href=${address({ page: paged.page - 1 })} rel="prev">Previous</a>` : nothing}
+    <span>page ${paged.page} of ${paged.pages}, ${paged.total} in all</span>
+    ${paged.page < paged.pages ? html`<a href=${address({ page: paged.page + 1 })} rel="next">Next</a>` : nothing}</nav>`;
+}
+
+function draw() {
+  if (!token) {
+    render(loginForm(), root);
+    return;
+  }
+  const name = state.path.split('/')[0];
+  const kind = VIEWS[name];
+  document.title = `${TABS[name] ?? state.path} · Partita`;
+  const shown = state.shown;
+  render(html`<a class="skip" href="#main" @click=${(event) => { event.preventDefault(); document.getElementById('main').focus(); }}>To the content</a>
+    <header><h1>Partita</h1>
+      <nav aria-label="Views">${Object.entries(TABS).map(([path, words]) =>
+        html`<a href="#/${path}" aria-current=${path === name ? 'page' : nothing}>${words}</a>`)}</nav>
+      <span class="live ${state.live ? '' : 'off'}" role="status">${state.live ? 'live' : 'not connected'}</span>
+      <button @click=${() => forget('')}>Forget the token</button></header>
+    <main id="main" tabindex="-1">
+      ${kind?.paged ? finder(kind) : nothing}
+      ${state.problem ? html`<p class="message" role="alert">${state.problem}</p>` : nothing}
+      ${shown && !shown.complete ? html`<p class="message">Your rights in some namespaces are still being asked about; more may appear.</p>` : nothing}
+      ${shown && kind ? html`${kind.draw(shown.view)}${kind.paged ? pages(kind.paged(shown.view)) : nothing}`
+        : state.problem ? nothing : html`<p class="dim">Asking the controller…</p>`}
+    </main>`, root);
+}
+
+window.addEventListener('hashchange', route);
+route();

@@ -1,0 +1,209 @@
+// What is drawn of a view: functions of data, without requests and without state.
+import { html, svg, nothing } from './lit-html.js';
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
+
+/** Bytes for people: 8 GiB, 1.5 TiB. */
+export function bytes(amount) {
+  let unit = 0;
+  let rest = amount;
+  while (rest >= 1024 && unit < UNITS.length - 1) {
+    rest /= 1024;
+    unit++;
+  }
+  return `${Number(rest.toFixed(rest < 10 ? 1 : 0))} ${UNITS[unit]}`;
+}
+
+/** Percent of a card, in cards: 250 are 2.5. */
+export const cards = (percent) => String(Number((percent / 100).toFixed(1)));
+
+const part = (amount, of) => of > 0 ? Math.min(100, 100 * amount / of) : 0;
+const percent = (amount, of) => `${Math.round(part(amount, of))} %`;
+const known = (amount, words) => amount === undefined || amount === null ? 'unknown' : words(amount);
+
+/** How long ago, in the largest unit: 5 min. */
+export function ago(time) {
+  const seconds = Math.max(0, (Date.now() - Date.parse(time)) / 1000);
+  if (Number.isNaN(seconds)) {
+    return '';
+  }
+  const [size, unit] = seconds < 120 ? [1, 's'] : seconds < 7200 ? [60, 'min'] : seconds < 172800 ? [3600, 'h'] : [86400, 'd'];
+  return `${Math.floor(seconds / size)} ${unit}`;
+}
+
+export const claimLink = (namespace, name) => `#/claim/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
+const podLink = (namespace, name) => `#/pod/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
+
+function figures(totals) {
+  return html`<div class="figures">
+    <div><b>${totals.nodesReady} of ${totals.nodes}</b><span>nodes ready</span></div>
+    <div><b>${totals.cardsAvailable} of ${totals.cards}</b><span>cards available</span></div>
+    <div><b>${percent(totals.memorySold, totals.memory)}</b><span>of memory held: ${bytes(totals.memorySold)} of ${bytes(totals.memory)}</span></div>
+    <div><b>${percent(totals.memoryUsed, totals.memorySold)}</b><span>of that used: ${bytes(totals.memoryUsed)}</span></div>
+    <div><b>${percent(totals.coresSold, totals.cores)}</b><span>of cores set aside: ${cards(totals.coresSold)} of ${cards(totals.cores)} cards</span></div>
+  </div>`;
+}
+
+const KINDS = { share: 'share', whole: 'whole card', mig: 'MIG instance', others: 'of others', held: 'held for claims that are gone' };
+
+function partWords(piece) {
+  const who = piece.claim ? `${piece.namespace}/${piece.claim}` : KINDS[piece.kind];
+  const cores = piece.cores > 0 ? `, ${piece.cores} % of cores` : '';
+  const used = piece.memoryUsed === undefined ? '' : `, ${bytes(piece.memoryUsed)} used`;
+  return `${who}: ${bytes(piece.memory)}${cores}${used}`;
+}
+
+function bar(card) {
+  const rects = [];
+  let at = 0;
+  for (const piece of card.parts) {
+    const width = part(piece.memory, card.memory);
+    const gap = Math.min(0.4, width / 4);
+    const kind = piece.kind === 'others' ? 'others' : piece.kind === 'held' ? 'lost' : 'held';
+    const used = piece.memoryUsed ? part(piece.memoryUsed, piece.memory) / 100 * (width - gap) : 0;
+    const drawn = svg`<g><title>${partWords(piece)}</title>
+      <rect class=${kind} x=${at} y="0" width=${Math.max(0, width - gap)} height="10"></rect>
+      ${used ? svg`<rect class="used" x=${at} y="5" width=${used} height="5"></rect>` : nothing}</g>`;
+    rects.push(piece.claim ? svg`<a href=${claimLink(piece.namespace, piece.claim)} aria-label=${partWords(piece)}>${drawn}</a>` : drawn);
+    at += width;
+  }
+  return html`<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" role="img"
+    aria-label="${bytes(card.memorySold)} of ${bytes(card.memory)} held">${rects}</svg>`;
+}
+
+function cardBox(card) {
+  return html`<div class="card" data-uuid=${card.uuid}>
+    <p><b>${card.index}</b> ${card.model}
+      ${card.standing === 'Available' ? nothing : html`<b class="bad">${card.standing}</b>`}
+      <span class="dim">${bytes(card.memorySold)} of ${bytes(card.memory)} held, ${card.coresSold} % of cores</span></p>
+    ${card.problem ? html`<p class="bad">${card.problem}</p>` : nothing}
+    ${bar(card)}
+    <ul class="parts">${card.parts.map((piece) => html`<li>${piece.claim
+      ? html`<a href=${claimLink(piece.namespace, piece.claim)}>${piece.namespace}/${piece.claim}</a>${partWords(piece).slice(piece.namespace.length + piece.claim.length + 1)}`
+      : html`<span class="dim">${partWords(piece)}</span>`}</li>`)}</ul>
+  </div>`;
+}
+
+const legend = html`<p class="legend"><span><i class="held"></i>held by a claim</span><span><i class="used"></i>used of it</span>
+  <span><i class="others"></i>held by others</span><span><i class="lost"></i>held for claims that are gone</span><span><i class="free"></i>free</span></p>`;
+
+function nodes(view) {
+  return html`${figures(view.totals)}${legend}
+    ${view.nodes.rows.map((node) => html`<section class="node box" data-node=${node.name}>
+      <h3>${node.name} ${node.problem ? html`<span class="bad">${node.problem}</span>` : nothing}</h3>
+      <div class="cards">${node.cards.map(cardBox)}</div></section>`)}
+    ${view.nodes.total === 0 ? html`<p class="message">No node with cards is to be shown.</p>` : nothing}`;
+}
+
+function table(head, rows, none) {
+  return rows.length === 0 ? html`<p class="message">${none}</p>` : html`<div class="scroll"><table class="narrow"><thead><tr>
+    ${head.map((cell) => html`<th scope="col">${cell}</th>`)}</tr></thead><tbody>
+    ${rows.map((cells) => html`<tr>${cells.map((cell, i) => html`<td data-name=${head[i]}>${cell}</td>`)}</tr>`)}</tbody></table></div>`;
+}
+
+function claims(view) {
+  return table(['Claim', 'Node', 'Card', 'Kind', 'Memory', 'Used', 'Cores', 'Cores used', 'By'],
+    view.claims.rows.map((row) => [
+      html`<a href=${claimLink(row.part.namespace, row.part.claim)}>${row.part.namespace}/${row.part.claim}</a>`, row.node,
+      `${row.index} ${row.model}`, KINDS[row.part.kind], bytes(row.part.memory), known(row.part.memoryUsed, bytes),
+      `${row.part.cores} %`, known(row.part.coresUsed, (used) => `${used} %`), row.part.users.join(', ')]),
+    'No claim holds anything of a card that you may see.');
+}
+
+function pods(view) {
+  return table(['Pod', 'Waits', 'Reason', 'Why'],
+    view.pods.rows.map((pod) => [html`<a href=${podLink(pod.namespace, pod.name)}>${pod.namespace}/${pod.name}</a>`, ago(pod.since),
+      pod.reason, pod.message]),
+    'No pod that you may see waits for a card.');
+}
+
+const AMOUNTS = { memory: bytes, cores: (amount) => `${cards(amount)} cards' cores`, cards: String, claims: String };
+
+function quotas(view) {
+  const rows = [];
+  for (const quota of view.quotas.rows) {
+    for (const limit of quota.limits) {
+      for (const amount of limit.amounts) {
+        const most = (amount.guaranteed ?? 0) + (amount.burst ?? 0);
+        rows.push([`${quota.name} (${quota.namespaces} namespaces)`, limit.models.length ? `${limit.name}: ${limit.models.join(', ')}` : limit.name,
+          amount.resource,
+          html`${AMOUNTS[amount.resource](amount.used)} of ${AMOUNTS[amount.resource](most)} ${limit.borrows ? html`<b class="warn">borrows</b>` : nothing}
+            <svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label=${percent(amount.used, most)}>
+              <rect class="held" x="0" y="0" height="10" width=${part(amount.guaranteed ?? 0, most)}></rect>
+              <rect class="used" x="0" y="5" height="5" width=${part(amount.used, most)}></rect></svg>`]);
+      }
+    }
+    if (quota.problem) {
+      rows.push([quota.name, html`<span class="bad">${quota.problem}</span>`, '', '']);
+    }
+  }
+  return html`${table(['Quota', 'Limit', 'Of', 'Used; what is guaranteed is shaded, the rest is borrowed'], rows, 'There is no GpuQuota.')}`;
+}
+
+function curve(samples, lines) {
+  const first = samples[0].at;
+  const span = Math.max(1, samples[samples.length - 1].at - first);
+  const path = (value) => samples.map((sample, i) =>
+    `${i ? 'L' : 'M'}${(100 * (sample.at - first) / span).toFixed(2)} ${(40 - 40 * Math.min(1, value(sample))).toFixed(2)}`).join('');
+  return html`<svg class="curve" viewBox="0 -1 100 42" preserveAspectRatio="none" role="img" aria-label=${lines.map((line) => line.name).join(', ')}>
+    ${lines.map((line) => svg`<path class=${line.of} d=${path(line.value)}></path>`)}</svg>`;
+}
+
+function history(view) {
+  const samples = view.samples;
+  if (samples.length < 2) {
+    return html`<p class="message">Curves appear when two samples are there: one is taken a minute.</p>`;
+  }
+  const last = samples[samples.length - 1];
+  const most = Math.max(1, ...samples.map((sample) => sample.waiting));
+  return html`<p class="dim">From ${new Date(samples[0].at * 1000).toLocaleString()} to ${new Date(last.at * 1000).toLocaleString()}:
+      at most a day, as this instance of the controller saw it.</p>
+    <h2>Memory</h2><p class="legend"><span><i class="others"></i>held: ${percent(last.totals.memorySold, last.totals.memory)} now</span>
+      <span><i class="used"></i>used: ${percent(last.totals.memoryUsed, last.totals.memory)} now</span></p>
+    ${curve(samples, [{ name: 'memory held', of: 'sold', value: (s) => part(s.totals.memorySold, s.totals.memory) / 100 },
+      { name: 'memory used', of: 'used', value: (s) => part(s.totals.memoryUsed, s.totals.memory) / 100 }])}
+    <h2>Cores</h2><p class="legend"><span><i class="others"></i>set aside: ${percent(last.totals.coresSold, last.totals.cores)} now</span>
+      <span><i class="used"></i>used: ${percent(last.totals.coresUsed, last.totals.cores)} now</span></p>
+    ${curve(samples, [{ name: 'cores set aside', of: 'sold', value: (s) => part(s.totals.coresSold, s.totals.cores) / 100 },
+      { name: 'cores used', of: 'used', value: (s) => part(s.totals.coresUsed, s.totals.cores) / 100 }])}
+    <h2>Pods that wait</h2><p class="legend"><span>${last.waiting} now, at most ${Math.max(...samples.map((s) => s.waiting))}</span></p>
+    ${curve(samples, [{ name: 'pods that wait', of: 'used', value: (s) => s.waiting / most }])}`;
+}
+
+const pairs = (fields) => html`<dl>${Object.entries(fields).map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
+
+function claim(view) {
+  return html`<h2>Claim ${view.namespace}/${view.name}</h2>
+    <div class="box">${pairs({ created: view.created, 'used by': view.users.join(', ') || 'nobody', ...view.annotations })}</div>
+    ${view.devices.map((device) => html`<h2>Device ${device.device} of pool ${device.pool} <span class="dim">request ${device.request}, driver ${device.driver}</span></h2>
+      <div class="box">${pairs(device.data)}</div>
+      ${table(['Condition', 'Status', 'Reason', 'Message', 'For'],
+        device.conditions.map((each) => [each.type, html`<b class=${each.status === 'False' ? 'bad' : ''}>${each.status}</b>`, each.reason, each.message, ago(each.since)]),
+        'Its node has not said anything of it yet.')}`)}
+    ${view.devices.length ? nothing : html`<p class="message">It is not allocated. Its pods' page says why, where they wait: see <a href="#/pods?q=${encodeURIComponent(view.namespace)}">pods that wait</a>.</p>`}
+    <h2>Events</h2>
+    ${view.events ? table(['Last', 'Type', 'Reason', 'Message', 'Count'],
+      view.events.map((event) => [ago(event.last), html`<span class=${event.type === 'Warning' ? 'warn' : ''}>${event.type}</span>`, event.reason, event.message, event.count]),
+      'None.') : html`<p class="message">You may not list events in this namespace.</p>`}`;
+}
+
+function pod(view) {
+  return html`<h2>Pod ${view.namespace}/${view.name}</h2>
+    ${view.waiting ? html`<p class="message">Waits for ${ago(view.waiting.since)}: ${view.waiting.reason}. ${view.waiting.message}</p>` : html`<p>It does not wait for a card.</p>`}
+    ${view.hint ? html`<p class="dim">${view.hint}</p>` : nothing}
+    ${view.explanation ? html`<p><b>${view.explanation.state}</b>: ${view.explanation.summary}</p>
+      ${view.explanation.nodes.slice(0, 200).map((node) => html`<section class="node box"><h3>${node.node} <span class="dim">${node.cards} cards</span></h3>
+        <p>${node.reason}</p>${Object.keys(node.byCard).length ? pairs(node.byCard) : nothing}</section>`)}
+      ${view.explanation.nodes.length > 200 ? html`<p class="dim">and ${view.explanation.nodes.length - 200} more nodes: <code>kubectl partita explain pod ${view.name} -n ${view.namespace}</code></p>` : nothing}` : nothing}`;
+}
+
+/** By the view's name. */
+export const VIEWS = {
+  nodes: { draw: nodes, paged: (view) => view.nodes, sorts: { name: 'by name', sold: 'most held first', used: 'most used first', free: 'most free first' } },
+  claims: { draw: claims, paged: (view) => view.claims, sorts: { name: 'by name', memory: 'most memory first', used: 'most used first' } },
+  pods: { draw: pods, paged: (view) => view.pods },
+  quotas: { draw: quotas, paged: (view) => view.quotas },
+  history: { draw: history },
+  claim: { draw: claim },
+  pod: { draw: pod },
+};

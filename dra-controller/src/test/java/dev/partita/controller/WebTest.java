@@ -1,0 +1,173 @@
+package dev.partita.controller;
+
+import static dev.partita.controller.Cluster.eventually;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a whole controller serves to browsers: a token is its user's name, see {@link ServerRules}. */
+class WebTest {
+  private final Cluster cluster = Cluster.empty();
+  private final HttpClient http = HttpClient.newHttpClient();
+
+  @BeforeEach
+  void start() {
+    cluster.add(GpuNodes.ready("node-0", 2, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.startWithPage();
+  }
+
+  @AfterEach
+  void close() {
+    http.close();
+    cluster.close();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"/", "/app.js", "/parts.js", "/style.css", "/icon.svg", "/lit-html.js"})
+  void thePagesOwnFilesNeedNoTokenAndLetNothingElseBeLoaded(String path) {
+    HttpResponse<String> answer = get(path, "");
+    assertThat(answer.statusCode()).isEqualTo(200);
+    assertThat(answer.body()).isNotEmpty();
+    assertThat(answer.headers().firstValue("Content-Security-Policy").orElseThrow())
+        .contains("default-src 'none'", "frame-ancestors 'none'").doesNotContain("unsafe");
+  }
+
+  @Test
+  void allFilesTogetherAreSmall() {
+    int bytes = 0;
+    for (String path : new String[]{"/", "/app.js", "/parts.js", "/style.css", "/icon.svg", "/lit-html.js"}) {
+      bytes += get(path, "").body().getBytes(StandardCharsets.UTF_8).length;
+    }
+    assertThat(bytes).isLessThan(200 << 10);
+  }
+
+  @Test
+  void theClusterIsShownToNobodyWithoutAToken() {
+    HttpResponse<String> answer = get("/api/nodes", "");
+    assertThat(answer.statusCode()).isEqualTo(401);
+    assertThat(answer.body()).contains("a bearer token is needed");
+  }
+
+  @Test
+  void whoMayListEverythingSeesWhoHasWhat() {
+    allocated("train");
+    JsonNode view = eventually().until(() -> view("/api/nodes", "admin"),
+        now -> now.at("/nodes/rows/0/cards/0/parts/0/claim").asText().equals("train")
+            || now.at("/nodes/rows/0/cards/1/parts/0/claim").asText().equals("train"));
+    assertThat(view.at("/totals/cards").asInt()).isEqualTo(2);
+    assertThat(view.at("/totals/memorySold").asLong()).isEqualTo(40 * GpuNodes.GIB);
+    assertThat(view("/api/claims?q=train", "admin").at("/claims/rows/0/part/memory").asLong())
+        .isEqualTo(40 * GpuNodes.GIB);
+  }
+
+  @Test
+  void whoMayNotListNodesOrClaimsIsShownNone() {
+    allocated("train");
+    assertThat(get("/api/nodes", "of-team").statusCode()).isEqualTo(403);
+    assertThat(get("/api/nodes", "of-team").body()).contains("of-team may not list gpunodes");
+    assertThat(view("/api/claims", "of-team").at("/claims/total").asInt()).isZero();
+    assertThat(get("/api/claim/default/train", "of-team").statusCode()).isEqualTo(403);
+    assertThat(get("/api/pod/default/train", "of-team").statusCode()).isEqualTo(403);
+    assertThat(get("/api/quotas", "of-team").statusCode()).isEqualTo(403);
+    assertThat(get("/api/history", "of-team").statusCode()).isEqualTo(403);
+  }
+
+  @Test
+  void aClaimIsShownWithItsEvents() {
+    cluster.claim("huge", "gpu.partita.dev", Map.of("memory", "900Gi"));
+    cluster.pod("huge", "huge");
+    cluster.note("huge", "Unallocatable");
+    JsonNode claim = view("/api/claim/default/huge", "admin");
+    assertThat(claim.path("name").asText()).isEqualTo("huge");
+    assertThat(claim.path("events").findValuesAsText("reason")).contains("Unallocatable");
+    assertThat(get("/api/claim/default/none", "admin").statusCode()).isEqualTo(404);
+  }
+
+  @Test
+  void aPodThatWaitsIsShownCardByCard() {
+    cluster.claim("huge", "gpu.partita.dev", Map.of("memory", "900Gi"));
+    cluster.pod("huge", "huge");
+    JsonNode pods = eventually().until(() -> view("/api/pods", "admin"), now -> now.at("/pods/total").asInt() == 1);
+    assertThat(pods.at("/pods/rows/0/reason").asText()).isEqualTo("Unallocatable");
+    JsonNode pod = view("/api/pod/default/huge", "admin");
+    assertThat(pod.at("/explanation/nodes/0/node").asText()).isEqualTo("node-0");
+    assertThat(pod.at("/explanation/nodes/0/byCard").size()).isEqualTo(2);
+  }
+
+  @Test
+  void aStreamTellsTheViewAtOnceAndAgainWhenItChanges() throws Exception {
+    HttpRequest request = request("/api/stream/claims", "admin");
+    try (BufferedReader lines = new BufferedReader(new InputStreamReader(
+        http.send(request, HttpResponse.BodyHandlers.ofInputStream()).body(), StandardCharsets.UTF_8))) {
+      assertThat(lines.readLine()).isEqualTo("event: view");
+      assertThat(lines.readLine()).contains("\"total\":0");
+      allocated("train");
+      String line = lines.readLine();
+      while (!line.contains("train")) {
+        line = lines.readLine();
+      }
+      assertThat(line).startsWith("data: {");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"/api/nothing", "/api/claim/default", "/api/claim/../secrets", "/api/claim/UPPER/x", "/other",
+    "/api/nodes/more"})
+  void whatThereIsNotIsNotFound(String path) {
+    assertThat(get(path, "admin").statusCode()).isEqualTo(404);
+  }
+
+  @Test
+  void anybodyMayAskWhetherItLeads() throws IOException {
+    assertThat(new ObjectMapper().readTree(get("/api/about", "").body()).path("leads").asBoolean()).isTrue();
+  }
+
+  private void allocated(String name) {
+    cluster.claim(name, "gpu.partita.dev", Map.of("memory", "40Gi"));
+    cluster.pod(name, name);
+    cluster.result(name);
+  }
+
+  private JsonNode view(String path, String token) {
+    HttpResponse<String> answer = get(path, token);
+    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+    try {
+      JsonNode shown = new ObjectMapper().readTree(answer.body());
+      assertThat(shown.path("complete").asBoolean()).isTrue();
+      return shown.path("view");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private HttpResponse<String> get(String path, String token) {
+    try {
+      return http.send(request(path, token), HttpResponse.BodyHandlers.ofString());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private HttpRequest request(String path, String token) {
+    HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + cluster.webPort() + path));
+    return (token.isEmpty() ? request : request.header("Authorization", "Bearer " + token)).build();
+  }
+}

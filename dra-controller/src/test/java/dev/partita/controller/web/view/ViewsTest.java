@@ -1,0 +1,175 @@
+package dev.partita.controller.web.view;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.node.GpuNode;
+import dev.partita.api.quota.Amounts;
+import dev.partita.api.quota.GpuQuota;
+import dev.partita.api.quota.GpuQuotaSpec;
+import dev.partita.api.quota.GpuQuotaStatus;
+import dev.partita.controller.fleet.Fleet;
+import dev.partita.controller.fleet.PaperFleet;
+import dev.partita.controller.fleet.WaitingPod;
+import io.fabric8.kubernetes.api.model.Quantity;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class ViewsTest {
+  private static final long GIB = PaperFleet.GIB;
+  private static final Query ALL = Query.of(Map.of());
+  private static final Sight EVERYTHING = seeing("a", "b");
+
+  /** Three claims on one card, and a card that is free. */
+  private final Fleet fleet =
+      Fleet.of(List.of(PaperFleet.node("node-0", 2)),
+          List.of(PaperFleet.used(PaperFleet.share("a", "one", "node-0", 0, 20, 10), 5, 6, 7),
+              PaperFleet.share("b", "two", "node-0", 0, 30, 20), PaperFleet.share("b", "three", "node-0", 0, 10, 0)));
+
+  private static Sight seeing(String... namespaces) {
+    Set<String> known = Set.of(namespaces);
+    return new Sight() {
+      @Override
+      public boolean nodes() {
+        return true;
+      }
+
+      @Override
+      public boolean quotas() {
+        return true;
+      }
+
+      @Override
+      public boolean claimsOf(String namespace) {
+        return known.contains(namespace);
+      }
+
+      @Override
+      public boolean podsOf(String namespace) {
+        return known.contains(namespace);
+      }
+    };
+  }
+
+  private CardRow firstCard(Sight sight) {
+    return NodesView.of(fleet, ALL, sight).nodes().rows().getFirst().cards().getFirst();
+  }
+
+  @Test
+  void aCardIsShownWithWhatEachClaimHasAndUses() {
+    CardRow card = firstCard(EVERYTHING);
+    assertThat(card.memorySold()).isEqualTo(60 * GIB);
+    assertThat(card.coresSold()).isEqualTo(30);
+    assertThat(card.parts()).extracting(Part::claim).containsExactly("one", "three", "two");
+    assertThat(card.parts().getFirst())
+        .isEqualTo(new Part(Part.Kind.share, "a", "one", 20 * GIB, 5 * GIB, 10, 7L, List.of("one")));
+  }
+
+  @Test
+  void whatOthersHaveIsShownAsOneAmountWithoutNames() {
+    CardRow card = firstCard(seeing("a"));
+    assertThat(card.parts()).extracting(Part::kind).containsExactly(Part.Kind.share, Part.Kind.others);
+    assertThat(card.parts().getLast()).isEqualTo(Part.nameless(Part.Kind.others, 40 * GIB, 20));
+  }
+
+  @Test
+  void aSearchFindsNodesByClaimsThatTheViewerMaySeeOnly() {
+    Query query = Query.of(Map.of("q", "TWO"));
+    assertThat(NodesView.of(fleet, query, EVERYTHING).nodes().total()).isEqualTo(1);
+    assertThat(NodesView.of(fleet, query, seeing("a")).nodes().total()).isZero();
+    assertThat(NodesView.of(fleet, query, seeing("a")).totals().cards()).as("of all, whatever is searched")
+        .isEqualTo(2);
+  }
+
+  @Test
+  void claimsAreThoseThatTheViewerMaySee() {
+    assertThat(ClaimsView.of(fleet, ALL, seeing("b")).claims().rows()).extracting(row -> row.part().claim())
+        .containsExactly("three", "two");
+    assertThat(ClaimsView.of(fleet, Query.of(Map.of("sort", "memory")), EVERYTHING).claims().rows())
+        .extracting(row -> row.part().claim()).containsExactly("two", "one", "three");
+    assertThat(ClaimsView.of(fleet, Query.of(Map.of("sort", "used")), EVERYTHING).claims().rows().getFirst().part()
+        .claim()).isEqualTo("one");
+  }
+
+  @Test
+  void aWholeCardCountsWithAllItsMemoryAndCores() {
+    Fleet whole = Fleet.of(List.of(PaperFleet.node("node-0", 1)), List.of(PaperFleet.whole("a", "w", "node-0", 0)));
+    Part part = NodesView.of(whole, ALL, EVERYTHING).nodes().rows().getFirst().cards().getFirst().parts().getFirst();
+    assertThat(part.kind()).isEqualTo(Part.Kind.whole);
+    assertThat(part.memory()).isEqualTo(140 * GIB);
+    assertThat(part.cores()).isEqualTo(100);
+  }
+
+  @Test
+  void aPageHasFiftyRowsAndOneBeyondTheLastIsTheLast() {
+    List<GpuNode> nodes =
+        IntStream.range(0, 120).mapToObj(i -> PaperFleet.node("node-%03d".formatted(i), 1)).toList();
+    Fleet large = Fleet.of(nodes, List.of());
+    Paged<NodesView.Row> page = NodesView.of(large, Query.of(Map.of("page", "99")), EVERYTHING).nodes();
+    assertThat(page.page()).isEqualTo(3);
+    assertThat(page.pages()).isEqualTo(3);
+    assertThat(page.total()).isEqualTo(120);
+    assertThat(page.rows()).hasSize(20).first().extracting(NodesView.Row::name).isEqualTo("node-100");
+    assertThat(NodesView.of(large, ALL, EVERYTHING).nodes().rows()).hasSize(50);
+  }
+
+  @Test
+  void nodesAreSortedAsIsAsked() {
+    Fleet two = Fleet.of(List.of(PaperFleet.node("empty", 1), PaperFleet.node("full", 1)),
+        List.of(PaperFleet.whole("a", "w", "full", 0)));
+    assertThat(names(two, "")).containsExactly("empty", "full");
+    assertThat(names(two, "sold")).containsExactly("full", "empty");
+    assertThat(names(two, "free")).containsExactly("empty", "full");
+    assertThat(names(two, "unheard of")).containsExactly("empty", "full");
+  }
+
+  private static List<String> names(Fleet fleet, String sort) {
+    return NodesView.of(fleet, Query.of(Map.of("sort", sort)), EVERYTHING).nodes().rows().stream()
+        .map(NodesView.Row::name).toList();
+  }
+
+  @Test
+  void aMalformedQueryAsksForTheFirstPageOfAll() {
+    assertThat(Query.of(Map.of("page", "-1"))).isEqualTo(ALL);
+    assertThat(Query.of(Map.of("page", "99999999999"))).isEqualTo(ALL);
+    assertThat(Query.of(Map.of("q", "x".repeat(10_000))).text()).hasSize(253);
+  }
+
+  @Test
+  void podsThatWaitedLongestStandFirst() {
+    WaitingPod late = new WaitingPod("a", "late", "2026-01-02T00:00:00Z", "Unallocatable", "no card");
+    WaitingPod early = new WaitingPod("a", "early", "2026-01-01T00:00:00Z", "Unallocatable", "no card");
+    WaitingPod hidden = new WaitingPod("c", "hidden", "2025-01-01T00:00:00Z", "Unallocatable", "no card");
+    assertThat(PodsView.of(List.of(late, hidden, early), ALL, EVERYTHING).pods().rows())
+        .containsExactly(early, late);
+  }
+
+  @Test
+  void aQuotaShowsWhatItNamesAndNothingElse() {
+    GpuQuota quota = new GpuQuota();
+    quota.getMetadata().setName("team-a");
+    quota.setSpec(new GpuQuotaSpec(null, List.of(new GpuQuotaSpec.Limit("all", List.of("h200"), null,
+        new Amounts(new Quantity("48Gi"), null, 2L, null), new Amounts(null, 150L, null, null)))));
+    quota.setStatus(new GpuQuotaStatus(3, null, "",
+        List.of(new GpuQuotaStatus.LimitUse("all", new Amounts(new Quantity("50Gi"), 20L, 1L, 7L), true)), ""));
+    QuotasView.Row row = QuotasView.of(List.of(quota), ALL).quotas().rows().getFirst();
+    assertThat(row.namespaces()).isEqualTo(3);
+    assertThat(row.limits().getFirst().borrows()).isTrue();
+    assertThat(row.limits().getFirst().amounts()).containsExactly(
+        new QuotasView.AmountRow("memory", 50 * GIB, 48 * GIB, null),
+        new QuotasView.AmountRow("cores", 20, null, 150L), new QuotasView.AmountRow("cards", 1, 2L, null));
+  }
+
+  @Test
+  void theHistoryKeepsADayAndShowsAsManyPointsAsACurveNeedsTheLastAmongThem() {
+    History history = new History();
+    Totals totals = Totals.of(fleet);
+    IntStream.range(0, 2_000).forEach(minute -> history.add(new History.Sample(minute * 60L, totals, minute)));
+    List<History.Sample> samples = history.view().samples();
+    assertThat(samples).hasSize(288);
+    assertThat(samples.getLast().waiting()).isEqualTo(1_999);
+    assertThat(samples.getFirst().waiting()).isGreaterThanOrEqualTo(560);
+  }
+}
