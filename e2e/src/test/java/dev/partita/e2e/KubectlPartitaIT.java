@@ -18,7 +18,6 @@ import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Test;
 
@@ -29,11 +28,9 @@ import org.junit.jupiter.api.Test;
 @NeedsSteadyPlugins
 class KubectlPartitaIT {
   private static Outcome run(RealCluster cluster, String... arguments) {
-    String kubeconfig = cluster.command().run("cluster", "env").out().lines().findFirst().orElseThrow()
-        .replace("export KUBECONFIG=", "");
     List<String> command = new ArrayList<>(List.of(cluster.home().resolve("kubectl-partita").toString()));
     command.addAll(List.of(arguments));
-    return cluster.command().execute(command, Map.of("KUBECONFIG", kubeconfig));
+    return cluster.command().execute(command, cluster.kubeconfigEnvironment());
   }
 
   private static String out(RealCluster cluster, String... arguments) {

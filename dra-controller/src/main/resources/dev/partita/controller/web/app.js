@@ -20,9 +20,12 @@ let following = new AbortController();
 
 function route() {
   const [, path, query] = /^#?\/?([^?]*)\??(.*)$/.exec(location.hash);
+  // Another part of the same list replaces this one when it is there.
+  if (state.path !== (path || 'nodes')) {
+    state.shown = null;
+  }
   state.path = path || 'nodes';
   state.query = new URLSearchParams(query);
-  state.shown = null;
   state.problem = '';
   follow();
   draw();

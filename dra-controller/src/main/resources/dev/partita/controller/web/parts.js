@@ -159,14 +159,14 @@ function history(view) {
   return html`<p class="dim">From ${new Date(samples[0].at * 1000).toLocaleString()} to ${new Date(last.at * 1000).toLocaleString()}:
       at most a day, as this instance of the controller saw it.</p>
     <h2>Memory</h2><p class="legend"><span><i class="others"></i>held: ${percent(last.totals.memorySold, last.totals.memory)} now</span>
-      <span><i class="used"></i>used: ${percent(last.totals.memoryUsed, last.totals.memory)} now</span></p>
+      <span><i class="used"></i>used: ${percent(last.totals.memoryUsed, last.totals.memory)} now</span><span>from 0 to 100 %</span></p>
     ${curve(samples, [{ name: 'memory held', of: 'sold', value: (s) => part(s.totals.memorySold, s.totals.memory) / 100 },
       { name: 'memory used', of: 'used', value: (s) => part(s.totals.memoryUsed, s.totals.memory) / 100 }])}
     <h2>Cores</h2><p class="legend"><span><i class="others"></i>set aside: ${percent(last.totals.coresSold, last.totals.cores)} now</span>
-      <span><i class="used"></i>used: ${percent(last.totals.coresUsed, last.totals.cores)} now</span></p>
+      <span><i class="used"></i>used: ${percent(last.totals.coresUsed, last.totals.cores)} now</span><span>from 0 to 100 %</span></p>
     ${curve(samples, [{ name: 'cores set aside', of: 'sold', value: (s) => part(s.totals.coresSold, s.totals.cores) / 100 },
       { name: 'cores used', of: 'used', value: (s) => part(s.totals.coresUsed, s.totals.cores) / 100 }])}
-    <h2>Pods that wait</h2><p class="legend"><span>${last.waiting} now, at most ${Math.max(...samples.map((s) => s.waiting))}</span></p>
+    <h2>Pods that wait</h2><p class="legend"><span>${last.waiting} now</span><span>from 0 to ${most}</span></p>
     ${curve(samples, [{ name: 'pods that wait', of: 'used', value: (s) => s.waiting / most }])}`;
 }
 

@@ -69,6 +69,17 @@ public record PartitaCommand(Path home, Map<String, String> environment) {
     }
   }
 
+  /** Begins to run another program in the same environment; what it says on stderr is said here. */
+  public Process start(List<String> command, Map<String, String> changes) throws IOException {
+    ProcessBuilder builder =
+        new ProcessBuilder(command).redirectInput(Path.of("/dev/null").toFile())
+            .redirectError(ProcessBuilder.Redirect.INHERIT);
+    builder.environment().put("PARTITA_BUILD", "never");
+    builder.environment().putAll(environment);
+    builder.environment().putAll(changes);
+    return builder.start();
+  }
+
   private static String read(Path file) throws IOException {
     return Files.readString(file, StandardCharsets.UTF_8);
   }

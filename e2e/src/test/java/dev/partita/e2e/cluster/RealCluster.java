@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** A cluster with Partita on it, brought up for these tests; closing it takes it down. */
@@ -110,6 +111,12 @@ public final class RealCluster implements AutoCloseable {
   /** {@code ./partita}, which knows this cluster. */
   public PartitaCommand command() {
     return command;
+  }
+
+  /** By which kubectl and its plugins find the cluster. */
+  public Map<String, String> kubeconfigEnvironment() {
+    return Map.of("KUBECONFIG", command().run("cluster", "env").out().lines().findFirst().orElseThrow()
+        .replace("export KUBECONFIG=", ""));
   }
 
   public Path home() {

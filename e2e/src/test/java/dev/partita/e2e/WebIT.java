@@ -1,0 +1,177 @@
+package dev.partita.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.microsoft.playwright.Locator;
+import com.microsoft.playwright.Page;
+import com.microsoft.playwright.options.AriaRole;
+import com.microsoft.playwright.options.ColorScheme;
+import dev.partita.e2e.cluster.Ask;
+import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.OpenPage;
+import dev.partita.e2e.cluster.PodUnderTest;
+import dev.partita.e2e.cluster.RealCluster;
+import dev.partita.e2e.cluster.Tenant;
+import dev.partita.e2e.cluster.Workspace;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The web page on a real cluster, in a real browser. */
+@OnRealCluster
+class WebIT {
+  private static Path chromium = Path.of("chromium");
+
+  /** Debian's package chromium has the program; CI installs it. */
+  @BeforeAll
+  static void findChromium() {
+    Optional<Path> program = OpenPage.chromium();
+    assumeTrue(program.isPresent() || "1".equals(System.getenv("PARTITA_REQUIRE_OUTSIDE")), "there is no chromium");
+    chromium = program.orElseThrow();
+  }
+
+  private static OpenPage open(RealCluster cluster, String... options) throws Exception {
+    return OpenPage.open(cluster, chromium, OpenPage.Size.DESK, ColorScheme.LIGHT, options);
+  }
+
+  /** Waits until the search has left one node, with that claim. */
+  private static void awaitOnly(OpenPage open, String node, String claim) {
+    open.page().locator("section.node:only-of-type[data-node='" + node + "'] ul.parts").getByText(claim).first()
+        .waitFor();
+  }
+
+  @Test
+  void whatIsOnThePageIsWhatTheApiSaysAndFollowsIt(RealCluster cluster, Workspace workspace) throws Exception {
+    String node = cluster.quietNodes().getLast();
+    PodUnderTest pod =
+        workspace.pod("held", node, Ask.share("8Gi").cores(25), "exec partita-probe hold 3Gi").awaitLine("holding");
+    String claim = workspace.namespace() + "/" + pod.claim().name();
+    try (OpenPage open = open(cluster)) {
+      Page page = open.page();
+      page.getByRole(AriaRole.SEARCHBOX).fill(workspace.namespace());
+      Locator box = page.locator("section[data-node='" + node + "']");
+      box.locator("ul.parts").getByText(claim).waitFor();
+      assertThat(box.locator("ul.parts li").filter(new Locator.FilterOptions().setHasText(claim)).innerText())
+          .contains("8 GiB", "25 % of cores");
+      assertThat(page.locator(".figures").innerText())
+          .contains("of " + cluster.nodes().size(), "of " + cluster.nodes().size() * RealCluster.CARDS);
+      assertThat(page.url()).as("no token in the address").doesNotContain("token");
+
+      box.locator("ul.parts").getByText(claim).click();
+      open.awaitText("Claim " + claim);
+      open.awaitText("pods/held");
+      open.awaitText("Allocated");
+      open.awaitText("Healthy");
+
+      open.show("claims?q=" + workspace.namespace());
+      open.awaitText(claim);
+      pod.deleteAndAwait();
+      open.awaitText("No claim holds anything of a card that you may see.");
+      open.assertClean();
+    }
+  }
+
+  @Test
+  void aPodThatWaitsIsExplainedCardByCard(RealCluster cluster, Workspace workspace) throws Exception {
+    String node = cluster.quietNodes().getLast();
+    workspace.pod("huge", node, Ask.share("900Gi"), "exec sleep 600");
+    try (OpenPage open = open(cluster)) {
+      open.show("pods?q=" + workspace.namespace());
+      open.awaitText(workspace.namespace() + "/huge");
+      open.page().getByRole(AriaRole.LINK, new Page.GetByRoleOptions().setName(workspace.namespace() + "/huge"))
+          .click();
+      open.awaitText("Waiting");
+      Locator why = open.page().locator("section.node").filter(new Locator.FilterOptions().setHasText(node));
+      why.waitFor();
+      assertThat(why.innerText()).contains("gpu-0", "has 139.8 GiB, asked 900 GiB");
+      open.assertClean();
+    }
+  }
+
+  @Test
+  void aTenantSeesHisOwnClaimsAndNobodyElses(
+      RealCluster cluster,
+      Workspace workspace,
+      @TempDir Path folder) throws Exception {
+    String node = cluster.quietNodes().getLast();
+    Workspace others = workspace.another();
+    workspace.pod("mine", node, Ask.share("8Gi"), "exec sleep 600").awaitRunning();
+    others.pod("theirs", node, Ask.share("8Gi"), "exec sleep 600").awaitRunning();
+    try (Tenant tenant = Tenant.in(workspace)) {
+      Path token = Files.writeString(folder.resolve("token"), tenant.client().getConfiguration().getOauthToken());
+      try (OpenPage open = open(cluster, "--token-file", token.toString())) {
+        open.awaitText("may not list gpunodes");
+        open.show("claims");
+        open.awaitText(workspace.namespace() + "/");
+        assertThat(open.page().locator("main").innerText()).doesNotContain(others.namespace());
+        open.show("claim/" + others.namespace() + "/any");
+        open.awaitText("may not list resourceclaims.resource.k8s.io in namespace " + others.namespace());
+      }
+    }
+  }
+
+  @Test
+  void aTokenThatNobodyKnowsLeadsToTheFormWithOneLine(RealCluster cluster, @TempDir Path folder) throws Exception {
+    Path token = Files.writeString(folder.resolve("token"), "made-up");
+    try (OpenPage open = open(cluster, "--token-file", token.toString())) {
+      open.awaitText("the API server does not know this token");
+      assertThat(open.page().getByRole(AriaRole.TEXTBOX).isVisible()).isTrue();
+    }
+  }
+
+  @Test
+  void theKeyboardReachesEveryViewAndEveryClaim(RealCluster cluster, Workspace workspace) throws Exception {
+    String node = cluster.quietNodes().getLast();
+    PodUnderTest pod = workspace.pod("held", node, Ask.share("8Gi"), "exec sleep 600").awaitRunning();
+    String claim = workspace.namespace() + "/" + pod.claim().name();
+    try (OpenPage open = open(cluster)) {
+      Page page = open.page();
+      page.getByRole(AriaRole.SEARCHBOX).fill(workspace.namespace());
+      awaitOnly(open, node, claim);
+      StringBuilder reached = new StringBuilder();
+      for (int i = 0; i < 40; i++) {
+        page.keyboard().press("Tab");
+        reached.append(page.evaluate("(document.activeElement.getAttribute('aria-label') || "
+            + "document.activeElement.textContent) + '\\n'"));
+      }
+      assertThat(reached.toString())
+          .contains("To the content", "Nodes", "Claims", "Waiting pods", "Quotas", "Last day", claim);
+    }
+  }
+
+  /** The documents show two of these; they are made anew with {@code -Dpartita.docs.write=true}. */
+  @Test
+  void picturesAreMadeForTheDocuments(RealCluster cluster, Workspace workspace) throws Exception {
+    String node = cluster.quietNodes().getLast();
+    workspace.pod("train", node, Ask.share("40Gi").cores(50), "exec partita-probe hold 25Gi").awaitLine("holding");
+    workspace.pod("notebook", node, Ask.share("16Gi").cores(10), "exec partita-probe hold 2Gi").awaitLine("holding");
+    Path folder = Files.createDirectories(Boolean.getBoolean("partita.docs.write")
+        ? cluster.home().resolve("docs/operate/images")
+        : cluster.target().resolve("pictures"));
+    try (OpenPage open = OpenPage.open(cluster, chromium, OpenPage.Size.DESK, ColorScheme.DARK)) {
+      open.page().getByRole(AriaRole.SEARCHBOX).fill(workspace.namespace());
+      awaitOnly(open, node, "train");
+      open.picture(folder.resolve("web-dark.png"));
+    }
+    try (OpenPage open = OpenPage.open(cluster, chromium, OpenPage.Size.PHONE, ColorScheme.LIGHT)) {
+      open.page().getByRole(AriaRole.SEARCHBOX).fill(workspace.namespace());
+      awaitOnly(open, node, "train");
+      assertThat(open.page().evaluate("document.documentElement.scrollWidth <= innerWidth")).as("nothing sticks out")
+          .isEqualTo(true);
+      open.picture(folder.resolve("web-phone.png"));
+    }
+    try (OpenPage open = open(cluster)) {
+      open.page().getByRole(AriaRole.SEARCHBOX).fill(workspace.namespace());
+      awaitOnly(open, node, "train");
+      open.picture(folder.resolve("web.png"));
+      open.show("history");
+      open.awaitText("Memory");
+      open.picture(folder.resolve("web-history.png"));
+    }
+    assertThat(folder.resolve("web.png")).isNotEmptyFile();
+  }
+}
