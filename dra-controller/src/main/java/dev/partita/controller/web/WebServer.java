@@ -48,8 +48,11 @@ public final class WebServer implements AutoCloseable {
 
   private static final Duration LOOK_AGAIN = Duration.ofSeconds(2);
 
-  /** A proxy on the way may close what is silent for long. */
-  private static final int SILENT_LOOKS = 7;
+  /** All viewers together take a tenth of a processor at most: what takes long, or many look at, is made less often. */
+  private static final int PART = 10;
+
+  /** A proxy on the way may close what is silent for longer. */
+  private static final Duration SILENCE = Duration.ofSeconds(15);
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -160,29 +163,35 @@ public final class WebServer implements AutoCloseable {
   /** Until the viewer goes, or may no longer look. */
   private void follow(String path, Query query, Optional<String> token, HttpAnswer.Sink sink) throws IOException {
     String last = "";
-    int silent = 0;
+    long sent = System.nanoTime();
     while (true) {
+      long begin = System.nanoTime();
       String now = switch (access.of(token)) {
         case Verdict.Allowed<Viewer>(Viewer viewer) -> event(views.of(path, query, viewer));
         case Verdict.Undecided<Viewer>(String why) -> event(Shown.Not.now(why));
         case Verdict.Refused<Viewer> refused -> event(new Shown.Not(refused.answer().status(), refused.why()));
       };
-      silent++;
+      long took = System.nanoTime() - begin;
       if (!now.equals(last)) {
         sink.send(now);
-        silent = 0;
-      } else if (silent == SILENT_LOOKS) {
-        sink.send(":\n\n");
-        silent = 0;
+        sent = System.nanoTime();
       }
       last = now;
-      pause();
+      long again = System.nanoTime()
+          + Math.max(LOOK_AGAIN.toNanos(), took * PART * (STREAMS - streams.availablePermits()));
+      while (System.nanoTime() - again < 0) {
+        pause(Math.min(again - System.nanoTime(), LOOK_AGAIN.toNanos()));
+        if (System.nanoTime() - sent > SILENCE.toNanos()) {
+          sink.send(":\n\n");
+          sent = System.nanoTime();
+        }
+      }
     }
   }
 
-  private static void pause() throws IOException {
+  private static void pause(long nanos) throws IOException {
     try {
-      Thread.sleep(LOOK_AGAIN);
+      Thread.sleep(Duration.ofNanos(Math.max(0, nanos)));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("interrupted");
