@@ -7,18 +7,7 @@ images=$root/deploy/target/images
 hook=${PARTITA_HOOK_DIST:-$root/hook-lib/target/dist} # a release build: hook-lib/target/dist-release/<processor>-gnu
 jdk=$(sh "$root/build/find-jdk.sh")
 
-runtime() {
-  local modules key
-  modules=$(paste -sd, "$root/deploy/image/java.modules")
-  key=$(cat "$jdk/release" <(echo "$modules compact-headers") | sha256sum | cut -c1-16)
-  runtime=$root/deploy/target/runtime-$key
-  [ -e "$runtime/release" ] && return
-  rm -rf "$root"/deploy/target/runtime-*
-  "$jdk/bin/jlink" --add-modules "$modules" --strip-debug --no-man-pages --no-header-files --generate-cds-archive --output "$runtime.part" >/dev/null
-  "$runtime.part/bin/java" -XX:+UseCompactObjectHeaders -Xshare:dump >/dev/null # jlink makes the archive for ordinary headers only
-  rm -f "$runtime.part"/lib/server/classes_nocoops*.jsa # for heaps beyond 32 GiB
-  mv "$runtime.part" "$runtime"
-}
+. "$root/deploy/image/runtime.sh"
 
 # begin NAME: an empty staging folder; sets $stage
 begin() {

@@ -13,12 +13,15 @@ import dev.partita.cli.placement.BenchCommand;
 import dev.partita.cli.placement.SimulateCommand;
 import dev.partita.cli.resize.ResizeCommand;
 import dev.partita.cli.rightsizing.ReportCommand;
+import dev.partita.cli.shell.CompleteCommand;
 import dev.partita.cli.shell.CompletionCommand;
 import dev.partita.cli.shell.ManCommand;
 import dev.partita.cli.top.TopCommand;
 import dev.partita.cli.trail.LogsCommand;
 import dev.partita.cli.web.WebCommand;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.util.List;
+import java.util.Set;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -34,16 +37,20 @@ import picocli.CommandLine.Spec;
     description = "Cuts GPUs into enforced shares: a Kubernetes DRA driver, and the tools around it.",
     mixinStandardHelpOptions = true,
     version = "partita 0.1.0-SNAPSHOT",
-    subcommands = {DemoCommand.class, ClusterCommand.class, ConvertCommand.class, ExplainCommand.class,
-      TopCommand.class, WebCommand.class, ReportCommand.class, ResizeCommand.class, CordonCommand.class,
-      UncordonCommand.class,
-      DoctorCommand.class, LogsCommand.class,
-      CompletionCommand.class, ManCommand.class,
-      SimulateCommand.class, BenchCommand.class},
     synopsisSubcommandLabel = "COMMAND",
     commandListHeading = "%nCommands:%n",
     footer = {"", "'partita COMMAND --help' explains a command, with examples."})
 public final class Partita implements Runnable {
+  private static final List<Class<?>> COMMANDS =
+      List.of(DemoCommand.class, ClusterCommand.class, ConvertCommand.class, ExplainCommand.class, TopCommand.class,
+          WebCommand.class, ReportCommand.class, ResizeCommand.class, CordonCommand.class, UncordonCommand.class,
+          DoctorCommand.class, LogsCommand.class, CompletionCommand.class, CompleteCommand.class, ManCommand.class,
+          SimulateCommand.class,
+          BenchCommand.class);
+
+  /** Those that tell about all commands. */
+  private static final Set<Class<?>> OF_ALL = Set.of(CompletionCommand.class, CompleteCommand.class, ManCommand.class);
+
   @Spec private CommandSpec spec;
 
   public static void main(String[] arguments) {
@@ -52,12 +59,33 @@ public final class Partita implements Runnable {
 
   /** Runs one command line in this process; gives the exit status. */
   public static int run(String... arguments) {
-    return commandLine().execute(arguments);
+    return commandLineFor(arguments).execute(arguments);
+  }
+
+  /**
+   * Knows the command that is named, and all of them where none is or the command tells about all: to read the options
+   * of the others takes half of the time of a short command.
+   */
+  static CommandLine commandLineFor(String... arguments) {
+    List<Class<?>> named =
+        COMMANDS.stream().filter(command -> arguments.length > 0 && isNamed(command, arguments[0]))
+            .filter(command -> !OF_ALL.contains(command)).toList();
+    return commandLine(named.isEmpty() ? COMMANDS : named);
+  }
+
+  private static boolean isNamed(Class<?> command, String argument) {
+    return command.getAnnotation(Command.class).name().equals(argument);
   }
 
   /** The whole command line, as {@link #run} has it. */
   public static CommandLine commandLine() {
-    return new CommandLine(new Partita())
+    return commandLine(COMMANDS);
+  }
+
+  private static CommandLine commandLine(List<Class<?>> commands) {
+    CommandLine line = new CommandLine(new Partita());
+    commands.forEach(line::addSubcommand);
+    return line
         .setParameterExceptionHandler(Partita::oneLine)
         .setExecutionExceptionHandler(Partita::report);
   }

@@ -221,6 +221,9 @@ class ReferenceTest {
 
   private static void usages(CommandLine command, String heading, StringBuilder page) {
     for (CommandLine each : new LinkedHashSet<>(command.getSubcommands().values())) {
+      if (each.getCommandSpec().usageMessage().hidden()) {
+        continue;
+      }
       page.append('\n').append(heading).append(' ').append(each.getCommandSpec().qualifiedName()).append('\n');
       page.append(usage(each));
       usages(each, heading, page);

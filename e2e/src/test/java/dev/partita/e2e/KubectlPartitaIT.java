@@ -16,10 +16,13 @@ import dev.partita.e2e.cluster.PartitaCommand.Outcome;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The program as kubectl starts it, on a real cluster: what it shows, and what it changes. */
 @OnRealCluster
@@ -98,6 +101,25 @@ class KubectlPartitaIT {
     } finally {
       run(cluster, "uncordon", "gpu", node + "/" + index);
     }
+  }
+
+  /** As who downloads it has it: another folder, and nothing of this machine's environment. */
+  @Test
+  void theArchiveRunsWithoutAJdk(RealCluster cluster, @TempDir Path folder) {
+    Outcome staged =
+        cluster.command().execute(List.of("bash", cluster.home().resolve("deploy/command/stage.sh").toString()),
+            Map.of());
+    assertThat(staged.status()).as(staged.err()).isZero();
+    Outcome unpacked =
+        cluster.command().execute(List.of("tar", "-C", folder.toString(), "-xzf", staged.out().strip()), Map.of());
+    assertThat(unpacked.status()).as(unpacked.err()).isZero();
+    Map<String, String> kubeconfig = cluster.kubeconfigEnvironment();
+    Outcome top = cluster.command().execute(List.of("env", "-i", "PATH=/usr/bin:/bin",
+        "KUBECONFIG=" + kubeconfig.get("KUBECONFIG"), folder.resolve("partita/bin/kubectl-partita").toString(), "top"),
+        Map.of());
+    assertThat(top.status()).as(top.err()).isZero();
+    assertThat(top.out()).contains(cluster.brokenNode());
+    assertThat(top.err()).isEmpty();
   }
 
   @Test
