@@ -77,6 +77,24 @@ class PlacementCommandsTest {
   }
 
   @Test
+  void aGeneratedStreamIsPlayedToItsEnd() throws IOException {
+    Path answers = folder.resolve("answers.jsonl");
+    Run run = run("simulate", "--generate", "pods=300,nodes=3,load=150,seed=4", "--out", answers.toString());
+    assertThat(run.err()).contains("generated: 300 pods on 3 nodes with 24 GPUs", "% of the cards' memory allocated",
+        "0 pods never ran", "MiB of heap");
+    assertThat(run.status()).isZero();
+    assertThat(Files.readAllLines(answers)).hasSize(300).allMatch(line -> line.startsWith("{\"node\":\"node-0000"));
+  }
+
+  @Test
+  void aStreamComesFromOnePlace() {
+    assertThat(run("simulate").err()).contains("--stream FILE or --generate is missing");
+    Run both = run("simulate", "--stream", "a", "--generate", "pods=1");
+    assertThat(both.err()).contains("exclude each other");
+    assertThat(both.status()).isEqualTo(2);
+  }
+
+  @Test
   void whatCannotBeReadIsNamed() throws IOException {
     Path broken = Files.writeString(folder.resolve("broken"), "{");
     for (String[] command : new String[][]{{"bench", "allocator", "--scenarios"}, {"simulate", "--stream"}}) {
