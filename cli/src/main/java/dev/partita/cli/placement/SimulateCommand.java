@@ -29,6 +29,8 @@ import picocli.CommandLine.Spec;
 /** {@code partita simulate}. */
 @Command(
     name = "simulate",
+    subcommands = CompareCommand.class,
+    commandListHeading = "%nCommands:%n",
     description = {
       "Places the pods of a cluster stream, one after the other, with the allocator that the controller has.",
       "",

@@ -41,8 +41,8 @@ final class StreamWords {
     return String.format(
         Locale.ROOT,
         "%.1f %% of the cards' memory allocated on average, %.1f %% at most; half of the pods waited up to %.0f s, 99 %% up to %.0f s; %,d pods never ran",
-        100 * report.memory().mean(),
-        100 * report.memory().peak(),
+        100 * report.allocated().memory().mean(),
+        100 * report.allocated().memory().peak(),
         report.waits().p50(),
         report.waits().p99(),
         report.demand().failed());

@@ -8,6 +8,7 @@ import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.stream.ClusterStream.Cards;
+import dev.partita.controller.stream.StreamReport.Allocated;
 import dev.partita.controller.stream.StreamReport.Demand;
 import dev.partita.controller.stream.StreamReport.Sample;
 import dev.partita.controller.stream.StreamReport.Use;
@@ -27,6 +28,7 @@ final class StreamMeasure {
   private final Map<CardKey, Measured> cards = new HashMap<>();
   private final Optional<LargestShare> largest;
   private final TimeMean memory;
+  private final TimeMean cores;
   private final TimeMean begun;
   private final TimeMean waiting;
   private final TimeMean fragmentation;
@@ -34,6 +36,7 @@ final class StreamMeasure {
   private long allMemory;
   private long suitableMemory;
   private long usedMemory;
+  private long usedCores;
   private long unusableMemory;
   private int begunCards;
   private int placed;
@@ -47,14 +50,16 @@ final class StreamMeasure {
    * A card as it was last measured.
    *
    * @param used bytes
+   * @param cores percent
    * @param unusable free bytes that the largest share cannot use
    */
-  private record Measured(Card card, boolean isBegun, long used, long unusable) {}
+  private record Measured(Card card, boolean isBegun, long used, int cores, long unusable) {}
 
   /** @param end seconds from the begin to the last arrival */
   StreamMeasure(Inventory inventory, Optional<LargestShare> largest, double end) {
     this.largest = largest;
     this.memory = new TimeMean(end, SAMPLES);
+    this.cores = new TimeMean(end, SAMPLES);
     this.begun = new TimeMean(end, SAMPLES);
     this.waiting = new TimeMean(end, SAMPLES);
     this.fragmentation = new TimeMean(end, SAMPLES);
@@ -62,7 +67,7 @@ final class StreamMeasure {
       for (Card card : host.cards()) {
         allMemory += card.sellableMemory();
         suitableMemory += suits(card) ? card.sellableMemory() : 0;
-        cards.put(card.key(), new Measured(card, false, 0, 0));
+        cards.put(card.key(), new Measured(card, false, 0, 0, 0));
       }
     }
   }
@@ -76,6 +81,7 @@ final class StreamMeasure {
   void advance(double now) {
     if (!isOver) {
       memory.advance(now);
+      cores.advance(now);
       begun.advance(now);
       waiting.advance(now);
       fragmentation.advance(now);
@@ -120,11 +126,13 @@ final class StreamMeasure {
       Measured after = measured(before.card(), accounts.of(booking.card()));
       cards.put(booking.card(), after);
       usedMemory += after.used() - before.used();
+      usedCores += after.cores() - before.cores();
       unusableMemory += after.unusable() - before.unusable();
       begunCards += (after.isBegun() ? 1 : 0) - (before.isBegun() ? 1 : 0);
     }
     if (!isOver) {
       memory.set(part(usedMemory, allMemory));
+      cores.set(part(usedCores, (long) Account.CORES * cards.size()));
       begun.set(part(begunCards, cards.size()));
       fragmentation.set(part(unusableMemory, suitableMemory));
     }
@@ -132,13 +140,14 @@ final class StreamMeasure {
 
   private Measured measured(Card card, Account account) {
     if (account.wholes() > 0) {
-      return new Measured(card, true, card.sellableMemory(), 0);
+      return new Measured(card, true, card.sellableMemory(), Account.CORES, 0);
     }
     long free = card.sellableMemory() - account.memory();
     boolean fits = largest
         .map(share -> share.memory() <= free && share.cores() <= Account.CORES - account.cores())
         .orElse(account.isUntouched());
-    return new Measured(card, !account.isUntouched(), account.memory(), suits(card) && !fits ? free : 0);
+    return new Measured(card, !account.isUntouched(), account.memory(), account.cores(),
+        suits(card) && !fits ? free : 0);
   }
 
   private static double part(long some, long all) {
@@ -156,8 +165,7 @@ final class StreamMeasure {
     return new StreamReport(
         policy,
         new Demand(cards.size(), placed, failed, askedMilli, usedMilli, firstFailure),
-        memory.use(),
-        begun.use(),
+        new Allocated(memory.use(), cores.use(), begun.use()),
         new Waits(percentile(sorted, 50), percentile(sorted, 99), (int) waiting.use().peak()),
         fragmentation.use(),
         samples,

@@ -7,8 +7,7 @@ import java.util.Optional;
  * What came of a stream. Use and fragmentation are of the time until the last pod arrived: afterwards the cluster only
  * drains.
  *
- * @param memory what was allocated of the cards' memory; all of it where a card is taken as a whole
- * @param cards cards of which something was allocated
+ * @param allocated what pods had
  * @param fragmentation free memory of cards with too little free memory or cores for one more {@link LargestShare}, as
  *        part of all memory of the cards that could serve it if they were empty; how much CPU the nodes have left does
  *        not count
@@ -18,8 +17,7 @@ import java.util.Optional;
 public record StreamReport(
     StreamPolicy policy,
     Demand demand,
-    Use memory,
-    Use cards,
+    Allocated allocated,
     Waits waits,
     Use fragmentation,
     List<Sample> samples,
@@ -53,6 +51,15 @@ public record StreamReport(
    * @param peak the most at any moment
    */
   public record Use(double mean, double peak) {}
+
+  /**
+   * What pods had.
+   *
+   * @param memory of all cards' memory; all of a card's where it is taken as a whole
+   * @param cores of all cards' time, likewise
+   * @param cards those of which something was allocated
+   */
+  public record Allocated(Use memory, Use cores, Use cards) {}
 
   /**
    * How long pods waited that found a place, s; those that found it at once waited for 0 s.

@@ -70,8 +70,9 @@ class StreamMeasureTest {
     measure.lastArrived();
     StreamReport report = measure.report(StreamPolicy.AUTO, 0, 0);
     assertThat(report.fragmentation().mean()).isCloseTo(90 / 320.0, within(1e-9));
-    assertThat(report.memory().mean()).isCloseTo((60 + 10 + 50 + 80 + 79) / 640.0, within(1e-9));
-    assertThat(report.cards().mean()).isCloseTo(5 / 8.0, within(1e-9));
+    assertThat(report.allocated().memory().mean()).isCloseTo((60 + 10 + 50 + 80 + 79) / 640.0, within(1e-9));
+    assertThat(report.allocated().cores().mean()).isCloseTo((10 + 70 + 60 + 100) / 800.0, within(1e-9));
+    assertThat(report.allocated().cards().mean()).isCloseTo(5 / 8.0, within(1e-9));
   }
 
   private static void book(

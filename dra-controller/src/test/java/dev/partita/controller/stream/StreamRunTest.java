@@ -89,9 +89,10 @@ class StreamRunTest {
     assertThat(told).containsExactly("first runs", "second waits", "third waits", "first left", "second waited 90.0",
         "second left", "third waited 130.0", "third left", "late runs");
     assertThat(report.waits()).isEqualTo(new StreamReport.Waits(0, 130, 2));
-    assertThat(report.memory().mean()).as("151 of 300 s").isCloseTo(151 / 300.0, org.assertj.core.data.Offset.offset(
-        1e-9));
-    assertThat(report.memory().peak()).isEqualTo(1);
+    assertThat(report.allocated().memory().mean()).as("151 of 300 s").isCloseTo(151 / 300.0,
+        org.assertj.core.data.Offset.offset(
+            1e-9));
+    assertThat(report.allocated().memory().peak()).isEqualTo(1);
     assertThat(report.demand().failed()).isZero();
   }
 
