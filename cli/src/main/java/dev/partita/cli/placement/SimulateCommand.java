@@ -2,6 +2,9 @@ package dev.partita.cli.placement;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.whatif.AddNodesCommand;
+import dev.partita.cli.whatif.FitsCommand;
+import dev.partita.cli.whatif.ShrinkCommand;
 import dev.partita.controller.stream.ClusterStream;
 import dev.partita.controller.stream.StreamPolicy;
 import dev.partita.controller.stream.StreamReport;
@@ -29,7 +32,7 @@ import picocli.CommandLine.Spec;
 /** {@code partita simulate}. */
 @Command(
     name = "simulate",
-    subcommands = CompareCommand.class,
+    subcommands = {CompareCommand.class, FitsCommand.class, AddNodesCommand.class, ShrinkCommand.class},
     commandListHeading = "%nCommands:%n",
     description = {
       "Places the pods of a cluster stream, one after the other, with the allocator that the controller has.",
