@@ -26,6 +26,7 @@ import dev.partita.controller.state.DemandRecorder;
 import dev.partita.controller.state.PodPlan;
 import dev.partita.controller.state.SchedulerState;
 import dev.partita.controller.state.Vetoes;
+import dev.partita.controller.turns.AlikePods;
 import dev.partita.controller.watch.Heartbeat;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -70,6 +71,7 @@ public final class WhatIf {
   private final DecisionBudget budget =
       new DecisionBudget(ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime);
   private final List<Toleration> tolerations;
+  private final AlikePods alike = new AlikePods();
 
   /** How many pods of a kind would run, and why no more would. */
   public record Fits(SortedMap<String, Integer> byNode, String whyNoMore) {
@@ -198,7 +200,7 @@ public final class WhatIf {
 
   /** Decides about one pod; nothing changes. */
   public Optional<PodOutcome> decide(Pod pod) {
-    return outcome(pod, within(() -> decisions.of(pod)));
+    return outcome(pod, within(() -> decisions.of(pod, Optional.of(alike))));
   }
 
   private static Optional<PodOutcome> outcome(Pod pod, Optional<Decision> decision) {
@@ -297,6 +299,7 @@ public final class WhatIf {
 
   /** The claim of that name and UID is like this now. */
   public void replace(ResourceClaim claim) {
+    alike.forget(); // it may be smaller
     objects.put(claim);
     state.claims().observe(claim.getMetadata().getUid(), claim);
   }
