@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
@@ -99,6 +100,29 @@ public sealed interface Cell {
     @Override
     public double order() {
       return count.isEmpty() ? Double.MAX_VALUE : -(double) count.getAsLong();
+    }
+  }
+
+  /**
+   * A number that is not whole.
+   *
+   * @param digits shown behind the point
+   * @param unit stands behind it, such as a percent sign
+   */
+  record Decimal(double number, int digits, String unit) implements Cell {
+    @Override
+    public String text() {
+      return String.format(Locale.ROOT, "%." + digits + "f%s", number, unit);
+    }
+
+    @Override
+    public Object value() {
+      return number;
+    }
+
+    @Override
+    public double order() {
+      return -number;
     }
   }
 

@@ -2,28 +2,29 @@ package dev.partita.cli.placement;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.cli.command.CommandFailure;
-import dev.partita.controller.replay.ClusterStream;
-import dev.partita.controller.replay.StreamRun;
-import dev.partita.controller.replay.StreamRun.Answer;
-import dev.partita.controller.replay.StreamRun.Summary;
-import java.io.BufferedReader;
-import java.io.Console;
+import dev.partita.cli.whatif.AddNodesCommand;
+import dev.partita.cli.whatif.FitsCommand;
+import dev.partita.cli.whatif.ShrinkCommand;
+import dev.partita.controller.stream.ClusterStream;
+import dev.partita.controller.stream.StreamPolicy;
+import dev.partita.controller.stream.StreamReport;
+import dev.partita.controller.stream.StreamRun;
+import dev.partita.controller.stream.StreamRun.Answer;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -31,12 +32,19 @@ import picocli.CommandLine.Spec;
 /** {@code partita simulate}. */
 @Command(
     name = "simulate",
+    subcommands = {CompareCommand.class, FitsCommand.class, AddNodesCommand.class, ShrinkCommand.class},
+    commandListHeading = "%nCommands:%n",
     description = {
       "Places the pods of a cluster stream, one after the other, with the allocator that the controller has.",
       "",
       "A stream is a file of JSON lines: a header ('stream'), the nodes ('node', 'model', 'gpus', 'cpuMilli', 'memoryMiB'), then the pods in "
-          + "order of their arrival ('pod', 'gpus', 'milli' of each, 'cpuMilli', 'memoryMiB', 'models'). No pod leaves. The answers are a "
-          + "line a pod: {\"node\":\"n0007\",\"gpus\":[0,3]}, or null where it fits nowhere. The summary goes to stderr."
+          + "order of their arrival ('pod', 'gpus', 'cpuMilli', 'memoryMiB', 'models'). A pod has whole GPUs, or shares: of each GPU "
+          + "'gpuMemoryMiB' and percent of 'cores', or 'milli', thousandths of one GPU. 'matchAttribute' (numaNode, model) is what its GPUs have "
+          + "in common. A pod arrives at 'arrivalSeconds' after the begin (default: 1 s after the one before) and leaves 'durationSeconds' "
+          + "after it got its place (default: never). What finds no place waits, and is tried again when a pod leaves. Of a node, 'gpuMemoryMiB' "
+          + "(default 64000) is each GPU's memory, and 'gpusPerNuma' (default: all) how many GPUs share a NUMA node.",
+      "",
+      "The answers are a line a pod: {\"node\":\"n0007\",\"gpus\":[0,3]}, or null where it never found a place. The summary goes to stderr."
     },
     mixinStandardHelpOptions = true,
     sortOptions = false,
@@ -44,14 +52,13 @@ import picocli.CommandLine.Spec;
       "",
       "Examples:",
       "  partita simulate --stream stream.jsonl --out answers.jsonl",
-      "  partita simulate --stream stream.jsonl --others least-allocated > answers.jsonl"
+      "  partita simulate --stream stream.jsonl --others least-allocated > answers.jsonl",
+      "  partita simulate --generate pods=100000,nodes=5000 --out answers.jsonl"
     })
 public final class SimulateCommand implements Callable<Integer> {
-  private static final int PROGRESS = 1_000;
-
   @Spec private CommandSpec spec;
 
-  @Option(names = "--stream", required = true, paramLabel = "FILE", description = "The stream.") private Path stream;
+  @Mixin private final StreamSource source = new StreamSource();
 
   @Option(names = "--out", paramLabel = "FILE",
       description = "Where the answers go. Default: stdout.") private Optional<Path> out = Optional.empty();
@@ -82,45 +89,40 @@ public final class SimulateCommand implements Callable<Integer> {
     if (warmUp < 0) {
       throw CommandFailure.usage("--warm-up is 0 or more, not " + warmUp);
     }
-    ClusterStream work = read();
-    List<Answer> answers = new ArrayList<>();
-    boolean watched = Optional.ofNullable(System.console()).map(Console::isTerminal).orElse(false);
+    ClusterStream work = source.read();
     PrintWriter err = spec.commandLine().getErr();
     for (int i = 0; i < warmUp; i++) {
-      String play = "warm-up " + (i + 1) + " of " + warmUp + ": ";
-      StreamRun.play(work, who, (_, number) -> progress(watched, err, play, number, work));
+      PodProgress progress = new PodProgress(err, "warm-up " + (i + 1) + " of " + warmUp + ": ", work.pods().size());
+      StreamRun.play(work, StreamPolicy.AUTO, who, progress);
     }
-    Summary summary =
-        StreamRun.play(
-            work,
-            who,
-            (answer, number) -> {
-              answers.add(answer);
-              progress(watched, err, "", number, work);
-            });
-    if (watched) {
-      err.print("\r\033[K");
-    }
-    write(answers);
-    err.println(words(work, summary));
+    long start = System.nanoTime();
+    AnswersOf answers = new AnswersOf(err, work.pods().size());
+    StreamReport report = StreamRun.play(work, StreamPolicy.AUTO, who, answers);
+    answers.end();
+    write(answers.byPod);
+    err.println(StreamWords.of(work, report) + "; " + StreamWords.cost(System.nanoTime() - start));
     err.flush();
     return 0;
   }
 
-  private static void progress(boolean watched, PrintWriter err, String play, int number, ClusterStream work) {
-    if (watched && (number + 1) % PROGRESS == 0) {
-      err.printf("\r\033[K%s%,d of %,d pods", play, number + 1, work.pods().size());
-      err.flush();
-    }
-  }
+  /** Where each pod went in the end. */
+  private static final class AnswersOf extends PodProgress {
+    private final List<Answer> byPod = new ArrayList<>();
 
-  private ClusterStream read() {
-    try (BufferedReader lines = Files.newBufferedReader(stream)) {
-      return ClusterStream.read(lines);
-    } catch (NoSuchFileException e) {
-      throw CommandFailure.usage("there is no file " + stream);
-    } catch (IOException e) {
-      throw CommandFailure.usage(stream + " cannot be read as a stream: " + e.getMessage());
+    AnswersOf(PrintWriter err, int pods) {
+      super(err, "", pods);
+    }
+
+    @Override
+    public void arrived(int pod, Answer answer) {
+      byPod.add(answer);
+      super.arrived(pod, answer);
+    }
+
+    @Override
+    public void startedLater(int pod, Answer answer, double waited) {
+      byPod.set(pod, answer);
+      super.startedLater(pod, answer, waited);
     }
   }
 
@@ -150,24 +152,5 @@ public final class SimulateCommand implements Callable<Integer> {
     line.put("node", answer.node().orElseThrow());
     line.put("gpus", answer.gpus());
     return line;
-  }
-
-  private static String words(ClusterStream work, Summary summary) {
-    double cards = summary.gpus() * 1000.0;
-    double all = Math.max(1, cards);
-    return String.format(
-        Locale.ROOT,
-        "%s: %,d pods on %,d nodes with %,d GPUs: asked for %.1f %%, allocated %.2f %%, %.1f GPUs idle, %,d pods without a place%s; %.0f µs a decision",
-        work.name().isEmpty() ? "stream" : work.name(),
-        work.pods().size(),
-        work.nodes().size(),
-        summary.gpus(),
-        100 * summary.askedMilli() / all,
-        100 * summary.usedMilli() / all,
-        (cards - summary.usedMilli()) / 1000,
-        summary.failed(),
-        summary.firstFailureMilli()
-            .map(milli -> String.format(Locale.ROOT, ", the first at %.1f %%", 100 * milli / all)).orElse(""),
-        summary.nsPerDecision() / 1000.0);
   }
 }

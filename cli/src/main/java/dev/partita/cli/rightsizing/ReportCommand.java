@@ -1,6 +1,5 @@
 package dev.partita.cli.rightsizing;
 
-import dev.partita.cli.command.SpanConverter;
 import dev.partita.cli.connection.ClusterOptions;
 import dev.partita.cli.connection.NamespacesOption;
 import dev.partita.cli.fleet.FleetReader;
@@ -9,12 +8,10 @@ import dev.partita.cli.output.OutputOption;
 import dev.partita.cli.output.Sheet;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.PrintWriter;
-import java.time.Duration;
 import java.time.Instant;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** {@code partita report}. */
@@ -44,26 +41,18 @@ public final class ReportCommand implements Runnable {
 
   @Mixin private final ClusterOptions cluster = new ClusterOptions();
 
-  @Option(names = "--min-age", paramLabel = "SPAN", defaultValue = "1h", converter = SpanConverter.class,
-      description = "How long ago a claim must have been allocated, such as 30m or 7d. Default: ${DEFAULT-VALUE}.") private Duration minAge =
-          Duration.ZERO;
-
-  @Option(names = "--below", paramLabel = "PERCENT", defaultValue = "60",
-      description = "A peak below so many percent of what is held is far below it. Default: ${DEFAULT-VALUE}.") private int below;
-
-  @Option(names = "--headroom", paramLabel = "PERCENT", defaultValue = "25",
-      description = "What a proposed size has beyond the peak, in percent of the peak. Default: ${DEFAULT-VALUE}.") private int headroom;
+  @Mixin private final SizingOptions sizing = new SizingOptions();
 
   @Override
   public void run() {
-    SizingRule rule = new SizingRule(minAge, below, headroom);
+    SizingRule rule = sizing.rule();
     try (KubernetesClient client = cluster.client()) {
       RightSizing report =
           RightSizing.of(new FleetReader(client).claims(namespaces.of(client)), rule, Instant.now());
       Sheet sheet = ReportText.sheet(report);
       PrintWriter out = spec.commandLine().getOut();
       out.print(output.text(ReportText.document(report, sheet),
-          () -> ReportText.table(report, sheet, minAge, output.format() == OutputFormat.WIDE)));
+          () -> ReportText.table(report, sheet, rule.minAge(), output.format() == OutputFormat.WIDE)));
       out.flush();
     }
   }

@@ -21,10 +21,10 @@ import java.util.TreeMap;
  * @param young how many of them are too young to tell
  * @param unmeasured how many of the others nobody measured
  */
-record RightSizing(List<Oversized> oversized, int shares, int young, int unmeasured) {
+public record RightSizing(List<Oversized> oversized, int shares, int young, int unmeasured) {
   private static final String UNKNOWN_MODEL = "unknown";
 
-  RightSizing {
+  public RightSizing {
     oversized = List.copyOf(oversized);
   }
 
@@ -36,20 +36,20 @@ record RightSizing(List<Oversized> oversized, int shares, int young, int unmeasu
    * @param peak bytes that its processes held at most
    * @param proposed bytes that it should hold
    */
-  record Oversized(ClaimDevice device, Duration age, long peak, long proposed) {
+  public record Oversized(ClaimDevice device, Duration age, long peak, long proposed) {
     /** Bytes that others could have. */
-    long gain() {
+    public long gain() {
       return device.booking().memory() - proposed;
     }
 
     /** The card's model, or that it is not known. */
-    String model() {
+    public String model() {
       return device.model().isEmpty() ? UNKNOWN_MODEL : device.model();
     }
   }
 
   /** Looks at every share of these claims. */
-  static RightSizing of(Collection<ResourceClaim> claims, SizingRule rule, Instant now) {
+  public static RightSizing of(Collection<ResourceClaim> claims, SizingRule rule, Instant now) {
     List<Oversized> oversized = new ArrayList<>();
     int shares = 0;
     int young = 0;
@@ -88,7 +88,7 @@ record RightSizing(List<Oversized> oversized, int shares, int young, int unmeasu
   }
 
   /** Bytes that would be gained of each model's cards. */
-  SortedMap<String, Long> gains() {
+  public SortedMap<String, Long> gains() {
     SortedMap<String, Long> gains = new TreeMap<>();
     oversized.forEach(share -> gains.merge(share.model(), share.gain(), Long::sum));
     return gains;

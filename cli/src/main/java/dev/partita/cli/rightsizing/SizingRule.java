@@ -11,7 +11,7 @@ import java.time.Duration;
  * @param below percent of what it holds that its peak must have stayed below
  * @param headroom percent of its peak that it is left beyond the peak
  */
-record SizingRule(Duration minAge, int below, int headroom) {
+public record SizingRule(Duration minAge, int below, int headroom) {
   private static final long MIB = 1L << 20;
   private static final long GIB = 1L << 30;
 
@@ -20,7 +20,7 @@ record SizingRule(Duration minAge, int below, int headroom) {
 
   private static final int MOST_HEADROOM = 1000;
 
-  SizingRule {
+  public SizingRule {
     if (below < 1 || below > 100) {
       throw CommandFailure.usage("--below is 1 to 100 percent, not " + below);
     }

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -74,6 +75,55 @@ class PlacementCommandsTest {
     Run negative = run("simulate", "--stream", stream.toString(), "--warm-up", "-1");
     assertThat(negative.err()).contains("--warm-up is 0 or more, not -1");
     assertThat(negative.status()).isEqualTo(2);
+  }
+
+  @Test
+  void aGeneratedStreamIsPlayedToItsEnd() throws IOException {
+    Path answers = folder.resolve("answers.jsonl");
+    Run run = run("simulate", "--generate", "pods=300,nodes=3,load=150,seed=4", "--out", answers.toString());
+    assertThat(run.err()).contains("generated: 300 pods on 3 nodes with 24 GPUs", "% of the cards' memory allocated",
+        "0 pods never ran", "MiB of heap");
+    assertThat(run.status()).isZero();
+    assertThat(Files.readAllLines(answers)).hasSize(300).allMatch(line -> line.startsWith("{\"node\":\"node-0000"));
+  }
+
+  @Test
+  void policiesAreComparedSideBySide() throws IOException {
+    Path charts = folder.resolve("charts.svg");
+    String[] compare = {"simulate", "compare", "--generate", "pods=400,nodes=3,load=120", "--policy",
+      "auto,spread,binpack/spread"};
+    Run run = run(Stream.concat(Arrays.stream(compare), Stream.of("--svg", charts.toString())).toArray(String[]::new));
+    assertThat(run.err()).contains("400 pods on 3 nodes with 24 GPUs");
+    assertThat(run.status()).isZero();
+    List<String> table = run.out().lines().toList();
+    assertThat(table.getFirst()).startsWith("POLICY").contains("MEMORY", "WAIT-P99", "NEVER-RAN", "FRAGMENTED")
+        .doesNotContain("DECISION");
+    assertThat(table).extracting(line -> line.split(" ", 2)[0])
+        .containsExactly("POLICY", "auto", "spread", "binpack/spread");
+    assertThat(Files.readString(charts)).startsWith("<svg").contains("Pods waiting", ">binpack/spread</text>");
+    JsonNode items =
+        new ObjectMapper()
+            .readTree(
+                run(Stream.concat(Arrays.stream(compare), Stream.of("-o", "json")).toArray(String[]::new)).out())
+            .path("items");
+    assertThat(items).hasSize(3).allSatisfy(item -> {
+      assertThat(item.path("samples")).hasSizeGreaterThan(100);
+      assertThat(item.path("memoryPeakPercent").asDouble())
+          .isBetween(item.path("memoryMeanPercent").asDouble(), 100.0);
+      assertThat(item.path("neverRan").asInt()).isZero();
+      assertThat(item.path("waitP99Seconds").asInt()).isPositive();
+    });
+    Run unknown = run("simulate", "compare", "--generate", "pods=1", "--policy", "random");
+    assertThat(unknown.err()).contains("a policy is auto, binpack or spread", "'random'");
+    assertThat(unknown.status()).isEqualTo(2);
+  }
+
+  @Test
+  void aStreamComesFromOnePlace() {
+    assertThat(run("simulate").err()).contains("--stream FILE or --generate is missing");
+    Run both = run("simulate", "--stream", "a", "--generate", "pods=1");
+    assertThat(both.err()).contains("exclude each other");
+    assertThat(both.status()).isEqualTo(2);
   }
 
   @Test

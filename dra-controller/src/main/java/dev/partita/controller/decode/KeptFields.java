@@ -1,6 +1,7 @@
 package dev.partita.controller.decode;
 
 import dev.partita.admission.dialect.Dialect;
+import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
@@ -165,6 +166,17 @@ public final class KeptFields {
   /** By the name of a kind. */
   static Optional<Kind> ofKind(String kind) {
     return KINDS.values().stream().filter(each -> each.name().equals(kind)).findFirst();
+  }
+
+  /**
+   * The JSON of an object without the fields that are not listed for its kind.
+   *
+   * @throws IOException if it is no JSON
+   * @throws IllegalArgumentException if no fields are listed for the kind
+   */
+  public static byte[] only(String kind, byte[] json) throws IOException {
+    Kind known = ofKind(kind).orElseThrow(() -> new IllegalArgumentException("no fields are listed for " + kind));
+    return ObjectFilter.object(known, json, json.length);
   }
 
   private static Map<String, Kind> parse() {

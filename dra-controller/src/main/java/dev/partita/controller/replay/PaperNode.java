@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Makes GpuNodes as a plugin would report them, without a node. */
-final class PaperNode {
+public final class PaperNode {
   private PaperNode() {}
 
   /**
@@ -20,7 +20,7 @@ final class PaperNode {
    * @param memory bytes of each
    * @param perNuma cards on each NUMA node
    */
-  static GpuNode of(String name, String model, int cards, long memory, int perNuma) {
+  public static GpuNode of(String name, String model, int cards, long memory, int perNuma) {
     List<Gpu> gpus = new ArrayList<>();
     for (int g = 0; g < cards; g++) {
       gpus.add(

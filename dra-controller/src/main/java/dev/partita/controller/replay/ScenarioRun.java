@@ -238,12 +238,7 @@ public final class ScenarioRun {
 
   private static ClaimRequest request(ClaimKind kind, String name) {
     List<String> models = kind.model() == null ? List.of() : List.of(kind.model());
-    List<Constraint> constraints =
-        switch (kind.matchAttribute()) {
-          case null -> List.of();
-          case "numaNode" -> List.of(new Constraint.Equal("resource.kubernetes.io/numaNode", List.of()));
-          default -> List.of(new Constraint.Equal("gpu.partita.dev/" + kind.matchAttribute(), List.of()));
-        };
+    List<Constraint> constraints = PaperClaim.inCommon(Optional.ofNullable(kind.matchAttribute()));
     return kind.isWhole()
         ? PaperClaim.whole(name, kind.count(), models, constraints)
         : PaperClaim.shares(name, kind.count(), models, constraints, kind.memoryMiB() * MIB, kind.cores());

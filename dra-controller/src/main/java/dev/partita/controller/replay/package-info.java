@@ -1,6 +1,6 @@
 /**
- * Plays written-down work, scenarios and cluster streams, against the allocator: to measure it, and to see how it
- * places.
+ * Plays files of scenarios against the allocator, to measure it; and makes nodes and claims on paper, without a
+ * cluster.
  */
 @org.jspecify.annotations.NullMarked
 package dev.partita.controller.replay;

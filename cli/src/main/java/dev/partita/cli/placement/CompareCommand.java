@@ -1,0 +1,98 @@
+package dev.partita.cli.placement;
+
+import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.output.OutputFormat;
+import dev.partita.cli.output.OutputOption;
+import dev.partita.controller.stream.ClusterStream;
+import dev.partita.controller.stream.StreamPolicy;
+import dev.partita.controller.stream.StreamReport;
+import dev.partita.controller.stream.StreamRun;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code partita simulate compare}. */
+@Command(
+    name = "compare",
+    description = {
+      "Plays a stream under several policies, and shows side by side how full the cards got and who waited.",
+      "",
+      "A policy is what 'placement' of a GpuShareConfig can say: auto (learns what pods ask for, and takes least from later ones), binpack (fills "
+          + "one after the other), spread (takes where most is free); two of them, such as binpack/spread, are for nodes and for the cards of a node.",
+      "",
+      "MEMORY, CORES and CARDS are what was allocated of all cards' memory and time, and the cards of which something was, on average from the "
+          + "begin to the last arrival. WAIT is of the pods that ran. FRAGMENTED is free memory that the largest usual share cannot use: on cards with "
+          + "too little free memory or cores for one, in percent of the memory of the cards that could serve it if they were empty. The largest usual "
+          + "share is the one with most memory of those that one in twenty of the pods with shares asks for, or more. A card that is taken as a whole "
+          + "has nothing free. 'partita simulate --help' says what a stream is."
+    },
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    footer = {
+      "",
+      "Examples:",
+      "  partita simulate compare --stream stream.jsonl",
+      "  partita simulate compare --generate pods=20000,nodes=200,load=120 --policy auto,spread --svg charts.svg"
+    })
+public final class CompareCommand implements Runnable {
+  @Spec private CommandSpec spec;
+
+  @Mixin private final StreamSource source = new StreamSource();
+
+  @Option(names = "--policy", paramLabel = "POLICY,...", split = ",", defaultValue = "auto,binpack,spread",
+      description = "The policies. Default: ${DEFAULT-VALUE}.") private List<String> policies = List.of();
+
+  @Option(names = "--svg", paramLabel = "FILE",
+      description = "Writes charts of allocated memory, waiting pods and fragmented memory over time.") private Optional<Path> svg =
+          Optional.empty();
+
+  @Mixin private final OutputOption output = new OutputOption();
+
+  @Override
+  public void run() {
+    List<StreamPolicy> chosen = policies.stream().distinct().map(CompareCommand::policy).toList();
+    ClusterStream work = source.read();
+    PrintWriter err = spec.commandLine().getErr();
+    long start = System.nanoTime();
+    List<StreamReport> reports = new ArrayList<>();
+    for (StreamPolicy policy : chosen) {
+      PodProgress progress = new PodProgress(err, policy.name() + ": ", work.pods().size());
+      reports.add(StreamRun.play(work, policy, StreamRun.Others.ALLOCATOR, progress));
+      progress.end();
+    }
+    long took = System.nanoTime() - start;
+    Comparison comparison = new Comparison(reports);
+    svg.ifPresent(file -> write(file, comparison.svg(work.lastArrival())));
+    PrintWriter out = spec.commandLine().getOut();
+    out.print(
+        output.text(comparison.document(), () -> comparison.sheet().table(output.format() == OutputFormat.WIDE)));
+    out.flush();
+    err.println(StreamWords.what(work) + "; " + StreamWords.cost(took));
+    err.flush();
+  }
+
+  private static StreamPolicy policy(String text) {
+    try {
+      return StreamPolicy.parse(text);
+    } catch (IllegalArgumentException e) {
+      throw CommandFailure.usage("--policy: " + e.getMessage());
+    }
+  }
+
+  private static void write(Path file, String text) {
+    try {
+      Files.writeString(file, text);
+    } catch (IOException e) {
+      throw CommandFailure.failed("the charts could not be written to " + file + ": " + e.getMessage());
+    }
+  }
+}

@@ -1,0 +1,53 @@
+package dev.partita.cli.placement;
+
+import dev.partita.controller.stream.StreamEvents;
+import dev.partita.controller.stream.StreamRun.Answer;
+import java.io.Console;
+import java.io.PrintWriter;
+import java.util.Optional;
+
+/** Shows on a terminal how many pods of a stream have arrived, and how many wait; writes nothing anywhere else. */
+class PodProgress implements StreamEvents {
+  private static final int STEP = 1_000;
+
+  private final PrintWriter err;
+  private final String play;
+  private final int pods;
+  private final boolean watched = Optional.ofNullable(System.console()).map(Console::isTerminal).orElse(false);
+  private int waiting;
+
+  /**
+   * @param play what is played, for people: stands before the numbers
+   * @param pods that arrive
+   */
+  PodProgress(PrintWriter err, String play, int pods) {
+    this.err = err;
+    this.play = play;
+    this.pods = pods;
+  }
+
+  @Override
+  public void arrived(int pod, Answer answer) {
+    waiting += answer.node().isEmpty() ? 1 : 0;
+    if (watched && (pod + 1) % STEP == 0) {
+      err.printf("\r\033[K%s%,d of %,d pods, %,d wait", play, pod + 1, pods, waiting);
+      err.flush();
+    }
+  }
+
+  @Override
+  public void startedLater(int pod, Answer answer, double waited) {
+    waiting--;
+  }
+
+  @Override
+  public void left(int pod) {}
+
+  /** Takes the line away. */
+  void end() {
+    if (watched) {
+      err.print("\r\033[K");
+      err.flush();
+    }
+  }
+}

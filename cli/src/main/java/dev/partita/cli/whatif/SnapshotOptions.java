@@ -1,0 +1,74 @@
+package dev.partita.cli.whatif;
+
+import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.connection.ClusterOptions;
+import dev.partita.controller.whatif.ClusterSnapshot;
+import dev.partita.controller.whatif.SnapshotFile;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.io.BufferedInputStream;
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Optional;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Which cluster a question is about: a mixin of the commands that ask one. */
+final class SnapshotOptions {
+  @Option(names = "--from-cluster",
+      description = "Reads the cluster, with your own rights. This is so without --snapshot, too.") private boolean fromCluster;
+
+  @Option(names = "--snapshot", paramLabel = "FILE",
+      description = "Reads what --save-snapshot wrote, and asks no cluster.") private Optional<Path> snapshot =
+          Optional.empty();
+
+  @Option(
+      names = "--save-snapshot",
+      paramLabel = "FILE",
+      description = "Writes what was read, to ask again. Of pods it has what the allocator reads: neither commands nor environments.") private Optional<Path> save =
+          Optional.empty();
+
+  @Mixin private final ClusterOptions cluster = new ClusterOptions();
+
+  /**
+   * The cluster.
+   *
+   * @throws CommandFailure if the file is none, or none can be written
+   */
+  ClusterSnapshot read() {
+    if (fromCluster && snapshot.isPresent()) {
+      throw CommandFailure.usage("--from-cluster and --snapshot exclude each other");
+    }
+    ClusterSnapshot read = snapshot.map(SnapshotOptions::read).orElseGet(this::live);
+    save.ifPresent(file -> write(read, file));
+    return read;
+  }
+
+  private ClusterSnapshot live() {
+    try (KubernetesClient client = cluster.client()) {
+      return SnapshotReader.read(client);
+    }
+  }
+
+  private static ClusterSnapshot read(Path file) {
+    try (InputStream from = new BufferedInputStream(Files.newInputStream(file))) {
+      return SnapshotFile.read(from);
+    } catch (NoSuchFileException e) {
+      throw CommandFailure.usage("there is no file " + file);
+    } catch (IOException e) {
+      throw CommandFailure.usage(file + " is no snapshot: " + e.getMessage());
+    }
+  }
+
+  private static void write(ClusterSnapshot snapshot, Path file) {
+    try (OutputStream to = new BufferedOutputStream(Files.newOutputStream(file))) {
+      SnapshotFile.write(snapshot, to);
+    } catch (IOException e) {
+      throw CommandFailure.failed("the snapshot could not be written to " + file + ": " + e.getMessage());
+    }
+  }
+}

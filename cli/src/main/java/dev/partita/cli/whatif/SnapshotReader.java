@@ -1,0 +1,37 @@
+package dev.partita.cli.whatif;
+
+import dev.partita.api.Driver;
+import dev.partita.api.quota.GpuQuota;
+import dev.partita.cli.fleet.FleetReader;
+import dev.partita.controller.whatif.ClusterSnapshot;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.time.Instant;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** Reads what the controller decides by from the API, with the user's own rights. */
+final class SnapshotReader {
+  private SnapshotReader() {}
+
+  /**
+   * The cluster as it is now.
+   *
+   * @throws KubernetesClientException if something of it cannot be listed
+   */
+  static ClusterSnapshot read(KubernetesClient client) {
+    FleetReader fleet = new FleetReader(client);
+    ClusterSnapshot.Cluster cluster =
+        new ClusterSnapshot.Cluster(
+            fleet.nodes(), client.nodes().list().getItems(), client.resources(DeviceClass.class).list().getItems(),
+            client.namespaces().list().getItems(), client.resources(GpuQuota.class).list().getItems(),
+            client.resources(ResourceSlice.class).list().getItems().stream()
+                .filter(slice -> Driver.NAME.equals(slice.getSpec().getDriver()))
+                .map(slice -> slice.getSpec().getNodeName()).filter(Objects::nonNull).collect(Collectors.toSet()));
+    return new ClusterSnapshot(Instant.now(), cluster, fleet.claims(Optional.empty()),
+        client.pods().inAnyNamespace().list().getItems());
+  }
+}

@@ -1,0 +1,155 @@
+package dev.partita.cli.whatif;
+
+import static dev.partita.cli.fleet.PaperFleet.GIB;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.partita.api.Driver;
+import dev.partita.cli.command.CommandRun;
+import dev.partita.cli.command.PaperCluster;
+import dev.partita.cli.fleet.PaperFleet;
+import dev.partita.controller.classes.ClassPlan;
+import dev.partita.controller.inventory.Inventory;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceBuilder;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A cluster of one node with two H200s of 140 GiB. One has a share of 100 GiB that ever used 3, the other one of 100
+ * GiB that used all; a pod waits for 120 GiB.
+ */
+class WhatIfCommandsTest {
+  @TempDir private Path folder;
+  private PaperCluster cluster;
+
+  @BeforeEach
+  void fill() throws IOException {
+    cluster = new PaperCluster(folder);
+    var node = PaperFleet.node("n", 2);
+    cluster.add(node);
+    cluster.client().resource(new NodeBuilder().withNewMetadata().withName("n").endMetadata().build()).create();
+    ClassPlan.of(Inventory.EMPTY.refreshed(java.util.List.of(node))).forEach((name, selectors) -> cluster.client()
+        .resource(new DeviceClassBuilder().withNewMetadata().withName(name).endMetadata().withNewSpec()
+            .withSelectors(selectors).endSpec().build())
+        .create());
+    cluster.client().resource(new ResourceSliceBuilder().withNewMetadata().withName("slice").endMetadata().withNewSpec()
+        .withDriver(Driver.NAME).withNodeName("n").withNewPool().withName(Driver.poolOf("n")).withGeneration(1L)
+        .withResourceSliceCount(1L).endPool().endSpec().build()).create();
+    Instant before = Instant.now().minus(Duration.ofDays(3));
+    cluster.add(PaperFleet.since(PaperFleet.used(PaperFleet.share("team", "idle", "n", 0, 100, 10), 3, 3, 0), before));
+    cluster.add(PaperFleet.since(PaperFleet.used(PaperFleet.share("team", "busy", "n", 1, 100, 0), 99, 99, 0), before));
+    waits("waits", "120Gi");
+  }
+
+  @AfterEach
+  void close() {
+    cluster.close();
+  }
+
+  private void waits(String name, String memory) {
+    cluster.client().resource(new ResourceClaimBuilder().withNewMetadata().withNamespace("team").withName(name)
+        .endMetadata().withNewSpec().withNewDevices()
+        .withRequests(new DeviceRequestBuilder().withName("gpu").withNewExactly()
+            .withDeviceClassName(Driver.SHARE_CLASS)
+            .withNewCapacity().withRequests(Map.of("memory", new Quantity(memory))).endCapacity().endExactly().build())
+        .endDevices().endSpec().build()).create();
+    cluster.client().resource(new PodBuilder().withNewMetadata().withNamespace("team").withName(name).endMetadata()
+        .withNewSpec().addNewContainer().withName("main").withImage("image").endContainer()
+        .addNewResourceClaim().withName("gpu").withResourceClaimName(name).endResourceClaim().endSpec().build())
+        .create();
+  }
+
+  private String out(String... arguments) {
+    CommandRun run = cluster.run(arguments);
+    assertThat(run.status()).as(run.err()).isZero();
+    return run.out();
+  }
+
+  private JsonNode json(String... arguments) throws IOException {
+    return new ObjectMapper().readTree(out(arguments));
+  }
+
+  @Test
+  void theLargestShareOfEachModelIsFound() throws IOException {
+    assertThat(out("simulate", "fits", "--from-cluster")).isEqualTo(
+        """
+            MODEL   CARDS   WHOLE-FREE   LARGEST-SHARE   CORES-FREE   NODE
+            h200    2       0            40GiB           90%          n
+            """);
+    assertThat(json("simulate", "fits", "-o", "json").at("/items/0/largestShare").asLong()).isEqualTo(40 * GIB);
+  }
+
+  @Test
+  void aRequestIsPlacedUntilItFitsNoMore() throws IOException {
+    assertThat(out("simulate", "fits", "--request", "memory=15Gi,cores=10,model=h200"))
+        .startsWith("NODE   PODS\nn      4\n\n4 would fit; then: ").contains("of 15 GiB asked");
+    JsonNode whole = json("simulate", "fits", "--request", "count=2", "-o", "json");
+    assertThat(whole.path("pods").asInt()).isZero();
+    assertThat(whole.path("whyNoMore").asText()).isNotEmpty();
+  }
+
+  @Test
+  void nodesThatAreAddedOnPaperTakeWaitingPods() throws IOException {
+    assertThat(out("simulate", "add-nodes", "1xH200x1")).containsPattern("team +waits +waits +added-h200-1")
+        .endsWith("1 pods wait; 0 would run as it is, 1 with the added nodes\n");
+    JsonNode small = json("simulate", "add-nodes", "2xL40Sx8:45Gi", "-o", "json");
+    assertThat(small.path("runWithThem").asInt()).as("a card of 45 GiB is too small").isZero();
+    assertThat(small.at("/items/0/why").asText()).contains("of 120 GiB asked");
+    CommandRun unknown = cluster.run("simulate", "add-nodes", "2xL40Sx8");
+    assertThat(unknown.err()).contains("no card of model l40s", "2xl40sx8:45Gi");
+    assertThat(unknown.status()).isEqualTo(2);
+  }
+
+  @Test
+  void theShareThatNobodyUsesIsTheOneToShrink() throws IOException {
+    assertThat(out("simulate", "shrink")).isEqualTo(
+        """
+            NAMESPACE   WAITING-POD   NODE   CLAIM-TO-SHRINK   MEMORY   PEAK   PROPOSED
+            team        waits         n      team/idle         100GiB   3GiB   3.7GiB
+
+            1 pods wait, 0 would run as it is; 1 more if 1 shares were smaller by 96.2 GiB together
+            """);
+    waits("small", "10Gi");
+    waits("huge", "139Gi");
+    JsonNode plan = json("simulate", "shrink", "-o", "json");
+    assertThat(plan.path("waiting").asInt()).isEqualTo(3);
+    assertThat(plan.path("runNow").asInt()).as("the small one").isEqualTo(1);
+    assertThat(plan.path("runThen").asInt()).isEqualTo(2);
+    assertThat(plan.path("items")).hasSize(1);
+  }
+
+  @Test
+  void aSnapshotAnswersAsTheClusterDid() throws IOException {
+    Path file = folder.resolve("saved.json");
+    String live = out("simulate", "fits", "--save-snapshot", file.toString());
+    CommandRun saved = CommandRun.of("simulate", "fits", "--snapshot", file.toString());
+    assertThat(saved.out()).isEqualTo(live);
+    assertThat(CommandRun.of("simulate", "shrink", "--snapshot", file.toString()).out()).contains("team/idle");
+    assertThat(CommandRun.of("simulate", "add-nodes", "1xH200x1", "--snapshot", file.toString()).out())
+        .contains("1 with the added nodes");
+    assertThat(cluster.run("simulate", "fits", "--from-cluster", "--snapshot", file.toString()).err())
+        .contains("exclude each other");
+    Path broken =
+        Files.writeString(folder.resolve("broken.json"), Files.readString(file).replace("\"claims\"", "\"c\""));
+    CommandRun refused = CommandRun.of("simulate", "fits", "--snapshot", broken.toString());
+    assertThat(refused.err()).isEqualTo("partita: " + broken + " is no snapshot: claims: is missing\n");
+    assertThat(refused.status()).isEqualTo(2);
+    assertThat(CommandRun.of("simulate", "fits", "--snapshot", folder.resolve("none").toString()).err())
+        .contains("there is no file");
+  }
+}

@@ -1,0 +1,129 @@
+package dev.partita.controller.whatif;
+
+import dev.partita.controller.claim.AllocatedClaim;
+import dev.partita.controller.claim.Gang;
+import dev.partita.controller.claim.PodClaims;
+import dev.partita.controller.watch.ClusterObjects;
+import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Namespace;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** The objects of a snapshot, and those that are made for a question. */
+final class SnapshotObjects implements ClusterObjects {
+  private final Map<String, Node> nodes;
+  private final Map<String, Namespace> namespaces;
+  private final Map<String, DeviceClass> classes;
+  private final Set<String> published;
+  private final Map<ObjectKey, ResourceClaim> claims = new LinkedHashMap<>();
+  private final Map<ObjectKey, Pod> pods = new LinkedHashMap<>();
+  private final Map<String, Pod> podsByUid = new HashMap<>();
+  private final Map<ObjectKey, List<Pod>> podsByClaim = new HashMap<>();
+
+  SnapshotObjects(ClusterSnapshot snapshot) {
+    nodes = byName(snapshot.cluster().nodes());
+    namespaces = byName(snapshot.cluster().namespaces());
+    classes = byName(snapshot.cluster().deviceClasses());
+    published = snapshot.cluster().published();
+    snapshot.claims().forEach(this::put);
+    snapshot.pods().forEach(this::put);
+  }
+
+  private static <T extends HasMetadata> Map<String, T> byName(Collection<T> objects) {
+    Map<String, T> byName = new HashMap<>();
+    objects.forEach(object -> byName.put(object.getMetadata().getName(), object));
+    return byName;
+  }
+
+  /** Adds the claim, or replaces the one of its name. */
+  void put(ResourceClaim claim) {
+    claims.put(ObjectKey.of(claim), claim);
+  }
+
+  /** Adds the pod. */
+  void put(Pod pod) {
+    pods.put(ObjectKey.of(pod), pod);
+    podsByUid.put(pod.getMetadata().getUid(), pod);
+    PodClaims.of(pod).orElse(List.of())
+        .forEach(claim -> podsByClaim.computeIfAbsent(claim, _ -> new ArrayList<>()).add(pod));
+  }
+
+  /** Takes away a pod and its claim. */
+  void remove(Pod pod, ResourceClaim claim) {
+    pods.remove(ObjectKey.of(pod));
+    podsByUid.remove(pod.getMetadata().getUid());
+    podsByClaim.remove(ObjectKey.of(claim));
+    claims.remove(ObjectKey.of(claim));
+  }
+
+  Collection<Pod> pods() {
+    return List.copyOf(pods.values());
+  }
+
+  Collection<ResourceClaim> claims() {
+    return List.copyOf(claims.values());
+  }
+
+  @Override
+  public @Nullable Node node(String name) {
+    return nodes.get(name);
+  }
+
+  @Override
+  public boolean isPublished(String node) {
+    return published.contains(node);
+  }
+
+  @Override
+  public @Nullable Namespace namespace(String name) {
+    return namespaces.get(name);
+  }
+
+  @Override
+  public @Nullable DeviceClass deviceClass(String name) {
+    return classes.get(name);
+  }
+
+  @Override
+  public @Nullable Pod pod(ObjectKey key) {
+    return pods.get(key);
+  }
+
+  @Override
+  public @Nullable Pod podByUid(String uid) {
+    return podsByUid.get(uid);
+  }
+
+  @Override
+  public List<Pod> podsOf(ObjectKey claim) {
+    return podsByClaim.getOrDefault(claim, List.of());
+  }
+
+  @Override
+  public List<Pod> podsOfGang(ObjectKey gang) {
+    return pods.values().stream().filter(pod -> Gang.of(pod).filter(gang::equals).isPresent()).toList();
+  }
+
+  @Override
+  public @Nullable ResourceClaim claim(ObjectKey key) {
+    return claims.get(key);
+  }
+
+  @Override
+  public List<ResourceClaim> claimsOn(String node) {
+    return claims.values().stream()
+        .filter(claim -> AllocatedClaim.taken(claim).stream().anyMatch(taken -> taken.card().node().equals(node)))
+        .toList();
+  }
+}
