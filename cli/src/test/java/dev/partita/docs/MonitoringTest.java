@@ -25,7 +25,7 @@ class MonitoringTest {
   private static final Path CHART = Document.ROOT.resolve("deploy/helm/partita");
   private static final Pattern NAME = Pattern.compile("partita_\\w+");
   private static final Pattern OF_HISTOGRAMS =
-      Pattern.compile("partita_(decision|prepare|unprepare)_seconds(_bucket|_count|_sum)");
+      Pattern.compile("partita_(decision|admission|prepare|unprepare)_seconds(_bucket|_count|_sum)");
 
   @Test
   void everyNameInDashboardsAndAlertsIsThatOfAMetric() throws IOException {
