@@ -32,6 +32,13 @@ public enum DeviceStatusData {
   CORE_LIMIT("coreLimit"),
 
   /**
+   * What of the card is set aside for the claim, whatever others do, such as {@code memory=8Gi,cores=25}: see
+   * {@link dev.partita.api.resize.ShareSize}. Less memory than the limit where the node sells more than its cards have
+   * or the claim oversubscribes; of shares and whole cards.
+   */
+  GUARANTEE("guarantee"),
+
+  /**
    * What a resize has given the share, and its containers are held to, such as {@code memory=12Gi,cores=40}: see
    * {@link dev.partita.api.resize.ShareSize}. Of shares that have been resized.
    */
@@ -50,7 +57,13 @@ public enum DeviceStatusData {
   PROCESSES("processes"),
 
   /** Percent of the card's time that they had since the report before. Where the card's samples are followed. */
-  CORES_USED("coresUsed");
+  CORES_USED("coresUsed"),
+
+  /**
+   * Percent of the time since the report before in which launches waited for the core limit, in steps of 5: threads
+   * that wait at the same time add up, to 100 at most. Of shares with a core limit; the container's own word.
+   */
+  THROTTLED_SHARE("throttledShare");
 
   private final String key;
 

@@ -84,6 +84,8 @@ public final class UsageWords {
     data.put(DeviceStatusData.PROCESSES.key(), String.valueOf(figures.processes()));
     figures.coresPercent()
         .ifPresent(percent -> data.put(DeviceStatusData.CORES_USED.key(), String.valueOf(percent)));
+    figures.throttledPercent()
+        .ifPresent(percent -> data.put(DeviceStatusData.THROTTLED_SHARE.key(), String.valueOf(percent)));
     return data;
   }
 
