@@ -11,7 +11,11 @@ import dev.partita.plugin.usage.verdict.ShareUse;
 import dev.partita.plugin.usage.verdict.UsageWords;
 import dev.partita.serving.metrics.Family;
 import dev.partita.serving.metrics.Samples;
+import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -40,6 +44,14 @@ final class OwnDialect implements Dialect {
   private static final Family NVLINK_ERRORS = Family.counter("partita_card_nvlink_errors_total",
       "Errors of all the card's NVLinks since its last reset, by what they are; of cards with NVLinks.",
       with(CARD, "error"));
+
+  private static final Map<CardFigure, Family> FIGURES = new EnumMap<>(CardFigure.class);
+
+  static {
+    for (CardFigure figure : CardFigure.values()) {
+      FIGURES.put(figure, family(figure));
+    }
+  }
 
   private static final Family DEVICE_MEMORY =
       device("partita_device_memory_limit_bytes", "Memory that the device's containers may have.", "strategy");
@@ -82,7 +94,7 @@ final class OwnDialect implements Dialect {
   public List<Family> families() {
     return Stream.concat(
         Stream.of(CARD_DETAILS, CARD_HEALTHY, CARD_MEMORY, CARD_SELLABLE, CARD_ALLOCATED, CARD_CORES, CARD_CLAIMS),
-        Stream.concat(Stream.of(CardFigure.values()).map(OwnDialect::family).distinct(),
+        Stream.concat(FIGURES.values().stream().distinct(),
             Stream.of(DEVICE_MEMORY, SHARE_PHYSICAL, SHARE_USED, SHARE_PEAK, SHARE_LEDGER, SHARE_OVERHEAD,
                 SHARE_PROCESSES, SHARE_CORE_LIMIT, SHARE_CORE_USE, SHARE_CORE_SECONDS, SHARE_THROTTLED, SHARE_LENT,
                 SHARE_BORROWED, SHARE_REFUSED, SHARE_REPAIRS, SHARE_MEMORY_HOLDS, SHARE_CORES_HOLD)))
@@ -106,7 +118,7 @@ final class OwnDialect implements Dialect {
       into.put(CARD_CLAIMS, card.devices().size(), labels);
       card.figures().forEach((figure, value) -> {
         String[] all = nvlinkError(figure).map(kind -> with(labels, kind)).orElse(labels);
-        into.put(family(figure), value * unit(figure), all);
+        into.put(Objects.requireNonNull(FIGURES.get(figure)), value * unit(figure), all);
       });
       card.devices().forEach(device -> write(labels, device, into));
     }
@@ -197,6 +209,8 @@ final class OwnDialect implements Dialect {
   }
 
   private static String[] with(String[] labels, String... more) {
-    return Stream.concat(Stream.of(labels), Stream.of(more)).toArray(String[]::new);
+    String[] all = Arrays.copyOf(labels, labels.length + more.length);
+    System.arraycopy(more, 0, all, labels.length, more.length);
+    return all;
   }
 }
