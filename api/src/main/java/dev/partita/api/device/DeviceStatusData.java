@@ -47,13 +47,13 @@ public enum DeviceStatusData {
   /** Memory that contexts and modules of its processes take of the limit, as a quantity. Of shares in use. */
   MEMORY_OVERHEAD("memoryOverhead"),
 
-  /** Memory that its processes hold, overhead included, as a quantity. Of shares in use, and some minutes old. */
+  /** Memory that its processes hold, overhead included, as a quantity. Of devices in use, and some minutes old. */
   MEMORY_USED("memoryUsed"),
 
   /** The most that they ever held at a look, as a quantity. Of shares in use. */
   MEMORY_PEAK("memoryPeak"),
 
-  /** Processes that use it. Of shares in use. */
+  /** Processes that use it. Of devices in use. */
   PROCESSES("processes"),
 
   /** Percent of the card's time that they had since the report before. Where the card's samples are followed. */

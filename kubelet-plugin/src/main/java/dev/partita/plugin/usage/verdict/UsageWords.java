@@ -89,6 +89,12 @@ public final class UsageWords {
     return data;
   }
 
+  /** Data of what only NVML sees. */
+  public static Map<String, String> withoutLedger(UseFigures figures) {
+    return Map.of(DeviceStatusData.MEMORY_USED.key(), mebibytes(figures.usedBytes()),
+        DeviceStatusData.PROCESSES.key(), String.valueOf(figures.processes()));
+  }
+
   private static String mebibytes(long bytes) {
     return Bytes.quantity((bytes + MIB - 1) / MIB * MIB).toString();
   }
