@@ -133,11 +133,14 @@ class MetricsTest {
         assertThat(value(text, "partita_card_power_watts{", "gpu=\"1\"")).isPositive();
         assertThat(value(text, "partita_card_temperature_celsius{", "gpu=\"1\"")).isPositive();
         assertThat(value(text, "partita_card_sm_clock_hertz{", "gpu=\"0\"")).isGreaterThan(1e8);
-        Files.writeString(node.driverRoot().resolve("etc/partita-simulator/node.conf"), "  nvlink-replay 7\n",
+        Files.writeString(node.driverRoot().resolve("etc/partita-simulator/node.conf"),
+            "  nvlink-replay 7\n  ecc-sram 2\n",
             StandardOpenOption.APPEND); // of the card that comes last
         await().atMost(SOON).until(
             () -> value(port, "partita_card_nvlink_errors_total{error=\"replay\"", "gpu=\"1\""),
             errors -> errors == 7);
+        assertThat(value(port, "partita_card_ecc_errors_total{error=\"uncorrected\"", "gpu=\"1\",memory=\"sram\""))
+            .isEqualTo(2);
         assertThat(value(text, "partita_card_nvlink_errors_total{error=\"crc_flit\"", "gpu=\"1\"")).isZero();
         assertThat(value(text, "partita_card_cores_allocated_ratio{", "gpu=\"0\"")).isEqualTo(1);
         assertThat(line(text, "partita_device_memory_limit_bytes{", "claim=\"mine\""))
@@ -146,7 +149,7 @@ class MetricsTest {
         assertThat(value(text, "DCGM_FI_DEV_POWER_USAGE{", "dra_claim_name=\"mine\"")).isPositive();
         assertThat(
             text.lines().filter(line -> line.contains("gpu=\"1\"") || line.contains("device_index=\"1\"")).count())
-            .as("series of a card").isEqualTo(39);
+            .as("series of a card").isEqualTo(43);
         Set<String> listed =
             NodeMetrics.families().values().stream().flatMap(List::stream).map(Family::name)
                 .collect(Collectors.toSet());

@@ -16,7 +16,6 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.stream.Stream;
 
 /** Partita's own names. Bytes, seconds, hertz and ratios from 0 to 1, as Prometheus has them. */
@@ -41,6 +40,10 @@ final class OwnDialect implements Dialect {
       card("cores_allocated_ratio", "Part of the card's time that prepared claims have: 1 for a whole card.");
   private static final Family CARD_CLAIMS = card("devices", "Devices of claims that are prepared on the card.");
 
+  private static final Family ECC_ERRORS = Family.counter("partita_card_ecc_errors_total",
+      "Errors of the card's memory (dram) and of the memory within its chip (sram) since its last reset; of cards with"
+          + " ECC.",
+      with(CARD, "memory", "error"));
   private static final Family NVLINK_ERRORS = Family.counter("partita_card_nvlink_errors_total",
       "Errors of all the card's NVLinks since its last reset, by what they are; of cards with NVLinks.",
       with(CARD, "error"));
@@ -117,8 +120,7 @@ final class OwnDialect implements Dialect {
       into.put(CARD_CORES, card.allocatedCores() * PERCENT, labels);
       into.put(CARD_CLAIMS, card.devices().size(), labels);
       card.figures().forEach((figure, value) -> {
-        String[] all = nvlinkError(figure).map(kind -> with(labels, kind)).orElse(labels);
-        into.put(Objects.requireNonNull(FIGURES.get(figure)), value * unit(figure), all);
+        into.put(Objects.requireNonNull(FIGURES.get(figure)), value * unit(figure), with(labels, kind(figure)));
       });
       card.devices().forEach(device -> write(labels, device, into));
     }
@@ -183,19 +185,25 @@ final class OwnDialect implements Dialect {
       case TEMPERATURE_CELSIUS -> card("temperature_celsius", "Temperature of the chip.");
       case SM_CLOCK_HERTZ -> card("sm_clock_hertz", "Clock of the multiprocessors.");
       case MEMORY_CLOCK_HERTZ -> card("memory_clock_hertz", "Clock of the memory.");
+      case ECC_DRAM_CORRECTED, ECC_DRAM_UNCORRECTED, ECC_SRAM_CORRECTED, ECC_SRAM_UNCORRECTED -> ECC_ERRORS;
       case NVLINK_CRC_FLIT_ERRORS, NVLINK_CRC_DATA_ERRORS, NVLINK_REPLAYS, NVLINK_RECOVERIES -> NVLINK_ERRORS;
     };
   }
 
-  private static Optional<String> nvlinkError(CardFigure figure) {
+  /** The labels by which figures of one family are told apart. */
+  private static String[] kind(CardFigure figure) {
     return switch (figure) {
-      case NVLINK_CRC_FLIT_ERRORS -> Optional.of("crc_flit");
-      case NVLINK_CRC_DATA_ERRORS -> Optional.of("crc_data");
-      case NVLINK_REPLAYS -> Optional.of("replay");
-      case NVLINK_RECOVERIES -> Optional.of("recovery");
+      case ECC_DRAM_CORRECTED -> new String[]{"dram", "corrected"};
+      case ECC_DRAM_UNCORRECTED -> new String[]{"dram", "uncorrected"};
+      case ECC_SRAM_CORRECTED -> new String[]{"sram", "corrected"};
+      case ECC_SRAM_UNCORRECTED -> new String[]{"sram", "uncorrected"};
+      case NVLINK_CRC_FLIT_ERRORS -> new String[]{"crc_flit"};
+      case NVLINK_CRC_DATA_ERRORS -> new String[]{"crc_data"};
+      case NVLINK_REPLAYS -> new String[]{"replay"};
+      case NVLINK_RECOVERIES -> new String[]{"recovery"};
       case MEMORY_USED_BYTES, MEMORY_FREE_BYTES, UTILIZATION_PERCENT, MEMORY_UTILIZATION_PERCENT, ENCODER_PERCENT,
           DECODER_PERCENT, POWER_WATTS, TEMPERATURE_CELSIUS, SM_CLOCK_HERTZ, MEMORY_CLOCK_HERTZ ->
-          Optional.empty();
+          new String[0];
     };
   }
 
@@ -203,6 +211,7 @@ final class OwnDialect implements Dialect {
     return switch (figure) {
       case UTILIZATION_PERCENT, MEMORY_UTILIZATION_PERCENT, ENCODER_PERCENT, DECODER_PERCENT -> PERCENT;
       case MEMORY_USED_BYTES, MEMORY_FREE_BYTES, POWER_WATTS, TEMPERATURE_CELSIUS, SM_CLOCK_HERTZ, MEMORY_CLOCK_HERTZ,
+          ECC_DRAM_CORRECTED, ECC_DRAM_UNCORRECTED, ECC_SRAM_CORRECTED, ECC_SRAM_UNCORRECTED,
           NVLINK_CRC_FLIT_ERRORS, NVLINK_CRC_DATA_ERRORS, NVLINK_REPLAYS, NVLINK_RECOVERIES ->
           1;
     };

@@ -22,6 +22,14 @@ public enum CardFigure {
   SM_CLOCK_HERTZ,
   /** Hertz of the memory's clock. */
   MEMORY_CLOCK_HERTZ,
+  /** Errors of the memory's chips that were corrected, since the last reset. */
+  ECC_DRAM_CORRECTED,
+  /** Those that could not be corrected. */
+  ECC_DRAM_UNCORRECTED,
+  /** Errors of the memory within the chip, such as caches and registers, that were corrected, since the last reset. */
+  ECC_SRAM_CORRECTED,
+  /** Those that could not be corrected. */
+  ECC_SRAM_UNCORRECTED,
   /** Flow control units with a wrong checksum, on all its NVLinks since the last reset. */
   NVLINK_CRC_FLIT_ERRORS,
   /** Data with a wrong checksum, likewise. */

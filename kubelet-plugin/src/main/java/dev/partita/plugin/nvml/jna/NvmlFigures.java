@@ -59,6 +59,15 @@ final class NvmlFigures {
     if (nvml.answers(new String[]{"nvmlDeviceGetClockInfo"}, device, CLOCK_MEMORY, value)) {
       figures.put(CardFigure.MEMORY_CLOCK_HERTZ, value.getValue() * HERTZ);
     }
+    NvmlHealth health = new NvmlHealth(nvml, device);
+    health.errors(NvmlHealth.CORRECTED, NvmlHealth.DRAM)
+        .ifPresent(errors -> figures.put(CardFigure.ECC_DRAM_CORRECTED, (double) errors));
+    health.errors(NvmlHealth.UNCORRECTED, NvmlHealth.DRAM)
+        .ifPresent(errors -> figures.put(CardFigure.ECC_DRAM_UNCORRECTED, (double) errors));
+    health.errors(NvmlHealth.CORRECTED, NvmlHealth.SRAM)
+        .ifPresent(errors -> figures.put(CardFigure.ECC_SRAM_CORRECTED, (double) errors));
+    health.errors(NvmlHealth.UNCORRECTED, NvmlHealth.SRAM)
+        .ifPresent(errors -> figures.put(CardFigure.ECC_SRAM_UNCORRECTED, (double) errors));
     figures.putAll(nvlinkErrors(nvml, device));
     return figures;
   }
