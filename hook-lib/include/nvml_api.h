@@ -294,7 +294,11 @@ typedef enum nvmlSamplingType_enum {
     NVML_OFA_UTILIZATION_SAMPLES = 9
 } nvmlSamplingType_t;
 
-typedef enum nvmlValueType_enum { NVML_VALUE_TYPE_DOUBLE = 0, NVML_VALUE_TYPE_UNSIGNED_INT = 1 } nvmlValueType_t;
+typedef enum nvmlValueType_enum {
+    NVML_VALUE_TYPE_DOUBLE = 0,
+    NVML_VALUE_TYPE_UNSIGNED_INT = 1,
+    NVML_VALUE_TYPE_UNSIGNED_LONG_LONG = 3
+} nvmlValueType_t;
 
 typedef union nvmlValue_st {
     double dVal;
@@ -313,6 +317,12 @@ typedef struct nvmlSample_st {
 #define NVML_FI_DEV_MMA_STALL_PERCENT 297
 #define NVML_FI_MAX 310
 #define NVML_FI_DEV_MEMORY_TEMP 82
+
+/* Errors of all NVLinks of a card together, since its last reset. */
+#define NVML_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL 38
+#define NVML_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL 45
+#define NVML_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_TOTAL 52
+#define NVML_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL 59
 
 typedef struct nvmlFieldValue_st {
     unsigned int fieldId, scopeId;

@@ -16,7 +16,8 @@ enum { EXIT_DONE = 0, EXIT_OTHER_ERROR = 1, EXIT_USAGE = 2, EXIT_OUT_OF_MEMORY =
 static const char usage[] =
     "usage: partita-probe info                                      the devices that CUDA sees\n"
     "       partita-probe mem [--device I]                          cuMemGetInfo\n"
-    "       partita-probe alloc BYTES [--device I]                  allocate and free; exit status 3: out of memory\n"
+    "       partita-probe alloc BYTES [--device I] [--every S]      allocate and free; exit status 3: out of memory;\n"
+    "                                                               with --every instead try again every S seconds\n"
     "       partita-probe hold BYTES [--device I] [--seconds S]     allocate and keep until SIGTERM or S seconds\n"
     "       partita-probe spin SECONDS [--device I] [--every S]     keep the device busy, and say how much of its time "
     "that got;\n"
@@ -137,11 +138,21 @@ static int allocate(int ordinal, size_t bytes, CUdeviceptr *pointer) {
                                                 : EXIT_OTHER_ERROR;
 }
 
-static int alloc(int ordinal, size_t bytes) {
+static int alloc(int ordinal, size_t bytes, double every) {
+    const struct timespec pause = {(time_t)every, (long)((every - (double)(time_t)every) * 1e9)};
     CUdeviceptr pointer;
     int status = allocate(ordinal, bytes, &pointer);
-    CUresult result;
+    CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
 
+    fflush(stdout);
+    while (status == EXIT_OUT_OF_MEMORY && every > 0 && result == CUDA_ERROR_OUT_OF_MEMORY) {
+        nanosleep(&pause, NULL);
+        result = driver.mem_alloc(&pointer, bytes);
+        if (result == CUDA_SUCCESS)
+            status = EXIT_DONE;
+        else if (result != CUDA_ERROR_OUT_OF_MEMORY)
+            return failed("cuMemAlloc", result);
+    }
     if (status != EXIT_DONE)
         return status;
     printf("alloc %zu CUDA_SUCCESS\n", bytes);
@@ -298,5 +309,5 @@ int main(int argc, char **argv) {
         return info();
     if (strcmp(command, "mem") == 0)
         return mem(ordinal);
-    return strcmp(command, "alloc") == 0 ? alloc(ordinal, bytes) : hold(ordinal, bytes, seconds);
+    return strcmp(command, "alloc") == 0 ? alloc(ordinal, bytes, every) : hold(ordinal, bytes, seconds);
 }

@@ -21,6 +21,8 @@ struct sim_signs {
     unsigned rows;               /* enum sim_rows */
     unsigned fabric;             /* NVML_GPU_FABRIC_STATE_*; 0: the card is part of none */
     unsigned brake;              /* enum sim_brake */
+    /* errors of all its NVLinks together since the last reset */
+    unsigned nvlink_crc_flit, nvlink_crc_data, nvlink_replay, nvlink_recovery;
 };
 enum sim_rows { SIM_ROWS_GOOD, SIM_ROWS_PENDING, SIM_ROWS_FAILED };
 enum sim_brake { SIM_BRAKE_NONE, SIM_BRAKE_THERMAL, SIM_BRAKE_POWER };

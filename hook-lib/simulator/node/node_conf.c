@@ -52,6 +52,10 @@ static const struct key card_keys[] = {
     FIELD("mig-capable", SWITCH, mig_capable),
     FIELD("ecc-dram", NUMBER, signs.ecc_dram),
     FIELD("ecc-sram", NUMBER, signs.ecc_sram),
+    FIELD("nvlink-crc-flit", NUMBER, signs.nvlink_crc_flit),
+    FIELD("nvlink-crc-data", NUMBER, signs.nvlink_crc_data),
+    FIELD("nvlink-replay", NUMBER, signs.nvlink_replay),
+    FIELD("nvlink-recovery", NUMBER, signs.nvlink_recovery),
 };
 
 static bool put_text(char *target, size_t size, const char *value) {

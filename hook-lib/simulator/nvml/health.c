@@ -61,6 +61,45 @@ nvmlReturn_t nvmlDeviceGetGpuFabricInfo(nvmlDevice_t device, nvmlGpuFabricInfo_t
     return result;
 }
 
+/* A field that it has none of is not supported, and so are those of links on a card without any. */
+static nvmlReturn_t field_of(nvmlDevice_t device, const struct sim_signs *signs, nvmlFieldValue_t *field) {
+    nvmlEnableState_t active;
+
+    if (nvmlDeviceGetNvLinkState(device, 0, &active) != NVML_SUCCESS)
+        return NVML_ERROR_NOT_SUPPORTED;
+    switch (field->fieldId) {
+    case NVML_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL:
+        field->value.ullVal = signs->nvlink_crc_flit;
+        return NVML_SUCCESS;
+    case NVML_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL:
+        field->value.ullVal = signs->nvlink_crc_data;
+        return NVML_SUCCESS;
+    case NVML_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_TOTAL:
+        field->value.ullVal = signs->nvlink_replay;
+        return NVML_SUCCESS;
+    case NVML_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL:
+        field->value.ullVal = signs->nvlink_recovery;
+        return NVML_SUCCESS;
+    default:
+        return NVML_ERROR_NOT_SUPPORTED;
+    }
+}
+
+nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldValue_t *values) {
+    FAULT_POINT();
+    struct sim_signs signs;
+    nvmlReturn_t result = signs_of(device, values, &signs);
+
+    if (result != NVML_SUCCESS)
+        return result;
+    for (int i = 0; i < count; i++) {
+        values[i].value.ullVal = 0;
+        values[i].valueType = NVML_VALUE_TYPE_UNSIGNED_LONG_LONG;
+        values[i].nvmlReturn = field_of(device, &signs, &values[i]);
+    }
+    return NVML_SUCCESS;
+}
+
 static nvmlReturn_t slowdown(nvmlDevice_t device, unsigned long long *reasons) {
     static const unsigned long long bits[] = {
         0, nvmlClocksEventReasonHwSlowdown | nvmlClocksThrottleReasonHwThermalSlowdown,

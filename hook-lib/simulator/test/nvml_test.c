@@ -160,6 +160,27 @@ static void a_card_is_well_until_the_node_says_otherwise(void) {
     CHECK_EQUAL(reasons, nvmlClocksEventReasonHwSlowdown | nvmlClocksThrottleReasonHwPowerBrakeSlowdown);
 }
 
+static void links_have_the_errors_that_the_node_says(void) {
+    nvmlFieldValue_t fields[] = {{.fieldId = NVML_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL},
+                                 {.fieldId = NVML_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL},
+                                 {.fieldId = NVML_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_TOTAL},
+                                 {.fieldId = NVML_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL},
+                                 {.fieldId = NVML_FI_DEV_MEMORY_TEMP}};
+
+    begin_nvml("t4x1,h200x1");
+    add_to_node_conf("  nvlink-crc-flit 1\n  nvlink-crc-data 2\n  nvlink-replay 3\n  nvlink-recovery 4\n");
+    CHECK_EQUAL(NV(nvmlDeviceGetFieldValues)(card(1), 5, fields), NVML_SUCCESS);
+    for (unsigned i = 0; i < 4; i++) {
+        CHECK_EQUAL(fields[i].nvmlReturn, NVML_SUCCESS);
+        CHECK_EQUAL(fields[i].valueType, NVML_VALUE_TYPE_UNSIGNED_LONG_LONG);
+        CHECK_EQUAL(fields[i].value.ullVal, i + 1);
+    }
+    CHECK_EQUAL(fields[4].nvmlReturn, NVML_ERROR_NOT_SUPPORTED);
+    CHECK_EQUAL(NV(nvmlDeviceGetFieldValues)(card(0), 1, fields), NVML_SUCCESS);
+    CHECK_EQUAL(fields[0].nvmlReturn, NVML_ERROR_NOT_SUPPORTED);
+    CHECK_EQUAL(NV(nvmlDeviceGetFieldValues)(card(0), 1, NULL), NVML_ERROR_INVALID_ARGUMENT);
+}
+
 static void links_lead_to_cards_where_the_node_says_so(void) {
     nvmlIntNvLinkDeviceType_t type;
     nvmlPciInfo_t remote, first;
@@ -265,6 +286,6 @@ static void a_card_may_be_lost_from_the_start(void) {
 RUN(TEST(calls_outside_init_and_shutdown_are_uninitialized), TEST(the_inventory_is_the_profiles),
     TEST(uuids_are_stable_and_find_their_card), TEST(topology_is_switch_numa_node_and_system),
     TEST(nvlink_is_where_the_model_has_it), TEST(a_card_is_well_until_the_node_says_otherwise),
-    TEST(links_lead_to_cards_where_the_node_says_so), TEST(the_versions_of_memory_differ_by_the_reserve),
-    TEST(running_processes_stand_in_every_layout), TEST(a_broken_card_is_lost_until_it_heals),
-    TEST(a_card_may_be_lost_from_the_start))
+    TEST(links_have_the_errors_that_the_node_says), TEST(links_lead_to_cards_where_the_node_says_so),
+    TEST(the_versions_of_memory_differ_by_the_reserve), TEST(running_processes_stand_in_every_layout),
+    TEST(a_broken_card_is_lost_until_it_heals), TEST(a_card_may_be_lost_from_the_start))

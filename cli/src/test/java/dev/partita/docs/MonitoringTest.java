@@ -25,7 +25,7 @@ class MonitoringTest {
   private static final Path CHART = Document.ROOT.resolve("deploy/helm/partita");
   private static final Pattern NAME = Pattern.compile("partita_\\w+");
   private static final Pattern OF_HISTOGRAMS =
-      Pattern.compile("partita_(decision|prepare|unprepare)_seconds(_bucket|_count|_sum)");
+      Pattern.compile("partita_(decision|admission|prepare|unprepare)_seconds(_bucket|_count|_sum)");
 
   @Test
   void everyNameInDashboardsAndAlertsIsThatOfAMetric() throws IOException {
@@ -39,6 +39,18 @@ class MonitoringTest {
     assertThat(expressions).hasSizeGreaterThan(30);
     assertThat(expressions.stream().flatMap(expression -> NAME.matcher(expression).results().map(MatchResult::group))
         .filter(name -> !OF_HISTOGRAMS.matcher(name).matches())).isNotEmpty().isSubsetOf(there);
+  }
+
+  /** The names that the panels of HAMi's and dcgm-exporter's own dashboards ask for, as monitor.md lists the panels. */
+  @Test
+  void whatPanelsOfOthersDashboardsAskForIsServed() {
+    Set<String> served = NodeMetrics.families().values().stream().flatMap(List::stream).map(Family::name)
+        .collect(Collectors.toSet());
+    assertThat(served).contains("hami_gpu_memory_limit_bytes", "hami_gpu_memory_allocated_bytes",
+        "hami_gpu_shared_count", "hami_host_gpu_memory_used_bytes", "hami_host_gpu_utilization_ratio",
+        "hami_node_gpu_memory_allocated_ratio", "hami_gpu_core_allocated_ratio", "hami_vgpu_memory_used_bytes",
+        "hami_vgpu_memory_limit_bytes", "hami_container_device_utilization_ratio", "DCGM_FI_DEV_GPU_TEMP",
+        "DCGM_FI_DEV_POWER_USAGE", "DCGM_FI_DEV_SM_CLOCK", "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DEV_FB_USED");
   }
 
   @Test

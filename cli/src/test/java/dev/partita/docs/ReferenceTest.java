@@ -104,10 +104,18 @@ class ReferenceTest {
             .append(
                 """
 
-                    How to read them, and what to watch: [Monitor](../operate/monitor.md). Besides these there are histograms: of the
-                    controller `partita_decision_seconds`, how long a decision about a pod took, by `outcome` (`allocated`, `waits`,
-                    `refused`, `nothing`); of the plugin `partita_prepare_seconds` and `partita_unprepare_seconds`, how long kubelet
-                    waited for a claim, by `outcome` (`ok`, `failed`). And the JVM's own: `jvm_…`, `process_…`, `system_…`.
+                    How to read them, and what to watch: [Monitor](../operate/monitor.md). Besides these there are histograms:
+
+                    - of the controller `partita_decision_seconds`, how long a decision about a pod took, by `outcome` (`allocated`,
+                      `waits`, `refused`, `nothing`);
+                    - of the controller `partita_admission_seconds`, how long an admission review took, by `review` (`mutate-pods`,
+                      `validate`) and `outcome` (`allowed`, `changed`, `invalid`, `forbidden`, `failed`);
+                    - of the plugin `partita_prepare_seconds` and `partita_unprepare_seconds`, how long kubelet waited for a claim, by
+                      `outcome` (`ok`, `failed`);
+                    - the JVM's own: `jvm_…`, `process_…`, `system_…`.
+
+                    What only the controller that leads knows is told by that one alone: what would fit (`partita_largest_share_bytes`,
+                    `partita_whole_cards_free`, `partita_free_bytes`, `partita_fragmentation_ratio`) and what waits to be done.
 
                     `pod` and `container` are empty where a device belongs to several, or to none.
                     """);

@@ -9,6 +9,9 @@ import dev.partita.controller.health.Deadlocks;
 import dev.partita.controller.health.HealthServer;
 import dev.partita.controller.leader.Campaign;
 import dev.partita.controller.metrics.ClusterMetrics;
+import dev.partita.controller.metrics.LeaderMetrics;
+import dev.partita.controller.metrics.TimedReview;
+import dev.partita.controller.metrics.WriteCounts;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.web.WebServer;
 import dev.partita.serving.http.HttpListener;
@@ -41,6 +44,7 @@ public final class DraController implements AutoCloseable {
   private final KubernetesClient client;
   private final ClusterView view;
   private final Metrics metrics = new Metrics();
+  private final WriteCounts writes = new WriteCounts();
   private final Clock clock;
   private @Nullable HttpListener health;
   private @Nullable HttpListener explanations;
@@ -112,6 +116,10 @@ public final class DraController implements AutoCloseable {
     return now == null ? CompletableFuture.completedStage(new Answer.NotLeading()) : now.explain(question);
   }
 
+  private synchronized Optional<LeaderMetrics.Leader> leading() {
+    return Optional.ofNullable(term);
+  }
+
   /** Port of the admission webhooks; empty if none are served. */
   public synchronized Optional<Integer> webhookPort() {
     return Optional.ofNullable(admission).map(AdmissionEndpoint::port);
@@ -141,6 +149,8 @@ public final class DraController implements AutoCloseable {
     if (settings.metrics().isPresent()) {
       ControllerSettings.MetricsEndpoint endpoint = settings.metrics().get();
       metrics.add(new ClusterMetrics(view, this::leads));
+      metrics.add(new LeaderMetrics(this::leading));
+      metrics.add(writes);
       MetricsServer server = listening(endpoint.port(),
           () -> MetricsServer.start(endpoint.port(), endpoint.readers(), client, metrics));
       synchronized (this) {
@@ -158,7 +168,7 @@ public final class DraController implements AutoCloseable {
       ControllerSettings.Webhook webhook = settings.webhook().get();
       AdmissionEndpoint endpoint =
           listening(webhook.port(), () -> new AdmissionEndpoint(client, view, new KnownClaims(client, view),
-              webhook.names(), webhook.port()));
+              webhook.names(), webhook.port(), (name, review) -> new TimedReview(name, review, metrics.registry())));
       synchronized (this) {
         admission = endpoint;
       }
@@ -229,7 +239,7 @@ public final class DraController implements AutoCloseable {
   private synchronized void begin() {
     if (!closed && term == null) {
       LOG.info("{} leads", settings.identity());
-      term = new Term(client, view, clock, settings, metrics.registry());
+      term = new Term(client, view, clock, settings, writes, metrics.registry());
     }
   }
 

@@ -3,11 +3,14 @@ package dev.partita.controller;
 import dev.partita.controller.ControllerSettings.Webhook;
 import dev.partita.controller.certificate.CertificateKeeper;
 import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.edge.WriteOutcomes;
 import dev.partita.controller.events.ClaimEvents;
 import dev.partita.controller.events.PodConditions;
 import dev.partita.controller.events.PodEvents;
 import dev.partita.controller.explain.Answer;
 import dev.partita.controller.explain.Question;
+import dev.partita.controller.headroom.Headroom;
+import dev.partita.controller.metrics.LeaderMetrics;
 import dev.partita.controller.metrics.TimedDecider;
 import dev.partita.controller.quota.QuotaStatusWriter;
 import dev.partita.controller.schedule.AllocationLoop;
@@ -19,7 +22,9 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
+import java.util.SortedMap;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -27,7 +32,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * Runs all that writes during one term of leadership. What it remembers ends with the term; the next one reads the API
  * anew.
  */
-final class Term implements AutoCloseable {
+final class Term implements LeaderMetrics.Leader, AutoCloseable {
   private final AtomicBoolean leads = new AtomicBoolean(true);
   private final ClaimEvents events;
   private final PodConditions conditions;
@@ -43,9 +48,10 @@ final class Term implements AutoCloseable {
       ClusterView view,
       Clock clock,
       ControllerSettings settings,
+      WriteOutcomes outcomes,
       MeterRegistry meters) {
     String identity = settings.identity();
-    ApiEdge edge = new ApiEdge(leads::get);
+    ApiEdge edge = new ApiEdge(leads::get, outcomes);
     this.events = new ClaimEvents(client, edge.background(), clock, identity);
     this.conditions = new PodConditions(client, edge.background(), view, clock);
     this.publication = new PublicationLoop(client, edge, view, clock);
@@ -74,6 +80,16 @@ final class Term implements AutoCloseable {
   /** How a pod stands, or the pods that use a claim. */
   CompletionStage<Answer> explain(Question question) {
     return allocation.explain(question);
+  }
+
+  @Override
+  public CompletionStage<SortedMap<String, Headroom>> headroom() {
+    return allocation.headroom();
+  }
+
+  @Override
+  public Map<String, Integer> queueLengths() {
+    return allocation.queueLengths();
   }
 
   /** Refuses every further write, at once; what is left is to {@link #close}. */

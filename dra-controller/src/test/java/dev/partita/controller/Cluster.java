@@ -3,6 +3,7 @@ package dev.partita.controller;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.quota.GpuQuota;
+import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.edge.ControllerClient;
 import dev.partita.serving.metrics.MetricsReaders;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
@@ -286,10 +287,10 @@ public final class Cluster implements AutoCloseable {
    * What kube-controller-manager does when the claim is no longer used, and kube-scheduler when the pod fits no node.
    */
   void deallocate(String claim) {
-    client
+    eventually().ignoreExceptionsMatching(ApiEdge::isConflict).until(() -> client
         .resource(new ResourceClaimBuilder(read(claim)).editStatus().withAllocation(null).withReservedFor(List.of())
             .endStatus().build())
-        .updateStatus();
+        .updateStatus(), written -> true);
   }
 
   /**

@@ -2,6 +2,7 @@ package dev.partita.controller;
 
 import static dev.partita.controller.Cluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import dev.partita.api.quota.Amounts;
 import dev.partita.api.quota.GpuQuota;
@@ -50,7 +51,19 @@ class MetricsTest {
     assertThat(text).contains("partita_controller_leads 1.0", "partita_cards{health=\"healthy\",model=\"h200\"} 2.0",
         "partita_gpunodes{ready=\"true\"} 1.0", "partita_controller_watched_objects{kind=\"ResourceClaim\"} 2.0",
         "partita_quota_guaranteed{limit=\"all\",quota=\"team-a\",resource=\"cores\"} 2.5",
-        "partita_decision_seconds_count{outcome=\"allocated\"} 1");
+        "partita_decision_seconds_count{outcome=\"allocated\"} 1",
+        "partita_largest_share_bytes{model=\"h200\"} 1.5032385536E11",
+        "partita_whole_cards_free{model=\"h200\"} 1.0",
+        "partita_free_bytes{model=\"h200\"} 2.5769803776E11",
+        "partita_controller_queue_length{queue=\"pods\"} 0.0",
+        "partita_writes_total{outcome=\"done\",write=\"allocation\"} 1.0",
+        "partita_writes_total{outcome=\"conflict\",write=\"allocation\"} 0.0");
+    assertThat(text.lines().filter(line -> line.startsWith("partita_fragmentation_ratio{model=\"h200\"}"))
+        .map(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))).singleElement()
+        .satisfies(ratio -> assertThat(ratio).isEqualTo(100.0 / 240, within(1e-9)));
+    assertThat(text.lines().filter(line -> line.startsWith("partita_controller_watched_bytes{kind=\"Pod\"}"))
+        .map(line -> Double.parseDouble(line.substring(line.lastIndexOf(' '))))).singleElement()
+        .satisfies(bytes -> assertThat(bytes).isPositive());
     Set<String> listed = ClusterMetrics.families().stream().map(Family::name).collect(Collectors.toSet());
     assertThat(text.lines().filter(line -> line.startsWith("# TYPE partita_"))
         .map(line -> line.substring("# TYPE ".length(), line.lastIndexOf(' ')))

@@ -46,6 +46,7 @@ import dev.partita.plugin.share.UsageRegions;
 import dev.partita.plugin.store.ClaimPods;
 import dev.partita.plugin.store.ClaimStore;
 import dev.partita.plugin.store.OperationLock;
+import dev.partita.plugin.usage.UnsharedWatch;
 import dev.partita.plugin.usage.UsageWatch;
 import dev.partita.plugin.usage.measure.ClaimUsers;
 import dev.partita.plugin.usage.verdict.ExcessPolicy;
@@ -307,6 +308,7 @@ public final class KubeletPlugin implements AutoCloseable {
             monotonicClock);
     sweep.start(loops, settings.sweepPeriod(), settings.inventoryPeriod());
     usage.start(loops, settings.usagePeriod());
+    new UnsharedWatch(checkpoint, reader::processes, cards, reports::used).start(loops);
     new XidWatch(reader, inventory).start(loops);
     new CardHealthWatch(inventory, checkpoint, reports).start(loops);
     new DeviceHealthWatch(here.pool(), inventory, open.health(), clock).start(loops);

@@ -17,6 +17,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
@@ -105,9 +106,9 @@ public final class PluginSettings {
           + " Default: ${DEFAULT-VALUE}" + ENV + "PARTITA_METRICS_ACCESS]") private MetricsReaders metricsAccess =
               MetricsReaders.TOKEN;
 
-  @Option(names = "--metrics-names", paramLabel = "hami|dcgm", split = ",",
+  @Option(names = "--metrics-names", paramLabel = "hami|dcgm|vgpu-manager", split = ",",
       defaultValue = "${env:PARTITA_METRICS_NAMES:-hami,dcgm}",
-      description = "Whose names the metrics have besides our own, for dashboards that are there: HAMi's, dcgm-exporter's; none for neither. Default: ${DEFAULT-VALUE}"
+      description = "Whose names the metrics have besides our own, for dashboards that are there: HAMi's, dcgm-exporter's, vgpu-manager's; none for nobody's. Default: ${DEFAULT-VALUE}"
           + ENV + "PARTITA_METRICS_NAMES]") private List<String> metricsNames = List.of();
 
   @Option(names = "--pod-resources-socket", paramLabel = "FILE", converter = Folder.class,
@@ -295,13 +296,11 @@ public final class PluginSettings {
   public Set<OtherNames> metricsNames() {
     Set<OtherNames> names = EnumSet.noneOf(OtherNames.class);
     for (String name : metricsNames) {
-      String word = name.strip().toUpperCase(Locale.ROOT);
-      if (!word.isEmpty() && !word.equals("NONE")) {
-        try {
-          names.add(OtherNames.valueOf(word));
-        } catch (IllegalArgumentException e) {
-          throw new IllegalArgumentException("the metrics' names must be hami, dcgm or none: \"" + name + "\"", e);
-        }
+      String word = name.strip().toLowerCase(Locale.ROOT);
+      if (!word.isEmpty() && !word.equals("none")) {
+        names.add(Stream.of(OtherNames.values()).filter(other -> other.toString().equals(word)).findFirst()
+            .orElseThrow(() -> new IllegalArgumentException(
+                "the metrics' names must be hami, dcgm, vgpu-manager or none: \"" + name + "\"")));
       }
     }
     return names;

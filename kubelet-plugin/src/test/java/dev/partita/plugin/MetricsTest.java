@@ -26,6 +26,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -56,7 +57,8 @@ class MetricsTest {
       Path socket = node.root.resolve("pod-resources.sock");
       int port = TestNode.freePort();
       try (PodResourcesOfTest kubelet = new PodResourcesOfTest(socket);
-          KubeletPlugin _ = TestNode.start(settings(node, port, socket), client)) {
+          KubeletPlugin _ = TestNode.start(
+              settings(node, port, socket, "--metrics-names=hami,dcgm,vgpu-manager"), client)) {
         ResourceClaim claim = client.resource(claim("half", share("node-m", "gpu", 0, "8Gi", "25"))).create();
         TestContainer container = TestContainer.of(node, claim);
         kubelet.answer(used("trainer", "main", claim, cdiId(node, claim)));
@@ -81,8 +83,18 @@ class MetricsTest {
           assertThat(value(text, "hami_gpu_core_allocated_ratio{", "device_index=\"0\"")).isEqualTo(25);
           assertThat(value(text, "DCGM_FI_DEV_FB_USED{", pod)).isEqualTo(4096 + 300);
           assertThat(value(text, "DCGM_FI_DEV_FB_FREE{", pod)).isEqualTo(8192 - 4096 - 300);
+          String podName = "pod_name=\"trainer\"";
+          assertThat(value(text, "container_vgpu_device_memory_usage_in_bytes{", podName))
+              .isEqualTo((4096 + 300) * MIB);
+          assertThat(value(text, "container_vgpu_device_memory_utilization_percent{", podName)).isEqualTo(53);
+          assertThat(value(text, "container_vgpu_device_physical_memory_limit_in_bytes{", podName))
+              .isEqualTo(8192 * MIB);
+          assertThat(value(text, "vgpu_device_assigned_cores_number{", "device_idx=\"0\"")).isEqualTo(25);
+          assertThat(value(text, "physical_gpu_device_health_status{", "device_idx=\"0\"")).isEqualTo(1);
+          assertThat(text.lines().filter(line -> line.contains(podName)).count()).isEqualTo(6);
+          assertThat(text.lines().filter(line -> line.contains("device_idx=\"0\"")).count()).isEqualTo(12 + 6);
           assertThat(text.lines().filter(line -> line.contains(share) || line.contains(pod)).count())
-              .as("series of a share that launches nothing").isEqualTo(22);
+              .as("series of a share that launches nothing").isEqualTo(25);
         }
       }
     }
@@ -121,6 +133,15 @@ class MetricsTest {
         assertThat(value(text, "partita_card_power_watts{", "gpu=\"1\"")).isPositive();
         assertThat(value(text, "partita_card_temperature_celsius{", "gpu=\"1\"")).isPositive();
         assertThat(value(text, "partita_card_sm_clock_hertz{", "gpu=\"0\"")).isGreaterThan(1e8);
+        Files.writeString(node.driverRoot().resolve("etc/partita-simulator/node.conf"),
+            "  nvlink-replay 7\n  ecc-sram 2\n",
+            StandardOpenOption.APPEND); // of the card that comes last
+        await().atMost(SOON).until(
+            () -> value(port, "partita_card_nvlink_errors_total{error=\"replay\"", "gpu=\"1\""),
+            errors -> errors == 7);
+        assertThat(value(port, "partita_card_ecc_errors_total{error=\"uncorrected\"", "gpu=\"1\",memory=\"sram\""))
+            .isEqualTo(2);
+        assertThat(value(text, "partita_card_nvlink_errors_total{error=\"crc_flit\"", "gpu=\"1\"")).isZero();
         assertThat(value(text, "partita_card_cores_allocated_ratio{", "gpu=\"0\"")).isEqualTo(1);
         assertThat(line(text, "partita_device_memory_limit_bytes{", "claim=\"mine\""))
             .contains("strategy=\"WholeCard\"");
@@ -128,7 +149,7 @@ class MetricsTest {
         assertThat(value(text, "DCGM_FI_DEV_POWER_USAGE{", "dra_claim_name=\"mine\"")).isPositive();
         assertThat(
             text.lines().filter(line -> line.contains("gpu=\"1\"") || line.contains("device_index=\"1\"")).count())
-            .as("series of a card").isEqualTo(35);
+            .as("series of a card").isEqualTo(43);
         Set<String> listed =
             NodeMetrics.families().values().stream().flatMap(List::stream).map(Family::name)
                 .collect(Collectors.toSet());

@@ -15,6 +15,7 @@ import dev.partita.cdi.driver.DriverSearch;
 import dev.partita.plugin.nvml.CardReader;
 import dev.partita.plugin.nvml.CardUser;
 import dev.partita.plugin.nvml.MigControl;
+import dev.partita.plugin.nvml.ProcessMemory;
 import dev.partita.plugin.nvml.jna.NvmlLibrary;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -99,6 +100,8 @@ class MigInAContainerTest {
                   .findFirst();
           assertThat(place).isPresent();
           assertThat(nvml.users(card)).containsExactly(new CardUser(holder.process().pid(), place));
+          assertThat(nvml.processes().get(card)).containsExactly(
+              new ProcessMemory(holder.process().pid(), (1024L + 300) << 20, place));
         }
       }
     }

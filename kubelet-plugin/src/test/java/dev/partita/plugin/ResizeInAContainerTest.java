@@ -17,7 +17,9 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -64,6 +66,30 @@ class ResizeInAContainerTest {
       try (KubeletPlugin _ = TestNode.start(settings(node), client)) {
         await().atMost(SOON).until(() -> node.quota(claim), text -> text.contains("memory 3221225472\n"));
         awaitInForce("memory=3Gi,cores=40");
+      }
+    }
+  }
+
+  /** Whatever else this machine does meanwhile is in the figures, so that they are printed, and held to little. */
+  @Test
+  void aProgramThatRunsHasALargerSizeAsSoonAsItIsWritten() throws Exception {
+    try (TestNode node = TestNode.withCards("node-r", "h200x1")) {
+      assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
+      try (KubeletPlugin _ = TestNode.start(settings(node), client)) {
+        ResourceClaim claim = client.resource(claim("c", share("node-r", "gpu", 0, "8Gi", ""))).create();
+        TestContainer container = TestContainer.of(node, claim);
+        try (TestContainer.Running program = container.allocatesOnceItCan("10Gi")) {
+          assertThat(program.firstLine()).contains("CUDA_ERROR_OUT_OF_MEMORY");
+          grant(claim, new ShareSize(12 * GIB, 0));
+          Instant told = Instant.now();
+          assertThat(program.nextLine()).contains("CUDA_SUCCESS");
+          Instant had = Instant.now();
+          Instant written = Files.getLastModifiedTime(node.quotaFile(claim)).toInstant();
+          Duration seen = Duration.between(written, had);
+          System.out.printf("a larger size: %d ms from the GpuNode's status to the program, %d of them from the file%n",
+              Duration.between(told, had).toMillis(), seen.toMillis());
+          assertThat(seen).isLessThan(Duration.ofSeconds(1));
+        }
       }
     }
   }

@@ -8,6 +8,7 @@ import dev.partita.cdi.DeviceNode;
 import dev.partita.cdi.Hook;
 import dev.partita.cdi.Mount;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -100,7 +101,12 @@ record TestContainer(Path folder, ContainerEdits edits, List<String> image) {
   }
 
   /** A program that runs until it is closed, whose first line has been read. */
-  record Running(Process process, String firstLine) implements AutoCloseable {
+  record Running(Process process, BufferedReader output, String firstLine) implements AutoCloseable {
+    /** Waits for its next line. */
+    String nextLine() throws IOException {
+      return String.valueOf(output.readLine());
+    }
+
     @Override
     public void close() {
       process.destroy();
@@ -112,6 +118,11 @@ record TestContainer(Path folder, ContainerEdits edits, List<String> image) {
   /** Starts the probe and waits for its first line. */
   Running hold(String bytes) throws IOException {
     return running("/partita-probe hold " + bytes);
+  }
+
+  /** Starts a probe that tries to allocate as much every millisecond until it can; its first try has failed. */
+  Running allocatesOnceItCan(String bytes) throws IOException {
+    return running("/partita-probe alloc " + bytes + " --every 0.001");
   }
 
   /** Starts a probe that keeps the card busy until it is closed. */
@@ -145,7 +156,8 @@ record TestContainer(Path folder, ContainerEdits edits, List<String> image) {
 
   private Running running(String command) throws IOException {
     Process process = start(command);
-    return new Running(process, String.valueOf(process.inputReader(StandardCharsets.UTF_8).readLine()));
+    BufferedReader output = process.inputReader(StandardCharsets.UTF_8);
+    return new Running(process, output, String.valueOf(output.readLine()));
   }
 
   private Process start(String command) throws IOException {

@@ -173,9 +173,12 @@ final class TestNode implements AutoCloseable {
 
   /** The quota file of the claim's first share. */
   String quota(ResourceClaim claim) throws IOException {
+    return Files.readString(quotaFile(claim));
+  }
+
+  Path quotaFile(ResourceClaim claim) {
     String key = claim.getStatus().getAllocation().getDevices().getResults().getFirst().getShareID();
-    return Files.readString(root.resolve("state/shares").resolve(claim.getMetadata().getUid()).resolve(key)
-        .resolve("quota"));
+    return root.resolve("state/shares").resolve(claim.getMetadata().getUid()).resolve(key).resolve("quota");
   }
 
   /** The error of the call, empty if there is none. */

@@ -32,6 +32,13 @@ public enum DeviceStatusData {
   CORE_LIMIT("coreLimit"),
 
   /**
+   * What of the card is set aside for the claim, whatever others do, such as {@code memory=8Gi,cores=25}: see
+   * {@link dev.partita.api.resize.ShareSize}. Less memory than the limit where the node sells more than its cards have
+   * or the claim oversubscribes; of shares and whole cards.
+   */
+  GUARANTEE("guarantee"),
+
+  /**
    * What a resize has given the share, and its containers are held to, such as {@code memory=12Gi,cores=40}: see
    * {@link dev.partita.api.resize.ShareSize}. Of shares that have been resized.
    */
@@ -40,17 +47,23 @@ public enum DeviceStatusData {
   /** Memory that contexts and modules of its processes take of the limit, as a quantity. Of shares in use. */
   MEMORY_OVERHEAD("memoryOverhead"),
 
-  /** Memory that its processes hold, overhead included, as a quantity. Of shares in use, and some minutes old. */
+  /** Memory that its processes hold, overhead included, as a quantity. Of devices in use, and some minutes old. */
   MEMORY_USED("memoryUsed"),
 
   /** The most that they ever held at a look, as a quantity. Of shares in use. */
   MEMORY_PEAK("memoryPeak"),
 
-  /** Processes that use it. Of shares in use. */
+  /** Processes that use it. Of devices in use. */
   PROCESSES("processes"),
 
   /** Percent of the card's time that they had since the report before. Where the card's samples are followed. */
-  CORES_USED("coresUsed");
+  CORES_USED("coresUsed"),
+
+  /**
+   * Percent of the time since the report before in which launches waited for the core limit, in steps of 5: threads
+   * that wait at the same time add up, to 100 at most. Of shares with a core limit; the container's own word.
+   */
+  THROTTLED_SHARE("throttledShare");
 
   private final String key;
 

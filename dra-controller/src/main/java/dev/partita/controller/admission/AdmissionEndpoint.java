@@ -13,6 +13,8 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 
 /** Serves the admission webhooks of one instance. */
 public final class AdmissionEndpoint implements AutoCloseable {
@@ -26,9 +28,16 @@ public final class AdmissionEndpoint implements AutoCloseable {
    *
    * @param lookup which claims and templates are ours
    * @param port 0 for any free one
+   * @param watched what is asked in the place of a review, of which it gets the name
    * @throws IOException if the port cannot be had
    */
-  public AdmissionEndpoint(KubernetesClient client, ClusterView view, ClaimLookup lookup, WebhookNames names, int port)
+  public AdmissionEndpoint(
+      KubernetesClient client,
+      ClusterView view,
+      ClaimLookup lookup,
+      WebhookNames names,
+      int port,
+      BiFunction<String, Function<AdmissionRequest, Verdict>, Function<AdmissionRequest, Verdict>> watched)
       throws IOException {
     this.quotas = new SchedulerQuotas(view);
     this.server =
@@ -36,9 +45,10 @@ public final class AdmissionEndpoint implements AutoCloseable {
             port,
             keys,
             Map.of(
-                "/mutate-pods", new PodReview(new PodMutation(lookup)),
-                "/validate", new ObjectReview(client.getKubernetesSerialization(), new RequestRules(view::deviceClass),
-                    quotas::refusal)));
+                "/mutate-pods", watched.apply("mutate-pods", new PodReview(new PodMutation(lookup))),
+                "/validate",
+                watched.apply("validate", new ObjectReview(client.getKubernetesSerialization(),
+                    new RequestRules(view::deviceClass), quotas::refusal))));
     this.reload = new CertificateReload(client, names, keys);
   }
 

@@ -2,6 +2,7 @@ package dev.partita.controller.certificate;
 
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.edge.JsonPatch;
+import dev.partita.controller.edge.WriteKind;
 import dev.partita.controller.watch.EventLoop;
 import dev.partita.serving.certificate.CertificateAuthority;
 import dev.partita.serving.certificate.KeyedCertificate;
@@ -151,13 +152,13 @@ public final class CertificateKeeper implements AutoCloseable {
   /** Under the version that was read, so that of two that believe that they lead one has to look again. */
   private void store(Secret secret, CertificateState state) {
     Secret next = new SecretBuilder(secret).withData(state.data()).build();
-    edge.call(() -> client.resource(next).update());
+    edge.write(WriteKind.CERTIFICATE, () -> client.resource(next).update());
   }
 
   private void trust(String caBundle) {
     for (Configuration each : configurations()) {
       if (!each.trusts(caBundle)) {
-        each.patch(caBundle).apply(client, edge, each.object());
+        each.patch(caBundle).apply(client, edge, WriteKind.CERTIFICATE, each.object());
         LOG.info("{} {} now trusts the webhook's certificate authority", each.object().getKind(), names.service());
       }
     }

@@ -2,6 +2,7 @@ package dev.partita.controller.classes;
 
 import dev.partita.api.Driver;
 import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.edge.WriteKind;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.watch.ClusterView;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
@@ -53,7 +54,7 @@ public final class ClassPublisher {
               .endSpec()
               .build();
       try {
-        edge.call(() -> client.resource(fresh).create());
+        edge.write(WriteKind.DEVICE_CLASS, () -> client.resource(fresh).create());
         LOG.info("deviceclass {} created", name);
       } catch (io.fabric8.kubernetes.client.KubernetesClientException e) {
         if (!ApiEdge.isConflict(e)) {
@@ -67,7 +68,7 @@ public final class ClassPublisher {
       }
     } else if (!selectors.equals(existing.getSpec().getSelectors())) {
       DeviceClass mended = new DeviceClassBuilder(existing).editSpec().withSelectors(selectors).endSpec().build();
-      edge.call(() -> client.resource(mended).update());
+      edge.write(WriteKind.DEVICE_CLASS, () -> client.resource(mended).update());
       LOG.info("deviceclass {} updated", name);
     }
   }

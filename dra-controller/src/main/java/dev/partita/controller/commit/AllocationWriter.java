@@ -5,6 +5,7 @@ import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.edge.JsonPatch;
 import dev.partita.controller.edge.MergePatch;
+import dev.partita.controller.edge.WriteKind;
 import dev.partita.controller.proposal.Proposal;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -42,7 +43,7 @@ public final class AllocationWriter {
     return new MergePatch(claim.getMetadata().getResourceVersion())
         .set("finalizers", finalizers)
         .annotate(Driver.PROPOSAL_ANNOTATION, proposal.toString())
-        .apply(client, edge, claim);
+        .apply(client, edge, WriteKind.PROPOSAL, claim);
   }
 
   /**
@@ -56,7 +57,7 @@ public final class AllocationWriter {
     ResourceClaim allocated =
         new ResourceClaimBuilder(proposed).editOrNewStatus().withAllocation(allocation).addAllToReservedFor(users)
             .endStatus().build();
-    return edge.call(() -> client.resource(allocated).updateStatus());
+    return edge.write(WriteKind.ALLOCATION, () -> client.resource(allocated).updateStatus());
   }
 
   /**
@@ -73,7 +74,7 @@ public final class AllocationWriter {
     ResourceClaim written = whole;
     if (AllocatedClaim.isAllocated(whole)) {
       ResourceClaim freed = new ResourceClaimBuilder(whole).editStatus().withAllocation(null).endStatus().build();
-      written = edge.call(() -> client.resource(freed).updateStatus());
+      written = edge.write(WriteKind.RELEASE, () -> client.resource(freed).updateStatus());
     }
     JsonPatch patch =
         new JsonPatch()
@@ -83,12 +84,12 @@ public final class AllocationWriter {
     if (Proposal.isOn(written)) {
       patch.remove("/metadata/annotations/" + Driver.PROPOSAL_ANNOTATION.replace("/", "~1"));
     }
-    patch.apply(client, edge, written);
+    patch.apply(client, edge, WriteKind.RELEASE, written);
   }
 
   /** The claim as the API server has it now; null if it is gone. */
   @Nullable
   ResourceClaim read(ResourceClaim claim) {
-    return edge.call(() -> client.resource(claim).get());
+    return edge.read(() -> client.resource(claim).get());
   }
 }

@@ -1,6 +1,7 @@
 package dev.partita.controller.commit;
 
 import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.edge.WriteKind;
 import dev.partita.controller.events.PodEvents;
 import dev.partita.controller.state.Nomination;
 import dev.partita.controller.state.Victim;
@@ -83,7 +84,9 @@ public final class Evictor implements AutoCloseable {
             .build();
     try {
       boolean done =
-          edge.call(() -> client.pods().inNamespace(victim.namespace()).withName(victim.name()).evict(eviction));
+          edge.write(onTrial ? WriteKind.EVICTION_TRIAL : WriteKind.EVICTION,
+              () -> client.pods().inNamespace(victim.namespace()).withName(victim.name()).evict(eviction),
+              evicted -> evicted);
       if (!done) {
         LOG.info("pod {}: cannot evict it now: a PodDisruptionBudget forbids it", victim);
       }

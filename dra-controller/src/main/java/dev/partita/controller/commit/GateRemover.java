@@ -4,6 +4,7 @@ import dev.partita.api.Driver;
 import dev.partita.controller.claim.AllocationGate;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.edge.JsonPatch;
+import dev.partita.controller.edge.WriteKind;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -73,7 +74,7 @@ public final class GateRemover {
           .test("/metadata/uid", pod.getMetadata().getUid())
           .test(gate + "/name", Driver.ALLOCATION_GATE)
           .remove(gate)
-          .apply(client, edge, pod);
+          .apply(client, edge, WriteKind.GATE, pod);
     } catch (KubernetesClientException e) {
       if (e.getCode() == UNPROCESSABLE || e.getCode() == HttpURLConnection.HTTP_NOT_FOUND || ApiEdge.isConflict(e)) {
         return client.resource(pod).get();

@@ -45,7 +45,7 @@ public final class PodWriter implements AutoCloseable {
   private final Predicate<ResourceClaim> spent;
   private final WriteListener listener;
   private final ThreadPoolExecutor threads = threads(AT_ONCE, "allocation-writer-");
-  private final ExecutorService gates = threads(GATES_AT_ONCE, "gate-opener-");
+  private final ThreadPoolExecutor gates = threads(GATES_AT_ONCE, "gate-opener-");
   private final TasksByTurns writes = new TasksByTurns();
   private final TasksByTurns openings = new TasksByTurns();
   private final Semaphore inARush = new Semaphore(GATES_IN_A_RUSH);
@@ -95,6 +95,16 @@ public final class PodWriter implements AutoCloseable {
             }
           }
         });
+  }
+
+  /** How many decisions wait for a thread that writes. For any thread. */
+  public int waiting() {
+    return threads.getQueue().size();
+  }
+
+  /** How many pods wait for their gate to be taken off. For any thread. */
+  public int gatesWaiting() {
+    return gates.getQueue().size();
   }
 
   /** Removes the pod's scheduling gate: nothing of it is left for the controller to do. */

@@ -23,6 +23,7 @@ import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.PodNeeds;
 import dev.partita.controller.selector.DeviceSelectors;
 import dev.partita.controller.state.DemandRecorder;
+import dev.partita.controller.state.HostReadiness;
 import dev.partita.controller.state.PodPlan;
 import dev.partita.controller.state.SchedulerState;
 import dev.partita.controller.state.Vetoes;
@@ -333,15 +334,10 @@ public final class PodDecider implements Decider {
       GpuHost host,
       Reading.Open open,
       Instant now) {
-    if (!host.isReady()) {
-      return host.unready();
-    }
     @Nullable Node node = view.node(host.name());
-    if (node == null) {
-      return Optional.of("there is no such Node");
-    }
-    if (!view.isPublished(host.name())) {
-      return Optional.of("its slices are not published: the node's plugin or kubelet is away");
+    Optional<String> closed = HostReadiness.refusal(host, node, view.isPublished(host.name()));
+    if (closed.isPresent() || node == null) {
+      return closed;
     }
     if (open.allocatedElsewhere().stream().anyMatch(selector -> !NodeFit.selects(selector, node))) {
       return Optional.of("another claim of the pod is allocated elsewhere");

@@ -9,6 +9,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.zip.Deflater;
 import java.util.zip.DeflaterOutputStream;
@@ -23,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PackedStore<T extends HasMetadata> extends CompactStore<T> {
   private final ConcurrentMap<String, byte[]> wholes = new ConcurrentHashMap<>();
+  private final AtomicLong packed = new AtomicLong();
   private final KubernetesSerialization serialization;
   private final Class<T> type;
   private final Consumer<T> lighten;
@@ -39,8 +41,14 @@ public final class PackedStore<T extends HasMetadata> extends CompactStore<T> {
   }
 
   @Override
+  public long bytes() {
+    return super.bytes() + packed.get();
+  }
+
+  @Override
   public @Nullable T put(String key, T object) {
-    wholes.put(key, pack(object));
+    byte[] whole = pack(object);
+    packed.addAndGet(ObjectBytes.of(whole) - ObjectBytes.of(wholes.put(key, whole)));
     lighten.accept(object);
     return super.put(key, object);
   }
@@ -48,7 +56,7 @@ public final class PackedStore<T extends HasMetadata> extends CompactStore<T> {
   @Override
   public @Nullable T remove(String key) {
     @Nullable T before = super.remove(key);
-    wholes.remove(key);
+    packed.addAndGet(-ObjectBytes.of(wholes.remove(key)));
     return before;
   }
 

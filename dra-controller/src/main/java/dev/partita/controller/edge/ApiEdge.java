@@ -1,6 +1,7 @@
 package dev.partita.controller.edge;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
 import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
 import io.github.resilience4j.core.IntervalFunction;
@@ -9,15 +10,17 @@ import io.github.resilience4j.retry.RetryConfig;
 import java.net.HttpURLConnection;
 import java.time.Duration;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * Makes every write to the API server. It refuses a write when this instance does not lead, tries again when the server
- * is busy or out of reach, and does not try for a while when the server keeps failing. Answers about the request itself
- * (conflict, invalid, forbidden, not found) go to the caller at once.
+ * Makes every write to the API server, and the reads that belong to one. It refuses a call when this instance does not
+ * lead, tries again when the server is busy or out of reach, and does not try for a while when the server keeps
+ * failing. Answers about the request itself (conflict, invalid, forbidden, not found) go to the caller at once.
  */
 public final class ApiEdge {
   private static final int TOO_MANY_REQUESTS = 429;
+  private static final int UNPROCESSABLE = 422;
 
   /** For how long at most calls in the background let others go first. */
   private static final Duration PATIENCE = Duration.ofSeconds(10);
@@ -25,6 +28,7 @@ public final class ApiEdge {
   private final Retry retry;
   private final CircuitBreaker breaker;
   private final BooleanSupplier leads;
+  private final WriteOutcomes outcomes;
   private final WritePriority way;
   private final WritePriority.Turn turn;
 
@@ -32,7 +36,17 @@ public final class ApiEdge {
    * @param leads asked before every attempt
    */
   public ApiEdge(BooleanSupplier leads) {
+    this(leads, WriteOutcomes.IGNORED);
+  }
+
+  /**
+   * The same, of which somebody learns how writes end.
+   *
+   * @param leads asked before every attempt
+   */
+  public ApiEdge(BooleanSupplier leads, WriteOutcomes outcomes) {
     this.leads = leads;
+    this.outcomes = outcomes;
     this.way = new WritePriority(PATIENCE);
     this.turn = way.first();
     this.retry =
@@ -50,6 +64,7 @@ public final class ApiEdge {
     this.retry = other.retry;
     this.breaker = breaker(name);
     this.leads = other.leads;
+    this.outcomes = other.outcomes;
     this.way = other.way;
     this.turn = turn;
   }
@@ -85,13 +100,49 @@ public final class ApiEdge {
   }
 
   /**
-   * Makes the call.
+   * Makes a write.
    *
    * @throws NotLeadingException if this instance does not lead; nothing was sent then
    * @throws KubernetesClientException what the server said, or that it could not be reached
-   * @throws io.github.resilience4j.circuitbreaker.CallNotPermittedException while the server keeps failing
+   * @throws CallNotPermittedException while the server keeps failing
    */
-  public <T> T call(Supplier<T> request) {
+  public <T> T write(WriteKind what, Supplier<T> request) {
+    return write(what, request, answer -> true);
+  }
+
+  /**
+   * The same for one whose answer can be a refusal.
+   *
+   * @param isDone whether by this answer it is done
+   */
+  public <T> T write(WriteKind what, Supplier<T> request, Predicate<T> isDone) {
+    try {
+      T answer = read(request);
+      outcomes.ended(what, isDone.test(answer) ? WriteOutcome.DONE : WriteOutcome.REFUSED);
+      return answer;
+    } catch (RuntimeException e) {
+      outcomes.ended(what, outcome(e));
+      throw e;
+    }
+  }
+
+  private static WriteOutcome outcome(RuntimeException problem) {
+    if (problem instanceof NotLeadingException || problem instanceof CallNotPermittedException) {
+      return WriteOutcome.NOT_SENT;
+    }
+    if (!(problem instanceof KubernetesClientException e) || isTransient(e)) {
+      return WriteOutcome.FAILED;
+    }
+    return switch (e.getCode()) {
+      case HttpURLConnection.HTTP_CONFLICT -> WriteOutcome.CONFLICT;
+      case HttpURLConnection.HTTP_NOT_FOUND -> WriteOutcome.NOT_FOUND;
+      case UNPROCESSABLE -> WriteOutcome.INVALID;
+      default -> WriteOutcome.REFUSED;
+    };
+  }
+
+  /** Makes a call that changes nothing, in the same way. */
+  public <T> T read(Supplier<T> request) {
     Supplier<T> fenced =
         () -> {
           if (!leads.getAsBoolean()) {

@@ -35,15 +35,15 @@ public final class JsonPatch {
   }
 
   /** The object as the API server has it with this change. */
-  public <T extends HasMetadata> T apply(KubernetesClient client, ApiEdge edge, T object) {
+  public <T extends HasMetadata> T apply(KubernetesClient client, ApiEdge edge, WriteKind what, T object) {
     String patch = client.getKubernetesSerialization().asJson(steps);
-    return edge.call(() -> client.resource(named(client, object)).patch(PatchContext.of(PatchType.JSON), patch));
+    return edge.write(what, () -> client.resource(named(client, object)).patch(PatchContext.of(PatchType.JSON), patch));
   }
 
   /** The same for its status. */
-  public <T extends HasMetadata> T applyToStatus(KubernetesClient client, ApiEdge edge, T object) {
+  public <T extends HasMetadata> T applyToStatus(KubernetesClient client, ApiEdge edge, WriteKind what, T object) {
     String patch = client.getKubernetesSerialization().asJson(steps);
-    return edge.call(() -> client.resource(named(client, object)).subresource("status")
+    return edge.write(what, () -> client.resource(named(client, object)).subresource("status")
         .patch(PatchContext.of(PatchType.JSON), patch));
   }
 

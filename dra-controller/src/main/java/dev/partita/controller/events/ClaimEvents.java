@@ -2,6 +2,7 @@ package dev.partita.controller.events;
 
 import dev.partita.api.event.EventObject;
 import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.edge.WriteKind;
 import dev.partita.controller.lru.LruMap;
 import dev.partita.controller.watch.EventLoop;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
@@ -147,7 +148,7 @@ public final class ClaimEvents implements AutoCloseable {
     Event fresh = said.first(name, "dra-controller", instance, now);
     if (first) {
       try {
-        edge.call(() -> client.resource(fresh).create());
+        edge.write(WriteKind.EVENT, () -> client.resource(fresh).create());
         return;
       } catch (KubernetesClientException e) {
         if (!ApiEdge.isConflict(e)) {
@@ -159,13 +160,13 @@ public final class ClaimEvents implements AutoCloseable {
     @Nullable Event existing = events.withName(name).get();
     if (existing != null && said.note().equals(existing.getNote())) {
       Event again = EventObject.again(existing, now);
-      edge.call(() -> client.resource(again).update());
+      edge.write(WriteKind.EVENT, () -> client.resource(again).update());
       return;
     }
     if (existing != null) {
-      edge.call(() -> client.resource(existing).delete());
+      edge.write(WriteKind.EVENT, () -> client.resource(existing).delete());
     }
-    edge.call(() -> client.resource(fresh).create());
+    edge.write(WriteKind.EVENT, () -> client.resource(fresh).create());
   }
 
   private static EventObject object(ClaimEvent event) {

@@ -5,6 +5,7 @@ import dev.partita.api.MonotonicClock;
 import dev.partita.controller.decode.LeftOut;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.edge.JsonPatch;
+import dev.partita.controller.edge.WriteKind;
 import dev.partita.controller.lru.LruMap;
 import dev.partita.controller.watch.Backoff;
 import dev.partita.controller.watch.ClusterView;
@@ -224,7 +225,7 @@ public final class PodConditions implements AutoCloseable {
       patch.replace("/status/conditions/" + index, fresh);
     }
     try {
-      patch.applyToStatus(client, edge, pod);
+      patch.applyToStatus(client, edge, WriteKind.POD_CONDITION, pod);
       return true;
     } catch (KubernetesClientException e) {
       if (ApiEdge.isConflict(e) || e.getCode() == UNPROCESSABLE) {

@@ -2,6 +2,7 @@ package dev.partita.controller.events;
 
 import dev.partita.api.event.EventObject;
 import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.edge.WriteKind;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.Clock;
@@ -37,7 +38,7 @@ public final class PodEvents {
     EventObject said = new EventObject(EventObject.About.POD, namespace, pod, uid, true, reason, action, note);
     Event event = said.first(said.nameByNote(), "dra-controller", instance, clock.instant());
     try {
-      edge.call(() -> client.resource(event).create());
+      edge.write(WriteKind.EVENT, () -> client.resource(event).create());
     } catch (RuntimeException e) {
       if (ApiEdge.isNamespaceEnding(e)) {
         LOG.debug("pod {}/{}: event {} not written, its namespace is being deleted", namespace, pod, reason);

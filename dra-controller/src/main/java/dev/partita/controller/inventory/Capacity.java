@@ -39,5 +39,11 @@ public record Capacity(long total, Optional<RequestPolicy> policy) {
       }
       return rounded > max ? OptionalLong.empty() : OptionalLong.of(rounded);
     }
+
+    /** The largest part that is no more than {@code free}; 0 if there is none. */
+    public long largestWithin(long free) {
+      long most = Math.min(free, max);
+      return most < min ? 0 : most - (step.isPresent() ? (most - min) % step.getAsLong() : 0);
+    }
   }
 }

@@ -19,6 +19,7 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Tells Prometheus of the cluster as this instance has seen it, whether it leads or not. */
@@ -32,6 +33,8 @@ public final class ClusterMetrics implements Source {
   private static final Family LEADS = gauge("partita_controller_leads", "Whether this instance leads.");
   private static final Family WATCHED =
       gauge("partita_controller_watched_objects", "Objects of the cluster that this instance holds.", "kind");
+  private static final Family WATCHED_BYTES =
+      gauge("partita_controller_watched_bytes", "Heap that they take, by estimate.", "kind");
   private static final Family WAITING = gauge("partita_pods_waiting",
       "Pods whose claims are not allocated; the reason of their condition.", "namespace", "reason");
   private static final Family NODES = gauge("partita_gpunodes", "GpuNodes.", "ready");
@@ -54,20 +57,21 @@ public final class ClusterMetrics implements Source {
     this.leads = leads;
   }
 
-  /** Every family that is ever told. */
+  /** Every family that the controller ever tells, but histograms. */
   public static List<Family> families() {
-    return List.of(LEADS, WATCHED, WAITING, NODES, ALL_CARDS, QUOTA_USED, QUOTA_GUARANTEED, QUOTA_BURST);
+    List<Family> own =
+        List.of(LEADS, WATCHED, WATCHED_BYTES, WAITING, NODES, ALL_CARDS, QUOTA_USED, QUOTA_GUARANTEED, QUOTA_BURST);
+    return Stream.of(own, LeaderMetrics.families(), List.of(WriteCounts.WRITES)).flatMap(List::stream).toList();
   }
 
   @Override
   public void collect(Samples into) {
     into.put(LEADS, leads.getAsBoolean() ? 1 : 0);
     List<Pod> pods = view.pods();
-    into.put(WATCHED, pods.size(), "Pod");
-    into.put(WATCHED, view.claims().size(), "ResourceClaim");
-    into.put(WATCHED, view.templates().size(), "ResourceClaimTemplate");
-    into.put(WATCHED, view.nodeCount(), "Node");
-    into.put(WATCHED, view.namespaces().size(), "Namespace");
+    view.held().forEach((kind, held) -> {
+      into.put(WATCHED, held.objects(), kind);
+      into.put(WATCHED_BYTES, held.bytes(), kind);
+    });
     for (Pod pod : pods) {
       WaitingPod.of(pod).ifPresent(waiting -> into.add(WAITING, 1, waiting.namespace(), waiting.reason()));
     }

@@ -4,6 +4,7 @@ import dev.partita.api.quota.GpuQuota;
 import dev.partita.api.quota.GpuQuotaStatus;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.edge.JsonPatch;
+import dev.partita.controller.edge.WriteKind;
 import dev.partita.controller.watch.Backoff;
 import dev.partita.controller.watch.ClusterEvent;
 import dev.partita.controller.watch.ClusterView;
@@ -98,7 +99,7 @@ public final class QuotaStatusWriter implements AutoCloseable {
         continue;
       }
       try {
-        new JsonPatch().add("/status", status).applyToStatus(client, edge, quota);
+        new JsonPatch().add("/status", status).applyToStatus(client, edge, WriteKind.QUOTA_STATUS, quota);
         failures.succeeded(name);
       } catch (ApiEdge.NotLeadingException e) {
         LOG.debug("gpuquota {}: status left to the next leader", name);

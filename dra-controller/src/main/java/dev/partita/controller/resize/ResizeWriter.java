@@ -3,6 +3,7 @@ package dev.partita.controller.resize;
 import dev.partita.api.Driver;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.edge.MergePatch;
+import dev.partita.controller.edge.WriteKind;
 import dev.partita.controller.watch.EventLoop;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -66,7 +67,7 @@ public final class ResizeWriter implements AutoCloseable {
       if (write.decision() instanceof ResizeDecision.Granted granted) {
         patch.annotate(Driver.GRANTED_SIZES_ANNOTATION, granted.sizes().toString());
       }
-      version = Optional.of(patch.apply(client, edge, claim).getMetadata().getResourceVersion());
+      version = Optional.of(patch.apply(client, edge, WriteKind.RESIZE, claim).getMetadata().getResourceVersion());
     } catch (RuntimeException e) {
       if (ApiEdge.isConflict(e) || ApiEdge.isNotFound(e)) {
         LOG.debug("claim {}: it has changed in the meantime; deciding about its size anew", name(claim));

@@ -21,6 +21,8 @@ import dev.partita.controller.events.PodConditions;
 import dev.partita.controller.events.PodEvents;
 import dev.partita.controller.explain.Answer;
 import dev.partita.controller.explain.Question;
+import dev.partita.controller.headroom.Headroom;
+import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.preempt.PreemptionSearch;
 import dev.partita.controller.preempt.Priorities;
@@ -33,6 +35,7 @@ import dev.partita.controller.resize.ResizeDecider;
 import dev.partita.controller.resize.ResizeWriter;
 import dev.partita.controller.selector.DeviceSelectors;
 import dev.partita.controller.state.ClaimLedger;
+import dev.partita.controller.state.HostReadiness;
 import dev.partita.controller.state.NodeFacts;
 import dev.partita.controller.state.SchedulerState;
 import dev.partita.controller.state.Vetoes;
@@ -43,6 +46,7 @@ import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.EventLoop;
 import dev.partita.controller.watch.Heartbeat;
 import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -52,8 +56,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
@@ -191,6 +197,19 @@ public final class AllocationLoop implements AutoCloseable {
     return answer;
   }
 
+  /** What would fit now, by model. */
+  public CompletionStage<SortedMap<String, Headroom>> headroom() {
+    CompletableFuture<SortedMap<String, Headroom>> headroom = new CompletableFuture<>();
+    loop.post(new WorkItem.Measure(headroom));
+    return headroom;
+  }
+
+  /** How much waits, by the name of the queue. For any thread. */
+  public Map<String, Integer> queueLengths() {
+    return Map.of("events", loop.waiting(), "pods", queue.waiting(), "writes", writer.waiting(), "gates",
+        writer.gatesWaiting());
+  }
+
   /** Stops deciding; writes that are under way end or are refused by the edge. */
   @Override
   public void close() {
@@ -203,19 +222,20 @@ public final class AllocationLoop implements AutoCloseable {
 
   private void handle(Set<WorkItem> items) {
     Set<ObjectKey> pods = new LinkedHashSet<>();
-    List<WorkItem.Explain> questions = new ArrayList<>();
+    List<Runnable> questions = new ArrayList<>();
     for (WorkItem item : items) {
       heartbeat.beat();
-      if (item instanceof WorkItem.Explain question) {
-        questions.add(question);
-      } else {
-        guarded(item, () -> handle(item, pods));
+      switch (item) {
+        case WorkItem.Explain question -> questions.add(() -> explain(question));
+        case WorkItem.Measure(CompletableFuture<SortedMap<String, Headroom>> headroom) ->
+            questions.add(() -> measure(headroom));
+        default -> guarded(item, () -> handle(item, pods));
       }
     }
     guarded("quotas", () -> helpsIf(quotas.changed(state.inventory())));
     queue.want(pods);
     guarded("pods", this::go);
-    questions.forEach(this::explain);
+    questions.forEach(Runnable::run);
     guarded("the status of quotas", () -> quotaStatus.tell(ledger.quotas().statuses()));
   }
 
@@ -290,7 +310,8 @@ public final class AllocationLoop implements AutoCloseable {
           helpsIf(resizes.written(write, version));
       case WorkItem.ResizeAgain(ObjectKey claim) -> resizes.again(claim);
       case WorkItem.ResizeTurn _ -> resizes.turn();
-      case WorkItem.Explain _ -> throw new IllegalArgumentException("is for the whole batch: " + item);
+      case WorkItem.Explain _,WorkItem.Measure _ ->
+          throw new IllegalArgumentException("is for the whole batch: " + item);
     }
   }
 
@@ -330,6 +351,23 @@ public final class AllocationLoop implements AutoCloseable {
       LOG.error("{}: explaining it failed", asked.question(), e);
       asked.answer().completeExceptionally(e);
     }
+  }
+
+  private void measure(CompletableFuture<SortedMap<String, Headroom>> headroom) {
+    try {
+      headroom.complete(Headroom.byModel(state.inventory().hosts().values(), state.claims()::account,
+          this::isOpen));
+    } catch (RuntimeException | Error e) {
+      Fatal.rethrow(e);
+      LOG.error("measuring what would fit failed", e);
+      headroom.completeExceptionally(e);
+    }
+  }
+
+  private boolean isOpen(GpuHost host) {
+    @Nullable Node node = view.node(host.name());
+    boolean cordoned = node != null && node.getSpec() != null && Boolean.TRUE.equals(node.getSpec().getUnschedulable());
+    return !cordoned && HostReadiness.refusal(host, node, view.isPublished(host.name())).isEmpty();
   }
 
   private void begin(Set<ObjectKey> pods) {

@@ -94,6 +94,7 @@ final class PodQueue {
   private final SearchSlots slots;
   private final Map<String, Load> roomBefore = new HashMap<>();
   private boolean mayHelpAll;
+  private volatile int waiting; // for threads that only want to know
 
   /** @param processorTime of this thread, in ns */
   PodQueue(
@@ -184,6 +185,19 @@ final class PodQueue {
    * @return whether more is to be decided
    */
   boolean go(Duration most) {
+    try {
+      return decide(most);
+    } finally {
+      waiting = queue.size();
+    }
+  }
+
+  /** How many pods and gangs waited for their turn when decisions were last made for a while. For any thread. */
+  int waiting() {
+    return waiting;
+  }
+
+  private boolean decide(Duration most) {
     wake();
     long start = System.nanoTime();
     Optional<Turn> next = queue.next();

@@ -2,12 +2,14 @@ package dev.partita.controller.schedule;
 
 import dev.partita.controller.explain.Answer;
 import dev.partita.controller.explain.Question;
+import dev.partita.controller.headroom.Headroom;
 import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.resize.ResizeWriter;
 import dev.partita.controller.turns.Turn;
 import dev.partita.controller.watch.ClusterEvent;
 import dev.partita.controller.watch.ObjectKey;
 import java.util.Optional;
+import java.util.SortedMap;
 import java.util.concurrent.CompletableFuture;
 
 /** Something that the allocation loop is told. */
@@ -41,6 +43,9 @@ sealed interface WorkItem {
 
   /** Somebody asks how a pod or a claim stands. */
   record Explain(Question question, CompletableFuture<Answer> answer) implements WorkItem {}
+
+  /** Somebody asks what would fit now. */
+  record Measure(CompletableFuture<SortedMap<String, Headroom>> headroom) implements WorkItem {}
 
   /** Say again why pods wait: more is taken than when it was said. */
   record SayAgain() implements WorkItem {}

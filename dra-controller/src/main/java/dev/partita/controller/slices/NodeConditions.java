@@ -2,6 +2,7 @@ package dev.partita.controller.slices;
 
 import dev.partita.api.node.GpuNode;
 import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.edge.WriteKind;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.watch.ClusterView;
 import io.fabric8.kubernetes.api.model.Condition;
@@ -56,7 +57,7 @@ final class NodeConditions {
     changed.setMetadata(node.getMetadata()); // with its version: the plugin may have written meanwhile
     changed.setSpec(node.getSpec());
     changed.setStatus(node.getStatus().withConditions(conditions));
-    edge.call(() -> client.resource(changed).updateStatus());
+    edge.write(WriteKind.GPUNODE_STATUS, () -> client.resource(changed).updateStatus());
     wanted.ifPresent(condition -> LOG.warn("gpunode {}: {}", node.getMetadata().getName(), condition.getMessage()));
   }
 

@@ -9,6 +9,7 @@ import dev.partita.controller.booking.Books;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.claim.AllocatedShare;
 import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.edge.WriteKind;
 import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.GpuHost;
@@ -58,7 +59,7 @@ final class NodeSizes {
       changed.setMetadata(node.getMetadata()); // with its version: the plugin may have written meanwhile
       changed.setSpec(node.getSpec());
       changed.setStatus(node.getStatus().withGrantedSizes(plan.sizes()));
-      edge.call(() -> client.resource(changed).updateStatus());
+      edge.write(WriteKind.GPUNODE_STATUS, () -> client.resource(changed).updateStatus());
       LOG.info("gpunode {}: its plugin is told the sizes of {} resized shares", host.name(), plan.sizes().size());
     }
     return plan.isWhole() ? Optional.empty() : Optional.of(AGAIN);

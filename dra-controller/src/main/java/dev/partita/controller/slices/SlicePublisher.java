@@ -5,6 +5,7 @@ import dev.partita.api.MonotonicClock;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.edge.WriteKind;
 import dev.partita.controller.held.HeldBookings;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.watch.ClusterView;
@@ -136,7 +137,7 @@ public final class SlicePublisher {
   private void write(@Nullable GpuNode gpuNode, PoolChange change) {
     for (PoolChange.Update update : change.update()) {
       ResourceSlice slice = new ResourceSliceBuilder(update.existing()).withSpec(update.spec()).build();
-      edge.call(() -> client.resource(slice).update());
+      edge.write(WriteKind.SLICE, () -> client.resource(slice).update());
     }
     change
         .create()
@@ -151,10 +152,10 @@ public final class SlicePublisher {
                       .endMetadata()
                       .withSpec(spec)
                       .build();
-              edge.call(() -> client.resource(slice).create());
+              edge.write(WriteKind.SLICE, () -> client.resource(slice).create());
             });
     for (ResourceSlice slice : change.delete()) {
-      edge.call(() -> client.resource(slice).delete());
+      edge.write(WriteKind.SLICE, () -> client.resource(slice).delete());
     }
   }
 

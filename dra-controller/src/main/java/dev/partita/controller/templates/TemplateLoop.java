@@ -3,6 +3,7 @@ package dev.partita.controller.templates;
 import dev.partita.admission.convert.ClaimTemplate;
 import dev.partita.api.MonotonicClock;
 import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.edge.WriteKind;
 import dev.partita.controller.events.PodEvents;
 import dev.partita.controller.lru.LruMap;
 import dev.partita.controller.watch.Backoff;
@@ -173,7 +174,7 @@ public final class TemplateLoop implements AutoCloseable {
 
   private void make(ObjectKey key, ResourceClaimTemplate template, List<Pod> waiting) {
     try {
-      edge.call(() -> client.resource(template).create());
+      edge.write(WriteKind.TEMPLATE, () -> client.resource(template).create());
       LOG.info("template {}: made for pod {}", key, ObjectKey.of(waiting.getFirst()));
     } catch (RuntimeException e) {
       if (ApiEdge.isConflict(e) || ApiEdge.isNamespaceEnding(e)) {
@@ -199,7 +200,7 @@ public final class TemplateLoop implements AutoCloseable {
     }
     try {
       // In this version only: one that was changed, or made anew, is looked at anew.
-      edge.call(
+      edge.write(WriteKind.TEMPLATE,
           () -> client.resource(template).lockResourceVersion(template.getMetadata().getResourceVersion()).delete());
       LOG.info("template {}: deleted, for no pod names it", key);
     } catch (RuntimeException e) {

@@ -20,7 +20,6 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.fabric8.kubernetes.client.informers.cache.Cache;
-import io.fabric8.kubernetes.client.informers.cache.ItemStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,6 +27,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BooleanSupplier;
@@ -63,6 +64,7 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
   private final KubernetesClient client;
   private final List<SharedIndexInformer<?>> informers = new ArrayList<>();
   private final List<Heartbeat> heartbeats = new ArrayList<>();
+  private final Map<String, CompactStore<?>> stores = new TreeMap<>();
   private final Changes changes = new Changes();
   private final ObjectCount nodeCount = new ObjectCount();
   private final List<Consumer<ClusterEvent>> listeners = new CopyOnWriteArrayList<>();
@@ -155,6 +157,20 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
 
   public @Nullable GpuNode gpuNode(String name) {
     return gpuNodes.getStore().getByKey(Cache.namespaceKeyFunc("", name));
+  }
+
+  /**
+   * What is held of one kind.
+   *
+   * @param bytes of the heap, by estimate
+   */
+  public record Held(int objects, long bytes) {}
+
+  /** What is held of the cluster, by kind. */
+  public SortedMap<String, Held> held() {
+    SortedMap<String, Held> held = new TreeMap<>();
+    stores.forEach((kind, store) -> held.put(kind, new Held(store.size(), store.bytes())));
+    return held;
   }
 
   /** The node whose GpuNode was written by the pod of that UID; null if there is none. */
@@ -310,7 +326,7 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
 
   private <T extends HasMetadata> SharedIndexInformer<T> informer(
       Class<T> type,
-      ItemStore<T> store,
+      CompactStore<T> store,
       long page,
       Function<T, @Nullable ClusterEvent> event) {
     var resources = client.resources(type);
@@ -319,6 +335,7 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
             ? resources.inAnyNamespace().withLimit(page).runnableInformer(0)
             : resources.withLimit(page).runnableInformer(0);
     informer.itemStore(store);
+    stores.put(HasMetadata.getKind(type), store);
     informer.exceptionHandler(
         (started, problem) -> {
           if (type != GpuQuota.class || !quotaKind.isMissing(problem)) {

@@ -62,6 +62,13 @@ public final class EventLoop<E> implements AutoCloseable {
     }
   }
 
+  /** How many events wait. For any thread. */
+  public int waiting() {
+    synchronized (lock) {
+      return waiting.size();
+    }
+  }
+
   /** Posts the event when the pause is over, unless the loop is closed by then. */
   public void postAfter(Duration pause, E event) {
     if (!timer.isShutdown()) {

@@ -7,6 +7,9 @@ import io.fabric8.kubernetes.api.model.Status;
 import io.fabric8.kubernetes.api.model.StatusBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -23,22 +26,51 @@ class ApiEdgeTest {
   void notesThatKeepFailingDoNotKeepAllocationsFromBeingWritten() {
     ApiEdge edge = new ApiEdge(() -> true);
     assertThat(afterMany500(edge.background())).as("they pause").isInstanceOf(CallNotPermittedException.class);
-    assertThat(edge.call(() -> "written")).isEqualTo("written");
+    assertThat(edge.write(WriteKind.ALLOCATION, () -> "written")).isEqualTo("written");
   }
 
   @Test
   void evictionsThatKeepFailingDoNotKeepAllocationsFromBeingWritten() {
     ApiEdge edge = new ApiEdge(() -> true);
     assertThat(afterMany500(edge.isolated("evictions"))).as("they pause").isInstanceOf(CallNotPermittedException.class);
-    assertThat(edge.call(() -> "written")).isEqualTo("written");
+    assertThat(edge.write(WriteKind.ALLOCATION, () -> "written")).isEqualTo("written");
+  }
+
+  @Test
+  void howEveryWriteEndedIsTold() {
+    List<WriteOutcome> told = new ArrayList<>();
+    AtomicBoolean leads = new AtomicBoolean(true);
+    ApiEdge edge = new ApiEdge(leads::get, (write, outcome) -> {
+      assertThat(write).isEqualTo(WriteKind.EVICTION);
+      told.add(outcome);
+    });
+    edge.write(WriteKind.EVICTION, () -> true, done -> done);
+    edge.write(WriteKind.EVICTION, () -> false, done -> done);
+    for (int code : new int[]{409, 404, 422, 403}) {
+      assertThat(catchThrowable(() -> edge.write(WriteKind.EVICTION, () -> {
+        throw new KubernetesClientException("no", code, null);
+      }))).isInstanceOf(KubernetesClientException.class);
+    }
+    leads.set(false);
+    assertThat(catchThrowable(() -> edge.write(WriteKind.EVICTION, () -> true)))
+        .isInstanceOf(ApiEdge.NotLeadingException.class);
+    assertThat(told).containsExactly(WriteOutcome.DONE, WriteOutcome.REFUSED, WriteOutcome.CONFLICT,
+        WriteOutcome.NOT_FOUND, WriteOutcome.INVALID, WriteOutcome.REFUSED, WriteOutcome.NOT_SENT);
+    leads.set(true);
+    afterMany500(edge.isolated("evictions"), WriteKind.EVICTION);
+    assertThat(told).endsWith(WriteOutcome.FAILED, WriteOutcome.NOT_SENT);
   }
 
   private static @Nullable Throwable afterMany500(ApiEdge edge) {
+    return afterMany500(edge, WriteKind.EVENT);
+  }
+
+  private static @Nullable Throwable afterMany500(ApiEdge edge, WriteKind write) {
     Throwable last = null;
     for (int i = 0; i < 10 && !(last instanceof CallNotPermittedException); i++) {
       last =
           catchThrowable(
-              () -> edge.call(
+              () -> edge.write(write,
                   () -> {
                     throw new KubernetesClientException("failed calling webhook", 500, null);
                   }));

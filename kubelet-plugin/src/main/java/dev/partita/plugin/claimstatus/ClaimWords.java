@@ -2,17 +2,21 @@ package dev.partita.plugin.claimstatus;
 
 import dev.partita.api.Bytes;
 import dev.partita.api.device.DeviceStatusData;
+import dev.partita.api.resize.ShareSize;
 import dev.partita.plugin.claim.CdiName;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.Share;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /** Describes what a claim was given, as text and as flat data. */
 final class ClaimWords {
+  private static final int ALL_CORES = 100;
+
   private ClaimWords() {}
 
   /** {@code 8 GiB of NVIDIA H200 (GPU-…) on node-0, at most 25 % of its time}. */
@@ -36,8 +40,20 @@ final class ClaimWords {
     data.put(
         DeviceStatusData.CORE_LIMIT.key(),
         grant.share().filter(Share::limitsCores).map(s -> String.valueOf(s.cores())).orElse("none"));
+    guarantee(grant).ifPresent(size -> data.put(DeviceStatusData.GUARANTEE.key(), size.toString()));
     grant.share().flatMap(Share::resized)
         .ifPresent(size -> data.put(DeviceStatusData.SIZE_IN_FORCE.key(), size.toString()));
     return data;
+  }
+
+  /** What nobody else has meanwhile; a MIG instance is set aside as a whole, and who only looks has nothing. */
+  private static Optional<ShareSize> guarantee(Grant grant) {
+    if (grant.share().isPresent()) {
+      Share share = grant.share().get();
+      return Optional.of(new ShareSize(share.physicalBytes(), share.cores()));
+    }
+    return grant.mig().isPresent() || grant.use().held(grant.card()).isEmpty()
+        ? Optional.empty()
+        : Optional.of(new ShareSize(grant.use().memoryBytes(grant.card()), ALL_CORES));
   }
 }

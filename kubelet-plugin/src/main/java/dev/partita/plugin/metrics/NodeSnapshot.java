@@ -90,6 +90,11 @@ record NodeSnapshot(String node, String pool, String driverVersion, List<Card> c
       return grant.use().memoryBytes(grant.card());
     }
 
+    /** What of the memory may be on the card. */
+    long physicalBytes() {
+      return grant.share().map(Share::physicalBytes).orElseGet(this::memoryBytes);
+    }
+
     int cores() {
       return grant.share().map(Share::cores).orElse(takes() && grant.mig().isEmpty() ? 100 : 0);
     }

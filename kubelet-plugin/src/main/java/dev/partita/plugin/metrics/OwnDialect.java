@@ -11,7 +11,11 @@ import dev.partita.plugin.usage.verdict.ShareUse;
 import dev.partita.plugin.usage.verdict.UsageWords;
 import dev.partita.serving.metrics.Family;
 import dev.partita.serving.metrics.Samples;
+import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
 
 /** Partita's own names. Bytes, seconds, hertz and ratios from 0 to 1, as Prometheus has them. */
@@ -36,6 +40,22 @@ final class OwnDialect implements Dialect {
       card("cores_allocated_ratio", "Part of the card's time that prepared claims have: 1 for a whole card.");
   private static final Family CARD_CLAIMS = card("devices", "Devices of claims that are prepared on the card.");
 
+  private static final Family ECC_ERRORS = Family.counter("partita_card_ecc_errors_total",
+      "Errors of the card's memory (dram) and of the memory within its chip (sram) since its last reset; of cards with"
+          + " ECC.",
+      with(CARD, "memory", "error"));
+  private static final Family NVLINK_ERRORS = Family.counter("partita_card_nvlink_errors_total",
+      "Errors of all the card's NVLinks since its last reset, by what they are; of cards with NVLinks.",
+      with(CARD, "error"));
+
+  private static final Map<CardFigure, Family> FIGURES = new EnumMap<>(CardFigure.class);
+
+  static {
+    for (CardFigure figure : CardFigure.values()) {
+      FIGURES.put(figure, family(figure));
+    }
+  }
+
   private static final Family DEVICE_MEMORY =
       device("partita_device_memory_limit_bytes", "Memory that the device's containers may have.", "strategy");
   private static final Family SHARE_PHYSICAL = device("partita_share_memory_physical_limit_bytes",
@@ -56,6 +76,14 @@ final class OwnDialect implements Dialect {
       "Part of the card's time that its processes have, by NVML's last samples.");
   private static final Family SHARE_CORE_SECONDS = Family.counter("partita_share_core_seconds_total",
       "The card's time that its processes had since the plugin started; only of cards with core limits.", DEVICE);
+  private static final Family SHARE_THROTTLED = Family.counter("partita_share_throttled_seconds_total",
+      "Time that launches waited for the core limit, over all threads; the container's own word.", DEVICE);
+  private static final Family SHARE_LENT = Family.counter("partita_share_core_lent_seconds_total",
+      "The card's time that is set aside for the share and that others had, since the plugin started.", DEVICE);
+  private static final Family SHARE_BORROWED = Family.counter("partita_share_core_borrowed_seconds_total",
+      "The card's time that its processes had beyond what is set aside, since the plugin started; none with a hard"
+          + " limit.",
+      DEVICE);
   private static final Family SHARE_REFUSED = Family.counter("partita_share_allocations_refused_total",
       "Allocations that the quota did not allow, since the share was prepared; the container's own word.", DEVICE);
   private static final Family SHARE_REPAIRS = Family.counter("partita_share_repairs_total",
@@ -69,10 +97,10 @@ final class OwnDialect implements Dialect {
   public List<Family> families() {
     return Stream.concat(
         Stream.of(CARD_DETAILS, CARD_HEALTHY, CARD_MEMORY, CARD_SELLABLE, CARD_ALLOCATED, CARD_CORES, CARD_CLAIMS),
-        Stream.concat(Stream.of(CardFigure.values()).map(OwnDialect::family),
+        Stream.concat(FIGURES.values().stream().distinct(),
             Stream.of(DEVICE_MEMORY, SHARE_PHYSICAL, SHARE_USED, SHARE_PEAK, SHARE_LEDGER, SHARE_OVERHEAD,
-                SHARE_PROCESSES, SHARE_CORE_LIMIT, SHARE_CORE_USE, SHARE_CORE_SECONDS, SHARE_REFUSED, SHARE_REPAIRS,
-                SHARE_MEMORY_HOLDS, SHARE_CORES_HOLD)))
+                SHARE_PROCESSES, SHARE_CORE_LIMIT, SHARE_CORE_USE, SHARE_CORE_SECONDS, SHARE_THROTTLED, SHARE_LENT,
+                SHARE_BORROWED, SHARE_REFUSED, SHARE_REPAIRS, SHARE_MEMORY_HOLDS, SHARE_CORES_HOLD)))
         .toList();
   }
 
@@ -91,8 +119,9 @@ final class OwnDialect implements Dialect {
       into.put(CARD_ALLOCATED, card.allocatedBytes(), labels);
       into.put(CARD_CORES, card.allocatedCores() * PERCENT, labels);
       into.put(CARD_CLAIMS, card.devices().size(), labels);
-      card.figures().forEach(
-          (figure, value) -> into.put(family(figure), value * unit(figure), labels));
+      card.figures().forEach((figure, value) -> {
+        into.put(Objects.requireNonNull(FIGURES.get(figure)), value * unit(figure), with(labels, kind(figure)));
+      });
       card.devices().forEach(device -> write(labels, device, into));
     }
   }
@@ -116,8 +145,11 @@ final class OwnDialect implements Dialect {
     into.put(SHARE_OVERHEAD, use.overheadBytes(), labels);
     into.put(SHARE_PROCESSES, use.processes().size(), labels);
     into.put(SHARE_CORE_SECONDS, device.total().gpuNanos() * NANOS, labels);
-    into.put(SHARE_REFUSED, use.ledger().refused(), labels);
-    into.put(SHARE_REPAIRS, use.ledger().repairs(), labels);
+    into.put(SHARE_THROTTLED, device.total().ledger().throttledNanos() * NANOS, labels);
+    into.put(SHARE_LENT, device.total().lending().lentNanos() * NANOS, labels);
+    into.put(SHARE_BORROWED, device.total().lending().borrowedNanos() * NANOS, labels);
+    into.put(SHARE_REFUSED, device.total().ledger().refused(), labels);
+    into.put(SHARE_REPAIRS, device.total().ledger().repairs(), labels);
     into.put(SHARE_MEMORY_HOLDS, use.memory() instanceof MemoryState.Held ? 1 : 0,
         with(labels, UsageWords.reason(use.memory()).name()));
     switch (use.cores()) {
@@ -153,18 +185,41 @@ final class OwnDialect implements Dialect {
       case TEMPERATURE_CELSIUS -> card("temperature_celsius", "Temperature of the chip.");
       case SM_CLOCK_HERTZ -> card("sm_clock_hertz", "Clock of the multiprocessors.");
       case MEMORY_CLOCK_HERTZ -> card("memory_clock_hertz", "Clock of the memory.");
+      case ECC_DRAM_CORRECTED, ECC_DRAM_UNCORRECTED, ECC_SRAM_CORRECTED, ECC_SRAM_UNCORRECTED -> ECC_ERRORS;
+      case NVLINK_CRC_FLIT_ERRORS, NVLINK_CRC_DATA_ERRORS, NVLINK_REPLAYS, NVLINK_RECOVERIES -> NVLINK_ERRORS;
+    };
+  }
+
+  /** The labels by which figures of one family are told apart. */
+  private static String[] kind(CardFigure figure) {
+    return switch (figure) {
+      case ECC_DRAM_CORRECTED -> new String[]{"dram", "corrected"};
+      case ECC_DRAM_UNCORRECTED -> new String[]{"dram", "uncorrected"};
+      case ECC_SRAM_CORRECTED -> new String[]{"sram", "corrected"};
+      case ECC_SRAM_UNCORRECTED -> new String[]{"sram", "uncorrected"};
+      case NVLINK_CRC_FLIT_ERRORS -> new String[]{"crc_flit"};
+      case NVLINK_CRC_DATA_ERRORS -> new String[]{"crc_data"};
+      case NVLINK_REPLAYS -> new String[]{"replay"};
+      case NVLINK_RECOVERIES -> new String[]{"recovery"};
+      case MEMORY_USED_BYTES, MEMORY_FREE_BYTES, UTILIZATION_PERCENT, MEMORY_UTILIZATION_PERCENT, ENCODER_PERCENT,
+          DECODER_PERCENT, POWER_WATTS, TEMPERATURE_CELSIUS, SM_CLOCK_HERTZ, MEMORY_CLOCK_HERTZ ->
+          new String[0];
     };
   }
 
   private static double unit(CardFigure figure) {
     return switch (figure) {
       case UTILIZATION_PERCENT, MEMORY_UTILIZATION_PERCENT, ENCODER_PERCENT, DECODER_PERCENT -> PERCENT;
-      case MEMORY_USED_BYTES, MEMORY_FREE_BYTES, POWER_WATTS, TEMPERATURE_CELSIUS, SM_CLOCK_HERTZ, MEMORY_CLOCK_HERTZ ->
+      case MEMORY_USED_BYTES, MEMORY_FREE_BYTES, POWER_WATTS, TEMPERATURE_CELSIUS, SM_CLOCK_HERTZ, MEMORY_CLOCK_HERTZ,
+          ECC_DRAM_CORRECTED, ECC_DRAM_UNCORRECTED, ECC_SRAM_CORRECTED, ECC_SRAM_UNCORRECTED,
+          NVLINK_CRC_FLIT_ERRORS, NVLINK_CRC_DATA_ERRORS, NVLINK_REPLAYS, NVLINK_RECOVERIES ->
           1;
     };
   }
 
   private static String[] with(String[] labels, String... more) {
-    return Stream.concat(Stream.of(labels), Stream.of(more)).toArray(String[]::new);
+    String[] all = Arrays.copyOf(labels, labels.length + more.length);
+    System.arraycopy(more, 0, all, labels.length, more.length);
+    return all;
   }
 }

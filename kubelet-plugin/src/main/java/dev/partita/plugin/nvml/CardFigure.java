@@ -21,5 +21,21 @@ public enum CardFigure {
   /** Hertz of the multiprocessors' clock. */
   SM_CLOCK_HERTZ,
   /** Hertz of the memory's clock. */
-  MEMORY_CLOCK_HERTZ
+  MEMORY_CLOCK_HERTZ,
+  /** Errors of the memory's chips that were corrected, since the last reset. */
+  ECC_DRAM_CORRECTED,
+  /** Those that could not be corrected. */
+  ECC_DRAM_UNCORRECTED,
+  /** Errors of the memory within the chip, such as caches and registers, that were corrected, since the last reset. */
+  ECC_SRAM_CORRECTED,
+  /** Those that could not be corrected. */
+  ECC_SRAM_UNCORRECTED,
+  /** Flow control units with a wrong checksum, on all its NVLinks since the last reset. */
+  NVLINK_CRC_FLIT_ERRORS,
+  /** Data with a wrong checksum, likewise. */
+  NVLINK_CRC_DATA_ERRORS,
+  /** Transmissions that were repeated, likewise. */
+  NVLINK_REPLAYS,
+  /** Links that had to be set up anew, likewise. */
+  NVLINK_RECOVERIES
 }

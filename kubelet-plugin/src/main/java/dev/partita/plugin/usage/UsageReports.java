@@ -33,6 +33,7 @@ final class UsageReports {
   private static final long LEAST_WATCHED = 1_000_000_000;
 
   private static final int PERCENT = 100;
+  private static final int THROTTLED_STEP = 5;
 
   /**
    * What a share's claim is told.
@@ -70,19 +71,22 @@ final class UsageReports {
     for (ShareVerdict verdict : verdicts) {
       ShareRef share = verdict.use().share().ref();
       byClaim.computeIfAbsent(verdict.use().share().prepared(), c -> new TreeMap<>())
-          .put(share.key(), told(verdict, totals.of(share)));
+          .put(share.key(), told(verdict, totals.of(share), now));
     }
     byClaim.forEach((claim, shares) -> tell(claim, shares, now));
     said.keySet().retainAll(claims);
   }
 
-  private Told told(ShareVerdict verdict, UseTotals.Total total) {
+  private Told told(ShareVerdict verdict, UseTotals.Total total, Instant now) {
     ShareUse use = verdict.use();
     @Nullable Said last = said.get(use.share().ref().uid());
     @Nullable Told before = last == null ? null : last.shares().get(use.share().ref().key());
     UseFigures figures =
         new UseFigures(use.share().share().memoryBytes(), use.bytes(), total.peakBytes(), verdict.overheadBytes(),
-            use.processes().size(), coresPercent(total, before == null ? UseTotals.Total.NONE : before.total()));
+            use.processes().size(), coresPercent(total, before == null ? UseTotals.Total.NONE : before.total()),
+            last == null || before == null || !use.share().share().limitsCores()
+                ? OptionalInt.empty()
+                : throttledPercent(total, before, Duration.between(last.when(), now)));
     return new Told(UsageWords.notes(verdict, figures), figures, total);
   }
 
@@ -92,6 +96,16 @@ final class UsageReports {
         ? OptionalInt.empty()
         : OptionalInt
             .of(Math.toIntExact(Math.round((double) (now.gpuNanos() - before.gpuNanos()) * PERCENT / watched)));
+  }
+
+  /** In steps of 5, and what the container says is no more than that: it may say anything. */
+  private static OptionalInt throttledPercent(UseTotals.Total now, Told before, Duration since) {
+    if (since.compareTo(BETWEEN) < 0) {
+      return before.figures().throttledPercent();
+    }
+    double waited = Math.max(0, (double) now.ledger().throttledNanos() - before.total().ledger().throttledNanos());
+    long steps = Math.round(Math.min(1, waited / since.toNanos()) * PERCENT / THROTTLED_STEP);
+    return OptionalInt.of((int) steps * THROTTLED_STEP);
   }
 
   private void tell(PreparedClaim claim, Map<String, Told> shares, Instant now) {

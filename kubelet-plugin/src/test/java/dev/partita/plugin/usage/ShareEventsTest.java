@@ -63,7 +63,7 @@ class ShareEventsTest {
   }
 
   private static Ledger ledger(boolean searched, boolean grown) {
-    return new Ledger(true, searched, grown, List.of(), 0, 0, 0);
+    return new Ledger(true, searched, grown, List.of(), 0, 0, 0, 0);
   }
 
   private List<Event> events() {

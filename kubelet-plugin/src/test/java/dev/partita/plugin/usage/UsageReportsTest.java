@@ -30,6 +30,7 @@ class UsageReportsTest {
   private static final double UNTOLD = -1;
   private static final MemoryState HELD = new MemoryState.Held();
 
+  private long throttled;
   private final WatchedShare share = share();
   private final UseTotals totals = new UseTotals();
   private final List<Map<String, String>> written = new ArrayList<>();
@@ -86,6 +87,21 @@ class UsageReportsTest {
   }
 
   @Test
+  void whatLaunchesWaitedIsToldAsPartOfTheTimeInCoarseSteps() {
+    look(0, HELD, UNTOLD, 1000);
+    assertThat(written.getLast()).as("no report before").doesNotContainKey("throttledShare");
+    throttled = 27 * SECOND;
+    look(60, HELD, UNTOLD, 1000);
+    assertThat(written.getLast()).containsEntry("throttledShare", "45");
+    throttled = Long.MAX_VALUE;
+    look(120, HELD, UNTOLD, 1000);
+    assertThat(written.getLast()).as("of many threads, or a lie").containsEntry("throttledShare", "100");
+    throttled = 0;
+    look(180, HELD, UNTOLD);
+    assertThat(written.getLast()).as("the ledger of an idle card is not read").containsEntry("throttledShare", "0");
+  }
+
+  @Test
   void aChangedConditionIsToldAfterAFewSeconds() {
     look(0, HELD, UNTOLD, 1000);
     for (int second = 1; second <= 5; second++) {
@@ -109,7 +125,8 @@ class UsageReportsTest {
       processes.add(new ProcessUse(new ProcessIdentity(i + 1, 1), mib[i] * MIB, mib[i] * MIB, 0, 0, true, nanos));
     }
     ShareUse use =
-        new ShareUse(share, processes, ShareUse.LedgerTotals.NONE, new CoreState.Unused(), Set.of(), memory);
+        new ShareUse(share, processes, new ShareUse.LedgerTotals(0, 0, 0, throttled), new CoreState.Unused(), Set.of(),
+            memory);
     Map<String, CardTime> times =
         busy == UNTOLD ? Map.of() : Map.of(share.card(), new CardTime(SECOND, Map.of(), ""));
     totals.take(Map.of(share.ref(), use), times);

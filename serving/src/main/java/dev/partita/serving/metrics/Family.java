@@ -29,6 +29,12 @@ public record Family(String name, Kind kind, String help, List<String> labels) {
     }
   }
 
+  /** Names differ, so that they are enough: every sample looks its family up. */
+  @Override
+  public int hashCode() {
+    return name.hashCode();
+  }
+
   /** A gauge. */
   public static Family gauge(String name, String help, String... labels) {
     return new Family(name, Kind.GAUGE, help, List.of(labels));

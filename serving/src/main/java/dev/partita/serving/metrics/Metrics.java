@@ -7,8 +7,8 @@ import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
 import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
-import io.prometheus.metrics.model.registry.MultiCollector;
-import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,6 +20,7 @@ public final class Metrics {
   private static final Logger LOG = LoggerFactory.getLogger(Metrics.class);
 
   private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+  private final List<Source> sources = new CopyOnWriteArrayList<>();
 
   /** With the JVM's own: memory, threads, processor time, since when it runs. */
   public Metrics() {
@@ -36,23 +37,25 @@ public final class Metrics {
 
   /** Has a source asked at every scrape. One that fails costs its own samples, not the others'. */
   public void add(Source source) {
-    registry.getPrometheusRegistry().register((MultiCollector) () -> collect(source));
+    sources.add(source);
   }
 
   /** All of them now, in Prometheus' text format 0.0.4. */
   public String text() {
-    return registry.scrape();
+    StringBuilder text = new StringBuilder(registry.scrape());
+    sources.forEach(source -> collect(source, text));
+    return text.toString();
   }
 
-  private static MetricSnapshots collect(Source source) {
+  private static void collect(Source source, StringBuilder text) {
     Samples samples = new Samples();
     try {
       source.collect(samples);
     } catch (RuntimeException e) {
       LOG.warn("metrics of {} are left out: {}", source.getClass().getSimpleName(), e.toString());
       LOG.debug("why", e);
-      return new MetricSnapshots();
+      return;
     }
-    return samples.snapshots();
+    samples.write(text);
   }
 }

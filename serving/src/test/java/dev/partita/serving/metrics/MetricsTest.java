@@ -39,6 +39,24 @@ class MetricsTest {
   }
 
   @Test
+  void labelsStandByNameFamiliesByNameAndWhatPrometheusReadsOtherwiseIsEscaped() {
+    Family odd = Family.gauge("partita_odd", "One \\ and\ntwo.", "z", "a");
+    Family even = Family.gauge("partita_even", "Even.");
+    metrics.add(into -> {
+      String[] labels = {"z\\1", "a\n\"2\""};
+      into.put(odd, Double.POSITIVE_INFINITY, labels);
+      into.put(USED, 1, labels);
+      into.put(even, 4_294_967_296L);
+    });
+    assertThat(metrics.text()).endsWith(
+        "# HELP partita_even Even.\n# TYPE partita_even gauge\npartita_even 4.294967296E9\n"
+            + "# HELP partita_odd One \\\\ and\\ntwo.\n# TYPE partita_odd gauge\n"
+            + "partita_odd{a=\"a\\n\\\"2\\\"\",z=\"z\\\\1\"} +Inf\n"
+            + "# HELP partita_used_bytes Bytes used.\n# TYPE partita_used_bytes gauge\n"
+            + "partita_used_bytes{card=\"z\\\\1\",pod=\"a\\n\\\"2\\\"\"} 1.0\n");
+  }
+
+  @Test
   void aSourceThatFailsCostsOnlyItsOwn() {
     metrics.add(into -> {
       throw new IllegalStateException("no driver");

@@ -5,6 +5,7 @@ import com.sun.jna.Pointer;
 import com.sun.jna.ptr.IntByReference;
 import dev.partita.plugin.nvml.CardFigure;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 
 /** Asks NVML for a card's figures; those that the card or the driver does not tell are left out. */
@@ -14,6 +15,15 @@ final class NvmlFigures {
   private static final int TEMPERATURE_GPU = 0; // NVML_TEMPERATURE_GPU
   private static final double HERTZ = 1e6; // clocks are in MHz
   private static final double WATTS = 1e-3; // power is in mW
+  private static final int FIELD_BYTES = 40; // nvmlFieldValue_t: fieldId, scopeId, timestamp, latencyUsec, …
+  private static final int FIELD_RETURN = 28;
+  private static final int FIELD_VALUE = 32;
+  private static final int UNANSWERED = 999; // NVML_ERROR_UNKNOWN
+
+  /** NVML_FI_DEV_NVLINK_…_ERROR_COUNT_TOTAL. */
+  private static final Map<CardFigure, Integer> NVLINK_FIELDS = new EnumMap<>(
+      Map.of(CardFigure.NVLINK_CRC_FLIT_ERRORS, 38, CardFigure.NVLINK_CRC_DATA_ERRORS, 45, CardFigure.NVLINK_REPLAYS,
+          52, CardFigure.NVLINK_RECOVERIES, 59));
 
   private NvmlFigures() {}
 
@@ -49,6 +59,35 @@ final class NvmlFigures {
     if (nvml.answers(new String[]{"nvmlDeviceGetClockInfo"}, device, CLOCK_MEMORY, value)) {
       figures.put(CardFigure.MEMORY_CLOCK_HERTZ, value.getValue() * HERTZ);
     }
+    NvmlHealth health = new NvmlHealth(nvml, device);
+    health.errors(NvmlHealth.CORRECTED, NvmlHealth.DRAM)
+        .ifPresent(errors -> figures.put(CardFigure.ECC_DRAM_CORRECTED, (double) errors));
+    health.errors(NvmlHealth.UNCORRECTED, NvmlHealth.DRAM)
+        .ifPresent(errors -> figures.put(CardFigure.ECC_DRAM_UNCORRECTED, (double) errors));
+    health.errors(NvmlHealth.CORRECTED, NvmlHealth.SRAM)
+        .ifPresent(errors -> figures.put(CardFigure.ECC_SRAM_CORRECTED, (double) errors));
+    health.errors(NvmlHealth.UNCORRECTED, NvmlHealth.SRAM)
+        .ifPresent(errors -> figures.put(CardFigure.ECC_SRAM_UNCORRECTED, (double) errors));
+    figures.putAll(nvlinkErrors(nvml, device));
     return figures;
+  }
+
+  /** By one call for all of them: a card may have 18 links. */
+  private static Map<CardFigure, Double> nvlinkErrors(NvmlCalls nvml, Pointer device) {
+    List<CardFigure> figures = List.copyOf(NVLINK_FIELDS.keySet());
+    Memory fields = NvmlCalls.zeros((long) FIELD_BYTES * figures.size());
+    for (int i = 0; i < figures.size(); i++) {
+      fields.setInt((long) FIELD_BYTES * i, NVLINK_FIELDS.getOrDefault(figures.get(i), 0));
+      fields.setInt((long) FIELD_BYTES * i + FIELD_RETURN, UNANSWERED);
+    }
+    Map<CardFigure, Double> told = new EnumMap<>(CardFigure.class);
+    if (nvml.answers(new String[]{"nvmlDeviceGetFieldValues"}, device, figures.size(), fields)) {
+      for (int i = 0; i < figures.size(); i++) {
+        if (fields.getInt((long) FIELD_BYTES * i + FIELD_RETURN) == 0) {
+          told.put(figures.get(i), (double) fields.getLong((long) FIELD_BYTES * i + FIELD_VALUE));
+        }
+      }
+    }
+    return told;
   }
 }

@@ -6,29 +6,32 @@ import com.sun.jna.ptr.IntByReference;
 import com.sun.jna.ptr.LongByReference;
 import dev.partita.plugin.nvml.CardSigns;
 import java.util.EnumSet;
+import java.util.OptionalLong;
 import java.util.Set;
 
 /** Asks NVML how well a card is; what the card or the driver does not tell is as on one that is well. */
 record NvmlHealth(NvmlCalls nvml, Pointer device) {
   static final int FABRIC_BYTES = 28; // nvmlGpuFabricInfo_t: clusterUuid, status, cliqueId, state
   static final int FABRIC_STATE = 24;
-  private static final int UNCORRECTED = 1; // NVML_MEMORY_ERROR_TYPE_UNCORRECTED
+  static final int CORRECTED = 0; // NVML_MEMORY_ERROR_TYPE_CORRECTED
+  static final int UNCORRECTED = 1; // NVML_MEMORY_ERROR_TYPE_UNCORRECTED
   private static final int VOLATILE = 0; // NVML_VOLATILE_ECC: since the driver was loaded or the card was reset
-  private static final int DRAM = 2; // NVML_MEMORY_LOCATION_DRAM
-  private static final int SRAM = 7; // NVML_MEMORY_LOCATION_SRAM
+  static final int DRAM = 2; // NVML_MEMORY_LOCATION_DRAM
+  static final int SRAM = 7; // NVML_MEMORY_LOCATION_SRAM
   private static final long HW_THERMAL_SLOWDOWN = 0x40; // nvmlClocksEventReasonHwThermalSlowdown
   private static final long HW_POWER_BRAKE = 0x80; // nvmlClocksEventReasonHwPowerBrakeSlowdown
 
   CardSigns read() {
-    return new CardSigns(errors(DRAM), errors(SRAM), rows(), fabric(), brakes());
+    return new CardSigns(errors(UNCORRECTED, DRAM).orElse(0), errors(UNCORRECTED, SRAM).orElse(0), rows(), fabric(),
+        brakes());
   }
 
-  private long errors(int location) {
+  /** Errors of that type since the last reset; empty if the card has no ECC, or the driver does not tell. */
+  OptionalLong errors(int type, int location) {
     LongByReference count = new LongByReference();
-    return nvml.answers(
-        new String[]{"nvmlDeviceGetMemoryErrorCounter"}, device, UNCORRECTED, VOLATILE, location, count)
-            ? count.getValue()
-            : 0;
+    return nvml.answers(new String[]{"nvmlDeviceGetMemoryErrorCounter"}, device, type, VOLATILE, location, count)
+        ? OptionalLong.of(count.getValue())
+        : OptionalLong.empty();
   }
 
   private CardSigns.Rows rows() {

@@ -37,17 +37,15 @@ final class NvmlProcesses {
 
   /** A process that is in several lists counts with the largest figure; one without a figure is left out. */
   static List<ProcessMemory> on(NvmlCalls nvml, Pointer device) throws NvmlException {
-    Map<Long, Long> bytes = new TreeMap<>();
+    Map<Long, ProcessMemory> processes = new TreeMap<>();
     for (String kind : KINDS) {
       String function = "nvmlDeviceGet" + kind + "RunningProcesses";
       String newest = newest(nvml, function);
       if (nvml.has(newest)) {
-        list(nvml, newest, device, newest.equals(function) ? BYTES_V1 : BYTES, bytes);
+        list(nvml, newest, device, newest.equals(function) ? BYTES_V1 : BYTES, processes);
       }
     }
-    List<ProcessMemory> processes = new ArrayList<>();
-    bytes.forEach((pid, held) -> processes.add(new ProcessMemory(pid, held)));
-    return processes;
+    return List.copyOf(processes.values());
   }
 
   /**
@@ -62,12 +60,10 @@ final class NvmlProcesses {
       String function = "nvmlDeviceGet" + kind + "RunningProcesses";
       String newest = newest(nvml, function);
       if (nvml.has(newest)) {
-        boolean old = newest.equals(function);
-        Rows rows = rows(nvml, newest, device, old ? BYTES_V1 : BYTES);
+        Rows rows = rows(nvml, newest, device, newest.equals(function) ? BYTES_V1 : BYTES);
         for (int i = 0; i < rows.count(); i++) {
-          int instance = old ? NO_INSTANCE : rows.list().getInt((long) i * rows.stride() + INSTANCE_OFFSET);
           long pid = Integer.toUnsignedLong(rows.list().getInt((long) i * rows.stride()));
-          users.add(new CardUser(pid, instance == NO_INSTANCE ? OptionalInt.empty() : OptionalInt.of(instance)));
+          users.add(new CardUser(pid, rows.instance(i)));
         }
       }
     }
@@ -131,20 +127,26 @@ final class NvmlProcesses {
     return function;
   }
 
-  private static void list(NvmlCalls nvml, String function, Pointer device, int stride, Map<Long, Long> into)
+  private static void list(NvmlCalls nvml, String function, Pointer device, int stride, Map<Long, ProcessMemory> into)
       throws NvmlException {
     Rows rows = rows(nvml, function, device, stride);
     for (int i = 0; i < rows.count(); i++) {
       long pid = Integer.toUnsignedLong(rows.list().getInt((long) i * stride));
       long held = rows.list().getLong((long) i * stride + MEMORY_OFFSET);
       if (pid != 0 && held != NOT_AVAILABLE && held >= 0) {
-        into.merge(pid, held, Math::max);
+        into.merge(pid, new ProcessMemory(pid, held, rows.instance(i)), (a, b) -> a.bytes() >= b.bytes() ? a : b);
       }
     }
   }
 
   /** A list as NVML fills it. */
-  private record Rows(Memory list, int stride, int count) {}
+  private record Rows(Memory list, int stride, int count) {
+    /** The number of the MIG instance in a row; older rows have none. */
+    OptionalInt instance(int row) {
+      int instance = stride == BYTES_V1 ? NO_INSTANCE : list.getInt((long) row * stride + INSTANCE_OFFSET);
+      return instance == NO_INSTANCE ? OptionalInt.empty() : OptionalInt.of(instance);
+    }
+  }
 
   private static Rows rows(NvmlCalls nvml, String function, Pointer device, int stride) throws NvmlException {
     int room = SPARE;

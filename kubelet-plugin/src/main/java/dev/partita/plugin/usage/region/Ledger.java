@@ -12,6 +12,7 @@ import java.util.List;
  * @param hidden how many living owners are in pid namespaces that cannot be seen from here
  * @param refused allocations that the quota did not allow
  * @param repairs times that the region was found wrong and mended
+ * @param throttledNanos time that launches waited for the core limit, over all threads
  */
 public record Ledger(
     boolean usable,
@@ -20,8 +21,9 @@ public record Ledger(
     List<Seat> seats,
     int hidden,
     long refused,
-    long repairs) {
-  public static final Ledger NONE = new Ledger(false, true, false, List.of(), 0, 0, 0);
+    long repairs,
+    long throttledNanos) {
+  public static final Ledger NONE = new Ledger(false, true, false, List.of(), 0, 0, 0, 0);
 
   /**
    * A process' place in the ledger.

@@ -33,7 +33,7 @@ public record RegionFile(UsageRegions regions, Path path) {
     }
     UsageRegion.Header header = UsageRegion.header(file.read(0, UsageRegion.HEADER_BYTES));
     if (!header.used()) {
-      return new Ledger(false, true, grown, List.of(), 0, 0, 0);
+      return new Ledger(false, true, grown, List.of(), 0, 0, 0, 0);
     }
     RegionLocks.Holders holders = RegionLocks.holders(file.locks(), header.slots(), mostNanos);
     List<UsageRegion.Slot> slots =
@@ -67,6 +67,7 @@ public record RegionFile(UsageRegions regions, Path path) {
         hidden++;
       }
     }
-    return new Ledger(true, holders.complete(), grown, seats, hidden, header.refused(), header.repairs());
+    return new Ledger(true, holders.complete(), grown, seats, hidden, header.refused(), header.repairs(),
+        header.throttledNanos());
   }
 }

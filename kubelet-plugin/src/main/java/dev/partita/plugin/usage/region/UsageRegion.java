@@ -32,6 +32,7 @@ public final class UsageRegion {
   private static final int HIGH_WATER = 128;
   private static final int REFUSED = 136;
   private static final int REPAIRS = 144;
+  private static final int THROTTLED = 216; // compute.account.throttled_ns
   private static final int PAGED_TOTAL = 3840;
   private static final int COMPUTE = 64;
   private static final int BUSY = 72;
@@ -49,9 +50,10 @@ public final class UsageRegion {
    * @param slots how many slots may be in use; slots behind have never been
    * @param refused allocations that the quota did not allow
    * @param repairs times that the region was found wrong and mended
+   * @param throttledNanos time that launches waited for the core limit, over all threads
    * @param paged the newest step of the account of managed memory
    */
-  record Header(boolean used, int slots, long refused, long repairs, Step paged) {}
+  record Header(boolean used, int slots, long refused, long repairs, long throttledNanos, Step paged) {}
 
   /**
    * A step of an account, which says what one slot holds since: the slot itself says so only when the next step is
@@ -105,6 +107,7 @@ public final class UsageRegion {
         (int) Math.min(slots, SLOTS),
         bytes.getLong(REFUSED),
         bytes.getLong(REPAIRS),
+        bytes.getLong(THROTTLED),
         new Step((int) (bytes.getLong(PAGED_TOTAL + Long.BYTES) & SLOT_OF_STEP), bytes.getLong(PAGED_TOTAL) >>> 32));
   }
 

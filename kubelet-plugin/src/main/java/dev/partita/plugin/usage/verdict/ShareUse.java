@@ -29,15 +29,16 @@ public record ShareUse(
    * @param grantedBytes what it has granted to living processes
    * @param refused allocations that the quota did not allow, since the region was made
    * @param repairs times that the region was found wrong and mended
+   * @param throttledNanos time that launches waited for the core limit, over all threads
    */
-  public record LedgerTotals(long grantedBytes, long refused, long repairs) {
+  public record LedgerTotals(long grantedBytes, long refused, long repairs, long throttledNanos) {
     /** Of a share that nobody has used. */
-    public static final LedgerTotals NONE = new LedgerTotals(0, 0, 0);
+    public static final LedgerTotals NONE = new LedgerTotals(0, 0, 0, 0);
 
     /** The totals of a ledger. */
     static LedgerTotals of(Ledger ledger) {
       return new LedgerTotals(ledger.seats().stream().mapToLong(seat -> seat.slot().heldBytes()).sum(),
-          Math.max(0, ledger.refused()), Math.max(0, ledger.repairs()));
+          Math.max(0, ledger.refused()), Math.max(0, ledger.repairs()), Math.max(0, ledger.throttledNanos()));
     }
   }
 

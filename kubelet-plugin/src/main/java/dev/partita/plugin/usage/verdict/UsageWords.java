@@ -84,7 +84,15 @@ public final class UsageWords {
     data.put(DeviceStatusData.PROCESSES.key(), String.valueOf(figures.processes()));
     figures.coresPercent()
         .ifPresent(percent -> data.put(DeviceStatusData.CORES_USED.key(), String.valueOf(percent)));
+    figures.throttledPercent()
+        .ifPresent(percent -> data.put(DeviceStatusData.THROTTLED_SHARE.key(), String.valueOf(percent)));
     return data;
+  }
+
+  /** Data of what only NVML sees. */
+  public static Map<String, String> withoutLedger(UseFigures figures) {
+    return Map.of(DeviceStatusData.MEMORY_USED.key(), mebibytes(figures.usedBytes()),
+        DeviceStatusData.PROCESSES.key(), String.valueOf(figures.processes()));
   }
 
   private static String mebibytes(long bytes) {

@@ -11,6 +11,8 @@ import java.util.OptionalInt;
  * @param overheadBytes what its quota file says that contexts and modules take
  * @param processes how many use it
  * @param coresPercent of the card's time, what they had since the report before; empty where nobody measures it
+ * @param throttledPercent of the time since the report before, in which launches waited for the core limit, added up
+ *        over threads and 100 at most; empty without a limit, or without a report before
  */
 public record UseFigures(
     long limitBytes,
@@ -18,7 +20,8 @@ public record UseFigures(
     long peakBytes,
     long overheadBytes,
     int processes,
-    OptionalInt coresPercent) {
+    OptionalInt coresPercent,
+    OptionalInt throttledPercent) {
   /** The least change of memory that is news, in bytes; of large shares it is a 32nd of the share. */
   static final long LEAST_MEMORY = 16L << 20;
 
@@ -36,8 +39,12 @@ public record UseFigures(
         || differ(peakBytes, before.peakBytes, memory)
         || differ(overheadBytes, before.overheadBytes, LEAST_MEMORY)
         || processes != before.processes
-        || coresPercent.isPresent() != before.coresPercent.isPresent()
-        || differ(coresPercent.orElse(0), before.coresPercent.orElse(0), CORES);
+        || differ(coresPercent, before.coresPercent)
+        || differ(throttledPercent, before.throttledPercent);
+  }
+
+  private static boolean differ(OptionalInt a, OptionalInt b) {
+    return a.isPresent() != b.isPresent() || differ(a.orElse(0), b.orElse(0), CORES);
   }
 
   private static boolean differ(long a, long b, long least) {

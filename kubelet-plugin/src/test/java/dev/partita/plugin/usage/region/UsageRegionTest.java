@@ -32,7 +32,8 @@ class UsageRegionTest {
   @Test
   void aSlotSaysWhatItsOwnerUsesWithoutTheCreditThatItHolds() {
     byte[] page = new byte[UsageRegion.HEADER_BYTES];
-    ByteBuffer.wrap(page).order(ByteOrder.nativeOrder()).putLong(0, MAGIC).putInt(128, 2).putLong(136, 5);
+    ByteBuffer.wrap(page).order(ByteOrder.nativeOrder()).putLong(0, MAGIC).putInt(128, 2).putLong(136, 5)
+        .putLong(216, 3);
     long account = 3L << 54 | 16_384L << 32 | 70;
     byte[] slots = new byte[2 * UsageRegion.SLOT_BYTES];
     ByteBuffer.wrap(slots)
@@ -45,7 +46,7 @@ class UsageRegionTest {
         .putLong(128, 2 << 2 | 1);
 
     UsageRegion.Header read = UsageRegion.header(page);
-    assertThat(read).isEqualTo(new UsageRegion.Header(true, 2, 5, 0, new UsageRegion.Step(0, 0)));
+    assertThat(read).isEqualTo(new UsageRegion.Header(true, 2, 5, 0, 3, new UsageRegion.Step(0, 0)));
     assertThat(UsageRegion.slots(slots, read.paged()))
         .containsExactly(
             new UsageRegion.Slot(0, 9, 70 * 512, 0, account, 4 * 512, 2 | 3 << 8, 11),
@@ -109,10 +110,10 @@ class UsageRegionTest {
   @Test
   void whatAContainerAddsBehindTheRegionIsCutOff(@TempDir Path folder) throws IOException {
     ByteBuffer region = ByteBuffer.allocate(528_384 + 1_000_000).order(ByteOrder.nativeOrder());
-    region.putLong(0, MAGIC).putLong(136, 7);
+    region.putLong(0, MAGIC).putLong(136, 7).putLong(216, 8);
     Path file = Files.write(folder.resolve("usage"), region.array());
     assertThat(region(file).read(RegionLocks.MOST_NANOS)).as("it counts as ever")
-        .isEqualTo(new Ledger(true, true, true, List.of(), 0, 7, 0));
+        .isEqualTo(new Ledger(true, true, true, List.of(), 0, 7, 0, 8));
     await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> assertThat(file).hasSize(528_384));
     assertThat(region(file).read(RegionLocks.MOST_NANOS).grown()).isFalse();
   }
@@ -122,7 +123,8 @@ class UsageRegionTest {
     ByteBuffer region = ByteBuffer.allocate(528_384).order(ByteOrder.nativeOrder());
     region.putLong(0, MAGIC).putInt(128, -1).putLong(4096, 1).putLong(4096 + 16, 1 << 20).putInt(4096 + 40, 1);
     Path file = Files.write(folder.resolve("usage"), region.array());
-    assertThat(region(file).read(RegionLocks.MOST_NANOS)).isEqualTo(new Ledger(true, true, false, List.of(), 0, 0, 0));
+    assertThat(region(file).read(RegionLocks.MOST_NANOS))
+        .isEqualTo(new Ledger(true, true, false, List.of(), 0, 0, 0, 0));
   }
 
   @Test

@@ -269,7 +269,7 @@ class UsageReckoningTest {
           .add(new Ledger.Seat(process.pid(), seat.slot())));
     }
     Map<ShareRef, Ledger> ledgers = new HashMap<>();
-    seats.forEach((share, all) -> ledgers.put(share, new Ledger(true, true, false, all, 0, 0, 0)));
+    seats.forEach((share, all) -> ledgers.put(share, new Ledger(true, true, false, all, 0, 0, 0, 0)));
     return UsageReckoning.of(List.of(a, b, wide), ledgers, Arrays.asList(processes), book);
   }
 
