@@ -1,6 +1,6 @@
 package dev.partita.cli.whatif;
 
-import static dev.partita.cli.fleet.PaperFleet.GIB;
+import static dev.partita.controller.fleet.PaperFleet.GIB;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -8,8 +8,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.api.Driver;
 import dev.partita.cli.command.CommandRun;
 import dev.partita.cli.command.PaperCluster;
-import dev.partita.cli.fleet.PaperFleet;
 import dev.partita.controller.classes.ClassPlan;
+import dev.partita.controller.fleet.PaperFleet;
 import dev.partita.controller.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.PodBuilder;
