@@ -1,10 +1,9 @@
 package dev.partita.cli.placement;
 
+import dev.partita.cli.output.Terminal;
 import dev.partita.controller.stream.StreamEvents;
 import dev.partita.controller.stream.StreamRun.Answer;
-import java.io.Console;
 import java.io.PrintWriter;
-import java.util.Optional;
 
 /** Shows on a terminal how many pods of a stream have arrived, and how many wait; writes nothing anywhere else. */
 class PodProgress implements StreamEvents {
@@ -13,7 +12,7 @@ class PodProgress implements StreamEvents {
   private final PrintWriter err;
   private final String play;
   private final int pods;
-  private final boolean watched = Optional.ofNullable(System.console()).map(Console::isTerminal).orElse(false);
+  private final boolean watched = Terminal.isProgressSeen();
   private int waiting;
 
   /**

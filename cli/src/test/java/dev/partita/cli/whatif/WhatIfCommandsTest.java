@@ -97,7 +97,13 @@ class WhatIfCommandsTest {
   @Test
   void aRequestIsPlacedUntilItFitsNoMore() throws IOException {
     assertThat(out("simulate", "fits", "--request", "memory=15Gi,cores=10,model=h200"))
-        .startsWith("NODE   PODS\nn      4\n\n4 would fit; then: ").contains("of 15 GiB asked");
+        .isEqualTo(
+            """
+                NODE   PODS
+                n      4
+
+                4 would fit; then: 0 of 2 cards fit: 2 cards on n: 10 GiB free of 15 GiB asked
+                """);
     JsonNode whole = json("simulate", "fits", "--request", "count=2", "-o", "json");
     assertThat(whole.path("pods").asInt()).isZero();
     assertThat(whole.path("whyNoMore").asText()).isNotEmpty();
@@ -105,8 +111,13 @@ class WhatIfCommandsTest {
 
   @Test
   void nodesThatAreAddedOnPaperTakeWaitingPods() throws IOException {
-    assertThat(out("simulate", "add-nodes", "1xH200x1")).containsPattern("team +waits +waits +added-h200-1")
-        .endsWith("1 pods wait; 0 would run as it is, 1 with the added nodes\n");
+    assertThat(out("simulate", "add-nodes", "1xH200x1")).isEqualTo(
+        """
+            NAMESPACE   POD     NOW     WITH-THEM      WHY-NOT
+            team        waits   waits   added-h200-1   -
+
+            1 pods wait; 0 would run as it is, 1 with the added nodes
+            """);
     JsonNode small = json("simulate", "add-nodes", "2xL40Sx8:45Gi", "-o", "json");
     assertThat(small.path("runWithThem").asInt()).as("a card of 45 GiB is too small").isZero();
     assertThat(small.at("/items/0/why").asText()).contains("of 120 GiB asked");

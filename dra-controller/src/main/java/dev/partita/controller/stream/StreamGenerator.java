@@ -1,5 +1,6 @@
 package dev.partita.controller.stream;
 
+import dev.partita.controller.replay.PodSizes;
 import dev.partita.controller.request.PodNeeds;
 import dev.partita.controller.stream.ClusterStream.Among;
 import dev.partita.controller.stream.ClusterStream.Cards;
@@ -20,7 +21,6 @@ import java.util.random.RandomGeneratorFactory;
  */
 public final class StreamGenerator {
   private static final long MIB = 1L << 20;
-  private static final long GIB = 1L << 30;
   private static final int CORES_OF_CARD = 100;
 
   /** Nodes have, in turns, cards of these. */
@@ -39,9 +39,7 @@ public final class StreamGenerator {
           new Weighted(14, new Cards.Whole(1, Among.ALL)),
           new Weighted(6, new Cards.Whole(4, NEAR)));
 
-  private static final PodNeeds OF_SHARE = new PodNeeds(1_000, 4 * GIB);
-  private static final PodNeeds OF_WHOLE = new PodNeeds(8_000, 64 * GIB);
-  private static final PodNeeds OF_NODE = new PodNeeds(128_000, 1024 * GIB);
+  private static final PodSizes SIZES = PodSizes.USUAL;
 
   private record Model(String name, long memory) {}
 
@@ -68,7 +66,7 @@ public final class StreamGenerator {
       Model model = MODELS.get(i % MODELS.size());
       nodes.add(
           new StreamNode("node-%05d".formatted(i), model.name(), shape.gpus(), model.memory(),
-              Math.ceilDiv(shape.gpus(), 2), OF_NODE));
+              Math.ceilDiv(shape.gpus(), 2), SIZES.host()));
     }
     RandomGenerator random = RandomGeneratorFactory.of("L64X128MixRandom").create(shape.seed());
     double seconds = shape.duration().toMillis() / 1000.0;
@@ -110,7 +108,7 @@ public final class StreamGenerator {
   }
 
   private static PodNeeds needs(Cards cards) {
-    PodNeeds each = cards instanceof Cards.Whole ? OF_WHOLE : OF_SHARE;
+    PodNeeds each = cards instanceof Cards.Whole ? SIZES.wholeCard() : SIZES.share();
     return new PodNeeds(each.milliCpu() * cards.count(), each.memory() * cards.count());
   }
 

@@ -1,0 +1,86 @@
+package dev.partita.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.partita.e2e.cluster.Ask;
+import dev.partita.e2e.cluster.Daemons;
+import dev.partita.e2e.cluster.NeedsSteadyController;
+import dev.partita.e2e.cluster.NeedsSteadyPlugins;
+import dev.partita.e2e.cluster.OnBrokenNode;
+import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.PartitaCommand.Outcome;
+import dev.partita.e2e.cluster.PodTraits;
+import dev.partita.e2e.cluster.PodUnderTest;
+import dev.partita.e2e.cluster.RealCluster;
+import dev.partita.e2e.cluster.Workspace;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.StreamSupport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What-if questions about a real cluster, answered as the controller would. */
+@OnRealCluster
+@OnBrokenNode
+@NeedsSteadyController
+@NeedsSteadyPlugins
+class WhatIfIT {
+  private static JsonNode json(RealCluster cluster, String... arguments) {
+    String kubeconfig = cluster.command().run("cluster", "env").out().lines().findFirst().orElseThrow()
+        .replace("export KUBECONFIG=", "");
+    List<String> command = new ArrayList<>(List.of(cluster.home().resolve("partita").toString(), "simulate"));
+    command.addAll(List.of(arguments));
+    command.addAll(List.of("-o", "json"));
+    Outcome outcome = cluster.command().execute(command, Map.of("KUBECONFIG", kubeconfig));
+    assertThat(outcome.status()).as("%s: %s%s", command, outcome.err(), outcome.out()).isZero();
+    try {
+      return new ObjectMapper().readTree(outcome.out());
+    } catch (JsonProcessingException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static JsonNode item(JsonNode document, String field, String value) {
+    return StreamSupport.stream(document.path("items").spliterator(), false)
+        .filter(item -> item.path(field).asText().equals(value)).findFirst()
+        .orElseThrow(() -> new AssertionError(field + " " + value + " is not in " + document));
+  }
+
+  @Test
+  void whatFitsIsWhatTheClaimsLeave(RealCluster cluster, Workspace workspace, @TempDir Path folder) {
+    String node = cluster.brokenNode();
+    new Daemons(cluster.client()).awaitFreeCards(node);
+    int cards =
+        item(json(cluster, "fits", "--from-cluster", "--request", "count=1"), "node", node).path("pods").asInt();
+    PodUnderTest pod = workspace.pod("holder", node, Ask.share("8Gi").cores(25), "exec sleep 600").awaitRunning();
+    pod.claim().awaitAllocated();
+    Path saved = folder.resolve("saved.json");
+    JsonNode live =
+        json(cluster, "fits", "--from-cluster", "--request", "count=1", "--save-snapshot", saved.toString());
+    assertThat(item(live, "node", node).path("pods").asInt()).isEqualTo(cards - 1);
+    assertThat(json(cluster, "fits", "--snapshot", saved.toString(), "--request", "count=1")).isEqualTo(live);
+    assertThat(item(json(cluster, "fits", "--snapshot", saved.toString(), "--request", "cores=80,memory=1Gi"), "node",
+        node).path("pods").asInt()).as("one a card, and none beside the share of 25 %").isEqualTo(cards - 1);
+    pod.deleteAndAwait();
+  }
+
+  @Test
+  void aPodThatNoNodeIsLargeEnoughForWouldRunOnAnAddedOne(RealCluster cluster, Workspace workspace) {
+    PodUnderTest waits =
+        workspace.pod("eight", PodTraits.onNodesWith("kubernetes.io/os", "linux"), Ask.wholeCards(8), "exec sleep 600");
+    workspace.awaitEvent("ResourceClaim", waits.claim().name(), "Unallocatable");
+    JsonNode larger = json(cluster, "add-nodes", "4xH200x8", "--from-cluster");
+    JsonNode pod = StreamSupport.stream(larger.path("items").spliterator(), false)
+        .filter(item -> item.path("namespace").asText().equals(workspace.namespace())).findFirst().orElseThrow();
+    assertThat(pod.path("pod").asText()).isEqualTo("eight");
+    assertThat(pod.path("now").asText()).isEqualTo("waits");
+    assertThat(pod.path("with").asText()).startsWith("added-h200-");
+    assertThat(larger.path("runWithThem").asInt()).isGreaterThan(larger.path("runNow").asInt());
+    assertThat(waits.phase()).as("nothing was done").isEqualTo("Pending");
+  }
+}
