@@ -340,9 +340,11 @@ static void wait_until(struct spinner *one, unsigned int ms, double least, doubl
 /* A busy machine may keep the program from using its share, but not let it have more. */
 static void a_hard_limit_is_never_exceeded(void) {
     cores_stage();
-    struct spinner *spinners[] = {spinner(cores_container("long", 10, "hard", 1), 20 * MS)};
+    const char *container = cores_container("long", 10, "hard", 1);
+    struct spinner *spinners[] = {spinner(container, 20 * MS)};
     wait_ms(500);
     CHECK(measure(spinners[0], 4000) <= 15);
+    CHECK(cores_region(container)->compute.account.throttled_ns > 2000 * MS); /* of 4 s, for nine tenths */
     spinner_kill(spinners[0]);
     spinners_forget();
     spinners[0] = spinner(cores_container("short", 30, "hard", 1), 20 * US);

@@ -121,6 +121,27 @@ class MetricsTest {
   }
 
   @Test
+  void whatLaunchesWaitForACoreLimitIsSeen() throws Exception {
+    try (TestNode node = TestNode.withCards("node-w", "h200x1")) {
+      assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
+      int port = TestNode.freePort();
+      try (KubeletPlugin _ = TestNode.start(settings(node, port, node.root.resolve("none")), client)) {
+        ResourceClaim claim = client.resource(claim("slow", share("node-w", "gpu", 0, "8Gi", "25"))).create();
+        TestContainer container = TestContainer.of(node, claim);
+        try (TestContainer.Running _ = container.spin()) {
+          await().atMost(SOON).until(
+              () -> value(port, "partita_share_throttled_seconds_total{", "claim=\"slow\""), seconds -> seconds > 1);
+        }
+        double waited = value(port, "partita_share_throttled_seconds_total{", "claim=\"slow\"");
+        await().atMost(SOON).until(() -> value(port, "partita_share_processes{", "claim=\"slow\""),
+            processes -> processes == 0);
+        assertThat(value(port, "partita_share_throttled_seconds_total{", "claim=\"slow\""))
+            .as("the ledger of an idle card is not read").isGreaterThanOrEqualTo(waited);
+      }
+    }
+  }
+
+  @Test
   void everyCardTellsOfItselfAndEveryFamilyIsInTheListOfFamilies() throws Exception {
     try (TestNode node = TestNode.withCards("node-o", "h200x1,a100x1")) {
       int port = TestNode.freePort();
