@@ -25,8 +25,9 @@ class MetricsChartTest {
   @Test
   void tokensAreAskedAboutOnlyWhereTokensAreAskedFor() {
     assertThat(reviews(Map.of())).as("two rights of both programs").isEqualTo(4);
-    assertThat(reviews(Map.of("metrics.access", "everybody"))).isZero();
-    assertThat(reviews(Map.of("metrics.enabled", false))).isZero();
+    assertThat(reviews(Map.of("metrics.access", "everybody", "web.enabled", false))).isZero();
+    assertThat(reviews(Map.of("metrics.enabled", false, "web.enabled", false))).isZero();
+    assertThat(reviews(Map.of("metrics.enabled", false))).as("of the controller, for its web page").isEqualTo(2);
   }
 
   @Test
