@@ -4,7 +4,6 @@ import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.connection.ClusterOptions;
 import dev.partita.cli.connection.PartitaNamespaceOption;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -75,7 +74,7 @@ public final class WebCommand implements Callable<Integer> {
       out.println(address);
       out.flush();
       if (!noOpen) {
-        Browser.open(address);
+        Desktop.open(address);
       }
       while (true) {
         pause();
@@ -113,26 +112,6 @@ public final class WebCommand implements Callable<Integer> {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw CommandFailure.failed("interrupted");
-    }
-  }
-
-  /** The desktop's way to open an address. */
-  private static final class Browser {
-    private Browser() {}
-
-    /** Does nothing where there is no desktop: the address was printed. */
-    static void open(String address) {
-      boolean mac = System.getProperty("os.name", "").startsWith("Mac");
-      boolean desktop = System.getenv("DISPLAY") != null || System.getenv("WAYLAND_DISPLAY") != null;
-      if (!mac && !desktop) {
-        return;
-      }
-      try {
-        new ProcessBuilder(mac ? "open" : "xdg-open", address).redirectErrorStream(true)
-            .redirectOutput(ProcessBuilder.Redirect.DISCARD).start();
-      } catch (IOException e) {
-        // there is no such program: the address was printed
-      }
     }
   }
 }

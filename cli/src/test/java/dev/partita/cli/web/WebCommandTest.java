@@ -10,6 +10,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -39,6 +40,13 @@ class WebCommandTest {
     assertThat(WebToken.Account.of("team/viewer")).isEqualTo(new WebToken.Account("team", "viewer"));
     assertThatThrownBy(() -> WebToken.Account.of("viewer")).isInstanceOf(CommandFailure.class)
         .hasMessageContaining("NAMESPACE/NAME");
+  }
+
+  @Test
+  void theBrowserIsHandedAFileThatTheUserAloneCanRead() throws Exception {
+    Path page = Desktop.page(folder, "http://127.0.0.1:1/#token=secret");
+    assertThat(Files.readString(page)).contains("url=http://127.0.0.1:1/#token=secret");
+    assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(page))).isEqualTo("rw-------");
   }
 
   @Test

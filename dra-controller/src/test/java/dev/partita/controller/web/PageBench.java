@@ -8,8 +8,8 @@ import dev.partita.controller.fleet.PaperFleet;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.web.view.ClaimsView;
 import dev.partita.controller.web.view.NodesView;
+import dev.partita.controller.web.view.PaperSight;
 import dev.partita.controller.web.view.Query;
-import dev.partita.controller.web.view.Sight;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,28 +26,6 @@ final class PageBench {
   private static final int ROUNDS = 9;
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  private static final Sight EVERYTHING = new Sight() {
-    @Override
-    public boolean nodes() {
-      return true;
-    }
-
-    @Override
-    public boolean quotas() {
-      return true;
-    }
-
-    @Override
-    public boolean claimsOf(String namespace) {
-      return true;
-    }
-
-    @Override
-    public boolean podsOf(String namespace) {
-      return true;
-    }
-  };
-
   private PageBench() {}
 
   public static void main(String[] arguments) {
@@ -63,12 +41,12 @@ final class PageBench {
     System.out.println("| what | ms, median | bytes |");
     System.out.println("| --- | ---: | ---: |");
     row("count the fleet, once for all viewers", () -> Fleet.of(inventory, nodes, claims).nodes().isEmpty() ? "" : "-");
-    row("a viewer's page of nodes", () -> text(NodesView.of(fleet, Query.of(Map.of()), EVERYTHING)));
+    row("a viewer's page of nodes", () -> text(NodesView.of(fleet, Query.of(Map.of()), PaperSight.EVERYTHING)));
     row("the same, sorted by what is used", () -> text(NodesView.of(fleet, Query.of(Map.of("sort", "used")),
-        EVERYTHING)));
+        PaperSight.EVERYTHING)));
     row("the same, searched for a claim",
-        () -> text(NodesView.of(fleet, Query.of(Map.of("q", "claim-79999")), EVERYTHING)));
-    row("a viewer's page of claims", () -> text(ClaimsView.of(fleet, Query.of(Map.of()), EVERYTHING)));
+        () -> text(NodesView.of(fleet, Query.of(Map.of("q", "claim-79999")), PaperSight.EVERYTHING)));
+    row("a viewer's page of claims", () -> text(ClaimsView.of(fleet, Query.of(Map.of()), PaperSight.EVERYTHING)));
   }
 
   private static void row(String what, Supplier<String> work) {

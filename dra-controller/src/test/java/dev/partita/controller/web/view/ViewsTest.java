@@ -13,45 +13,19 @@ import dev.partita.controller.fleet.WaitingPod;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class ViewsTest {
   private static final long GIB = PaperFleet.GIB;
   private static final Query ALL = Query.of(Map.of());
-  private static final Sight EVERYTHING = seeing("a", "b");
+  private static final Sight EVERYTHING = PaperSight.of("a", "b");
 
   /** Three claims on one card, and a card that is free. */
   private final Fleet fleet =
       Fleet.of(List.of(PaperFleet.node("node-0", 2)),
           List.of(PaperFleet.used(PaperFleet.share("a", "one", "node-0", 0, 20, 10), 5, 6, 7),
               PaperFleet.share("b", "two", "node-0", 0, 30, 20), PaperFleet.share("b", "three", "node-0", 0, 10, 0)));
-
-  private static Sight seeing(String... namespaces) {
-    Set<String> known = Set.of(namespaces);
-    return new Sight() {
-      @Override
-      public boolean nodes() {
-        return true;
-      }
-
-      @Override
-      public boolean quotas() {
-        return true;
-      }
-
-      @Override
-      public boolean claimsOf(String namespace) {
-        return known.contains(namespace);
-      }
-
-      @Override
-      public boolean podsOf(String namespace) {
-        return known.contains(namespace);
-      }
-    };
-  }
 
   private CardRow firstCard(Sight sight) {
     return NodesView.of(fleet, ALL, sight).nodes().rows().getFirst().cards().getFirst();
@@ -69,7 +43,7 @@ class ViewsTest {
 
   @Test
   void whatOthersHaveIsShownAsOneAmountWithoutNames() {
-    CardRow card = firstCard(seeing("a"));
+    CardRow card = firstCard(PaperSight.of("a"));
     assertThat(card.parts()).extracting(Part::kind).containsExactly(Part.Kind.share, Part.Kind.others);
     assertThat(card.parts().getLast()).isEqualTo(Part.nameless(Part.Kind.others, 40 * GIB, 20));
   }
@@ -78,14 +52,14 @@ class ViewsTest {
   void aSearchFindsNodesByClaimsThatTheViewerMaySeeOnly() {
     Query query = Query.of(Map.of("q", "TWO"));
     assertThat(NodesView.of(fleet, query, EVERYTHING).nodes().total()).isEqualTo(1);
-    assertThat(NodesView.of(fleet, query, seeing("a")).nodes().total()).isZero();
-    assertThat(NodesView.of(fleet, query, seeing("a")).totals().cards()).as("of all, whatever is searched")
+    assertThat(NodesView.of(fleet, query, PaperSight.of("a")).nodes().total()).isZero();
+    assertThat(NodesView.of(fleet, query, PaperSight.of("a")).totals().cards()).as("of all, whatever is searched")
         .isEqualTo(2);
   }
 
   @Test
   void claimsAreThoseThatTheViewerMaySee() {
-    assertThat(ClaimsView.of(fleet, ALL, seeing("b")).claims().rows()).extracting(row -> row.part().claim())
+    assertThat(ClaimsView.of(fleet, ALL, PaperSight.of("b")).claims().rows()).extracting(row -> row.part().claim())
         .containsExactly("three", "two");
     assertThat(ClaimsView.of(fleet, Query.of(Map.of("sort", "memory")), EVERYTHING).claims().rows())
         .extracting(row -> row.part().claim()).containsExactly("two", "one", "three");
