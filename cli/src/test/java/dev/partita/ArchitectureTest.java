@@ -22,6 +22,7 @@ class ArchitectureTest {
   private static final JavaClasses PARTITA =
       new ClassFileImporter()
           .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+          .withImportOption(location -> !location.contains("-tests.jar")) // as modules are to each other once packaged
           .importPackages("dev.partita");
 
   private static final String API = "dev.partita.api..";

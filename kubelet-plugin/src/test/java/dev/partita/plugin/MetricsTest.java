@@ -149,6 +149,7 @@ class MetricsTest {
         ResourceClaim claim = client.resource(claim("mine", whole("node-o", "gpu", 0))).create();
         assertThat(node.prepare(claim).getError()).isEmpty();
         await().atMost(SOON).until(() -> value(port, "partita_plugin_prepared_claims ", ""), claims -> claims == 1);
+        assertThat(value(port, "partita_plugin_checkpoint_bytes ", "")).isPositive();
         String text = scrape(port);
         assertThat(value(text, "partita_card_healthy{", "gpu=\"1\"")).isEqualTo(1);
         assertThat(value(text, "partita_card_power_watts{", "gpu=\"1\"")).isPositive();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.cli.Partita;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
@@ -13,7 +14,7 @@ class CompleteCommandTest {
   private static List<String> complete(String... words) {
     StringWriter out = new StringWriter();
     CommandLine line = Partita.commandLine().setOut(new PrintWriter(out, true));
-    List<String> arguments = new java.util.ArrayList<>(List.of("__complete", "--"));
+    List<String> arguments = new ArrayList<>(List.of("__complete", "--"));
     arguments.addAll(List.of(words));
     assertThat(line.execute(arguments.toArray(String[]::new))).isZero();
     return out.toString().lines().toList();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.partita.cli.Partita;
 import dev.partita.cli.command.CommandFailure;
+import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -20,9 +21,9 @@ class WebCommandTest {
 
   @Test
   void aKubeconfigsOwnTokenIsTaken() {
-    assertThat(WebToken.ofKubeconfig(new ConfigBuilder(io.fabric8.kubernetes.client.Config.empty())
+    assertThat(WebToken.ofKubeconfig(new ConfigBuilder(Config.empty())
         .withOauthToken("secret").build()).orElseThrow().token()).isEqualTo("secret");
-    assertThat(WebToken.ofKubeconfig(io.fabric8.kubernetes.client.Config.empty())).isEmpty();
+    assertThat(WebToken.ofKubeconfig(Config.empty())).isEmpty();
   }
 
   @Test

@@ -1,6 +1,7 @@
 package dev.partita.controller.web;
 
 import dev.partita.controller.explain.Answer;
+import dev.partita.controller.explain.PodExplanation;
 import dev.partita.controller.explain.Question;
 import dev.partita.controller.fleet.WaitingPod;
 import dev.partita.controller.watch.ClusterView;
@@ -56,7 +57,7 @@ final class Views {
       String namespace,
       String name,
       @Nullable WaitingPod waiting,
-      @Nullable Object explanation,
+      @Nullable PodExplanation explanation,
       String hint) {}
 
   /**

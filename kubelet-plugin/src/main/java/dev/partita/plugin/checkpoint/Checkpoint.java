@@ -191,6 +191,13 @@ public final class Checkpoint implements AutoCloseable {
     DurableFile.removeLeftovers(folder, "");
   }
 
+  /** Bytes of all its files, those of other versions and those that were set aside included. */
+  public long size() throws IOException {
+    try (Stream<Path> files = Files.list(folder)) {
+      return files.mapToLong(file -> file.toFile().length()).sum(); // 0 for one that is gone meanwhile
+    }
+  }
+
   private static Optional<byte[]> bytes(Path file) throws IOException {
     try {
       return Optional.of(Files.readAllBytes(file));

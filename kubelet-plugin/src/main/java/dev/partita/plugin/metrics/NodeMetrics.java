@@ -39,6 +39,7 @@ import java.util.stream.Stream;
 public final class NodeMetrics implements Source {
   private static final double MILLIS = 1e-3;
   private static final Family CLAIMS = gauge("partita_plugin_prepared_claims", "Claims of which there is a record.");
+  private static final Family CHECKPOINT = gauge("partita_plugin_checkpoint_bytes", "Size of all these records.");
   private static final Family NVML_AGE = gauge("partita_plugin_nvml_reading_age_seconds",
       "How old NVML's figures are: more than a few seconds where the driver does not answer.");
 
@@ -91,7 +92,8 @@ public final class NodeMetrics implements Source {
   /** Every family that is ever told, by whose names it has. */
   public static Map<String, List<Family>> families() {
     Map<String, List<Family>> families = new TreeMap<>();
-    families.put("Partita", Stream.concat(Stream.of(CLAIMS, NVML_AGE), new OwnDialect().families().stream()).toList());
+    families.put("Partita",
+        Stream.concat(Stream.of(CLAIMS, CHECKPOINT, NVML_AGE), new OwnDialect().families().stream()).toList());
     for (OtherNames other : OtherNames.values()) {
       families.put(other.whose(), other.dialect().families());
     }
@@ -102,6 +104,7 @@ public final class NodeMetrics implements Source {
   public void collect(dev.partita.serving.metrics.Samples into) {
     List<PreparedClaim> prepared = prepared();
     into.put(CLAIMS, prepared.size());
+    into.put(CHECKPOINT, checkpointSize());
     if (!(state.inventory().get() instanceof Inventory.Cards cards)) {
       return;
     }
@@ -119,6 +122,14 @@ public final class NodeMetrics implements Source {
       return state.checkpoint().readAll();
     } catch (IOException e) {
       throw new IllegalStateException("the records of prepared claims: " + e, e);
+    }
+  }
+
+  private long checkpointSize() {
+    try {
+      return state.checkpoint().size();
+    } catch (IOException e) {
+      throw new IllegalStateException("the size of the records of prepared claims: " + e, e);
     }
   }
 

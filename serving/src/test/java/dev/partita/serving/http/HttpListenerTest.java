@@ -12,7 +12,9 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.SynchronousQueue;
 import org.junit.jupiter.api.Test;
@@ -59,14 +61,14 @@ class HttpListenerTest {
   @Test
   void theQueryIsDecodedAndIsNoPartOfThePath() throws Exception {
     try (HttpListener listener = listener(
-        asked -> HttpAnswer.text(200, asked.path() + " " + new java.util.TreeMap<>(asked.query())));
+        asked -> HttpAnswer.text(200, asked.path() + " " + new TreeMap<>(asked.query())));
         BufferedReader lines = lines(get(listener, "/nodes?q=a%26b+c&page=2&page=3&bare"))) {
       assertThat(lines.readLine()).isEqualTo("/nodes {page=3, q=a&b c}");
     }
   }
 
   private static HttpAnswer streamed(HttpAnswer.Source source) {
-    return new HttpAnswer(200, HttpAnswer.TEXT, new HttpAnswer.Body.Stream(source), java.util.Map.of());
+    return new HttpAnswer(200, HttpAnswer.TEXT, new HttpAnswer.Body.Stream(source), Map.of());
   }
 
   private static String taken(SynchronousQueue<String> pieces) {

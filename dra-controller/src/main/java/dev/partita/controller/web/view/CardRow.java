@@ -5,6 +5,7 @@ import dev.partita.api.node.GpuHealth;
 import dev.partita.controller.fleet.CardState;
 import dev.partita.controller.fleet.ClaimDevice;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -62,7 +63,7 @@ public record CardRow(
         othersCores += Part.cores(device);
       }
     }
-    parts.sort(java.util.Comparator.comparing(Part::namespace).thenComparing(Part::claim));
+    parts.sort(Comparator.comparing(Part::namespace).thenComparing(Part::claim));
     if (others > 0 || othersCores > 0) {
       parts.add(Part.nameless(Part.Kind.others, others, othersCores));
     }
