@@ -73,6 +73,7 @@ class FaultsUnderLoadIT {
     private final String node;
     private final Random random = new Random(SEED);
     private final Set<String> claims = new HashSet<>(); // UIDs of all that were seen
+    private boolean kubeletWasKilled;
 
     Load(RealCluster cluster, Workspace workspace, String paper) {
       this.cluster = cluster;
@@ -107,6 +108,7 @@ class FaultsUnderLoadIT {
             ? List.of("etcd", "apiserver", "scheduler", "kcm", node + ".containerd", node + ".kubelet")
             : List.of(node + ".kubelet");
         cluster.lab().orElseThrow().restart(daemons.get(random.nextInt(daemons.size())));
+        kubeletWasKilled = true;
         await("the cluster to answer").atMost(Workspace.PATIENCE).ignoreExceptions()
             .until(() -> cluster.files().shell(node, "echo back"), "back"::equals);
       }
@@ -120,6 +122,16 @@ class FaultsUnderLoadIT {
       } catch (IllegalStateException noProcess) {
         System.out.println("faults under load: " + noProcess.getMessage());
       }
+    }
+
+    /** containerd gives up a container whose kubelet is killed while it starts; the pod then has failed for good. */
+    private void awaitRunning(PodUnderTest pod) {
+      if (!kubeletWasKilled) {
+        pod.awaitRunning();
+        return;
+      }
+      await("pod " + pod.name() + " to run, unless its start was given up").atMost(Workspace.PATIENCE)
+          .until(() -> pod.phase().equals("Running") || pod.startFailed());
     }
 
     private PodTraits onPaper() {
@@ -187,7 +199,7 @@ class FaultsUnderLoadIT {
         remember();
         SoldCards.of(workspace.claims()).areSoldOnce();
         served.stream().filter(pod -> isOf(pod, node))
-            .map(pod -> new PodUnderTest(workspace, pod.getMetadata().getName())).forEach(PodUnderTest::awaitRunning);
+            .map(pod -> new PodUnderTest(workspace, pod.getMetadata().getName())).forEach(this::awaitRunning);
         served.forEach(this::delete);
       }
     }

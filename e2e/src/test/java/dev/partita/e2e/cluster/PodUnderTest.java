@@ -52,6 +52,14 @@ public record PodUnderTest(Workspace workspace, String name) {
     return pod == null || pod.getStatus() == null ? "" : String.valueOf(pod.getStatus().getPhase());
   }
 
+  /** Whether the container runtime could not start a container of it, and nobody tries again. */
+  public boolean startFailed() {
+    Pod pod = Objects.requireNonNull(resource().get());
+    return "Failed".equals(phase()) && pod.getStatus().getContainerStatuses().stream()
+        .map(container -> container.getState().getTerminated())
+        .anyMatch(end -> end != null && "StartError".equals(end.getReason()));
+  }
+
   public String uid() {
     return Objects.requireNonNull(resource().get()).getMetadata().getUid();
   }
