@@ -128,7 +128,7 @@ class WebTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"/api/nothing", "/api/claim/default", "/api/claim/../secrets", "/api/claim/UPPER/x", "/other",
-    "/api/nodes/more"})
+    "/api/nodes/more", "/api/claims/more"})
   void whatThereIsNotIsNotFound(String path) {
     assertThat(get(path, "admin").statusCode()).isEqualTo(404);
   }

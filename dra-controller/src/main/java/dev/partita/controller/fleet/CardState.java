@@ -1,5 +1,6 @@
 package dev.partita.controller.fleet;
 
+import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
 import dev.partita.api.node.MigProfile;
 import dev.partita.controller.booking.Account;
@@ -26,6 +27,15 @@ public record CardState(Card card, CardStanding standing, Account sold, List<Cla
       return Math.max(card.sellableMemory(), sold.memory());
     }
     return sold.memory() + sold.instances().stream().mapToLong(this::memoryOf).sum();
+  }
+
+  /** Bytes of the card that a claim has: of a whole card all that shares could have together. */
+  public long memoryOf(ClaimDevice device) {
+    return switch (device.booking().device()) {
+      case DeviceName.Whole _ -> card.sellableMemory();
+      case DeviceName.Shared _ -> device.booking().memory();
+      case DeviceName.Mig mig -> memoryOf(mig.slot());
+    };
   }
 
   private long memoryOf(MigSlot slot) {

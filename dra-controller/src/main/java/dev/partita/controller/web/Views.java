@@ -13,19 +13,22 @@ import dev.partita.controller.web.view.QuotasView;
 import dev.partita.controller.web.view.Query;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Answers a viewer's questions about the cluster, as far as he may see it. */
 final class Views {
   private static final long PATIENCE_SECONDS = 20;
-  private static final String NAME = "[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?";
+  private static final String NAME = "[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?";
+  private static final Pattern OBJECT =
+      Pattern.compile("(?<kind>claim|pod)/(?<namespace>" + NAME + ")/(?<name>" + NAME + ")");
   private static final String LIST_NODES = "list gpunodes.gpu.partita.dev";
 
   private final ClusterView view;
@@ -67,14 +70,11 @@ final class Views {
    */
   Shown of(String path, Query query, Viewer viewer) {
     Viewer.Look look = viewer.look();
-    List<String> words = List.of(path.split("/", -1));
     try {
-      return switch (words.getFirst()) {
-        case "nodes" -> words.size() != 1
-            ? Shown.Not.found("page " + path)
-            : look.nodes()
-                ? shown(NodesView.of(fleet.fleet(), query, look), look)
-                : Shown.Not.allowed(viewer.name(), LIST_NODES);
+      return switch (path) {
+        case "nodes" -> look.nodes()
+            ? shown(NodesView.of(fleet.fleet(), query, look), look)
+            : Shown.Not.allowed(viewer.name(), LIST_NODES);
         case "history" -> look.nodes()
             ? shown(fleet.history(), look)
             : Shown.Not.allowed(viewer.name(), LIST_NODES);
@@ -83,21 +83,23 @@ final class Views {
         case "quotas" -> look.quotas()
             ? shown(QuotasView.of(view.quotas(), query), look)
             : Shown.Not.allowed(viewer.name(), "list gpuquotas.gpu.partita.dev");
-        case "claim" -> isObject(words) ? claim(words.get(1), words.get(2), viewer, look) : missing(path);
-        case "pod" -> isObject(words) ? pod(words.get(1), words.get(2), viewer, look) : missing(path);
-        default -> missing(path);
+        default -> object(path, viewer, look);
       };
     } catch (KubernetesClientException e) {
       return Shown.Not.now("the API server does not say: " + e.getMessage());
     }
   }
 
-  private static Shown missing(String path) {
-    return Shown.Not.found("page " + path);
-  }
-
-  private static boolean isObject(List<String> words) {
-    return words.size() == 3 && words.get(1).matches(NAME) && words.get(2).matches(NAME);
+  private Shown object(String path, Viewer viewer, Viewer.Look look) {
+    Matcher object = OBJECT.matcher(path);
+    if (!object.matches()) {
+      return Shown.Not.found("page " + path);
+    }
+    String namespace = object.group("namespace");
+    String name = object.group("name");
+    return object.group("kind").equals("claim")
+        ? claim(namespace, name, viewer, look)
+        : pod(namespace, name, viewer, look);
   }
 
   private static Shown shown(Object view, Viewer.Look look) {

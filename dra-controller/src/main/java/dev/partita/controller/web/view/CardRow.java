@@ -55,12 +55,13 @@ public record CardRow(
     int othersCores = 0;
     long named = 0;
     for (ClaimDevice device : card.devices()) {
-      named += Part.memory(card, device);
+      long memory = card.memoryOf(device);
+      named += memory;
       if (sight.claimsOf(device.namespace())) {
         parts.add(Part.of(card, device));
       } else {
-        others += Part.memory(card, device);
-        othersCores += Part.cores(device);
+        others += memory;
+        othersCores += device.cores();
       }
     }
     parts.sort(Comparator.comparing(Part::namespace).thenComparing(Part::claim));

@@ -2,7 +2,6 @@ package dev.partita.controller.web.view;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.partita.api.DeviceName;
-import dev.partita.api.node.MigProfile;
 import dev.partita.controller.fleet.CardState;
 import dev.partita.controller.fleet.ClaimDevice;
 import java.util.List;
@@ -47,26 +46,13 @@ public record Part(
   }
 
   static Part of(CardState card, ClaimDevice device) {
-    return new Part(kind(device.booking().device()), device.namespace(), device.claim(), memory(card, device),
-        boxed(device.measured().memoryUsed()), cores(device), boxed(device.measured().coresUsed()), device.users());
+    return new Part(kind(device.booking().device()), device.namespace(), device.claim(), card.memoryOf(device),
+        boxed(device.measured().memoryUsed()), device.cores(), boxed(device.measured().coresUsed()), device.users());
   }
 
   /** Of that kind, without a name. */
   static Part nameless(Kind kind, long memory, int cores) {
     return new Part(kind, "", "", memory, null, cores, null, List.of());
-  }
-
-  /** Bytes that a claim has of a card. */
-  static long memory(CardState card, ClaimDevice device) {
-    return switch (device.booking().device()) {
-      case DeviceName.Whole _ -> card.card().sellableMemory();
-      case DeviceName.Shared _ -> device.booking().memory();
-      case DeviceName.Mig mig -> card.card().gpu().migProfile(mig.slot()).map(MigProfile::memoryBytes).orElse(0L);
-    };
-  }
-
-  static int cores(ClaimDevice device) {
-    return device.booking().device() instanceof DeviceName.Whole ? 100 : device.booking().cores();
   }
 
   static Kind kind(DeviceName device) {

@@ -1,5 +1,6 @@
 package dev.partita.controller.web.view;
 
+import dev.partita.controller.booking.Account;
 import dev.partita.controller.fleet.CardStanding;
 import dev.partita.controller.fleet.CardState;
 import dev.partita.controller.fleet.Fleet;
@@ -31,8 +32,6 @@ public record Totals(
     long cores,
     long coresSold,
     long coresUsed) {
-  private static final int CORES_OF_A_CARD = 100;
-
   /** Adds the cards up. */
   public static Totals of(Fleet fleet) {
     Totals sum = new Totals(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
@@ -53,7 +52,7 @@ public record Totals(
   private Totals plus(CardState card) {
     return new Totals(nodes, nodesReady, cards + 1,
         cardsAvailable + (card.standing() == CardStanding.Available ? 1 : 0), memory + card.card().sellableMemory(),
-        memorySold + card.memorySold(), memoryUsed + card.memoryUsed().orElse(0), cores + CORES_OF_A_CARD,
+        memorySold + card.memorySold(), memoryUsed + card.memoryUsed().orElse(0), cores + Account.CORES,
         coresSold + card.coresSold(), coresUsed + card.coresUsed().orElse(0));
   }
 }
