@@ -28,6 +28,9 @@ public final class DurableFile {
    */
   private static final int MOST_AT_ONCE = 64 << 10;
 
+  /** Outside the heap, so that nothing is copied; nobody writes to it, and slices have positions of their own. */
+  private static final ByteBuffer ZEROS = ByteBuffer.allocateDirect(MOST_AT_ONCE).asReadOnlyBuffer();
+
   private DurableFile() {}
 
   /** Makes renames and removals in a folder survive a power cut. */
@@ -47,25 +50,53 @@ public final class DurableFile {
    */
   public static void write(Path target, byte[] content, Set<PosixFilePermission> permissions, FolderSync sync)
       throws IOException {
-    put(target, content, permissions, true);
+    put(target, bytes(content), permissions, true);
     sync.sync(folderOf(target));
   }
 
   /** The same, but after a power cut the file may have the old content, the new one or none. */
   public static void replace(Path target, byte[] content, Set<PosixFilePermission> permissions) throws IOException {
-    put(target, content, permissions, false);
+    put(target, bytes(content), permissions, false);
   }
 
-  private static void put(Path target, byte[] content, Set<PosixFilePermission> permissions, boolean force)
+  /**
+   * The same with so many bytes of zero, which are written and not left out: the file has its room from then on.
+   *
+   * @param size in bytes
+   */
+  public static void replaceWithZeros(Path target, long size, Set<PosixFilePermission> permissions)
+      throws IOException {
+    put(
+        target,
+        channel -> {
+          for (long from = 0; from < size;) {
+            from += channel.write(ZEROS.slice(0, (int) Math.min(MOST_AT_ONCE, size - from)));
+          }
+        },
+        permissions,
+        false);
+  }
+
+  private interface Content {
+    void writeTo(FileChannel channel) throws IOException;
+  }
+
+  private static Content bytes(byte[] content) {
+    return channel -> {
+      for (int from = 0; from < content.length;) {
+        from += channel.write(ByteBuffer.wrap(content, from, Math.min(MOST_AT_ONCE, content.length - from)));
+      }
+    };
+  }
+
+  private static void put(Path target, Content content, Set<PosixFilePermission> permissions, boolean force)
       throws IOException {
     Path temporary = folderOf(target).resolve("." + target.getFileName() + "." + UUID.randomUUID() + TEMPORARY_SUFFIX);
     FileAttribute<Set<PosixFilePermission>> attribute = PosixFilePermissions.asFileAttribute(permissions);
     try {
       try (FileChannel channel =
           FileChannel.open(temporary, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), attribute)) {
-        for (int from = 0; from < content.length;) {
-          from += channel.write(ByteBuffer.wrap(content, from, Math.min(MOST_AT_ONCE, content.length - from)));
-        }
+        content.writeTo(channel);
         Files.setPosixFilePermissions(temporary, permissions); // the umask has taken some away
         if (force) {
           channel.force(true);

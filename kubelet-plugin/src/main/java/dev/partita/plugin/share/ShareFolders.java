@@ -91,7 +91,7 @@ public record ShareFolders(Path stateRoot, Path runRoot, UsageRegions regions) {
     Path usage = usageFile(claim.uid(), grant.shareKey());
     Files.createDirectories(Objects.requireNonNull(usage.getParent()));
     if (!Files.exists(usage)) {
-      DurableFile.replace(usage, new byte[USAGE_SIZE], SHARED);
+      DurableFile.replaceWithZeros(usage, USAGE_SIZE, SHARED);
       disown(usage);
     } else {
       keepSize(usage);
