@@ -31,8 +31,6 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -295,7 +293,7 @@ public final class ClaimPreparer implements ClaimService {
           }
           reads = new CallReads(api, here.pool()); // what was read before the wait may not be so any more
         }
-        case Prepared prepared -> {
+        case Prepared(PreparedClaim prepared) -> {
           return answer(ref, claim.get(), prepared, call);
         }
       }
@@ -314,12 +312,7 @@ public final class ClaimPreparer implements ClaimService {
     return store.lock().onClaim(ref.uid(), () -> decideAndExecute(ref, claim, cards, reading, view, takeBack));
   }
 
-  private Outcome answer(ClaimRef ref, ResourceClaim claim, Prepared outcome, Call call) throws IOException {
-    PreparedClaim prepared = outcome.claim();
-    if (outcome.again().join().isEmpty()) {
-      release(ref.uid());
-      return new Failed("claim " + ref + " was deleted while it was being prepared");
-    }
+  private Outcome answer(ClaimRef ref, ResourceClaim claim, PreparedClaim prepared, Call call) {
     LOG.info("claim {}: prepared: {}", ref, AllocationDecoder.deviceKeys(prepared.grants()));
     held.isThere(ref.uid());
     call.reports().add(() -> reports.prepared(prepared));
@@ -328,18 +321,7 @@ public final class ClaimPreparer implements ClaimService {
 
   private sealed interface PreparedOrRefused {}
 
-  /**
-   * The claim is prepared.
-   *
-   * @param again the claim as it is read once more
-   */
-  private record Prepared(PreparedClaim claim, Again again) implements PreparedOrRefused {}
-
-  /** A reading of the claim that is under way. */
-  private interface Again {
-    /** Waits for it; throws what it threw. */
-    Optional<ResourceClaim> join();
-  }
+  private record Prepared(PreparedClaim claim) implements PreparedOrRefused {}
 
   private record Refused(String reason) implements PreparedOrRefused {}
 
@@ -401,29 +383,14 @@ public final class ClaimPreparer implements ClaimService {
   }
 
   /**
-   * Completes a preparation, and has the claim read once more meanwhile: if the claim is deleted from now on, kubelet's
-   * release comes after this.
+   * Completes a preparation. The claim is not read once more: one that was deleted meanwhile is no other case than one
+   * that is deleted a moment later. Kubelet releases it with its pod, and the search for leftovers does where kubelet
+   * has forgotten it.
    */
   private Prepared complete(PreparedClaim wanted, ResourceClaim claim) throws IOException {
     store.pods().see(claim);
-    Again again = readAgain(wanted.claim());
     execute(Step.complete(wanted));
-    return new Prepared(wanted, again);
-  }
-
-  private Again readAgain(ClaimRef ref) {
-    FutureTask<Optional<ResourceClaim>> reading = new FutureTask<>(() -> api.claim(ref));
-    Thread.ofVirtual().name("claim-again").start(reading);
-    return () -> {
-      try {
-        return reading.get();
-      } catch (ExecutionException e) {
-        throw e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e.getCause());
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new IllegalStateException("the plugin is stopping", e);
-      }
-    };
+    return new Prepared(wanted);
   }
 
   private Optional<Clash> beginUnlessItClashes(PreparedClaim wanted, Inventory.Cards cards) throws IOException {
