@@ -1,12 +1,7 @@
 package dev.partita.plugin;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.plugin.loop.Loops;
-import io.fabric8.kubernetes.client.Config;
-import io.fabric8.kubernetes.client.ConfigBuilder;
-import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
-import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import dev.partita.plugin.kube.PluginClient;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
@@ -65,7 +60,7 @@ public final class Main implements Callable<Integer> {
     CountDownLatch ended = new CountDownLatch(1);
     CountDownLatch stop = new CountDownLatch(1);
     try (Loops own = new Loops();
-        KubeletPlugin plugin = KubeletPlugin.start(settings.checked(), Main::client)) {
+        KubeletPlugin plugin = KubeletPlugin.start(settings.checked(), PluginClient::make)) {
       HeapTrim.start(own);
       Runtime.getRuntime().addShutdownHook(Thread.ofPlatform().unstarted(() -> stopAndWait(stop, ended)));
       stop.await();
@@ -79,19 +74,6 @@ public final class Main implements Callable<Integer> {
       ended.countDown();
     }
     return CommandLine.ExitCode.OK;
-  }
-
-  /**
-   * Makes the client. It does not repeat calls, since this program does that by its own policy. Nor does it look for
-   * every kind of object that there is, a thousand classes: it is given those that the program uses.
-   */
-  private static KubernetesClient client() {
-    Config config = new ConfigBuilder(Config.autoConfigure(null)).withRequestRetryBackoffLimit(0)
-        .withRequestTimeout(15_000).build();
-    return new KubernetesClientBuilder()
-        .withConfig(config)
-        .withKubernetesSerialization(new KubernetesSerialization(new ObjectMapper(), false))
-        .build();
   }
 
   private static void stopAndWait(CountDownLatch stop, CountDownLatch ended) {
