@@ -115,6 +115,32 @@ class WebIT {
   }
 
   @Test
+  void aQuotaSaysWhichNamespacesHaveWhatOfIt(RealCluster cluster, Workspace workspace) throws Exception {
+    String node = cluster.quietNodes().getLast();
+    Workspace other = workspace.another();
+    workspace.createInCluster(
+        """
+            apiVersion: gpu.partita.dev/v1alpha1
+            kind: GpuQuota
+            metadata: {name: %1$s}
+            spec:
+              namespaceSelector:
+                matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: [%1$s, %2$s]}]
+              limits: [{name: all, guaranteed: {memory: 64Gi}}]
+            """
+            .formatted(workspace.namespace(), other.namespace()));
+    workspace.pod("large", node, Ask.share("12Gi"), "exec sleep 600").awaitRunning();
+    other.pod("small", node, Ask.share("4Gi"), "exec sleep 600").awaitRunning();
+    try (OpenPage open = open(cluster)) {
+      open.show("quotas?q=" + workspace.namespace());
+      open.awaitText("16 GiB of 64 GiB");
+      assertThat(open.page().locator("main ul.plain").innerText().lines())
+          .containsExactly(workspace.namespace() + " 12 GiB", other.namespace() + " 4 GiB");
+      open.assertClean();
+    }
+  }
+
+  @Test
   void aTokenThatNobodyKnowsLeadsToTheFormWithOneLine(RealCluster cluster, @TempDir Path folder) throws Exception {
     Path token = Files.writeString(folder.resolve("token"), "made-up");
     try (OpenPage open = open(cluster, "--token-file", token.toString())) {

@@ -1,6 +1,7 @@
 package dev.partita.controller.quota;
 
 import dev.partita.api.DeviceName;
+import dev.partita.api.quota.Amounts;
 import dev.partita.api.quota.GpuQuotaStatus;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.inventory.Card;
@@ -168,6 +169,35 @@ public final class QuotaLedger {
     Map<String, GpuQuotaStatus> statuses = new TreeMap<>();
     quotas.forEach(quota -> statuses.put(quota.name(), quota.status()));
     return statuses;
+  }
+
+  /**
+   * What one namespace has of a limit.
+   *
+   * @param used in bytes, percent of a card, cards and claims
+   */
+  public record NamespaceUse(String namespace, Amounts used) {}
+
+  /** Which namespaces have something of what a limit counts, by the quota's name and the limit's. */
+  public Map<String, Map<String, List<NamespaceUse>>> namespaces() {
+    Map<String, Map<String, List<NamespaceUse>>> all = new TreeMap<>();
+    for (Quota quota : quotas) {
+      Map<String, List<NamespaceUse>> limits = new TreeMap<>();
+      quota.limits().forEach(counted -> limits.put(counted.limit().name(), namespaces(quota, counted.limit())));
+      all.put(quota.name(), limits);
+    }
+    return all;
+  }
+
+  private List<NamespaceUse> namespaces(Quota quota, Limit limit) {
+    Map<String, Use> uses = new TreeMap<>();
+    for (Entry entry : claims.values()) {
+      if (quota.covers(entry.namespace())) {
+        uses.merge(entry.namespace(), counted(entry.bookings(), limit), Use::plus);
+      }
+    }
+    uses.values().removeIf(Use.NONE::equals);
+    return uses.entrySet().stream().map(use -> new NamespaceUse(use.getKey(), use.getValue().amounts())).toList();
   }
 
   private void add(Entry entry) {

@@ -1,16 +1,21 @@
 package dev.partita.controller.web;
 
+import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.fleet.Fleet;
 import dev.partita.controller.fleet.WaitingPod;
+import dev.partita.controller.quota.QuotaLedger;
+import dev.partita.controller.quota.QuotaWorld;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.web.view.History;
 import dev.partita.controller.web.view.Totals;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,10 +37,9 @@ final class FleetNow implements AutoCloseable {
   private final History history = new History();
   private final ScheduledExecutorService sampling =
       Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("fleet-history").daemon().factory());
-  private @Nullable Fleet fleet;
-  private boolean asked;
-  private long madeAt; // by System.nanoTime
-  private long took;
+  private final NowAndThen<Fleet> fleet = new NowAndThen<>(this::count);
+  private final NowAndThen<Map<String, Map<String, List<QuotaLedger.NamespaceUse>>>> quotaUses =
+      new NowAndThen<>(this::countQuotas);
 
   FleetNow(ClusterView view, InstantSource clock) {
     this.view = view;
@@ -43,31 +47,64 @@ final class FleetNow implements AutoCloseable {
     sampling.execute(this::sample);
   }
 
-  /** The fleet, at most some seconds old. */
-  synchronized Fleet fleet() {
-    asked = true;
-    long begin = System.nanoTime();
-    @Nullable Fleet last = fleet;
-    if (last != null && begin - madeAt < Math.max(FRESH.toNanos(), VIEWERS_PART * took)) {
-      return last;
+  /**
+   * What is counted when somebody asks, and again when the last count is a second old, or ten times as old as it took.
+   */
+  private static final class NowAndThen<T> {
+    private final Supplier<T> count;
+    private @Nullable T last;
+    private boolean asked;
+    private long madeAt; // by System.nanoTime
+    private long took;
+
+    private NowAndThen(Supplier<T> count) {
+      this.count = count;
     }
-    Fleet made = count();
-    fleet = made;
-    madeAt = System.nanoTime();
-    took = madeAt - begin;
-    return made;
+
+    private synchronized T get() {
+      asked = true;
+      long begin = System.nanoTime();
+      @Nullable T known = last;
+      if (known != null && begin - madeAt < Math.max(FRESH.toNanos(), VIEWERS_PART * took)) {
+        return known;
+      }
+      T made = count.get();
+      last = made;
+      madeAt = System.nanoTime();
+      took = madeAt - begin;
+      return made;
+    }
+
+    /** What nobody has looked at since the last time is not kept: a fleet of 5,000 nodes has some 10 MiB. */
+    private synchronized void forgetUnlessAsked() {
+      if (!asked) {
+        last = null;
+      }
+      asked = false;
+    }
+  }
+
+  /** The fleet, at most some seconds old. */
+  Fleet fleet() {
+    return fleet.get();
+  }
+
+  /** What namespaces have of each quota, by the quota's name and the limit's; at most some seconds old. */
+  Map<String, Map<String, List<QuotaLedger.NamespaceUse>>> quotaUses() {
+    return quotaUses.get();
+  }
+
+  private Map<String, Map<String, List<QuotaLedger.NamespaceUse>>> countQuotas() {
+    QuotaLedger ledger = new QuotaLedger();
+    ledger.refresh(QuotaWorld.of(view, view.inventory()));
+    view.claims().forEach(
+        claim -> ledger.put(claim.getMetadata().getUid(), claim.getMetadata().getNamespace(),
+            AllocatedClaim.taken(claim)));
+    return ledger.namespaces();
   }
 
   private Fleet count() {
     return Fleet.of(view.inventory(), view.gpuNodes(), view.claims());
-  }
-
-  /** What nobody has looked at for a minute is not kept: it has some 10 MiB in a cluster of 5,000 nodes. */
-  private synchronized void forgetUnlessAsked() {
-    if (!asked) {
-      fleet = null;
-    }
-    asked = false;
   }
 
   List<WaitingPod> waiting() {
@@ -82,7 +119,8 @@ final class FleetNow implements AutoCloseable {
     long begin = System.nanoTime();
     try {
       history.add(new History.Sample(clock.instant().getEpochSecond(), Totals.of(count()), waiting().size()));
-      forgetUnlessAsked();
+      fleet.forgetUnlessAsked();
+      quotaUses.forgetUnlessAsked();
     } catch (RuntimeException e) {
       LOG.error("the fleet's figures cannot be counted", e);
     }

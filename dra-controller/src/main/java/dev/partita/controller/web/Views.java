@@ -81,7 +81,7 @@ final class Views {
         case "claims" -> shown(ClaimsView.of(fleet.fleet(), query, look), look);
         case "pods" -> shown(PodsView.of(fleet.waiting(), query, look), look);
         case "quotas" -> look.quotas()
-            ? shown(QuotasView.of(view.quotas(), query), look)
+            ? shown(QuotasView.of(view.quotas(), fleet.quotaUses(), query, look), look)
             : Shown.Not.allowed(viewer.name(), "list gpuquotas.gpu.partita.dev");
         default -> object(path, viewer, look);
       };

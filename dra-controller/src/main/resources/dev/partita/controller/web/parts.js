@@ -117,6 +117,12 @@ function pods(view) {
     'No pod that you may see waits for a card.');
 }
 
+function whoHas(limit, amount) {
+  const having = limit.namespaces.filter((row) => row[amount.resource] > 0);
+  return having.length === 0 ? nothing : html`<ul class="plain">${having.map((row) => html`<li>
+    ${row.namespace || html`<span class="dim">others</span>`} ${AMOUNTS[amount.resource](row[amount.resource])}</li>`)}</ul>`;
+}
+
 const AMOUNTS = { memory: bytes, cores: (amount) => `${cards(amount)} cards' cores`, cards: String, claims: String };
 
 function quotas(view) {
@@ -130,14 +136,15 @@ function quotas(view) {
           html`${AMOUNTS[amount.resource](amount.used)} of ${AMOUNTS[amount.resource](most)} ${limit.borrows ? html`<b class="warn">borrows</b>` : nothing}
             <svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label=${percent(amount.used, most)}>
               <rect class="held" x="0" y="0" height="10" width=${part(amount.guaranteed ?? 0, most)}></rect>
-              <rect class="used" x="0" y="5" height="5" width=${part(amount.used, most)}></rect></svg>`]);
+              <rect class="used" x="0" y="5" height="5" width=${part(amount.used, most)}></rect></svg>`,
+          whoHas(limit, amount)]);
       }
     }
     if (quota.problem) {
-      rows.push([quota.name, html`<span class="bad">${quota.problem}</span>`, '', '']);
+      rows.push([quota.name, html`<span class="bad">${quota.problem}</span>`, '', '', '']);
     }
   }
-  return html`${table(['Quota', 'Limit', 'Of', 'Used; what is guaranteed is shaded, the rest is borrowed'], rows, 'There is no GpuQuota.')}`;
+  return html`${table(['Quota', 'Limit', 'Of', 'Used; what is guaranteed is shaded, the rest is borrowed', 'By namespace'], rows, 'There is no GpuQuota.')}`;
 }
 
 function curve(samples, lines) {

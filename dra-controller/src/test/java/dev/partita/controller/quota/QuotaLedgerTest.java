@@ -68,6 +68,24 @@ class QuotaLedgerTest {
   }
 
   @Test
+  void whatEachNamespaceHasOfALimitIsKnown() {
+    quota(limit("all", memory("400Gi")), new GpuQuotaSpec.Limit("a100", List.of("a100"), null, memory("80Gi"),
+        Amounts.UNLIMITED));
+    ledger.put("1", "a-dev", List.of(share("h-0", 0, 16)));
+    ledger.put("2", "a-prod", List.of(share("a-0", 1, 8)));
+    ledger.put("3", "a-prod", List.of(share("h-0", 1, 4)));
+    ledger.put("4", "b", List.of(share("h-0", 1, 32)));
+    assertThat(ledger.namespaces()).containsOnlyKeys("team-a");
+    assertThat(ledger.namespaces().get("team-a")).isEqualTo(Map.of(
+        "all", List.of(use("a-dev", "16Gi", 1), use("a-prod", "12Gi", 2)),
+        "a100", List.of(use("a-prod", "8Gi", 1))));
+  }
+
+  private static QuotaLedger.NamespaceUse use(String namespace, String memory, long shares) {
+    return new QuotaLedger.NamespaceUse(namespace, new Amounts(new Quantity(memory), 0L, shares, shares));
+  }
+
+  @Test
   void aWholeCardCountsWithAllItsMemoryAndCores() {
     quota(limit("", memory("300Gi")));
     ledger.put("1", "a-dev", List.of(new Booking(new CardKey("h-0", 0), DeviceMode.WHOLE, 0, 0)));

@@ -10,6 +10,7 @@ import dev.partita.api.quota.GpuQuotaStatus;
 import dev.partita.controller.fleet.Fleet;
 import dev.partita.controller.fleet.PaperFleet;
 import dev.partita.controller.fleet.WaitingPod;
+import dev.partita.controller.quota.QuotaLedger;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.List;
 import java.util.Map;
@@ -121,6 +122,40 @@ class ViewsTest {
   }
 
   @Test
+  void aQuotaShowsWhichNamespacesHaveMostAndTheOthersTogether() {
+    GpuQuota quota = new GpuQuota();
+    quota.getMetadata().setName("team-a");
+    quota.setSpec(new GpuQuotaSpec(null, List.of(new GpuQuotaSpec.Limit("all", List.of(), null,
+        new Amounts(new Quantity("48Gi"), null, null, null), Amounts.UNLIMITED))));
+    var uses =
+        Map.of("team-a", Map.of("all", List.of(use("a", 2, 10), use("b", 5, 0), use("hidden", 9, 30), use("c", 1, 1))));
+    QuotasView.LimitRow limit =
+        QuotasView.of(List.of(quota), uses, ALL, PaperSight.of("a", "b")).quotas().rows().getFirst().limits()
+            .getFirst();
+    assertThat(limit.namespaces()).containsExactly(
+        new QuotasView.NamespaceRow("b", 5 * GIB, 0, 1, 1), new QuotasView.NamespaceRow("a", 2 * GIB, 10, 1, 1),
+        new QuotasView.NamespaceRow("", 10 * GIB, 31, 2, 2));
+  }
+
+  @Test
+  void aQuotaOfManyNamespacesNamesAFewOfThem() {
+    GpuQuota quota = new GpuQuota();
+    quota.getMetadata().setName("all");
+    quota.setSpec(new GpuQuotaSpec(null, List.of(new GpuQuotaSpec.Limit("", List.of(), null,
+        new Amounts(null, null, null, 100L), Amounts.UNLIMITED))));
+    List<String> names = IntStream.range(0, 30).mapToObj("n%02d"::formatted).toList();
+    var uses = Map.of("all", Map.of("", names.stream().map(name -> use(name, 1, 1)).toList()));
+    QuotasView.LimitRow limit =
+        QuotasView.of(List.of(quota), uses, ALL, PaperSight.of(names.toArray(String[]::new))).quotas().rows().getFirst()
+            .limits().getFirst();
+    assertThat(limit.namespaces()).hasSize(21).last().isEqualTo(new QuotasView.NamespaceRow("", 10 * GIB, 10, 10, 10));
+  }
+
+  private static QuotaLedger.NamespaceUse use(String namespace, long gib, long cores) {
+    return new QuotaLedger.NamespaceUse(namespace, new Amounts(new Quantity(gib + "Gi"), cores, 1L, 1L));
+  }
+
+  @Test
   void aQuotaShowsWhatItNamesAndNothingElse() {
     GpuQuota quota = new GpuQuota();
     quota.getMetadata().setName("team-a");
@@ -128,7 +163,7 @@ class ViewsTest {
         new Amounts(new Quantity("48Gi"), null, 2L, null), new Amounts(null, 150L, null, null)))));
     quota.setStatus(new GpuQuotaStatus(3, null, "",
         List.of(new GpuQuotaStatus.LimitUse("all", new Amounts(new Quantity("50Gi"), 20L, 1L, 7L), true)), ""));
-    QuotasView.Row row = QuotasView.of(List.of(quota), ALL).quotas().rows().getFirst();
+    QuotasView.Row row = QuotasView.of(List.of(quota), Map.of(), ALL, EVERYTHING).quotas().rows().getFirst();
     assertThat(row.namespaces()).isEqualTo(3);
     assertThat(row.limits().getFirst().borrows()).isTrue();
     assertThat(row.limits().getFirst().amounts()).containsExactly(
