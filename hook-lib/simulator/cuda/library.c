@@ -188,6 +188,14 @@ static CUresult open_state(const struct sim_card **cards, int count) {
     return (CUresult)fault;
 }
 
+/* Whether every card that is part of an NVSwitch fabric can be used: else CUDA does not begin. */
+static bool is_fabric_ready(const struct sim_card **cards, int count) {
+    for (int i = 0; i < count; i++)
+        if (cards[i]->signs.fabric != SIM_FABRIC_NONE && cards[i]->signs.fabric != SIM_FABRIC_COMPLETED)
+            return false;
+    return true;
+}
+
 static CUresult initialise(void) {
     const struct sim_card *cards[SIM_MAX_CARDS];
     char root[PATH_MAX];
@@ -204,6 +212,8 @@ static CUresult initialise(void) {
         count = keep_visible(cards, count);
     if (count == 0)
         return CUDA_ERROR_NO_DEVICE;
+    if (!is_fabric_ready(cards, count))
+        return CUDA_ERROR_SYSTEM_NOT_READY;
     result = open_state(cards, count);
     if (result == CUDA_SUCCESS) {
         pthread_atfork(NULL, NULL, in_forked_child);

@@ -19,10 +19,17 @@
 struct sim_signs {
     unsigned ecc_dram, ecc_sram; /* uncorrectable errors since the last reset */
     unsigned rows;               /* enum sim_rows */
-    unsigned fabric;             /* NVML_GPU_FABRIC_STATE_*; 0: the card is part of none */
+    unsigned fabric;             /* enum sim_fabric */
     unsigned brake;              /* enum sim_brake */
     /* errors of all its NVLinks together since the last reset */
     unsigned nvlink_crc_flit, nvlink_crc_data, nvlink_replay, nvlink_recovery;
+};
+enum sim_fabric { /* to SIM_FABRIC_COMPLETED as NVML_GPU_FABRIC_STATE_* */
+                  SIM_FABRIC_NONE,
+                  SIM_FABRIC_NOT_STARTED,
+                  SIM_FABRIC_IN_PROGRESS,
+                  SIM_FABRIC_COMPLETED,
+                  SIM_FABRIC_FAILED /* completed, with an error for this card */
 };
 enum sim_rows { SIM_ROWS_GOOD, SIM_ROWS_PENDING, SIM_ROWS_FAILED };
 enum sim_brake { SIM_BRAKE_NONE, SIM_BRAKE_THERMAL, SIM_BRAKE_POWER };

@@ -111,7 +111,7 @@ static bool choose(unsigned *chosen, const char *const *values, const char *valu
 
 static bool sign_line(struct sim_signs *signs, const char *key, const char *value) {
     static const char *const rows[] = {"good", "pending", "failed", NULL};
-    static const char *const fabric[] = {"none", "not-started", "in-progress", "completed", NULL};
+    static const char *const fabric[] = {"none", "not-started", "in-progress", "completed", "failed", NULL};
     static const char *const brakes[] = {"none", "thermal", "power", NULL};
 
     if (strcmp(key, "row-remapping") == 0)

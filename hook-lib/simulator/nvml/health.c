@@ -56,7 +56,8 @@ nvmlReturn_t nvmlDeviceGetGpuFabricInfo(nvmlDevice_t device, nvmlGpuFabricInfo_t
         return NVML_ERROR_NOT_SUPPORTED;
     if (result == NVML_SUCCESS) {
         memset(fabric, 0, sizeof *fabric);
-        fabric->state = (unsigned char)signs.fabric;
+        fabric->state = (unsigned char)(signs.fabric == SIM_FABRIC_FAILED ? SIM_FABRIC_COMPLETED : signs.fabric);
+        fabric->status = signs.fabric == SIM_FABRIC_FAILED ? NVML_ERROR_UNKNOWN : NVML_SUCCESS;
     }
     return result;
 }

@@ -76,6 +76,16 @@ static void initialisation_and_nvml_can_fail(void) {
     CHECK_EQUAL(NV(nvmlDeviceGetCount_v2)(&count), NVML_SUCCESS);
 }
 
+static void cuda_does_not_begin_before_the_fabric_is_set_up(void) {
+    install_node("h200x1");
+    add_to_node_conf("  fabric not-started\n");
+    CHECK_EQUAL(CU(cuInit)(0), CUDA_ERROR_SYSTEM_NOT_READY);
+    add_to_node_conf("  fabric failed\n");
+    CHECK_EQUAL(CU(cuInit)(0), CUDA_ERROR_SYSTEM_NOT_READY);
+    add_to_node_conf("  fabric completed\n");
+    CHECK_EQUAL(CU(cuInit)(0), CUDA_SUCCESS);
+}
+
 static nvmlDevice_t card(unsigned index) {
     nvmlDevice_t device;
 
@@ -115,4 +125,4 @@ static void xid_errors_are_events_of_the_card(void) {
 
 RUN(TEST(a_function_fails_from_a_call_on_every_nth_time), TEST(a_function_takes_as_long_as_is_ordered),
     TEST(a_fault_may_be_one_processs_own), TEST(initialisation_and_nvml_can_fail),
-    TEST(xid_errors_are_events_of_the_card))
+    TEST(cuda_does_not_begin_before_the_fabric_is_set_up), TEST(xid_errors_are_events_of_the_card))

@@ -116,17 +116,6 @@ static void nvlink_is_where_the_model_has_it(void) {
     CHECK_EQUAL(NV(nvmlDeviceGetNvLinkState)(card(1), 0, &active), NVML_ERROR_NOT_SUPPORTED);
 }
 
-static void add_to_node_conf(const char *lines) {
-    char path[PATH_MAX + 64];
-    FILE *conf;
-
-    snprintf(path, sizeof path, "%s/etc/partita-simulator/node.conf", node_root);
-    conf = fopen(path, "ae");
-    CHECK(conf != NULL);
-    fputs(lines, conf);
-    fclose(conf);
-}
-
 static void a_card_is_well_until_the_node_says_otherwise(void) {
     unsigned long long count, reasons;
     unsigned corrected, uncorrected, pending, failure;
@@ -156,8 +145,14 @@ static void a_card_is_well_until_the_node_says_otherwise(void) {
     CHECK(!pending && failure);
     CHECK_EQUAL(NV(nvmlDeviceGetGpuFabricInfo)(card(0), &fabric), NVML_SUCCESS);
     CHECK_EQUAL(fabric.state, 2);
+    CHECK_EQUAL(fabric.status, NVML_SUCCESS);
     CHECK_EQUAL(NV(nvmlDeviceGetCurrentClocksThrottleReasons)(card(0), &reasons), NVML_SUCCESS);
     CHECK_EQUAL(reasons, nvmlClocksEventReasonHwSlowdown | nvmlClocksThrottleReasonHwPowerBrakeSlowdown);
+
+    add_to_node_conf("  fabric failed\n");
+    CHECK_EQUAL(NV(nvmlDeviceGetGpuFabricInfo)(card(0), &fabric), NVML_SUCCESS);
+    CHECK_EQUAL(fabric.state, 3);
+    CHECK_EQUAL(fabric.status, NVML_ERROR_UNKNOWN);
 }
 
 static void links_have_the_errors_that_the_node_says(void) {

@@ -194,3 +194,14 @@ int run_test(int argc, char **argv, const struct test *tests) {
     fprintf(stderr, "%s: name one test\n", argv[0]);
     return 2;
 }
+
+void add_to_node_conf(const char *lines) {
+    char path[PATH_MAX + 64];
+    FILE *conf;
+
+    snprintf(path, sizeof path, "%s/etc/partita-simulator/node.conf", node_root);
+    conf = fopen(path, "ae");
+    CHECK(conf != NULL);
+    fputs(lines, conf);
+    fclose(conf);
+}

@@ -63,6 +63,9 @@ uint64_t nvml_used(unsigned index);
 __attribute__((noreturn)) void failed(const char *file, int line, const char *what);
 __attribute__((noreturn)) void skip(const char *reason);
 
+/* Lines at the end of node.conf, which are of the card that comes last. */
+void add_to_node_conf(const char *lines);
+
 /* A child that runs `body` with one end of a socket pair; it ends when body returns. */
 struct child {
     pid_t pid;

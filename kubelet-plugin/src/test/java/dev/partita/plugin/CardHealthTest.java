@@ -149,6 +149,8 @@ class CardHealthTest {
       GpuNodeStatus status = api().statusWhen("node-s", s -> "FabricNotReady".equals(lastReason(s)));
       assertThat(status.gpus().getLast().health().message()).contains("802", "nvidia-fabricmanager");
       assertThat(status.gpus().getFirst().health()).isEqualTo(GpuHealth.HEALTHY);
+      Files.writeString(conf, well + "  fabric failed\n");
+      api().statusWhen("node-s", s -> "FabricFailed".equals(lastReason(s)));
       Files.writeString(conf, well + "  row-remapping failed\n");
       api().statusWhen("node-s", s -> "RowRemappingFailed".equals(lastReason(s)));
       Files.writeString(conf, well + "  ecc-sram 1\n");

@@ -23,6 +23,7 @@ public enum DeviceCondition {
     MigModeIsOn,
     NvmlDoesNotAnswer,
     FabricNotReady,
+    FabricFailed,
     RowRemappingFailed,
     UncorrectableEccErrors,
     RowRemappingPending,

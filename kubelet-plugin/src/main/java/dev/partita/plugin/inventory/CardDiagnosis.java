@@ -36,6 +36,11 @@ final class CardDiagnosis {
           CardReason.FabricNotReady,
           "the NVSwitch fabric that it is part of is not set up, so every CUDA program fails with error 802 (system not yet initialized): start nvidia-fabricmanager on the node, in the driver's version (systemctl enable --now nvidia-fabricmanager)");
     }
+    if (signs.fabric() == CardSigns.Fabric.FAILED) {
+      return wrong(
+          CardReason.FabricFailed,
+          "the NVSwitch fabric was set up without it, so CUDA programs fail on it with error 802 (system not yet initialized): see what the fabric manager says of it (journalctl -u nvidia-fabricmanager, nvidia-smi -q), reset the card, and have it looked at if that does not help");
+    }
     if (signs.dramErrors() > 0 || signs.sramErrors() > 0) {
       return wrong(
           CardReason.UncorrectableEccErrors,

@@ -13,6 +13,7 @@ public enum CardReason {
   MigModeIsOn(CardState.UNHEALTHY),
   NvmlDoesNotAnswer(CardState.UNKNOWN),
   FabricNotReady(CardState.UNHEALTHY),
+  FabricFailed(CardState.UNHEALTHY),
   RowRemappingFailed(CardState.UNHEALTHY),
   UncorrectableEccErrors(CardState.UNHEALTHY),
   RowRemappingPending(CardState.DEGRADED),

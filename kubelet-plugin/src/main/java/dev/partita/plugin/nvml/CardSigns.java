@@ -33,7 +33,9 @@ public record CardSigns(long dramErrors, long sramErrors, Rows rows, Fabric fabr
     NONE,
     NOT_STARTED,
     IN_PROGRESS,
-    COMPLETED
+    COMPLETED,
+    /** It was completed with an error: without this card. */
+    FAILED
   }
 
   /** Why the hardware slows a card down. */

@@ -28,6 +28,13 @@ class CardDiagnosisTest {
   }
 
   @Test
+  void aCardThatTheFabricWasSetUpWithoutIsNamedApart() {
+    GpuHealth health = diagnosis.of("a", fabric(CardSigns.Fabric.FAILED), 0).orElseThrow();
+    assertThat(health.reason()).isEqualTo("FabricFailed");
+    assertThat(health.message()).contains("802", "journalctl -u nvidia-fabricmanager");
+  }
+
+  @Test
   void memoryThatCannotBeMendedIsWorseThanMemoryThatAResetMends() {
     assertThat(reason(rows(0, CardSigns.Rows.PENDING))).isEqualTo("RowRemappingPending");
     assertThat(reason(rows(1, CardSigns.Rows.PENDING))).isEqualTo("UncorrectableEccErrors");

@@ -12,6 +12,7 @@ import java.util.Set;
 /** Asks NVML how well a card is; what the card or the driver does not tell is as on one that is well. */
 record NvmlHealth(NvmlCalls nvml, Pointer device) {
   static final int FABRIC_BYTES = 28; // nvmlGpuFabricInfo_t: clusterUuid, status, cliqueId, state
+  static final int FABRIC_STATUS = 16;
   static final int FABRIC_STATE = 24;
   static final int CORRECTED = 0; // NVML_MEMORY_ERROR_TYPE_CORRECTED
   static final int UNCORRECTED = 1; // NVML_MEMORY_ERROR_TYPE_UNCORRECTED
@@ -57,7 +58,8 @@ record NvmlHealth(NvmlCalls nvml, Pointer device) {
     return switch (fabric.getByte(FABRIC_STATE)) { // NVML_GPU_FABRIC_STATE_*
       case 1 -> CardSigns.Fabric.NOT_STARTED;
       case 2 -> CardSigns.Fabric.IN_PROGRESS;
-      case NvmlNvlink.FABRIC_STATE_COMPLETED -> CardSigns.Fabric.COMPLETED;
+      case NvmlNvlink.FABRIC_STATE_COMPLETED ->
+          fabric.getInt(FABRIC_STATUS) == 0 ? CardSigns.Fabric.COMPLETED : CardSigns.Fabric.FAILED;
       default -> CardSigns.Fabric.NONE;
     };
   }

@@ -61,7 +61,7 @@ record NvmlNvlink(NvmlCalls nvml, Pointer device) {
     Memory fabric = NvmlCalls.zeros(NvmlHealth.FABRIC_BYTES);
     if (!nvml.answers(new String[]{"nvmlDeviceGetGpuFabricInfo"}, device, fabric)
         || fabric.getByte(NvmlHealth.FABRIC_STATE) != FABRIC_STATE_COMPLETED
-        || fabric.getInt(16) != 0) {
+        || fabric.getInt(NvmlHealth.FABRIC_STATUS) != 0) {
       return Optional.empty();
     }
     UUID cluster =
