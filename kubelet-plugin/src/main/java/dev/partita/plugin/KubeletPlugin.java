@@ -29,6 +29,7 @@ import dev.partita.plugin.leftover.LibrarySweep;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.metrics.NodeMetrics;
 import dev.partita.plugin.metrics.TimedClaimService;
+import dev.partita.plugin.metadata.MetadataFolders;
 import dev.partita.plugin.mig.MigCards;
 import dev.partita.plugin.mig.PatientMigControl;
 import dev.partita.plugin.nvml.DriverWatch;
@@ -223,7 +224,9 @@ public final class KubeletPlugin implements AutoCloseable {
     Checkpoint checkpoint = opened(new Checkpoint(settings.stateRoot().resolve("claims"), clock));
     ShareFolders folders = new ShareFolders(settings.stateRoot(), settings.runRoot(), opened(new UsageRegions()));
     CdiFolder cdi = new CdiFolder(settings.cdiRoot(), CdiName.KIND.vendor() + "-" + CdiName.KIND.deviceClass());
-    ClaimStore store = new ClaimStore(checkpoint, cdi, folders, new ClaimPods(settings.runRoot()), open.lock());
+    ClaimStore store = new ClaimStore(
+        checkpoint, cdi, folders, new MetadataFolders(settings.runRoot()), new ClaimPods(settings.runRoot()),
+        open.lock());
 
     ApiCalls calls = ApiCalls.standard();
     ClaimReader api = new ClaimReader(client, calls);
@@ -249,11 +252,12 @@ public final class KubeletPlugin implements AutoCloseable {
     ClaimReports reports = opened(new ClaimReports(
         client, calls, settings.nodeName(), clock, card -> inventory.state().flatMap(now -> now.healthOf(card)),
         open.reporting()));
-    ClaimSpec specs = new ClaimSpec(settings.driverRoot(), settings.extraDriverMounts(), folders);
+    ClaimSpec specs = new ClaimSpec(
+        settings.driverRoot(), settings.extraDriverMounts(), folders, store.metadata());
     PatientMigControl cards = opened(new PatientMigControl(reader));
     MigCards mig = new MigCards(cards);
     NodeSteps steps =
-        new NodeSteps(store, open.libraries(), specs, inventory::current, mig, settings.mig());
+        new NodeSteps(here.pool(), store, open.libraries(), specs, inventory::current, mig, settings.mig());
     ClaimPreparer preparer =
         new ClaimPreparer(
             here, api, inventory, () -> node.spec(SPEC_WAIT), store, steps, reports, held);

@@ -115,6 +115,63 @@ class KubeletPluginTest {
   }
 
   @Test
+  void eachDeviceComesWithTheMetadataOfItsOwnRequestsAndUnprepareTakesItBack() throws Exception {
+    try (TestNode node = TestNode.withCards("node-m", "h200x2");
+        KubeletPlugin _ = node.start(client)) {
+      ResourceClaim wanted =
+          claim("pod-0-card-x7k2p", share("node-m", "part/large", 0, "8Gi", "25"), whole("node-m", "all", 1));
+      wanted.getMetadata().setAnnotations(Map.of("resource.kubernetes.io/pod-claim-name", "card"));
+      ResourceClaim claim = api().created(wanted);
+      assertThat(node.prepare(claim).getError()).isEmpty();
+      String inContainer = "/var/run/kubernetes.io/dra-device-attributes/resourceclaimtemplates/card/";
+      CdiSpec spec = spec(node, claim);
+      assertThat(spec.containerEdits().mounts()).noneMatch(mount -> mount.containerPath().startsWith("/var/run"));
+      assertThat(spec.devices()).hasSize(2);
+      for (int i = 0; i < 2; i++) {
+        String request = List.of("part", "all").get(i);
+        assertThat(spec.devices().get(i).containerEdits().mounts())
+            .filteredOn(mount -> mount.containerPath().startsWith("/var/run"))
+            .singleElement()
+            .satisfies(mount -> {
+              assertThat(mount.containerPath()).isEqualTo(inContainer + request);
+              assertThat(mount.options()).contains("ro");
+              assertThat(Path.of(mount.hostPath()).resolve("gpu.partita.dev-metadata.json"))
+                  .isEqualTo(node.metadata(claim, request)).exists();
+            });
+      }
+      assertThat(node.metadata(claim, "part")).content()
+          .contains("\"generation\": 1\n", "\"podClaimName\": \"card\"", "\"name\": \"part/large\"",
+              "\"pool\": \"node-m/gpu\"", "\"int\": 8589934592")
+          .doesNotContain("\"all\"");
+      assertThat(node.metadata(claim, "all")).content().contains("\"string\": \"whole\"");
+
+      byte[] before = Files.readAllBytes(node.metadata(claim, "part"));
+      assertThat(node.prepare(claim).getError()).isEmpty();
+      assertThat(node.metadata(claim, "part")).as("nothing has changed").hasBinaryContent(before);
+      assertThat(node.unprepare(claim)).isEmpty();
+      assertThat(node.root.resolve("run/metadata")).isEmptyDirectory();
+    }
+  }
+
+  @Test
+  void aClaimWhoseNameInThePodWouldLeadElsewhereIsRefused() throws Exception {
+    try (TestNode node = TestNode.withCards("node-n", "t4x1");
+        KubeletPlugin _ = node.start(client)) {
+      for (String name : List.of("../../../etc", "..", "a/b", "A")) {
+        ResourceClaim hostile = claim("hostile", share("node-n", "gpu", 0, "1Gi", ""));
+        hostile.getMetadata().setAnnotations(Map.of("resource.kubernetes.io/pod-claim-name", name));
+        ResourceClaim created = api().created(hostile);
+        assertThat(node.prepare(created).getError())
+            .contains("annotation resource.kubernetes.io/pod-claim-name is not the name of a pod's claim")
+            .contains('"' + name + '"');
+        assertThat(node.record(created)).doesNotExist();
+        assertThat(node.cdiFile(created)).doesNotExist();
+        client.resource(created).delete();
+      }
+    }
+  }
+
+  @Test
   void theClaimsOfAPodArePreparedInOneCallThatReadsThePodOnceAndNumbersTheirCardTogether() throws Exception {
     try (TestNode node = TestNode.withCards("node-p", "h200x1");
         KubeletPlugin _ = node.start(client)) {

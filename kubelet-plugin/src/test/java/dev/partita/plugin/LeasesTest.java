@@ -67,8 +67,9 @@ class LeasesTest {
       }
       try (Holder usage = new Holder(file(node, "run", hostile, "usage"));
           Holder card = new Holder(file(node, "state", hostile, "card"));
-          Holder quota = new Holder(file(node, "state", hostile, "quota"))) {
-        for (Holder holder : List.of(usage, card, quota)) {
+          Holder quota = new Holder(file(node, "state", hostile, "quota"));
+          Holder metadata = new Holder(node.metadata(hostile, "gpu"))) {
+        for (Holder holder : List.of(usage, card, quota, metadata)) {
           assertThat(holder.nextLine()).isEqualTo("held");
         }
         try (KubeletPlugin _ = TestNode.start(settings(node), client);

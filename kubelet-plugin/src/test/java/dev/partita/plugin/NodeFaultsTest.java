@@ -268,7 +268,7 @@ class NodeFaultsTest {
   /** Files whose names have the claim's UID, but for records that were set aside. */
   private static List<String> left(TestNode node, ResourceClaim claim) throws IOException {
     List<String> left = new ArrayList<>();
-    for (String folder : List.of("cdi", "state/claims", "state/shares", "run/shares")) {
+    for (String folder : List.of("cdi", "state/claims", "state/shares", "run/shares", "run/metadata")) {
       Path path = node.root.resolve(folder);
       if (Files.isDirectory(path)) {
         try (Stream<Path> files = Files.list(path)) {

@@ -11,6 +11,8 @@ import static org.awaitility.Awaitility.await;
 import dev.partita.api.node.GpuNodeStatus;
 import dev.partita.api.node.HeldClaim;
 import dev.partita.api.node.HeldDevice;
+import dev.partita.plugin.checkpoint.Checkpoint;
+import dev.partita.plugin.claim.PreparedClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
@@ -18,6 +20,7 @@ import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -75,6 +78,51 @@ class PluginStateTest {
         await()
             .atMost(Duration.ofSeconds(20))
             .until(() -> !Files.exists(node.record(claim)) && !Files.exists(node.cdiFile(claim)));
+      }
+    }
+  }
+
+  @Test
+  void deviceMetadataThatWasWipedIsMadeAnewAndWhatAClaimThatIsReleasedHasLeftGoes() throws Exception {
+    try (TestNode node = TestNode.withCards("node-y", "t4x1")) {
+      ResourceClaim claim = api().created(claim("wiped", share("node-y", "gpu", 0, "1Gi", "")));
+      ResourceClaim released = api().created(claim("left", share("node-y", "gpu", 0, "1Gi", "")));
+      Files.createDirectories(node.metadata(released, "gpu"));
+      try (KubeletPlugin _ = TestNode.start(node.settings("--sweep-period=0.1"), client)) {
+        assertThat(node.prepare(claim).getError()).isEmpty();
+        Files.delete(node.metadata(claim, "gpu"));
+        await().atMost(Duration.ofSeconds(20))
+            .until(() -> Files.exists(node.metadata(claim, "gpu"))
+                && !Files.exists(node.root.resolve("run/metadata/" + released.getMetadata().getUid())));
+        assertThat(node.prepare(released).getError()).isEmpty();
+        assertThat(node.metadata(released, "gpu")).exists();
+      }
+    }
+  }
+
+  /** As a plugin of an earlier version leaves it. */
+  @Test
+  void aClaimThatWasPreparedWithoutDeviceMetadataGetsItOnceKubeletHasItPreparedAgain() throws Exception {
+    try (TestNode node = TestNode.withCards("node-z", "t4x1")) {
+      ResourceClaim claim = api().created(claim("earlier", share("node-z", "gpu", 0, "1Gi", "")));
+      try (KubeletPlugin _ = node.start(client)) {
+        assertThat(node.prepare(claim).getError()).isEmpty();
+      }
+      try (Checkpoint records = new Checkpoint(node.root.resolve("state/claims"), Clock.systemUTC())) {
+        PreparedClaim now = records.read(claim.getMetadata().getUid()).orElseThrow();
+        records.write(
+            new PreparedClaim(now.claim(), now.phase(), now.bootId(), now.grants(), now.env(), now.mixed()));
+      }
+      TestFolder.delete(node.root.resolve("run/metadata"));
+      Files.delete(node.cdiFile(claim));
+      try (KubeletPlugin _ = TestNode.start(node.settings("--sweep-period=0.1"), client)) {
+        await().atMost(Duration.ofSeconds(20)).until(() -> Files.exists(node.cdiFile(claim)));
+        assertThat(node.metadata(claim, "gpu")).as("its name in the pod is not known").doesNotExist();
+        assertThat(node.prepare(claim).getError()).isEmpty();
+        assertThat(node.metadata(claim, "gpu")).exists();
+        assertThat(node.cdiFile(claim)).content().contains("resourceclaims/earlier/gpu");
+        assertThat(node.unprepare(claim)).isEmpty();
+        assertThat(node.root.resolve("run/metadata")).isEmptyDirectory();
       }
     }
   }

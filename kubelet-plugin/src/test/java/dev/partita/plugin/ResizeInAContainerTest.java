@@ -70,6 +70,27 @@ class ResizeInAContainerTest {
     }
   }
 
+  @Test
+  void aContainerThatRunsReadsItsNewSizeInItsDeviceMetadata() throws Exception {
+    try (TestNode node = TestNode.withCards("node-r", "h200x1")) {
+      assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
+      try (KubeletPlugin _ = TestNode.start(settings(node), client)) {
+        ResourceClaim claim = client.resource(claim("c", share("node-r", "gpu/large", 0, "8Gi", "25"))).create();
+        TestContainer container = TestContainer.of(node, claim);
+        String file = "/var/run/kubernetes.io/dra-device-attributes/resourceclaims/c/gpu/gpu.partita.dev-metadata.json";
+        try (TestContainer.Running program = container.shell(
+            "tr -d \"\\n \" <" + file + "; echo; while ! grep -q 12884901888 " + file
+                + "; do sleep 0.01; done; tr -d \"\\n \" <" + file + "; echo")) {
+          assertThat(program.firstLine()).contains("\"generation\":1}", "\"name\":\"gpu/large\"",
+              "\"coreLimit\":{\"int\":25}", "\"memoryLimit\":{\"int\":8589934592}");
+          grant(claim, new ShareSize(12 * GIB, 40));
+          assertThat(program.nextLine()).contains("\"generation\":2}", "\"coreLimit\":{\"int\":40}",
+              "\"memoryLimit\":{\"int\":12884901888}");
+        }
+      }
+    }
+  }
+
   /** Whatever else this machine does meanwhile is in the figures, so that they are printed, and held to little. */
   @Test
   void aProgramThatRunsHasALargerSizeAsSoonAsItIsWritten() throws Exception {

@@ -125,6 +125,11 @@ record TestContainer(Path folder, ContainerEdits edits, List<String> image) {
     return running("/partita-probe alloc " + bytes + " --every 0.001");
   }
 
+  /** Starts a shell that runs some commands, whose first line has been read. */
+  Running shell(String commands) throws IOException {
+    return running("sh -c '" + commands + "'");
+  }
+
   /** Starts a probe that keeps the card busy until it is closed. */
   Running spin() throws IOException {
     return running("sh -c 'echo spins; exec /partita-probe spin 3600'");
@@ -201,9 +206,10 @@ record TestContainer(Path folder, ContainerEdits edits, List<String> image) {
   }
 
   private static void bind(StringBuilder script, String from, String to) {
-    script.append("mkdir -p root").append(Path.of(to).getParent()).append('\n');
-    script.append("if [ -d ").append(from).append(" ]; then mkdir -p root").append(to);
-    script.append("; else [ -e root").append(to).append(" ] || touch root").append(to).append("; fi\n");
-    script.append("mount --bind ").append(from).append(" root").append(to).append('\n');
+    // in the image /var/run is a link, which leads elsewhere in the container than here
+    script.append("to=root$(chroot root realpath -m ").append(to).append(")\n");
+    script.append("mkdir -p $(dirname $to)\n");
+    script.append("if [ -d ").append(from).append(" ]; then mkdir -p $to; else [ -e $to ] || touch $to; fi\n");
+    script.append("mount --bind ").append(from).append(" $to\n");
   }
 }

@@ -181,6 +181,12 @@ final class TestNode implements AutoCloseable {
     return root.resolve("state/shares").resolve(claim.getMetadata().getUid()).resolve(key).resolve("quota");
   }
 
+  /** The device metadata of a request of the claim. */
+  Path metadata(ResourceClaim claim, String request) {
+    return root.resolve("run/metadata/" + claim.getMetadata().getUid() + "/mounted/" + request
+        + "/gpu.partita.dev-metadata.json");
+  }
+
   /** The error of the call, empty if there is none. */
   String unprepare(ResourceClaim claim) {
     return unprepare(draSocket(), claim);

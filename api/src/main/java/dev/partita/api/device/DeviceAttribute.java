@@ -10,6 +10,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -42,10 +44,10 @@ public enum DeviceAttribute {
       "cudaComputeCapability", Scope.KIND, device -> version(device.gpu().cudaComputeCapability())),
 
   /** Semantic version, such as 580.95.5. */
-  DRIVER_VERSION("driverVersion", Scope.KIND, device -> version(device.node().driverVersion())),
+  DRIVER_VERSION("driverVersion", Scope.KIND, device -> version(device.driverVersion())),
 
   /** Semantic version, such as 13.0.0. */
-  CUDA_DRIVER_VERSION("cudaDriverVersion", Scope.KIND, device -> version(device.node().cudaDriverVersion())),
+  CUDA_DRIVER_VERSION("cudaDriverVersion", Scope.KIND, device -> version(device.cudaDriverVersion())),
   INDEX("index", Scope.POSITION, device -> number(device.gpu().index())),
   MINOR("minor", Scope.POSITION, device -> number(device.gpu().minor())),
   PCI_BUS_ID("pciBusID", Scope.CARD, device -> text(device.gpu().pciBusId())),
@@ -80,10 +82,22 @@ public enum DeviceAttribute {
   /**
    * What attributes are read of: a card in one of the ways in which it is offered.
    *
-   * @param node what the card's node reports
+   * @param driverVersion as in {@link GpuNodeStatus}
+   * @param cudaDriverVersion as in {@link GpuNodeStatus}
    * @param profile of a MIG instance; empty for anything else
    */
-  public record Source(GpuNodeStatus node, Gpu gpu, DeviceName name, Optional<MigProfile> profile) {
+  public record Source(
+      @Nullable String driverVersion,
+      @Nullable String cudaDriverVersion,
+      Gpu gpu,
+      DeviceName name,
+      Optional<MigProfile> profile) {
+
+    /** A card as its node reports it. */
+    public Source(GpuNodeStatus node, Gpu gpu, DeviceName name, Optional<MigProfile> profile) {
+      this(node.driverVersion(), node.cudaDriverVersion(), gpu, name, profile);
+    }
+
     DeviceMode mode() {
       return name.mode();
     }
@@ -125,6 +139,15 @@ public enum DeviceAttribute {
   /** Its value of a device; empty where that has none. */
   public Optional<AttributeValue> read(Source device) {
     return reader.apply(device);
+  }
+
+  /** All attributes that a device has, by key. */
+  public static SortedMap<String, AttributeValue> allOf(Source device) {
+    SortedMap<String, AttributeValue> values = new TreeMap<>();
+    for (DeviceAttribute attribute : values()) {
+      attribute.read(device).ifPresent(value -> values.put(attribute.key, value));
+    }
+    return values;
   }
 
   /** All attributes of these scopes. */

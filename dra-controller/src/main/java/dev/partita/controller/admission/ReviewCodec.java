@@ -8,12 +8,12 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.partita.api.DnsName;
 import dev.partita.api.config.FieldError;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.List;
-import java.util.regex.Pattern;
 
 /**
  * Reads and writes AdmissionReviews of admission.k8s.io/v1 as JSON. Anybody in the cluster can send some, so they are
@@ -24,9 +24,6 @@ final class ReviewCodec {
   private static final String KIND = "AdmissionReview";
 
   private static final int MAX_UID = 253;
-
-  /** A namespace's name is a DNS label (RFC 1123). */
-  private static final Pattern NAMESPACE = Pattern.compile("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?");
 
   // No object of a cluster comes near to these.
   private static final int MAX_DEPTH = 200;
@@ -88,7 +85,7 @@ final class ReviewCodec {
       throw new BadReviewException("request.uid must be there, and have at most " + MAX_UID + " characters");
     }
     String namespace = request.path("namespace").asText();
-    if (!namespace.isEmpty() && !NAMESPACE.matcher(namespace).matches()) {
+    if (!namespace.isEmpty() && !DnsName.isLabel(namespace)) {
       // it becomes part of paths
       throw new BadReviewException("request.namespace must be empty or the name of a namespace");
     }

@@ -182,9 +182,7 @@ final class HostReader {
       Map<String, Capacity> capacities,
       List<Device.Taint> taints) {
     SortedMap<String, AttributeValue> values = new TreeMap<>();
-    for (DeviceAttribute attribute : DeviceAttribute.values()) {
-      attribute.read(source).ifPresent(value -> values.put(attribute.key(), shared.one(value)));
-    }
+    DeviceAttribute.allOf(source).forEach((key, value) -> values.put(key, shared.one(value)));
     return new Device(
         source.name(),
         card,

@@ -20,6 +20,7 @@ import dev.partita.plugin.claim.AdminAccess;
 import dev.partita.plugin.claim.CardIdentity;
 import dev.partita.plugin.claim.CardUse;
 import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.MetadataNames;
 import dev.partita.plugin.claim.MigInstance;
 import dev.partita.plugin.claim.WholeCard;
 import dev.partita.plugin.inventory.Inventory;
@@ -48,8 +49,13 @@ public final class AllocationDecoder {
   /** Outcome of the reading. */
   public sealed interface Outcome {}
 
-  /** The devices to prepare; empty if the claim has none of this node's. */
-  public record Granted(List<Grant> grants) implements Outcome {
+  /**
+   * The claim can be prepared.
+   *
+   * @param grants the devices to prepare; empty if the claim has none of this node's
+   * @param names by which its device metadata goes
+   */
+  public record Granted(List<Grant> grants, MetadataNames names) implements Outcome {
     public Granted {
       grants = List.copyOf(grants);
     }
@@ -84,7 +90,10 @@ public final class AllocationDecoder {
         grants.merge(one.grant().shareKey(), one.grant(), AllocationDecoder::join);
       }
     }
-    return new Granted(List.copyOf(grants.values()));
+    return switch (NamesDecoder.read(claim, orEmpty(allocation.getDevices().getResults()))) {
+      case NamesDecoder.Named(MetadataNames names) -> new Granted(List.copyOf(grants.values()), names);
+      case NamesDecoder.Refused(String why) -> new Refused(why);
+    };
   }
 
   /**

@@ -14,6 +14,7 @@ import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.ExclusiveShare;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.HookedShare;
+import dev.partita.plugin.claim.MetadataNames;
 import dev.partita.plugin.claim.MigInstance;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.Share;
@@ -157,7 +158,8 @@ final class ClaimRecord {
       String bootId,
       List<GrantJson> grants,
       Map<String, List<String>> env,
-      boolean mixed) {
+      boolean mixed,
+      @Nullable NamesJson metadata) {
 
     static ClaimJson of(PreparedClaim claim) {
       return new ClaimJson(
@@ -168,13 +170,31 @@ final class ClaimRecord {
           claim.bootId(),
           claim.grants().stream().map(GrantJson::of).toList(),
           claim.env(),
-          claim.mixed());
+          claim.mixed(),
+          claim.names().map(NamesJson::of).orElse(null));
     }
 
     PreparedClaim toClaim() {
       return new PreparedClaim(
           new ClaimRef(namespace, name, uid), phase, bootId, grants.stream().map(GrantJson::toGrant).toList(), env,
-          mixed);
+          mixed, Optional.ofNullable(metadata).map(NamesJson::toNames));
+    }
+  }
+
+  @JsonInclude(JsonInclude.Include.NON_EMPTY)
+  private record NamesJson(
+      @Nullable String podClaimName,
+      @Nullable Map<String, String> alternatives,
+      @Nullable Set<String> ofSeveralDrivers) {
+
+    static NamesJson of(MetadataNames names) {
+      return new NamesJson(names.podClaimName().orElse(null), names.alternatives(), names.ofSeveralDrivers());
+    }
+
+    MetadataNames toNames() {
+      return new MetadataNames(
+          Optional.ofNullable(podClaimName), Objects.requireNonNullElse(alternatives, Map.of()),
+          Objects.requireNonNullElse(ofSeveralDrivers, Set.of()));
     }
   }
 

@@ -3,6 +3,7 @@ package dev.partita.plugin.claim;
 import dev.partita.api.node.HeldDevice;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /**
  * How a claim uses a card on this node. For every {@link dev.partita.api.sharing.SharingStrategy} there is one class
@@ -42,6 +43,11 @@ public sealed interface CardUse permits HookedShare, ExclusiveShare, WholeCard, 
   /** Device memory that containers have, in bytes: a share's, or else all of the card's. */
   default long memoryBytes(CardIdentity card) {
     return share().map(Share::memoryBytes).orElse(card.memoryBytes());
+  }
+
+  /** Percent of the card's time that containers are held to; empty if they are not held to any. */
+  default OptionalInt coreLimit() {
+    return share().filter(Share::limitsCores).map(share -> OptionalInt.of(share.cores())).orElse(OptionalInt.empty());
   }
 
   /**

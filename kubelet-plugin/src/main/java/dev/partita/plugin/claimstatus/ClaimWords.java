@@ -10,6 +10,7 @@ import dev.partita.plugin.claim.Share;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
@@ -37,9 +38,8 @@ final class ClaimWords {
     data.put(DeviceStatusData.CDI_DEVICE.key(), CdiName.idOf(claim, grant));
     grant.mig().ifPresent(mig -> data.put(DeviceStatusData.MIG_PROFILE.key(), mig.profile()));
     data.put(DeviceStatusData.MEMORY_LIMIT.key(), Bytes.quantity(grant.use().memoryBytes(grant.card())).toString());
-    data.put(
-        DeviceStatusData.CORE_LIMIT.key(),
-        grant.share().filter(Share::limitsCores).map(s -> String.valueOf(s.cores())).orElse("none"));
+    OptionalInt cores = grant.use().coreLimit();
+    data.put(DeviceStatusData.CORE_LIMIT.key(), cores.isPresent() ? String.valueOf(cores.getAsInt()) : "none");
     guarantee(grant).ifPresent(size -> data.put(DeviceStatusData.GUARANTEE.key(), size.toString()));
     grant.share().flatMap(Share::resized)
         .ifPresent(size -> data.put(DeviceStatusData.SIZE_IN_FORCE.key(), size.toString()));

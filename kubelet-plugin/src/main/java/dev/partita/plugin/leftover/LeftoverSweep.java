@@ -139,8 +139,24 @@ public final class LeftoverSweep {
     }
     goneSince.keySet().retainAll(there);
     holdings.retain(there);
+    removeLoneMetadata(there);
     specs.look();
     libraries.sweep();
+  }
+
+  /**
+   * Removes device metadata of claims that have nothing else here: it says nothing of what is used, so nobody needs to
+   * be asked. A plugin that wrote none has released the claim.
+   *
+   * @param judged claims that were looked at
+   */
+  private void removeLoneMetadata(Set<String> judged) throws IOException {
+    Set<String> alone = store.metadata().uids();
+    alone.removeAll(judged);
+    store.checkpoint().foreign().forEach(record -> alone.remove(record.uid()));
+    for (String uid : alone) {
+      preparer.releaseIfStill(uid, Optional.empty()); // one that is prepared since has a record
+    }
   }
 
   private void settle(String uid, Optional<PreparedClaim> record, Optional<ClaimRef> neededBy) {

@@ -64,14 +64,15 @@ public final class SpecRenewal {
 
   private void renewIfStale(PreparedClaim record, DriverFiles driver) throws IOException {
     String id = record.claim().uid();
-    if (hasRegions(record) && spec(id).map(spec -> names(spec, driver)).orElse(false)) {
+    if (hasRegions(record) && store.metadata().hasAll(record)
+        && spec(id).map(spec -> names(spec, driver)).orElse(false)) {
       return;
     }
     try {
       Optional<String> problem = preparer.renew(record);
       if (problem.isEmpty()) {
         LOG.info(
-            "claim {}: its CDI spec or a usage region was missing, or the spec named the files of another driver; all has been written anew for driver {}",
+            "claim {}: its CDI spec, a usage region or its device metadata was missing, or the spec named the files of another driver; all has been written anew for driver {}",
             record.claim(), driver.version());
       } else {
         LOG.warn(

@@ -360,7 +360,8 @@ public final class ClaimPreparer implements ClaimService {
     if (reading instanceof AllocationDecoder.Refused refused) {
       return new Refused(refused.reason());
     }
-    List<Grant> grants = ((AllocationDecoder.Granted) reading).grants();
+    AllocationDecoder.Granted granted = (AllocationDecoder.Granted) reading;
+    List<Grant> grants = granted.grants();
     if (grants.isEmpty()) {
       return new Refused("claim " + ref + " has no device of pool " + here.pool() + " allocated");
     }
@@ -368,7 +369,8 @@ public final class ClaimPreparer implements ClaimService {
     if (lost.isPresent()) {
       return new Refused(lost.get());
     }
-    PreparedClaim wanted = new PreparedClaim(ref, Phase.COMPLETED, here.bootId(), grants, view.env(), view.mixed());
+    PreparedClaim wanted = new PreparedClaim(
+        ref, Phase.COMPLETED, here.bootId(), grants, view.env(), view.mixed(), Optional.of(granted.names()));
     try {
       Optional<Clash> clash = store.lock().onCards(cardsOf(grants), () -> beginUnlessItClashes(wanted, cards));
       if (clash.isPresent()) {
@@ -410,10 +412,11 @@ public final class ClaimPreparer implements ClaimService {
       AllocationDecoder.Outcome reading,
       ContainerView view) {
     PreparedClaim present = onPresentNodes(earlier, cards);
-    boolean seen = reading instanceof AllocationDecoder.Granted;
-    return new PreparedClaim(
-        earlier.claim(), Phase.COMPLETED, here.bootId(), present.grants(), seen ? view.env() : earlier.env(),
-        seen ? view.mixed() : earlier.mixed());
+    return reading instanceof AllocationDecoder.Granted granted
+        ? new PreparedClaim(
+            earlier.claim(), Phase.COMPLETED, here.bootId(), present.grants(), view.env(), view.mixed(),
+            Optional.of(granted.names()))
+        : present.in(Phase.COMPLETED).under(here.bootId());
   }
 
   /** The same grants on the cards' present device nodes: a reboot or a reload of the driver may renumber them. */
@@ -428,8 +431,7 @@ public final class ClaimPreparer implements ClaimService {
                     cards.byUuid(grant.card().uuid()).map(CardIdentity::of).orElse(grant.card()),
                     grant.use()))
             .toList();
-    return new PreparedClaim(earlier.claim(), earlier.phase(), earlier.bootId(), grants, earlier.env(),
-        earlier.mixed());
+    return earlier.with(grants);
   }
 
   /**

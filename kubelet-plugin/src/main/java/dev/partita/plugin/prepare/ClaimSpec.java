@@ -12,6 +12,7 @@ import dev.partita.cdi.driver.DriverRoot;
 import dev.partita.plugin.claim.CdiName;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.metadata.MetadataFolders;
 import dev.partita.plugin.nvml.MigControl.GpuInstance;
 import dev.partita.plugin.share.HookLibraries;
 import dev.partita.plugin.share.ShareFolders;
@@ -30,8 +31,13 @@ import java.util.stream.Stream;
  * @param root where the driver is
  * @param extraMounts what containers need of the driver root besides
  * @param folders where shares are
+ * @param metadata where device metadata is
  */
-public record ClaimSpec(DriverRoot root, List<ExtraDriverMount> extraMounts, ShareFolders folders) {
+public record ClaimSpec(
+    DriverRoot root,
+    List<ExtraDriverMount> extraMounts,
+    ShareFolders folders,
+    MetadataFolders metadata) {
   /** Annotation of a CDI spec: the claim's {@code namespace/name}. */
   public static final String CLAIM_ANNOTATION = CdiName.CLAIM_ANNOTATION;
 
@@ -69,7 +75,8 @@ public record ClaimSpec(DriverRoot root, List<ExtraDriverMount> extraMounts, Sha
       ContainerEdits card = ContainerEdits.of(List.of(), nodes, List.of());
       ContainerEdits doors = shadowed ? shadowDoors(driver, libraries).then(hook.cover()) : ownDoors(driver);
       ContainerEdits share = grant.share().isPresent() ? shareEdits(claim, grant) : ContainerEdits.NONE;
-      devices.add(new CdiDevice(CdiName.of(claim.claim(), grant), card.then(doors).then(share)));
+      ContainerEdits told = ContainerEdits.of(List.of(), List.of(), metadata.mounts(claim, grant));
+      devices.add(new CdiDevice(CdiName.of(claim.claim(), grant), card.then(doors).then(share).then(told)));
     }
     return CdiSpec.of(CdiName.KIND, Map.of(CLAIM_ANNOTATION, claim.claim().qualifiedName()), devices,
         common(driver).then(hook.place(names(driver))));

@@ -5,6 +5,7 @@ import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.MigInstance;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.inventory.Inventory;
+import dev.partita.plugin.metadata.DeviceMetadata;
 import dev.partita.plugin.mig.MigCards;
 import dev.partita.plugin.nvml.MigControl.GpuInstance;
 import dev.partita.plugin.share.HookLibraries;
@@ -22,12 +23,14 @@ import java.util.function.Supplier;
 /**
  * Carries out steps on this node's files.
  *
+ * @param pool of this node's devices
  * @param inventory where the driver's files are
  * @param mig where MIG instances are made and ended
  * @param mayCut whether cards may be cut into MIG instances: then those that are not needed go when a card is used as a
  *        whole or shared
  */
 public record NodeSteps(
+    String pool,
     ClaimStore store,
     HookLibraries libraries,
     ClaimSpec specs,
@@ -45,19 +48,31 @@ public record NodeSteps(
       case Step.ClearInstances clear -> clearInstances(clear.grant());
       case Step.EndInstances end -> endInstances(end.uid());
       case Step.WriteShare write -> store.folders().write(write.claim(), write.grant(), write.share());
+      case Step.WriteMetadata write -> writeMetadata(write.claim());
       case Step.WriteSpec write -> writeSpec(write.claim());
       case Step.RemoveSpec remove -> store.cdi().remove(remove.uid());
+      case Step.RemoveMetadata remove -> store.metadata().remove(remove.uid());
       case Step.RemoveShares remove -> store.folders().remove(remove.uid());
       case Step.RemoveRecord remove -> store.checkpoint().remove(remove.uid());
     }
   }
 
-  private void writeSpec(PreparedClaim claim) throws IOException {
-    switch (inventory.get()) {
-      case Inventory.NoCards none -> throw new IOException(none.message());
-      case Inventory.Cards cards ->
-          store.cdi().write(claim.claim().uid(), specs.of(claim, instances(claim), cards.files(), libraries.install()));
+  private void writeMetadata(PreparedClaim claim) throws IOException {
+    Inventory.Cards cards = cards();
+    for (String request : claim.requests()) {
+      store.metadata().write(claim.claim().uid(), request, DeviceMetadata.of(claim, request, pool, cards));
     }
+  }
+
+  private void writeSpec(PreparedClaim claim) throws IOException {
+    store.cdi().write(claim.claim().uid(), specs.of(claim, instances(claim), cards().files(), libraries.install()));
+  }
+
+  private Inventory.Cards cards() throws IOException {
+    return switch (inventory.get()) {
+      case Inventory.NoCards none -> throw new IOException(none.message());
+      case Inventory.Cards cards -> cards;
+    };
   }
 
   private void makeInstance(Step.MakeInstance make) throws IOException {

@@ -29,11 +29,17 @@ public sealed interface Step {
   /** Write a share's quota and make its usage region. */
   record WriteShare(ClaimRef claim, Grant grant, Share share) implements Step {}
 
+  /** Write the device metadata of the claim's requests. */
+  record WriteMetadata(PreparedClaim claim) implements Step {}
+
   /** Write the claim's CDI spec. */
   record WriteSpec(PreparedClaim claim) implements Step {}
 
   /** Remove the claim's CDI spec. */
   record RemoveSpec(String uid) implements Step {}
+
+  /** Remove the claim's device metadata. */
+  record RemoveMetadata(String uid) implements Step {}
 
   /** Remove the claim's shares. */
   record RemoveShares(String uid) implements Step {}
@@ -79,13 +85,16 @@ public sealed interface Step {
     return steps;
   }
 
-  /** Writes how large the shares of a claim are, and how its next containers learn of that. */
+  /** Writes how large the shares of a claim are, and what its containers are told of that. */
   static List<Step> sizes(PreparedClaim claim) {
     List<Step> steps = new ArrayList<>();
     for (Grant grant : claim.grants()) {
       grant.share().ifPresent(share -> steps.add(new WriteShare(claim.claim(), grant, share)));
     }
     if (!claim.grants().isEmpty()) {
+      if (claim.names().isPresent()) {
+        steps.add(new WriteMetadata(claim)); // before the spec, which mounts it
+      }
       steps.add(new WriteSpec(claim));
     }
     return steps;
@@ -93,7 +102,7 @@ public sealed interface Step {
 
   /** Removes a claim's files. */
   static List<Step> releaseFiles(String uid) {
-    return List.of(new RemoveSpec(uid), new RemoveShares(uid), new EndInstances(uid));
+    return List.of(new RemoveSpec(uid), new RemoveMetadata(uid), new RemoveShares(uid), new EndInstances(uid));
   }
 
   /** Removes the record, last, so that a crash in between is seen. */

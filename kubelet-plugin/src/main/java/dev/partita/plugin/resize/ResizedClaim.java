@@ -67,7 +67,6 @@ final class ResizedClaim {
     }
     return grants.equals(prepared.grants())
         ? new Same()
-        : new Changed(new PreparedClaim(prepared.claim(), prepared.phase(), prepared.bootId(), grants, prepared.env(),
-            prepared.mixed()), smaller);
+        : new Changed(prepared.with(grants), smaller);
   }
 }

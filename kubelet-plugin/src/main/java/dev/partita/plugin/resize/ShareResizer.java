@@ -6,6 +6,7 @@ import dev.partita.plugin.allocation.AllocationDecoder;
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.MetadataNames;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.Share;
 import dev.partita.plugin.claimstatus.ClaimReports;
@@ -217,7 +218,7 @@ public final class ShareResizer {
     }
     return switch (AllocationDecoder.read(claim.get(), node.pool(), cards, node.spec().get())) {
       case AllocationDecoder.Refused(String reason) -> new Try.Waits(reason);
-      case AllocationDecoder.Granted(List<Grant> grants) -> {
+      case AllocationDecoder.Granted(List<Grant> grants, MetadataNames _) -> {
         reads.put(uid, new Read(new Told(record, sizes), grants));
         yield resize(record, grants, sizes);
       }

@@ -15,7 +15,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -168,10 +167,11 @@ public record ShareFolders(Path stateRoot, Path runRoot, UsageRegions regions) {
   /** Removes all of a claim's shares; whether there were any. */
   public boolean remove(String uid) throws IOException {
     Path run = runRoot.resolve("shares").resolve(uid);
-    boolean usage = removeTree(run);
+    boolean usage = FolderTree.remove(run);
     regions.forgetBelow(run);
-    removeTree(stateRoot.resolve("quotas").resolve(uid)); // before the rest: what is left is searched for by that
-    boolean quota = removeTree(stateRoot.resolve("shares").resolve(uid));
+    // before the rest: what is left is searched for by that
+    FolderTree.remove(stateRoot.resolve("quotas").resolve(uid));
+    boolean quota = FolderTree.remove(stateRoot.resolve("shares").resolve(uid));
     return usage || quota;
   }
 
@@ -267,15 +267,4 @@ public record ShareFolders(Path stateRoot, Path runRoot, UsageRegions regions) {
     CHOWN.invokeInt(new Object[]{usage.toString(), NOBODYS_UID, NOBODYS_UID});
   }
 
-  private static boolean removeTree(Path folder) throws IOException {
-    if (!Files.exists(folder, java.nio.file.LinkOption.NOFOLLOW_LINKS)) {
-      return false;
-    }
-    try (Stream<Path> files = Files.walk(folder)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(file);
-      }
-    }
-    return true;
-  }
 }

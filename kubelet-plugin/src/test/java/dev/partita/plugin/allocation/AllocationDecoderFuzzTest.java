@@ -13,6 +13,7 @@ import dev.partita.api.node.GpuProduct;
 import dev.partita.api.node.GpuTopology;
 import dev.partita.cdi.driver.DriverFiles;
 import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.MetadataNames;
 import dev.partita.plugin.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.io.IOException;
@@ -49,7 +50,7 @@ class AllocationDecoderFuzzTest {
     }
     switch (AllocationDecoder.read(claim, "node-0/gpu", CARDS, GpuNodeSpec.DEFAULT)) {
       case AllocationDecoder.Refused(String reason) -> assertThat(reason).isNotBlank();
-      case AllocationDecoder.Granted(List<Grant> grants) ->
+      case AllocationDecoder.Granted(List<Grant> grants, MetadataNames _) ->
           assertThat(grants)
               .allSatisfy(
                   grant -> {

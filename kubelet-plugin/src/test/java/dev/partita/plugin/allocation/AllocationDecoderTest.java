@@ -6,8 +6,8 @@ import dev.partita.api.Driver;
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
-import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
+import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuProduct;
 import dev.partita.api.node.GpuTopology;
 import dev.partita.cdi.driver.DriverFiles;
@@ -21,6 +21,7 @@ import dev.partita.plugin.claim.ExclusiveShare;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.Grants;
 import dev.partita.plugin.claim.HookedShare;
+import dev.partita.plugin.claim.MetadataNames;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.Share;
 import dev.partita.plugin.inventory.Inventory;
@@ -28,10 +29,12 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResultBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceToleration;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
@@ -70,6 +73,38 @@ class AllocationDecoderTest {
                         assertThat(grant.device()).isEqualTo(device);
                       }));
     }
+  }
+
+  @Test
+  void deviceMetadataIsNamedAsThePodAndTheAllocationNameTheClaimAndItsRequests() {
+    DeviceRequestAllocationResult ours = TestClaims.share("node", "gpu/large", 0, "1Gi", "");
+    DeviceRequestAllocationResult plain = TestClaims.share("node", "plain", 0, "1Gi", "");
+    DeviceRequestAllocationResult beside =
+        new DeviceRequestAllocationResultBuilder(plain).withDriver("nic.example.com").withShareID(null).build();
+    DeviceRequestAllocationResult elsewhere =
+        new DeviceRequestAllocationResultBuilder(beside).withRequest("nic").build();
+    ResourceClaim claim = TestClaims.claim("c", ours, plain, beside, elsewhere);
+    assertThat(names(claim)).isEqualTo(
+        new MetadataNames(Optional.empty(), Map.of("gpu", "gpu/large"), Set.of("plain")));
+    claim.getMetadata().setAnnotations(Map.of("resource.kubernetes.io/pod-claim-name", "card"));
+    assertThat(names(claim).podClaimName()).contains("card");
+    assertThat(names(claim).resultName("gpu")).isEqualTo("gpu/large");
+    assertThat(names(claim).resultName("plain")).isEqualTo("plain");
+  }
+
+  @Test
+  void namesThatCannotBePartOfAPathAreRefused() {
+    for (String request : List.of("..", "../x", "/x", "", "a.b", "A")) {
+      ResourceClaim claim = TestClaims.claim("c", TestClaims.share("node", request, 0, "1Gi", ""));
+      assertThat(AllocationDecoder.read(claim, Driver.poolOf("node"), CARDS, GpuNodeSpec.DEFAULT))
+          .isInstanceOfSatisfying(AllocationDecoder.Refused.class,
+              refused -> assertThat(refused.reason()).contains("has a name that is no DNS label"));
+    }
+  }
+
+  private static MetadataNames names(ResourceClaim claim) {
+    return ((AllocationDecoder.Granted) AllocationDecoder.read(claim, Driver.poolOf("node"), CARDS,
+        GpuNodeSpec.DEFAULT)).names();
   }
 
   @Test

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.partita.plugin.claim.CardUse;
 import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.MetadataNames;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.PreparedClaim.Phase;
 import java.io.IOException;
@@ -48,7 +49,8 @@ class CheckpointTest {
           "boot-1",
           List.of(share("a", 0, "k", 8, 25), whole("b", 1), admin("c", 2), alone(share("d", 3, "l", 8, 0))),
           Map.of("k", List.of("A=b")),
-          true);
+          true,
+          Optional.of(new MetadataNames(Optional.of("gpu"), Map.of("a", "a/large"), Set.of("b"))));
 
   @TempDir Path folder;
   @SuppressWarnings("NullAway.Init") private Checkpoint checkpoint;
@@ -85,6 +87,20 @@ class CheckpointTest {
     assertThat(checkpoint.remove("uid-1")).isTrue();
     assertThat(checkpoint.read("uid-1")).isEmpty();
     assertThat(checkpoint.remove("uid-1")).isFalse();
+  }
+
+  @Test
+  void aRecordOfAPluginThatWroteNoDeviceMetadataHasNoNamesForIt() throws IOException {
+    PreparedClaim earlier = new PreparedClaim(
+        CLAIM.claim(), CLAIM.phase(), CLAIM.bootId(), CLAIM.grants(), CLAIM.env(), CLAIM.mixed());
+    checkpoint.write(earlier);
+    assertThat(folder.resolve("uid-1.claim")).content().doesNotContain("metadata");
+    assertThat(checkpoint.read("uid-1")).contains(earlier);
+    PreparedClaim byName = new PreparedClaim(
+        CLAIM.claim(), CLAIM.phase(), CLAIM.bootId(), CLAIM.grants(), CLAIM.env(), CLAIM.mixed(),
+        Optional.of(new MetadataNames(Optional.empty(), Map.of(), Set.of())));
+    checkpoint.write(byName);
+    assertThat(checkpoint.read("uid-1")).as("names of which none is needed").contains(byName);
   }
 
   @Test

@@ -56,11 +56,11 @@ class CrashTest extends OnNodeOfPlugins {
 
   @Test
   void afterACrashInAnyStepOfUnprepareTheNextTryLeavesNothing() throws IOException {
-    for (int steps = 0; steps <= 4; steps++) {
+    for (int steps = 0; steps <= 5; steps++) {
       ResourceClaim claim = node.newClaim();
       assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
       int until = steps;
-      if (steps < 4) {
+      if (steps < 5) {
         assertThatThrownBy(() -> plugin(until, p -> p.unprepare(NodeOfPlugins.ref(claim)))).isInstanceOf(Killed.class);
       }
       client.resource(claim).delete();
@@ -88,7 +88,7 @@ class CrashTest extends OnNodeOfPlugins {
 
   @Test
   void aStepThatFailsIsRolledBackAndReported() throws IOException {
-    for (int steps = 0; steps < 10; steps++) {
+    for (int steps = 0; steps < 11; steps++) {
       ResourceClaim claim = node.newClaim();
       int until = steps;
       ClaimService.Outcome outcome =
@@ -121,7 +121,7 @@ class CrashTest extends OnNodeOfPlugins {
     ResourceClaim claim = node.newClaim();
     assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
     String uid = claim.getMetadata().getUid();
-    for (int steps = 0; steps < 9; steps++) {
+    for (int steps = 0; steps < 10; steps++) {
       Files.deleteIfExists(root.resolve("state/claims/" + uid + ".claim"));
       int until = steps;
       ClaimService.Outcome outcome =
@@ -133,6 +133,8 @@ class CrashTest extends OnNodeOfPlugins {
           .allSatisfy(share -> assertThat(share.resolve("quota")).exists());
       assertThat(node.files("run/shares/" + uid)).hasSize(2)
           .allSatisfy(share -> assertThat(share.resolve("usage")).exists());
+      assertThat(node.files("run/metadata/" + uid + "/mounted")).hasSize(4)
+          .allSatisfy(request -> assertThat(request.resolve("gpu.partita.dev-metadata.json")).exists());
       assertThat(node.cards.instances).hasSize(1);
     }
     ClaimService.Outcome rebuilt = node.run(executor -> executor, p -> p.rebuild(NodeOfPlugins.ref(claim)));

@@ -19,6 +19,7 @@ import dev.partita.plugin.inventory.InventoryReader;
 import dev.partita.plugin.inventory.NodeInventory;
 import dev.partita.plugin.inventory.Reserve;
 import dev.partita.plugin.kube.ApiCalls;
+import dev.partita.plugin.metadata.MetadataFolders;
 import dev.partita.plugin.mig.MigCards;
 import dev.partita.plugin.share.HookLibraries;
 import dev.partita.plugin.share.ShareFolders;
@@ -126,10 +127,12 @@ final class NodeOfPlugins {
         ClaimReports reports = new ClaimReports(client, calls, NODE, clock);
         OperationLock lock = new OperationLock(root.resolve("state/operation.lock"))) {
       CdiFolder cdi = new CdiFolder(root.resolve("cdi"), "gpu.partita.dev-claim");
-      ClaimStore store = new ClaimStore(checkpoint, cdi, folders, new ClaimPods(root.resolve("run")), lock);
+      ClaimStore store = new ClaimStore(
+          checkpoint, cdi, folders, new MetadataFolders(root.resolve("run")), new ClaimPods(root.resolve("run")), lock);
       NodeSteps real =
           new NodeSteps(
-              store, libraries, new ClaimSpec(driver, List.of(), folders), inventory::current, new MigCards(reader),
+              NODE + "/gpu", store, libraries, new ClaimSpec(driver, List.of(), folders, store.metadata()),
+              inventory::current, new MigCards(reader),
               true);
       return call.on(
           new ClaimPreparer(
@@ -158,6 +161,7 @@ final class NodeOfPlugins {
     assertThat(files("state/shares")).isEmpty();
     assertThat(files("state/quotas")).isEmpty();
     assertThat(files("run/shares")).isEmpty();
+    assertThat(files("run/metadata")).isEmpty();
     assertThat(files("run/pods")).isEmpty();
     assertThat(cards.instances).isEmpty();
   }

@@ -11,6 +11,7 @@ import dev.partita.plugin.claim.Grants;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claimstatus.ClaimReports;
 import dev.partita.plugin.kube.ApiCalls;
+import dev.partita.plugin.metadata.MetadataFolders;
 import dev.partita.plugin.nvml.CardSamples;
 import dev.partita.plugin.nvml.ProcessMemory;
 import dev.partita.plugin.prepare.ClaimReader;
@@ -136,7 +137,8 @@ class ForgedSeatTest {
       long pid) {
     CdiFolder cdi = new CdiFolder(root.resolve("cdi"), "gpu.partita.dev-claim");
     return new UsageWatch(
-        new ClaimStore(checkpoint, cdi, folders, new ClaimPods(root.resolve("run")), lock),
+        new ClaimStore(checkpoint, cdi, folders, new MetadataFolders(root.resolve("run")),
+            new ClaimPods(root.resolve("run")), lock),
         () -> Map.of("GPU-0", List.of(new ProcessMemory(pid, 2 * GIB))),
         (card, newer) -> new CardSamples.Told(List.of()),
         new ClaimReader(client, ApiCalls.standard()),

@@ -1,0 +1,74 @@
+package dev.partita.plugin.allocation;
+
+import dev.partita.api.DnsName;
+import dev.partita.api.Driver;
+import dev.partita.api.RequestName;
+import dev.partita.plugin.claim.MetadataNames;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads how a claim's device metadata is to name it. The names become parts of paths, and whoever may write a claim
+ * writes its annotations, which the API server does not check.
+ */
+final class NamesDecoder {
+  /**
+   * What Kubernetes writes on a claim that it makes from a template (resource.k8s.io/v1, PodResourceClaimAnnotation).
+   */
+  private static final String POD_CLAIM_NAME = "resource.kubernetes.io/pod-claim-name";
+
+  private NamesDecoder() {}
+
+  /** Outcome of the reading. */
+  sealed interface Outcome {}
+
+  record Named(MetadataNames names) implements Outcome {}
+
+  /** A name cannot be part of a path: which one, for the claim's owner. */
+  record Refused(String why) implements Outcome {}
+
+  /**
+   * Reads the names.
+   *
+   * @param results all of the claim's, of whatever driver
+   */
+  static Outcome read(ResourceClaim claim, List<DeviceRequestAllocationResult> results) {
+    @Nullable Map<String, String> annotations =
+        claim.getMetadata() == null ? null : claim.getMetadata().getAnnotations();
+    Optional<String> podClaimName =
+        Optional.ofNullable(annotations == null ? null : annotations.get(POD_CLAIM_NAME))
+            .filter(name -> !name.isEmpty());
+    if (podClaimName.filter(name -> !DnsName.isLabel(name)).isPresent()) {
+      return new Refused("the claim's annotation " + POD_CLAIM_NAME
+          + " is not the name of a pod's claim, which is a DNS label: \"" + podClaimName.get()
+          + "\". Kubernetes writes it on claims that it makes; leave it off others");
+    }
+    Map<String, String> alternatives = new TreeMap<>();
+    Set<String> ours = new TreeSet<>();
+    Set<String> others = new TreeSet<>();
+    for (DeviceRequestAllocationResult result : results) {
+      String name = String.valueOf(result.getRequest());
+      String request = RequestName.withoutSubrequest(name);
+      if (!Driver.NAME.equals(result.getDriver())) {
+        others.add(request);
+        continue;
+      }
+      if (!DnsName.isLabel(request)) {
+        return new Refused("request \"" + name + "\" has a name that is no DNS label");
+      }
+      ours.add(request);
+      if (!name.equals(request)) {
+        alternatives.putIfAbsent(request, name);
+      }
+    }
+    others.retainAll(ours);
+    return new Named(new MetadataNames(podClaimName, alternatives, others));
+  }
+}
