@@ -22,6 +22,7 @@ class ResizeIT {
             .awaitLine("holding");
     ClaimUnderTest claim = pod.claim();
     assertThat(pod.exec("partita-probe alloc 2Gi")).contains("OUT_OF_MEMORY");
+    assertThat(pod.deviceMetadata()).contains("\"generation\": 1\n", "\"int\": " + (2L << 30));
 
     claim.annotate("gpu.partita.dev/resize", "memory=4Gi");
     awaitInForce(claim, "memory=4Gi,cores=0");
@@ -29,6 +30,7 @@ class ResizeIT {
     assertThat(pod.exec("partita-probe alloc 2Gi")).as("beside the program that was there before")
         .contains("CUDA_SUCCESS");
     assertThat(pod.exec("nvidia-smi")).contains("/   4096MiB");
+    assertThat(pod.deviceMetadata()).contains("\"generation\": 2\n", "\"int\": " + (4L << 30));
     assertThat(workspace.awaitEvent("ResourceClaim", claim.name(), "Resized").message()).contains("now 4 GiB of ");
 
     claim.annotate("gpu.partita.dev/resize", "memory=512Mi");

@@ -116,6 +116,31 @@ class ShareIT {
   }
 
   @Test
+  void theDeviceMetadataLiesReadOnlyWhereKubernetesHasIt(RealCluster cluster, Workspace workspace) {
+    String node = cluster.quietNodes().getFirst();
+    String root = "/var/run/kubernetes.io/dra-device-attributes";
+    PodUnderTest pod = workspace.pod("metadata", node, QUARTER, "exec sleep 600").awaitRunning();
+    ClaimUnderTest claim = pod.claim();
+    assertThat(pod.deviceMetadata())
+        .startsWith("{\n  \"kind\": \"DeviceMetadata\",\n  \"apiVersion\": \"metadata.resource.k8s.io/v1beta1\",\n")
+        .contains("metadata.resource.k8s.io/v1alpha1", "\"name\": \"" + claim.name() + "\"",
+            "\"namespace\": \"" + workspace.namespace() + "\"", "\"podClaimName\": \"gpu\"",
+            "\"pool\": \"" + node + "/gpu\"",
+            "\"name\": \"" + claim.awaitAllocated().getFirst().getDevice() + "\"", "\"int\": " + (8L << 30))
+        .containsPattern("\"uuid\": \\{\\s*\"string\": \"GPU-")
+        .containsPattern("\"coreLimit\": \\{\\s*\"int\": 25");
+    assertThat(pod.exec("find " + root + " -type f; touch " + root
+        + "/resourceclaimtemplates/gpu/gpu/other 2>&1 || echo refused"))
+        .startsWith(root + "/resourceclaimtemplates/gpu/gpu/gpu.partita.dev-metadata.json\n")
+        .endsWith("refused\n");
+
+    ClaimUnderTest named = workspace.claim("named", Ask.wholeCards(1));
+    PodUnderTest other = workspace.podOf(named, "by-name", node, "exec sleep 600").awaitRunning();
+    assertThat(other.exec("cat " + root + "/resourceclaims/named/gpu/gpu.partita.dev-metadata.json"))
+        .contains("\"string\": \"whole\"", "\"name\": \"named\"").doesNotContain("podClaimName", "coreLimit");
+  }
+
+  @Test
   void theVariablesAreOnlyAMirrorAndChangeNothing(RealCluster cluster, Workspace workspace) {
     PodUnderTest pod =
         workspace.pod(

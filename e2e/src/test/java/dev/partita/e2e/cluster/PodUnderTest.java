@@ -128,6 +128,12 @@ public record PodUnderTest(Workspace workspace, String name) {
     return Execution.run(resource(), "main", script);
   }
 
+  /** The device metadata of its claim's request, if the claim was made from a template: one document a version. */
+  public String deviceMetadata() {
+    return exec("cat /var/run/kubernetes.io/dra-device-attributes/resourceclaimtemplates/gpu/gpu/"
+        + "gpu.partita.dev-metadata.json");
+  }
+
   /** The claim that was made for it, or that it uses. */
   public ClaimUnderTest claim() {
     return new ClaimUnderTest(

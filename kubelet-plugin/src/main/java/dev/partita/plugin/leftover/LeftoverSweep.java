@@ -155,7 +155,11 @@ public final class LeftoverSweep {
     alone.removeAll(judged);
     store.checkpoint().foreign().forEach(record -> alone.remove(record.uid()));
     for (String uid : alone) {
-      preparer.releaseIfStill(uid, Optional.empty()); // one that is prepared since has a record
+      store.lock().onClaim(
+          uid,
+          () -> store.checkpoint().read(uid).isEmpty() // one that was prepared since has a record
+              && !store.cdi().ids().contains(uid)
+              && store.metadata().remove(uid));
     }
   }
 
