@@ -20,6 +20,8 @@ import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatusBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.runtime.RawExtension;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
 import java.io.IOException;
@@ -168,6 +170,14 @@ class KubeletPluginTest {
         assertThat(node.cdiFile(created)).doesNotExist();
         client.resource(created).delete();
       }
+      ResourceClaim prepared = api().created(claim("prepared", share("node-n", "gpu", 0, "1Gi", "")));
+      assertThat(node.prepare(prepared).getError()).isEmpty();
+      byte[] spec = Files.readAllBytes(node.cdiFile(prepared));
+      client.resources(ResourceClaim.class).inNamespace("default").withName("prepared").patch(
+          PatchContext.of(PatchType.JSON_MERGE),
+          "{\"metadata\": {\"annotations\": {\"resource.kubernetes.io/pod-claim-name\": \"../..\"}}}");
+      assertThat(node.prepare(prepared).getError()).as("what runs goes on under its name").isEmpty();
+      assertThat(node.cdiFile(prepared)).hasBinaryContent(spec);
     }
   }
 

@@ -90,9 +90,7 @@ class DeviceAttributeTest {
     DeviceAttribute.Source source =
         new DeviceAttribute.Source(STATUS, card, name, Optional.ofNullable(profile));
     Map<String, String> values = new TreeMap<>();
-    for (DeviceAttribute attribute : DeviceAttribute.values()) {
-      attribute.read(source).ifPresent(value -> values.put(attribute.key(), value.toString()));
-    }
+    DeviceAttribute.allOf(source).forEach((key, value) -> values.put(key, value.toString()));
     return values;
   }
 

@@ -76,12 +76,13 @@ public final class SpecRenewal {
             record.claim(), driver.version());
       } else {
         LOG.warn(
-            "claim {}: its CDI spec is missing or names the files of another driver, and cannot be written anew: {}",
+            "claim {}: its CDI spec, a usage region or its device metadata is missing, or the spec names the files of another driver, and it cannot be written anew: {}",
             record.claim(),
             problem.get());
       }
     } catch (IOException | IllegalStateException e) { // the others are looked at all the same
-      LOG.warn("claim {}: its CDI spec is missing or names the files of another driver, and cannot be written anew: {}",
+      LOG.warn(
+          "claim {}: its CDI spec, a usage region or its device metadata is missing, or the spec names the files of another driver, and it cannot be written anew: {}",
           record.claim(),
           e.toString());
     }
