@@ -10,7 +10,7 @@ import dev.partita.controller.health.HealthServer;
 import dev.partita.controller.leader.Campaign;
 import dev.partita.controller.metrics.ClusterMetrics;
 import dev.partita.controller.metrics.LeaderMetrics;
-import dev.partita.controller.metrics.TimedReview;
+import dev.partita.controller.metrics.ReviewMetrics;
 import dev.partita.controller.metrics.WriteCounts;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.web.WebServer;
@@ -168,7 +168,7 @@ public final class DraController implements AutoCloseable {
       ControllerSettings.Webhook webhook = settings.webhook().get();
       AdmissionEndpoint endpoint =
           listening(webhook.port(), () -> new AdmissionEndpoint(client, view, new KnownClaims(client, view),
-              webhook.names(), webhook.port(), (name, review) -> new TimedReview(name, review, metrics.registry())));
+              webhook.names(), webhook.port(), new ReviewMetrics(metrics.registry())));
       synchronized (this) {
         admission = endpoint;
       }

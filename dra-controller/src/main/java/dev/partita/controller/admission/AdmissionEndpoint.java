@@ -13,8 +13,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.BiFunction;
-import java.util.function.Function;
 
 /** Serves the admission webhooks of one instance. */
 public final class AdmissionEndpoint implements AutoCloseable {
@@ -28,7 +26,7 @@ public final class AdmissionEndpoint implements AutoCloseable {
    *
    * @param lookup which claims and templates are ours
    * @param port 0 for any free one
-   * @param watched what is asked in the place of a review, of which it gets the name
+   * @param watch looks on at reviews
    * @throws IOException if the port cannot be had
    */
   public AdmissionEndpoint(
@@ -37,7 +35,7 @@ public final class AdmissionEndpoint implements AutoCloseable {
       ClaimLookup lookup,
       WebhookNames names,
       int port,
-      BiFunction<String, Function<AdmissionRequest, Verdict>, Function<AdmissionRequest, Verdict>> watched)
+      ReviewWatch watch)
       throws IOException {
     this.quotas = new SchedulerQuotas(view);
     this.server =
@@ -45,10 +43,11 @@ public final class AdmissionEndpoint implements AutoCloseable {
             port,
             keys,
             Map.of(
-                "/mutate-pods", watched.apply("mutate-pods", new PodReview(new PodMutation(lookup))),
+                "/mutate-pods", watch.watched("mutate-pods", new PodReview(new PodMutation(lookup))),
                 "/validate",
-                watched.apply("validate", new ObjectReview(client.getKubernetesSerialization(),
-                    new RequestRules(view::deviceClass), quotas::refusal))));
+                watch.watched("validate", new ObjectReview(client.getKubernetesSerialization(),
+                    new RequestRules(view::deviceClass), quotas::refusal))),
+            watch::unreviewed);
     this.reload = new CertificateReload(client, names, keys);
   }
 

@@ -6,6 +6,7 @@ import dev.partita.serving.http.HttpAnswer;
 import dev.partita.serving.http.HttpListener;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.HttpURLConnection;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Arrays;
@@ -16,6 +17,7 @@ import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.IntConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,13 +50,18 @@ public final class AdmissionServer implements AutoCloseable {
   private final HttpListener server;
   private final ServingKeys keys;
   private final Map<String, Function<AdmissionRequest, Verdict>> reviews;
+  private final IntConsumer unreviewed;
   private final Semaphore large = new Semaphore(LARGE_AT_ONCE);
   private final Semaphore working = new Semaphore(AT_ONCE);
   private volatile boolean draining;
 
-  private AdmissionServer(int port, ServingKeys keys, Map<String, Function<AdmissionRequest, Verdict>> reviews)
-      throws IOException {
+  private AdmissionServer(
+      int port,
+      ServingKeys keys,
+      Map<String, Function<AdmissionRequest, Verdict>> reviews,
+      IntConsumer unreviewed) throws IOException {
     this.keys = keys;
+    this.unreviewed = unreviewed;
     this.reviews = Map.copyOf(reviews);
     this.server =
         HttpListener.start(
@@ -68,13 +75,15 @@ public final class AdmissionServer implements AutoCloseable {
    * @param port 0 for any free one
    * @param keys what to serve with, now or later
    * @param reviews what to ask at which path
+   * @param unreviewed is told the HTTP status of each answer that is no verdict
    * @throws IOException if the port cannot be had
    */
   public static AdmissionServer start(
       int port,
       ServingKeys keys,
-      Map<String, Function<AdmissionRequest, Verdict>> reviews) throws IOException {
-    return new AdmissionServer(port, keys, reviews);
+      Map<String, Function<AdmissionRequest, Verdict>> reviews,
+      IntConsumer unreviewed) throws IOException {
+    return new AdmissionServer(port, keys, reviews, unreviewed);
   }
 
   public int port() {
@@ -97,6 +106,9 @@ public final class AdmissionServer implements AutoCloseable {
 
   private HttpAnswer handle(Exchange exchange) throws IOException {
     HttpAnswer answer = answer(exchange);
+    if (answer.status() != HttpURLConnection.HTTP_OK) {
+      unreviewed.accept(answer.status());
+    }
     Map<String, String> headers = new HashMap<>(answer.headers());
     if (draining || !exchange.session().map(keys::areOf).orElse(true)) {
       headers.put("Connection", "close"); // the next one is made to who stays, with the present certificate

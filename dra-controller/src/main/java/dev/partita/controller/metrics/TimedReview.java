@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.function.Function;
 
 /** Times admission reviews, by what came out: {@code partita_admission_seconds}. */
-public final class TimedReview implements Function<AdmissionRequest, Verdict> {
+final class TimedReview implements Function<AdmissionRequest, Verdict> {
   private static final Duration[] BUCKETS = {Duration.ofNanos(200_000), Duration.ofMillis(1), Duration.ofMillis(5),
     Duration.ofMillis(20), Duration.ofMillis(100), Duration.ofSeconds(1), Duration.ofSeconds(5)};
 
@@ -20,7 +20,7 @@ public final class TimedReview implements Function<AdmissionRequest, Verdict> {
   private final Timer failed;
 
   /** @param name the review's, as its label has it */
-  public TimedReview(String name, Function<AdmissionRequest, Verdict> review, MeterRegistry registry) {
+  TimedReview(String name, Function<AdmissionRequest, Verdict> review, MeterRegistry registry) {
     this.review = review;
     this.allowed = timer(registry, name, "allowed");
     this.changed = timer(registry, name, "changed");

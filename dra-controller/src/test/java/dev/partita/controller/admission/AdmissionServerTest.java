@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLSocket;
@@ -36,11 +37,12 @@ class AdmissionServerTest {
   private final MadeCertificates certificates = new MadeCertificates(NAME);
   private final ServingKeys keys = new ServingKeys();
   private volatile Function<AdmissionRequest, Verdict> review = request -> Verdict.allowed();
+  private final List<Integer> unreviewed = new CopyOnWriteArrayList<>();
   private AdmissionServer server;
 
   @BeforeEach
   void start() throws IOException {
-    server = AdmissionServer.start(0, keys, Map.of("/validate", request -> review.apply(request)));
+    server = AdmissionServer.start(0, keys, Map.of("/validate", request -> review.apply(request)), unreviewed::add);
     keys.use(certificates.serving());
   }
 
@@ -165,6 +167,7 @@ class AdmissionServerTest {
     assertThat(
         call().post("/validate", ApiServerCall.review("", "pods", "x", "\"" + "a".repeat(5 << 20) + "\"")).status())
         .isEqualTo(413);
+    assertThat(unreviewed).as("told to who counts").contains(400, 413).doesNotContain(200);
     assertThat(call().post("/validate", POD).status()).isEqualTo(200);
   }
 
@@ -224,7 +227,7 @@ class AdmissionServerTest {
 
   @Test
   void withoutACertificateNobodyIsServed() throws IOException {
-    try (AdmissionServer bare = AdmissionServer.start(0, new ServingKeys(), Map.of())) {
+    try (AdmissionServer bare = AdmissionServer.start(0, new ServingKeys(), Map.of(), unreviewed::add)) {
       assertThatThrownBy(() -> new ApiServerCall(bare.port(), NAME, certificates.trusted()).post("/validate", POD))
           .isInstanceOf(IOException.class);
     }

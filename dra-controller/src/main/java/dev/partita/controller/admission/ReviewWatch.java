@@ -1,0 +1,20 @@
+package dev.partita.controller.admission;
+
+import java.util.function.Function;
+
+/** Looks on at what API servers ask, such as to count it. For any thread. */
+public interface ReviewWatch {
+  /**
+   * What is asked in the place of a review.
+   *
+   * @param name of the review, such as {@code validate}
+   */
+  Function<AdmissionRequest, Verdict> watched(String name, Function<AdmissionRequest, Verdict> review);
+
+  /**
+   * A request got no verdict: it is malformed or too large, or too much is asked at once.
+   *
+   * @param status of HTTP, with which it was answered
+   */
+  void unreviewed(int status);
+}
