@@ -17,6 +17,7 @@ cp -a "$runtime" "$stage/lib/runtime"
 # Helm's library is for `cluster up`, which needs a checkout in any case.
 tr ':' '\n' < "$root/cli/target/runtime.classpath" | grep -v '/helm-java/.*linux-\|/linux-[a-z0-9]*-[0-9.]*\.jar$' | xargs -r -d '\n' cp -p -t "$stage/lib/app"
 cp -p "$root"/cli/target/cli-*.jar "$stage/lib/app/"
+"$jdk/bin/java" "$root/deploy/image/NewerClassFiles.java" "$stage"/lib/app/picocli-*.jar
 (cd "$stage/lib/app" && ls ./*.jar | paste -sd:) > "$stage/lib/classpath"
 cp "$root/deploy/command/partita" "$root/LICENSE" "$stage/bin/"
 mv "$stage/bin/LICENSE" "$stage/"
