@@ -21,7 +21,8 @@
  *   end
  *
  * The first line, `end`, `gpu` and `memory` are mandatory; an unknown key is skipped, so that a later plugin may add
- * some. A file that breaks a rule is unusable, and an unusable file grants nothing.
+ * some. A file that breaks a rule is unusable, and an unusable file grants nothing. While the file cannot be opened,
+ * what a process read of it last holds.
  */
 #ifndef PARTITA_QUOTA_FILE_H
 #define PARTITA_QUOTA_FILE_H

@@ -12,14 +12,13 @@
 
 /* Narrows the driver's figures to what the card's shares leave. */
 static void narrow_to_share(int card, uint64_t *free, uint64_t *total) {
-    struct card_view view = {0, 0, false};
+    struct card_view view = {0, 0, 0, false};
     if (card == CARD_UNLIMITED)
         return;
     if (card != CARD_REFUSED)
         view = cards_view(card, true);
-    uint64_t left = view.quota > view.used ? view.quota - view.used : 0;
     *total = view.oversubscribes ? view.quota : smaller(*total, view.quota);
-    *free = view.oversubscribes ? left : smaller(*free, left);
+    *free = view.oversubscribes ? view.left : smaller(*free, view.left);
 }
 
 static int current_card(void) {

@@ -15,12 +15,11 @@ struct view {
 };
 
 static struct view view_of_share(int card, struct view real) {
-    struct card_view share = {0, 0, false};
+    struct card_view share = {0, 0, 0, false};
     if (card != CARD_REFUSED)
         share = cards_view(card, false);
     bool whole = share.oversubscribes || share.quota < real.total;
-    struct view view = {whole ? share.quota : real.total, 0, share.used};
-    view.free = view.total > view.used ? view.total - view.used : 0;
+    struct view view = {whole ? share.quota : real.total, share.left, share.used};
     if (real.free < view.free && !share.oversubscribes)
         view.free = real.free; /* the card itself has less */
     return view;

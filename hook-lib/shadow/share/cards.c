@@ -125,7 +125,7 @@ bool cards_oversubscribe(int card) {
 }
 
 struct card_view cards_view(int card, bool join) {
-    struct card_view view = {0, 0, false};
+    struct card_view view = {0, 0, 0, false};
     size_t last = last_share(card);
     for (size_t i = (size_t)card; i <= last; i++) {
         struct share *share = &shares[i];
@@ -133,7 +133,9 @@ struct card_view cards_view(int card, bool join) {
             continue;
         share_tend(share, SHARE_IF_DUE, join);
         view.quota += load_relaxed(&share->quota) * PARTITA_UNIT;
-        view.used += (share_used(share) + load_relaxed(&share->overhead)) * PARTITA_UNIT;
+        uint64_t used = share_used(share);
+        view.used += (used + load_relaxed(&share->overhead)) * PARTITA_UNIT;
+        view.left += share_left(share, used) * PARTITA_UNIT;
         view.oversubscribes |= share_oversubscribes(share);
     }
     return view;

@@ -39,6 +39,7 @@ bool cards_oversubscribe(int card);
 /* What a container is told of a card. Bytes. */
 struct card_view {
     uint64_t quota, used; /* of all shares; the overhead is used */
+    uint64_t left;        /* what can be had; 0 where no share can be charged, whatever is used */
     bool oversubscribes;
 };
 

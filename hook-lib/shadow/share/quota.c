@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "share/quota.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/text_file.h"
 #include "common/text_lines.h"
@@ -71,8 +73,22 @@ bool quota_parse(const char *text, size_t length, struct quota *quota) {
     return false; /* cut short */
 }
 
-bool quota_read(const char *path, struct quota *quota) {
+static bool folder_is_there(const char *path) {
+    char folder[512];
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) : sizeof folder;
+    if (length >= sizeof folder)
+        return false;
+    memcpy(folder, path, length);
+    folder[length] = 0;
+    return access(folder, F_OK) == 0;
+}
+
+enum quota_answer quota_read(const char *path, struct quota *quota) {
     char text[PARTITA_QUOTA_LIMIT + 1];
     long length = text_file_read(path, text, sizeof text);
-    return length >= 0 && quota_parse(text, (size_t)length, quota);
+    if (length >= 0)
+        return quota_parse(text, (size_t)length, quota) ? QUOTA_READ : QUOTA_UNUSABLE;
+    bool gone = errno == ENOENT && folder_is_there(path);
+    return gone || errno == EISDIR ? QUOTA_UNUSABLE : QUOTA_UNREACHABLE;
 }

@@ -23,7 +23,13 @@ struct quota {
 /* Parses the file's bytes; false if the file is unusable, and *quota is then undefined. */
 bool quota_parse(const char *text, size_t length, struct quota *quota);
 
-/* Reads and parses; false if the file cannot be read or is unusable. Leaves errno changed. */
-bool quota_read(const char *path, struct quota *quota);
+/*
+ * UNUSABLE: the file breaks a rule, or is not in its folder any more. UNREACHABLE: what it says now cannot be known,
+ * for want of a descriptor, or in a sandbox or chroot that came after the program's start.
+ */
+enum quota_answer { QUOTA_READ, QUOTA_UNUSABLE, QUOTA_UNREACHABLE };
+
+/* Reads and parses; *quota is undefined but for QUOTA_READ. Leaves errno changed. */
+enum quota_answer quota_read(const char *path, struct quota *quota);
 
 #endif

@@ -38,6 +38,7 @@ struct share {
     struct seat seat;
     struct own_count own;
     uint32_t seated;  /* 1: `seat` is taken and the share can be charged */
+    uint32_t grants;  /* 0: by the last look nothing can be charged, whatever is left */
     uint32_t suspect; /* 1: the region may have been wiped: nothing is granted until everybody is accounted */
     uint64_t next_look, next_reap; /* ms, monotonic */
     uint64_t next_thorough;        /* ns, monotonic */
@@ -82,6 +83,9 @@ void share_tend(struct share *share, enum share_care care, bool join);
  * OTHERS_US; to be called right after share_tend.
  */
 uint64_t share_used(struct share *share);
+
+/* Units that this process could still have; to be called right after share_used, with what that gave. */
+uint64_t share_left(const struct share *share, uint64_t used);
 
 /* What the last usable quota said of GPU time; no limit before there was one. */
 struct core_rules share_core_rules(const struct share *share);

@@ -32,11 +32,17 @@ struct core_rules share_core_rules(const struct share *share) {
     return (struct core_rules){cores & 0xff, (cores & CORES_SOFT) != 0, (cores & CORES_YIELDS) != 0};
 }
 
-/* A share keeps the card that it was first seen with: a quota that names another is unusable. */
+/*
+ * A share keeps the card that it was first seen with: a quota that names another is unusable. What was read last holds
+ * while the file cannot be reached.
+ */
 static void read_quota(struct share *share) {
     struct quota quota;
     uint64_t all = 0, overhead = 0, physical = LEDGER_UNBOUNDED;
-    if (quota_read(share->quota_path, &quota)) {
+    enum quota_answer answer = quota_read(share->quota_path, &quota);
+    if (answer == QUOTA_UNREACHABLE && share->gpu[0])
+        return;
+    if (answer == QUOTA_READ) {
         if (!share->gpu[0])
             memcpy(share->gpu, quota.gpu, sizeof quota.gpu);
         if (strcmp(share->gpu, quota.gpu) == 0) {
@@ -56,6 +62,7 @@ static void read_quota(struct share *share) {
 }
 
 void share_open(struct share *share) {
+    share->grants = 1;
     read_quota(share);
 }
 
@@ -78,8 +85,14 @@ static bool settle_seat(struct share *share) {
            ledger_settle(share->file.region, LEDGER_PAGED, share->seat, share->paged) == LEDGER_DONE;
 }
 
+/* A seat that was lost with the region is still the process' where nobody has taken it meanwhile. */
+static bool has_seat(const struct share *share) {
+    return share->seat.state && seats_mine(share->file.region, share->seat) &&
+           (share->seated || region_file_lock(&share->file, share->seat.slot));
+}
+
 static bool sit(struct share *share) {
-    if (share->seated && seats_mine(share->file.region, share->seat)) {
+    if (has_seat(share)) {
         if (credit_agrees(share->file.region, share->seat, share_held(share)) &&
             ledger_held(share->file.region, LEDGER_PAGED, share->seat.slot) == share->paged) {
             credit_tidy(share->file.region, share->seat);
@@ -124,9 +137,10 @@ static void reap_dead(struct share *share, const struct seat *mine) {
 }
 
 static void tend_alone(struct share *share, bool reap, bool join) {
-    bool seated = false;
+    bool seated = false, usable = false;
     read_quota(share);
     if (open_region(share) && region_file_keep(&share->file, share->usage_path)) {
+        usable = true;
         if (share->seated) /* lost with a descriptor, ours or one of the process' other library */
             region_file_lock(&share->file, share->seat.slot);
         if (join || share->seated)
@@ -140,7 +154,10 @@ static void tend_alone(struct share *share, bool reap, bool join) {
         credit_relax(share->file.region, now_ms());
         if (seated)
             account(share);
+        if (join || share->seated)
+            usable = seated && !share->suspect;
     }
+    store_relaxed(&share->grants, usable);
     store_release(&share->seated, seated);
     store_relaxed(&share->others, 0); /* before the ticks in it come round */
 }

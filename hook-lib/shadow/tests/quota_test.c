@@ -82,7 +82,7 @@ static void a_file_that_breaks_a_rule_is_unusable(void) {
     CHECK(!parses(uuid, &quota));
 }
 
-static void a_file_that_is_too_long_or_holds_zero_bytes_is_unusable(void) {
+static void a_file_that_is_too_long_or_gone_or_holds_zero_bytes_is_unusable(void) {
     static char bytes[PARTITA_QUOTA_LIMIT + 1];
     struct quota quota;
     const char good[] = HEAD GPU "memory 1\nend\n";
@@ -93,10 +93,13 @@ static void a_file_that_is_too_long_or_holds_zero_bytes_is_unusable(void) {
     memset(bytes, 0, sizeof bytes);
     CHECK(!quota_parse(bytes, 100, &quota));
     const char *path = text("%s/quota", scratch_folder());
-    CHECK(!quota_read(path, &quota));
+    CHECK_EQUAL(quota_read(path, &quota), QUOTA_UNUSABLE); /* its folder is there */
+    CHECK_EQUAL(quota_read(text("%s/folder/quota", scratch_folder()), &quota), QUOTA_UNREACHABLE);
     write_file(path, good, sizeof good - 1);
-    CHECK(quota_read(path, &quota));
-    CHECK(!quota_read(scratch_folder(), &quota));
+    CHECK_EQUAL(quota_read(path, &quota), QUOTA_READ);
+    CHECK_EQUAL(quota_read(scratch_folder(), &quota), QUOTA_UNUSABLE);
+    write_file(path, good, sizeof good - 2);
+    CHECK_EQUAL(quota_read(path, &quota), QUOTA_UNUSABLE);
 }
 
 /* Every byte of a good file changed to something else: no crash, and never a larger quota out of a cut one. */
@@ -122,7 +125,7 @@ int main(int argc, char **argv) {
         CASE(every_key_is_read),
         CASE(unknown_keys_and_what_follows_the_end_are_skipped),
         CASE(a_file_that_breaks_a_rule_is_unusable),
-        CASE(a_file_that_is_too_long_or_holds_zero_bytes_is_unusable),
+        CASE(a_file_that_is_too_long_or_gone_or_holds_zero_bytes_is_unusable),
         CASE(damaged_files_never_crash_the_reader),
     };
     return RUN_CASES(cases, argc, argv);
