@@ -54,9 +54,10 @@ static CUresult charge_current_card(struct charge *charge, uint64_t bytes, enum 
     uint64_t units = memory == SHARE_PAGED ? units_of_pages(bytes) : units_of(bytes);
     int card;
     *charge = CHARGE_NOTHING;
-    CUresult result = cuda_current_card(&card);
-    if (result != CUDA_SUCCESS || card == CARD_UNLIMITED)
-        return result;
+    if (cuda_current_card(&card) != CUDA_SUCCESS)
+        charge->card = CHARGE_UNKNOWN;
+    if (charge->card == CHARGE_UNKNOWN || card == CARD_UNLIMITED)
+        return CUDA_SUCCESS;
     if (card == CARD_REFUSED)
         return CUDA_ERROR_OUT_OF_MEMORY;
     bool charged = movable ? try_card(card, memory, units) : charge_card(card, memory, units);
@@ -114,7 +115,7 @@ void charge_drop(const struct charge *charge) {
 
 bool charge_end(const struct charge *charge, CUresult result, uint64_t address) {
     if (charge->card < 0)
-        return true;
+        return charge->card != CHARGE_UNKNOWN || result != CUDA_SUCCESS;
     if (result == CUDA_SUCCESS)
         return keep_charge(address, packed(charge));
     charge_drop(charge);

@@ -10,13 +10,16 @@
 #include "share/cards.h"
 
 struct charge {
-    int card;                 /* negative: nothing is charged */
+    int card;                 /* negative: nothing is charged; CHARGE_UNKNOWN: nor is anything kept */
     enum share_memory memory; /* PAGED: the memory is to be managed */
     uint64_t units;
     uint32_t context; /* number of the context that the memory ends with (cuda_contexts.h); 0: with none */
 };
 
 #define CHARGE_NOTHING ((struct charge){-1, SHARE_RESIDENT, 0, 0})
+
+/* There is no current context: the driver says why. What it gave all the same would be in no account. */
+enum { CHARGE_UNKNOWN = -3 };
 
 /*
  * Charges the units, if need be after the process' pools gave up what nobody uses. False: the quota does not allow it;
@@ -26,7 +29,7 @@ bool charge_card(int card, enum share_memory memory, uint64_t units);
 
 /*
  * Charges the current card. CUDA_SUCCESS: call the driver, then charge_end. Anything else is what the caller gets:
- * CUDA_ERROR_OUT_OF_MEMORY beyond the quota, or why there is no current card.
+ * CUDA_ERROR_OUT_OF_MEMORY beyond the quota.
  */
 CUresult charge_begin(struct charge *charge, uint64_t bytes);
 
@@ -47,7 +50,8 @@ bool charge_change(struct charge *charge, uint64_t bytes);
 
 /*
  * Keeps the charge under the address, or gives it back where the driver failed. False: there is no memory for the
- * entry, and nothing would give the charge back; the caller lets the driver free what it gave, then charge_undo.
+ * entry, and nothing would give the charge back, or nothing is charged for what the driver gave; the caller lets the
+ * driver free that, then charge_undo.
  */
 bool charge_end(const struct charge *charge, CUresult result, uint64_t address);
 

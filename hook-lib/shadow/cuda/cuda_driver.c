@@ -101,6 +101,13 @@ int cuda_card_of(CUdevice device) {
     return card;
 }
 
+bool cuda_is_device(CUdevice device) {
+    __typeof__(&cuDeviceGetUuid) uuid_of =
+        DRIVER(cuDeviceGetUuid_v2) ? DRIVER(cuDeviceGetUuid_v2) : DRIVER(cuDeviceGetUuid);
+    CUuuid uuid;
+    return !uuid_of || uuid_of(&uuid, device) == CUDA_SUCCESS;
+}
+
 CUresult cuda_current_card(int *card) {
     CUdevice device;
     *card = CARD_UNLIMITED;

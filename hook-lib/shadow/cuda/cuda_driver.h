@@ -212,6 +212,9 @@ int cuda_device_of_memory(int type, const CUmemLocation *location);
 /* The card of a device, or of a MIG instance of it: an index or one of cards.h's special values. */
 int cuda_card_of(CUdevice device);
 
+/* Whether the driver knows the device. */
+bool cuda_is_device(CUdevice device);
+
 /* The card of the current context. An error: there is no current context. */
 CUresult cuda_current_card(int *card);
 

@@ -126,9 +126,10 @@ static bool begin_part(struct growth *growth, CUdevice device, int card, uint64_
     return true;
 }
 
-static void end_growth(const struct growth *growth) {
+static void end_growth(const struct growth *growth, CUresult result) {
     for (unsigned int i = 0; i < growth->count; i++)
-        pools_read_one(growth->part[i].account, pools_graph_memory_of(growth->part[i].device), growth->part[i].units);
+        pools_end_call(growth->part[i].account, pools_graph_memory_of(growth->part[i].device), growth->part[i].units,
+                       result);
 }
 
 static bool begin_growth(struct growth *growth, const struct graph_needs *needs) {
@@ -138,7 +139,7 @@ static bool begin_growth(struct growth *growth, const struct graph_needs *needs)
         if (card == CARD_UNLIMITED)
             continue;
         if (card == CARD_REFUSED || !begin_part(growth, needs->part[i].device, card, needs->part[i].units)) {
-            end_growth(growth);
+            end_growth(growth, CUDA_ERROR_OUT_OF_MEMORY);
             return false;
         }
     }
@@ -156,7 +157,7 @@ static bool begin_growth(struct growth *growth, const struct graph_needs *needs)
         CUresult result = DRIVER(name) arguments;                                                                      \
         if (result == CUDA_SUCCESS && exec)                                                                            \
             result = keep_or_undo(exec, former, &needs);                                                               \
-        end_growth(&growth);                                                                                           \
+        end_growth(&growth, result);                                                                                   \
         return result;                                                                                                 \
     }
 
@@ -205,7 +206,7 @@ START(cuGraphLaunch_ptsz, true)
         if (!begin_growth(&growth, &needs))                                                                            \
             return CUDA_ERROR_OUT_OF_MEMORY;                                                                           \
         CUresult result = start(exec, stream);                                                                         \
-        end_growth(&growth);                                                                                           \
+        end_growth(&growth, result);                                                                                   \
         return result;                                                                                                 \
     }
 

@@ -12,6 +12,16 @@
 #include "cuda/page_refs.h"
 #include "share/cards.h"
 
+/* Of a device that the driver does not know, and before cuInit of any: the driver says so. */
+static CUresult refuse_to_create(size_t size, const CUmemAllocationProp *prop, unsigned long long flags,
+                                 CUdevice device) {
+    CUmemGenericAllocationHandle none;
+    CUresult result = cuda_is_device(device) ? CUDA_ERROR_OUT_OF_MEMORY : DRIVER(cuMemCreate)(&none, size, prop, flags);
+    if (result == CUDA_SUCCESS && DRIVER(cuMemRelease))
+        DRIVER(cuMemRelease)(none); /* it would be in no account */
+    return result != CUDA_SUCCESS ? result : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
 CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *prop,
                      unsigned long long flags) {
     NEED(cuMemCreate);
@@ -23,7 +33,9 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CU
     if (card == CARD_UNLIMITED)
         return DRIVER(cuMemCreate)(handle, size, prop, flags);
     uint64_t units = units_of_pages(size);
-    if (card == CARD_REFUSED || !charge_card(card, SHARE_RESIDENT, units))
+    if (card == CARD_REFUSED)
+        return refuse_to_create(size, prop, flags, device);
+    if (!charge_card(card, SHARE_RESIDENT, units))
         return CUDA_ERROR_OUT_OF_MEMORY;
     CUresult result = page_room(0) ? DRIVER(cuMemCreate)(handle, size, prop, flags) : CUDA_ERROR_OUT_OF_MEMORY;
     if (result != CUDA_SUCCESS)

@@ -92,13 +92,15 @@ static CUdevice device_of_pool(CUmemoryPool pool) {
     return DRIVER(cuCtxGetDevice) && DRIVER(cuCtxGetDevice)(&device) == CUDA_SUCCESS ? device : 0;
 }
 
-static pool_id pool_account(CUmemoryPool handle, int *card) {
+/* 0: there is no memory for the account, or, as *known says, no such pool. */
+static pool_id pool_account(CUmemoryPool handle, int *card, bool *known) {
     pool_id id = pool_find((uint64_t)(uintptr_t)handle, card);
     if (id && *card == CARD_REFUSED) { /* its quota may have become readable */
         *card = cuda_card_of(pool_device(id));
         pool_set_card(id, *card);
     }
-    if (id)
+    *known = id || pools_known(handle);
+    if (id || !*known)
         return id;
     CUdevice device = device_of_pool(handle);
     *card = cuda_card_of(device);
@@ -133,7 +135,7 @@ static CUresult allocate_begun(const struct request *r, pool_id id, int card, ui
         pool_lent(id, units);
         kept = keep_loan(*r->pointer, loan);
     }
-    bool covered = pools_read_one(id, handle, begun);
+    bool covered = pools_end_call(id, handle, begun, result);
     if (result != CUDA_SUCCESS || (covered && kept))
         return result;
     if (kept && pools_trim(card) && pools_read_one(id, handle, 0)) /* it grew by more than was asked for */
@@ -224,19 +226,18 @@ static CUresult allocate_in_order(struct request r) {
         return allocate_for_itself(&r);
     if (r.function == ASYNC || r.function == ASYNC_PTSZ) {
         CUdevice device;
-        CUresult result = device_of(r.stream, &device);
-        if (result != CUDA_SUCCESS)
-            return result;
-        if (DRIVER(cuDeviceGetMemPool)(&r.pool, device) != CUDA_SUCCESS)
+        if (device_of(r.stream, &device) != CUDA_SUCCESS || DRIVER(cuDeviceGetMemPool)(&r.pool, device) != CUDA_SUCCESS)
             return allocate_for_itself(&r);
     }
     int card = CARD_UNLIMITED;
-    pool_id id = pool_account(r.pool, &card);
+    bool refused, known;
+    pool_id id = pool_account(r.pool, &card, &known);
+    if (!known)
+        return allocate_for_itself(&r);
     if (card == CARD_UNLIMITED)
         return ask_driver_in_order(&r);
     if (card == CARD_REFUSED || !id)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    bool refused;
     CUresult result = allocate_from(&r, id, card, &refused);
     if (result == CUDA_ERROR_OUT_OF_MEMORY && may_be_managed(&r, card))
         return allocate_managed(&r);

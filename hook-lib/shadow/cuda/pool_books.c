@@ -307,6 +307,20 @@ bool pool_told(pool_id id, uint64_t reading, uint64_t reserved_units, uint64_t b
     return covered;
 }
 
+void pool_undo(pool_id id, uint64_t begun) {
+    uint64_t more = 0;
+    int card = -1;
+    pool_books_enter();
+    struct pool *pool = pool_of(id);
+    if (pool) {
+        card = pool->card;
+        pool->begun -= begun;
+        more = surplus(pool);
+    }
+    pool_books_leave();
+    pool_give_back(card, more);
+}
+
 void pool_lent(pool_id id, uint64_t units) {
     pool_books_enter();
     struct pool *pool = pool_of(id);

@@ -45,6 +45,9 @@ uint64_t pool_ask(pool_id pool);
  */
 bool pool_told(pool_id pool, uint64_t reading, uint64_t reserved_units, uint64_t begun);
 
+/* The driver's call failed, and the pool cannot be read: it has not grown by what `begin` charged. */
+void pool_undo(pool_id pool, uint64_t begun);
+
 /* Units handed out of the pool, and come back. */
 void pool_lent(pool_id pool, uint64_t units);
 void pool_returned(pool_id pool, uint64_t units);

@@ -29,13 +29,26 @@ static void trim_by_driver(uint64_t handle) {
         DRIVER(cuDeviceGraphMemTrim)((CUdevice)(handle & INT32_MAX));
 }
 
-/* A pool that cannot be read keeps its charge. */
-bool pools_read_one(pool_id id, uint64_t handle, uint64_t begun) {
+/* A pool that cannot be read keeps its charge, but for that of a call that failed. */
+bool pools_end_call(pool_id id, uint64_t handle, uint64_t begun, CUresult result) {
     cuuint64_t bytes = 0;
     uint64_t reading = pool_ask(id);
     if (reserved_by_driver(handle, &bytes) != CUDA_SUCCESS)
         reading = 0;
+    if (reading == 0 && result != CUDA_SUCCESS) {
+        pool_undo(id, begun);
+        return true;
+    }
     return pool_told(id, reading, bytes / PARTITA_UNIT + (bytes % PARTITA_UNIT != 0), begun);
+}
+
+bool pools_read_one(pool_id id, uint64_t handle, uint64_t begun) {
+    return pools_end_call(id, handle, begun, CUDA_SUCCESS);
+}
+
+bool pools_known(CUmemoryPool pool) {
+    cuuint64_t bytes;
+    return reserved_by_driver((uint64_t)(uintptr_t)pool, &bytes) == CUDA_SUCCESS;
 }
 
 bool pools_readable(void) {

@@ -33,6 +33,12 @@ uint64_t pools_graph_memory_of(CUdevice device);
 /* Reads one account, and ends what was begun; pool_told's answer. */
 bool pools_read_one(uint32_t pool, uint64_t handle, uint64_t begun);
 
+/* The same by the result of the call for which it was begun: where that failed, no charge is left behind. */
+bool pools_end_call(uint32_t pool, uint64_t handle, uint64_t begun, CUresult result);
+
+/* Whether the driver knows the pool. */
+bool pools_known(CUmemoryPool pool);
+
 /* In a child of fork. */
 void pools_forget(void);
 void graphs_forget(void);

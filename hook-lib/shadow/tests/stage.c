@@ -50,6 +50,14 @@ void stage_delay(const char *function, unsigned int us) {
                                   text("%u", us), NULL});
 }
 
+void stage_fail(const char *function, int error) {
+    const char *root = scratch_folder();
+    run((const char *const[]){SIMULATED_DRIVER, "fault", "--root", root, "--clear", NULL});
+    if (error)
+        run((const char *const[]){SIMULATED_DRIVER, "fault", "--root", root, "--function", function, "--error",
+                                  text("%d", error), NULL});
+}
+
 void stage_instance(int gpu, const char *profile) {
     const char *root = scratch_folder(), *index = text("%d", gpu);
     run((const char *const[]){SIMULATED_DRIVER, "mig", "--root", root, "--gpu", index, "enable", NULL});

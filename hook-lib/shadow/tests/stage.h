@@ -23,6 +23,9 @@ void stage_driver(const char *gpus);
 /* From now on the driver's function takes that much longer, and no other one; 0: as long as ever. */
 void stage_delay(const char *function, unsigned int us);
 
+/* From now on this function of the driver gives this error, and no other one does; 0: none. */
+void stage_fail(const char *function, int error);
+
 /* Cuts the card into one MIG instance of the profile, which is all that programs see of it then. */
 void stage_instance(int gpu, const char *profile);
 
