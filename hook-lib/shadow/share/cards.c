@@ -125,20 +125,21 @@ bool cards_oversubscribe(int card) {
 }
 
 struct card_view cards_view(int card, bool join) {
-    struct card_view view = {0, 0, 0, false};
+    uint64_t quota = 0, used = 0, left = 0;
+    bool oversubscribes = false;
     size_t last = last_share(card);
     for (size_t i = (size_t)card; i <= last; i++) {
         struct share *share = &shares[i];
         if (!of_card(i, card))
             continue;
         share_tend(share, SHARE_IF_DUE, join);
-        view.quota += load_relaxed(&share->quota) * PARTITA_UNIT;
-        uint64_t used = share_used(share);
-        view.used += (used + load_relaxed(&share->overhead)) * PARTITA_UNIT;
-        view.left += share_left(share, used) * PARTITA_UNIT;
-        view.oversubscribes |= share_oversubscribes(share);
+        uint64_t by_share = share_used(share);
+        quota += load_relaxed(&share->quota);
+        used += by_share + load_relaxed(&share->overhead);
+        left += share_left(share, by_share);
+        oversubscribes |= share_oversubscribes(share);
     }
-    return view;
+    return (struct card_view){quota * PARTITA_UNIT, used * PARTITA_UNIT, left * PARTITA_UNIT, oversubscribes};
 }
 
 /* A process that uses several shares of a card has a slot in each, and the same samples in all. */

@@ -178,17 +178,12 @@ uint64_t share_used(struct share *share) {
                    PARTITA_UNITS_MAX);
 }
 
-uint64_t share_left(const struct share *share, uint64_t used) {
-    uint64_t limit = load_relaxed(&share->limit);
-    return load_relaxed(&share->grants) && limit > used ? limit - used : 0;
-}
-
 void share_forked(struct share *share) {
     share->own = (struct own_count){0};
     share->paged = 0;
     share->seated = 0;
     share->suspect = 0;
-    share->grants = 1;
+    share->grantable = share->limit;
     share->seat = (struct seat){0, 0};
     share->next_look = share->next_reap = share->next_thorough = share->others = 0;
     memset(&share->self, 0, sizeof share->self);

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/atomics.h"
 #include "share/core_rules.h"
 #include "share/owner.h"
 #include "share/quota.h"
@@ -30,6 +31,7 @@ struct share {
     char gpu[96];             /* UUID; empty: never seen a usable quota */
     uint64_t quota, overhead; /* units, as the file says; quota 0: no usable one */
     uint64_t limit;           /* units that allocations may take: the quota without the overhead */
+    uint64_t grantable;       /* the limit or, where by the last look nothing can be charged, 0 */
     uint64_t physical;        /* units of them that may lie on the card for good; LEDGER_UNBOUNDED: all */
     uint64_t paged;           /* of them managed memory, likewise */
     uint32_t cores;           /* the last usable quota's core_rules, packed; 0: never seen one */
@@ -38,7 +40,6 @@ struct share {
     struct seat seat;
     struct own_count own;
     uint32_t seated;  /* 1: `seat` is taken and the share can be charged */
-    uint32_t grants;  /* 0: by the last look nothing can be charged, whatever is left */
     uint32_t suspect; /* 1: the region may have been wiped: nothing is granted until everybody is accounted */
     uint64_t next_look, next_reap; /* ms, monotonic */
     uint64_t next_thorough;        /* ns, monotonic */
@@ -85,7 +86,10 @@ void share_tend(struct share *share, enum share_care care, bool join);
 uint64_t share_used(struct share *share);
 
 /* Units that this process could still have; to be called right after share_used, with what that gave. */
-uint64_t share_left(const struct share *share, uint64_t used);
+static inline uint64_t share_left(const struct share *share, uint64_t used) {
+    uint64_t grantable = load_relaxed(&share->grantable);
+    return grantable > used ? grantable - used : 0;
+}
 
 /* What the last usable quota said of GPU time; no limit before there was one. */
 struct core_rules share_core_rules(const struct share *share);

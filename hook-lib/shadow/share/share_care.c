@@ -62,8 +62,8 @@ static void read_quota(struct share *share) {
 }
 
 void share_open(struct share *share) {
-    share->grants = 1;
     read_quota(share);
+    share->grantable = share->limit;
 }
 
 static bool open_region(struct share *share) {
@@ -157,7 +157,7 @@ static void tend_alone(struct share *share, bool reap, bool join) {
         if (join || share->seated)
             usable = seated && !share->suspect;
     }
-    store_relaxed(&share->grants, usable);
+    store_relaxed(&share->grantable, usable ? share->limit : 0);
     store_release(&share->seated, seated);
     store_relaxed(&share->others, 0); /* before the ticks in it come round */
 }
