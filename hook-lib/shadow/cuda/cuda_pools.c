@@ -258,6 +258,10 @@ void pools_return(uint64_t taken, uint64_t address, CUresult result) {
         return;
     }
     pool_id id = (pool_id)(taken >> 32);
+    if (pool_books_interrupted()) {
+        pool_returned_later(id, taken & UINT32_MAX);
+        return;
+    }
     uint64_t handle;
     pool_returned(id, taken & UINT32_MAX);
     if (pool_visit_one(id, &handle)) {

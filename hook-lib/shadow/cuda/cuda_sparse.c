@@ -14,6 +14,7 @@
 
 #include "common/cancelling.h"
 #include "common/lifetime.h"
+#include "common/owned_lock.h"
 #include "cuda/cuda_contexts.h"
 #include "cuda/cuda_driver.h"
 #include "cuda/page_refs.h"
@@ -34,16 +35,16 @@ static struct leaving {
     uint32_t ending;   /* calls that may end the context are under way */
     bool asked;        /* the driver is asked about the event: its context does not end meanwhile */
 } leaving[LEAVING_MOST];
-static uint32_t leaving_count, leaving_lock;
+static uint32_t leaving_count;
+static struct owned_lock leaving_lock;
 static uint64_t owners;
 
 static void leaving_enter(void) {
-    while (__atomic_exchange_n(&leaving_lock, 1, __ATOMIC_ACQUIRE))
-        sched_yield();
+    owned_lock_enter(&leaving_lock);
 }
 
 static void leaving_leave(void) {
-    store_release(&leaving_lock, 0);
+    owned_lock_leave(&leaving_lock);
 }
 
 static struct page_part part_of(const CUarrayMapInfo *info, uint32_t context) {
@@ -122,6 +123,8 @@ static uint64_t settle_leaving(struct leaving *one) {
 
 /* The driver is asked in the mode in which that ends no capture. */
 bool sparse_settle(void) {
+    if (owned_lock_mine(&leaving_lock) || page_refs_interrupted())
+        return false;
     int mode = CU_STREAM_CAPTURE_MODE_RELAXED, cancelling = cancelling_off();
     bool settled = false, exchanged = DRIVER(cuThreadExchangeStreamCaptureMode) &&
                                       DRIVER(cuThreadExchangeStreamCaptureMode)(&mode) == CUDA_SUCCESS;
@@ -197,7 +200,7 @@ void sparse_array_gone(const void *array) {
 void sparse_forget(void) {
     memset(leaving, 0, sizeof leaving);
     leaving_count = 0;
-    leaving_lock = 0;
+    leaving_lock = (struct owned_lock){0};
 }
 
 /* An array can be mapped in streams of its own context only. */

@@ -6,6 +6,7 @@
 
 #include "common/atomics.h"
 #include "common/growing.h"
+#include "common/owned_lock.h"
 #include "common/ranges.h"
 #include "cuda/cuda_contexts.h"
 #include "share/cards.h"
@@ -34,7 +35,7 @@ static uint32_t objects_live, handles_live;
 enum { CHAINS = 4096 };
 static uint32_t chains[CHAINS];
 static struct ranges mappings;
-static uint32_t lock;
+static struct owned_lock lock;
 
 /* Parts, likewise. */
 static struct page_part *parts;
@@ -42,12 +43,11 @@ static page_object *part_objects;                                    /* 0: the p
 static uint32_t part_room, part_object_room, part_count, parts_free; /* free: below part_count */
 
 static void page_books_enter(void) {
-    while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE))
-        sched_yield();
+    owned_lock_enter(&lock);
 }
 
 static void page_books_leave(void) {
-    store_release(&lock, 0);
+    owned_lock_leave(&lock);
 }
 
 /*
@@ -360,6 +360,10 @@ int page_device(page_object object) {
     return device;
 }
 
+bool page_refs_interrupted(void) {
+    return owned_lock_mine(&lock);
+}
+
 void page_refs_forget(void) {
     object_count = free_object = handle_count = free_handle = 0;
     objects_live = handles_live = 0;
@@ -367,5 +371,5 @@ void page_refs_forget(void) {
     memset(waiting, 0, sizeof waiting);
     part_count = parts_free = 0;
     ranges_clear(&mappings);
-    lock = 0;
+    lock = (struct owned_lock){0};
 }

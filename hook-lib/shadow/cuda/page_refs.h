@@ -79,6 +79,9 @@ void page_parts_of_context_gone(uint32_t context);
 /* The device of an allocation; negative: not known. */
 int page_device(page_object object);
 
+/* A signal's handler asks that interrupted one of these functions: it must not call any. */
+bool page_refs_interrupted(void);
+
 /* In a child of fork. */
 void page_refs_forget(void);
 

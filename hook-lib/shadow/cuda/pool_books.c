@@ -6,6 +6,7 @@
 
 #include "common/atomics.h"
 #include "common/growing.h"
+#include "common/owned_lock.h"
 #include "share/cards.h"
 
 /* ENDING: the driver is destroying it; CLOSED: it has, and something is still lent */
@@ -30,15 +31,32 @@ enum { INDEX_BITS = 20 }; /* the rest of an id's bits tell an account from forme
 
 /* Grows, and may move then: a pool's address holds only until the lock is left. */
 static struct pool *pools;
-static uint32_t lock, pool_room, pool_bound;
+static uint32_t pool_room, pool_bound;
+static struct owned_lock lock;
 
 static void pool_books_enter(void) {
-    while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE))
-        sched_yield();
+    owned_lock_enter(&lock);
+}
+
+/* What handlers that interrupted the lock's holder have to say: pool and units, as in `loans`; 0: free. */
+enum { LATER = 64 };
+static uint64_t returned_later[LATER];
+static uint32_t any_later;
+
+static void take_what_came_later(void) {
+    store_relaxed(&any_later, 0);
+    for (int i = 0; i < LATER; i++) {
+        uint64_t one =
+            load_relaxed(&returned_later[i]) ? __atomic_exchange_n(&returned_later[i], 0, __ATOMIC_ACQUIRE) : 0;
+        if (one)
+            pool_returned((pool_id)(one >> 32), one & UINT32_MAX);
+    }
 }
 
 static void pool_books_leave(void) {
-    store_release(&lock, 0);
+    owned_lock_leave(&lock);
+    if (__builtin_expect(load_relaxed(&any_later), 0))
+        take_what_came_later();
 }
 
 static pool_id id_of(const struct pool *pool) {
@@ -346,9 +364,25 @@ void pool_returned(pool_id id, uint64_t units) {
     pool_give_back(card, over);
 }
 
+void pool_returned_later(pool_id id, uint64_t units) {
+    for (int i = 0; i < LATER; i++) {
+        uint64_t none = 0;
+        if (__atomic_compare_exchange_n(&returned_later[i], &none, (uint64_t)id << 32 | units, false, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED))
+            break;
+    }
+    store_release(&any_later, 1);
+}
+
+bool pool_books_interrupted(void) {
+    return owned_lock_mine(&lock);
+}
+
 void pool_books_forget(void) {
     if (pools)
         memset(pools, 0, pool_bound * sizeof *pools);
     pool_bound = 0;
-    lock = 0;
+    lock = (struct owned_lock){0};
+    memset(returned_later, 0, sizeof returned_later);
+    any_later = 0;
 }

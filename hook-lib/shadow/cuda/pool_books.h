@@ -70,6 +70,13 @@ pool_id pool_visit(uint32_t *at, int card, bool with_spare, uint64_t *handle);
 bool pool_visit_one(pool_id pool, uint64_t *handle);
 void pool_leave(pool_id pool);
 
+/*
+ * A signal's handler asks that interrupted one of these functions: it must not call any but pool_returned_later, whose
+ * units come back when that one is done. Of more than 64 at a time the rest counts as lent until the pool is gone.
+ */
+bool pool_books_interrupted(void);
+void pool_returned_later(pool_id pool, uint64_t units);
+
 /* In a child of fork. */
 void pool_books_forget(void);
 

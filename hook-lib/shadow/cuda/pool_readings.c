@@ -63,6 +63,8 @@ void pools_read(void) {
 }
 
 bool pools_trim(int card) {
+    if (pool_books_interrupted())
+        return false;
     uint64_t handle;
     uint32_t at = 0;
     int mode = CU_STREAM_CAPTURE_MODE_RELAXED; /* a capture of the program's must not be hurt */

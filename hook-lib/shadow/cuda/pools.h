@@ -14,7 +14,10 @@ bool pools_readable(void);
 /* Asks the driver how much each pool has reserved, and charges that. */
 void pools_read(void);
 
-/* Lets the card's pools give up what nobody uses. False: there was nothing to give up. */
+/*
+ * Lets the card's pools give up what nobody uses. False: there was nothing to give up, or a signal's handler asks that
+ * interrupted what it would wait for.
+ */
 bool pools_trim(int card);
 
 /*

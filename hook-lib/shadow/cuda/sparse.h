@@ -12,7 +12,7 @@ bool sparse_waiting(void);
 
 /*
  * Gives back what they have unmapped by now; whether there was any. Asks the driver about events: not in a capture that
- * this would hurt.
+ * this would hurt. In a signal's handler that interrupted what it would wait for there is nothing to give back.
  */
 bool sparse_settle(void);
 

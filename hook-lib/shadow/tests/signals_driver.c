@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "cuda_events.h"
+#include "cuda_pools.h"
 
 enum { PLACES = 4096, EVENTS = 4096 };
 static const CUdeviceptr FIRST = UINT64_C(1) << 40, APART = UINT64_C(1) << 32;
@@ -56,16 +57,70 @@ CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device) {
     return CUDA_SUCCESS;
 }
 
+/* One pool: what of it is handed out, and what is spare, in MiB. It keeps what is freed until it is trimmed. */
+static uint64_t pool_mib; /* bits 0-31 used, 32-63 spare */
+
+static void use_card(uint64_t bytes) {
+    uint64_t now = __atomic_add_fetch(&used, bytes, __ATOMIC_SEQ_CST),
+             former = __atomic_load_n(&most, __ATOMIC_SEQ_CST);
+    while (former < now &&
+           !__atomic_compare_exchange_n(&most, &former, now, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+    }
+}
+
+CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice device) {
+    (void)device;
+    *pool = (CUmemoryPool)&pool_mib;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value) {
+    uint64_t mib = __atomic_load_n(&pool_mib, __ATOMIC_SEQ_CST);
+    (void)pool;
+    if (attribute != CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)
+        return CUDA_ERROR_INVALID_VALUE;
+    *(cuuint64_t *)value = ((mib & UINT32_MAX) + (mib >> 32)) << 20;
+    return CUDA_SUCCESS;
+}
+
+/* What comes from the pool lies above what cuMemAlloc gives, its size in MiB in the bits below 2^20. */
+static const CUdeviceptr OF_POOL = UINT64_C(1) << 50;
+
+CUresult cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream stream) {
+    static uint64_t made;
+    uint64_t size = bytes >> 20, mib = __atomic_load_n(&pool_mib, __ATOMIC_SEQ_CST), spare;
+    (void)stream;
+    do
+        spare = mib >> 32 < size ? mib >> 32 : size;
+    while (!__atomic_compare_exchange_n(&pool_mib, &mib, mib + size - (spare << 32), false, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_SEQ_CST));
+    use_card((size - spare) << 20);
+    *pointer = OF_POOL | (__atomic_add_fetch(&made, 1, __ATOMIC_SEQ_CST) % 4096) << 32 | size;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream stream) {
+    uint64_t size = pointer & UINT32_MAX;
+    (void)stream;
+    __atomic_add_fetch(&pool_mib, (size << 32) - size, __ATOMIC_SEQ_CST);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t bytes) {
+    if (bytes == SIZE_MAX)
+        return CUDA_SUCCESS;
+    uint64_t spare = __atomic_fetch_and(&pool_mib, UINT32_MAX, __ATOMIC_SEQ_CST) >> 32;
+    (void)pool;
+    __atomic_sub_fetch(&used, spare << 20, __ATOMIC_SEQ_CST);
+    return CUDA_SUCCESS;
+}
+
 CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes) {
     for (uint64_t i = 0; i < PLACES; i++) {
         uint64_t none = 0;
         if (!__atomic_compare_exchange_n(&sizes[i], &none, bytes, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
             continue;
-        uint64_t now = __atomic_add_fetch(&used, bytes, __ATOMIC_SEQ_CST),
-                 former = __atomic_load_n(&most, __ATOMIC_SEQ_CST);
-        while (former < now &&
-               !__atomic_compare_exchange_n(&most, &former, now, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
-        }
+        use_card(bytes);
         *pointer = FIRST + i * APART;
         return CUDA_SUCCESS;
     }
@@ -73,6 +128,8 @@ CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes) {
 }
 
 CUresult cuMemFree_v2(CUdeviceptr pointer) {
+    if (pointer & OF_POOL)
+        return cuMemFreeAsync(pointer, NULL);
     if (pointer < FIRST || (pointer - FIRST) % APART || (pointer - FIRST) / APART >= PLACES)
         return CUDA_ERROR_INVALID_VALUE;
     uint64_t *place = &sizes[(pointer - FIRST) / APART];

@@ -15,6 +15,7 @@
 #include "cases.h"
 #include "check.h"
 #include "cuda_launch.h"
+#include "cuda_pools.h"
 #include "scratch.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -27,6 +28,10 @@ static struct {
     __typeof__(&cuMemFree_v2) free;
     __typeof__(&cuMemGetInfo_v2) info;
     __typeof__(&cuLaunchKernel) launch;
+    __typeof__(&cuMemAllocAsync) alloc_async;
+    __typeof__(&cuMemFreeAsync) free_async;
+    __typeof__(&cuMemPoolTrimTo) trim;
+    __typeof__(&cuDeviceGetMemPool) pool;
     uint64_t (*used)(void), (*most)(void), (*busy)(void);
     uint64_t *kernel_ns;
 } cuda;
@@ -55,6 +60,10 @@ static void start(unsigned int cores) {
     cuda.free = (__typeof__(cuda.free))symbol(library, "cuMemFree_v2");
     cuda.info = (__typeof__(cuda.info))symbol(library, "cuMemGetInfo_v2");
     cuda.launch = (__typeof__(cuda.launch))symbol(library, "cuLaunchKernel");
+    cuda.alloc_async = (__typeof__(cuda.alloc_async))symbol(library, "cuMemAllocAsync");
+    cuda.free_async = (__typeof__(cuda.free_async))symbol(library, "cuMemFreeAsync");
+    cuda.trim = (__typeof__(cuda.trim))symbol(library, "cuMemPoolTrimTo");
+    cuda.pool = (__typeof__(cuda.pool))symbol(driver, "cuDeviceGetMemPool");
     cuda.used = (uint64_t (*)(void))symbol(driver, "signals_driver_used");
     cuda.most = (uint64_t (*)(void))symbol(driver, "signals_driver_most");
     cuda.busy = (uint64_t (*)(void))symbol(driver, "signals_driver_busy");
@@ -186,6 +195,51 @@ static void a_handler_may_ask_and_allocate_while_several_threads_allocate(void) 
     the_whole_quota_is_free();
 }
 
+static CUdeviceptr for_handler; /* memory of a pool, which the handler frees */
+
+static void next_signal(void) {
+    const struct itimerval soon = {{0, 0}, {0, 100}};
+    CHECK_EQUAL(setitimer(ITIMER_REAL, &soon, NULL), 0);
+}
+
+/* Both look at the pools: a refusal lets them give up what they have spare, a free gives it back to them. */
+static void be_refused_and_free(int signal) {
+    CUdeviceptr pointer;
+    int error = errno;
+    (void)signal;
+    KEEPS_ERRNO(CHECK_EQUAL(cuda.alloc(&pointer, (QUOTA_MIB + 2) * MIB), CUDA_ERROR_OUT_OF_MEMORY));
+    CUdeviceptr freed = __atomic_exchange_n(&for_handler, 0, __ATOMIC_RELAXED);
+    if (freed)
+        CHECK_EQUAL(cuda.free(freed), CUDA_SUCCESS);
+    __atomic_fetch_add(&handled, 1, __ATOMIC_RELAXED);
+    next_signal(); /* only now: a handler that waits for its patience's end must not be the only one who gets on */
+    errno = error;
+}
+
+static void a_handler_may_allocate_and_free_in_the_middle_of_what_pools_do(void) {
+    CUdeviceptr pointer;
+    CUmemoryPool live_pool;
+    start(0);
+    CHECK_EQUAL(cuda.pool(&live_pool, 0), CUDA_SUCCESS);
+    allocate_and_be_refused();
+    storm_of(be_refused_and_free, 100);
+    while (times_handled() < 200) {
+        for (int i = 0; i < 5000; i++) /* mostly in the pools' books, and seldom in the ledger */
+            CHECK_EQUAL(cuda.trim(live_pool, SIZE_MAX), CUDA_SUCCESS);
+        CHECK_EQUAL(cuda.alloc_async(&pointer, 4 * MIB, NULL), CUDA_SUCCESS);
+        pointer = __atomic_exchange_n(&for_handler, pointer, __ATOMIC_RELAXED);
+        if (pointer)
+            CHECK_EQUAL(cuda.free_async(pointer, NULL), CUDA_SUCCESS);
+    }
+    storm_ends();
+    if (for_handler)
+        CHECK_EQUAL(cuda.free_async(for_handler, NULL), CUDA_SUCCESS);
+    CHECK(cuda.most() <= QUOTA_MIB * MIB);
+    CHECK_EQUAL(cuda.alloc(&pointer, QUOTA_MIB * MIB), CUDA_SUCCESS); /* the pool gives up all of its memory */
+    CHECK_EQUAL(cuda.free(pointer), CUDA_SUCCESS);
+    the_whole_quota_is_free();
+}
+
 static uint64_t now_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -211,6 +265,7 @@ int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         CASE(a_handler_may_ask_and_allocate_in_the_middle_of_allocations),
         CASE(a_handler_may_ask_and_allocate_while_several_threads_allocate),
+        CASE(a_handler_may_allocate_and_free_in_the_middle_of_what_pools_do),
         CASE(a_launch_goes_on_waiting_for_its_turn_whatever_interrupts_it),
     };
     return RUN_CASES(cases, argc, argv);
