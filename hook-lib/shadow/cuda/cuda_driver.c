@@ -46,11 +46,45 @@ void lifetime_forked(void) {
     timing_forget();
 }
 
-void *cuda_wrapper_of(void *function) {
-    for (int i = 0; function && i < CUDA_INTERCEPTED_COUNT; i++)
-        if (cuda_driver[i] == function)
-            return wrappers[i];
-    return function;
+static bool ends_with(const char *name, size_t length, const char *ending) {
+    size_t of_ending = strlen(ending);
+    return length > of_ending && memcmp(name + length - of_ending, ending, of_ending) == 0;
+}
+
+static bool is_per_thread(const char *name) {
+    size_t length = strlen(name);
+    return ends_with(name, length, "_ptsz") || ends_with(name, length, "_ptds");
+}
+
+/* Of the name without what tells versions and variants apart: cuMemcpyHtoD_v2_ptds is a cuMemcpyHtoD. */
+static size_t base_length(const char *name) {
+    size_t length = strlen(name);
+    if (is_per_thread(name))
+        length -= strlen("_ptsz");
+    if (length > 3 && name[length - 3] == '_' && name[length - 2] == 'v' && name[length - 1] >= '1' &&
+        name[length - 1] <= '9')
+        length -= strlen("_v2");
+    return length;
+}
+
+static bool same_base(const char *a, const char *b) {
+    size_t length = base_length(a);
+    return length == base_length(b) && memcmp(a, b, length) == 0;
+}
+
+/* Of several versions at one address the newest: its arguments are the widest. */
+void *cuda_wrapper_of(void *function, const char *symbol, bool per_thread) {
+    void *wrapper = function;
+    bool exact = false;
+    for (int i = 0; function && symbol && i < CUDA_INTERCEPTED_COUNT; i++) {
+        if (cuda_driver[i] != function || !same_base(cuda_names[i], symbol))
+            continue;
+        bool agrees = is_per_thread(cuda_names[i]) == per_thread;
+        if (agrees || !exact)
+            wrapper = wrappers[i];
+        exact |= agrees;
+    }
+    return wrapper;
 }
 
 /* "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", as quotas name cards. */

@@ -200,8 +200,12 @@ extern void *cuda_driver[CUDA_FUNCTION_COUNT];
             return CUDA_ERROR_NOT_SUPPORTED;                                                                           \
     } while (0)
 
-/* The wrapper of a driver's function, or the function itself if it has none. */
-void *cuda_wrapper_of(void *function);
+/*
+ * The wrapper of a driver's function that was found under this name, or the function itself if it has none. The address
+ * alone does not tell: a linker may have folded functions that do the same into one. `per_thread`: the variant for the
+ * thread's own default stream was asked for.
+ */
+void *cuda_wrapper_of(void *function, const char *symbol, bool per_thread);
 
 /*
  * The device that memory of this kind (CU_MEM_ALLOCATION_TYPE_...) and place is charged to; negative: none, it is the
