@@ -16,8 +16,13 @@
  *
  * the share had the card for
  *
- *     f = R + A - A/16, but no less than T - O and no more than T;   f = T where O = 0;                            (1)
+ *     f = R + A - A/16, but no less than T - O and no more than T;                                                 (1)
  *     A becomes R + A - A/16 - f, within 250 ms.
+ *
+ *   A share that is alone (O = 0) had all that was timed, but for the time in which the card waited for the program:
+ *   for a copy or the host, between two launches of a window. Then R counts a 64th more, and one percent of the passed
+ *   time, which is what samples are wrong by, and f is no less than T/16. Where it is not known up to when reports go,
+ *   f = T.
  *
  * Ratio.  Each report counts 1/16 less with every later one, so the last 2.4 seconds or so decide:
  *
@@ -63,6 +68,7 @@
 #include "cores/core_history.h"
 
 enum { LEAST_SCALE = 16, MEMORY = 16 /* reports */ };
+enum { ALONE_PART = 64, ALONE_PASSED_PART = 100 };
 enum { KEPT = PARTITA_LATE_REPORTS + 1, LATE_KNOWN = 1 << 8, STAMPED = 1 << 9 };
 static const uint64_t ENOUGH_TO_SCALE_NS = 20000000, ENOUGH_TO_SHOW_NS = 30000000, NOTHING_NS = 2000000;
 static const uint64_t PLAUSIBLE_NS = 60000000000; /* between two reports */
@@ -156,17 +162,23 @@ static void begin_anew(struct partita_account *account, uint64_t busy, uint64_t 
     store_relaxed(&account->fair_ns, load_relaxed(&account->charged_ns) - (busy - by));
 }
 
+/* What a report is compared with, ns. */
+struct comparison {
+    uint64_t timed, reported, others, passed;
+    bool exact; /* it is known up to when the report goes */
+};
+
 /*
  * (1): what of `timed` ns the card really worked for the share. That is what is reported, but no more than was timed,
- * and no less than others leave of it. What a report is ahead or behind by goes to the next one.
+ * and no less than `least_of_it`. What a report is ahead or behind by goes to the next one.
  */
-static uint64_t fair(struct partita_account *account, uint64_t timed, uint64_t reported, uint64_t others) {
-    if (others == 0) {
+static uint64_t fair(struct partita_account *account, uint64_t timed, uint64_t reported, uint64_t least_of_it) {
+    if (least_of_it >= timed) {
         store_relaxed(&account->ahead_ns, 0);
         return timed;
     }
     int64_t ahead = load_within(&account->ahead_ns, AHEAD_NS), is = (int64_t)reported + ahead - ahead / MEMORY;
-    int64_t least = timed > others ? (int64_t)(timed - others) : 0, most = (int64_t)timed;
+    int64_t least = (int64_t)least_of_it, most = (int64_t)timed;
     int64_t fair = is < least ? least : is > most ? most : is;
     store_relaxed(&account->ahead_ns, (uint64_t)clamped(is - fair, AHEAD_NS));
     return (uint64_t)fair;
@@ -198,9 +210,19 @@ static void settle_owed(struct partita_account *account, uint64_t busy, uint64_t
     store_relaxed(&account->owed_ns, (uint64_t)owed);
 }
 
+/* (1), by others or, where there are none, by L. */
+static uint64_t fair_of(struct partita_account *account, const struct comparison *c) {
+    if ((load_relaxed(&account->late) & LATE_KNOWN) == 0)
+        return c->timed;
+    if (c->others > 0)
+        return fair(account, c->timed, c->reported, c->timed > c->others ? c->timed - c->others : 0);
+    uint64_t allowed = c->reported + c->reported / ALONE_PART + c->passed / ALONE_PASSED_PART;
+    return fair(account, c->timed, allowed, c->exact ? c->timed / LEAST_SCALE : c->timed);
+}
+
 /* (2), and the sums of (3). */
-static void compare_with_report(struct partita_account *account, uint64_t timed, uint64_t reported, uint64_t others) {
-    uint64_t is = load_relaxed(&account->late) & LATE_KNOWN ? fair(account, timed, reported, others) : timed;
+static void compare_with_report(struct partita_account *account, const struct comparison *comparison) {
+    uint64_t timed = comparison->timed, is = fair_of(account, comparison);
     uint64_t recent_busy = load_relaxed(&account->recent_busy_ns), recent_fair = load_relaxed(&account->recent_fair_ns);
     store_relaxed(&account->compared_ns, load_relaxed(&account->compared_ns) + timed);
     store_relaxed(&account->fair_ns, load_relaxed(&account->fair_ns) + is);
@@ -247,7 +269,8 @@ void core_reports_take(struct partita_account *account, const struct card_report
         begin_anew(account, busy, by, stamped); /* the first, or one that cannot follow on the former */
         return;
     }
-    uint64_t timed = until > compared ? until - compared : 0;
-    compare_with_report(account, timed, reported, others);
-    settle_owed(account, busy, compared + timed, stamped && late == 0 ? percent : 0);
+    bool exact = stamped && late == 0;
+    const struct comparison comparison = {until > compared ? until - compared : 0, reported, others, passed, exact};
+    compare_with_report(account, &comparison);
+    settle_owed(account, busy, compared + comparison.timed, exact ? percent : 0);
 }

@@ -94,13 +94,23 @@ struct scene {
     uint64_t claimed;               /* ns: and say that they are of so much later than they are */
     uint64_t number, real_at[4000]; /* a millisecond each */
     unsigned int percent, others, others_at[4000];
+    unsigned int waits; /* percent of a window in which the card waits for the program */
+    bool coarse;        /* samples are whole percents, rounded down */
+    uint64_t told, seen;
 };
+
+static uint64_t as_sampled(struct scene *scene, uint64_t real) {
+    const uint64_t percent = 150 * MS / 100;
+    scene->told += (real - scene->seen) / percent * percent;
+    scene->seen = real;
+    return scene->coarse ? scene->told : real;
+}
 
 static void report_in(struct scene *scene) {
     uint64_t passed = (scene->now - begin) / MS, at = passed > scene->late / MS ? passed - scene->late / MS : 0;
     struct card_report report = {++scene->number,
                                  scene->now,
-                                 scene->real_at[at % 4000],
+                                 as_sampled(scene, scene->real_at[at % 4000]),
                                  scene->others_at[at % 4000],
                                  false,
                                  scene->now - scene->late + scene->claimed};
@@ -114,7 +124,7 @@ static double play(struct scene *scene, unsigned int ms) {
         bool launches = core_account_due(&scene->account, scene->now, CORE_SHARED_DEBT_NS) == 0;
         scene->now += MS;
         if (launches) {
-            uint64_t part = scene->others ? MS / 2 : MS;
+            uint64_t part = (scene->others ? MS / 2 : MS) * (100 - scene->waits) / 100;
             scene->real += part;
             window += MS;
         }
@@ -158,6 +168,27 @@ static void a_share_whose_neighbour_leaves_pays_for_what_it_had_too_much(void) {
         CHECK(between(play(&scene, 5000), 24, 27));
         CHECK(between(play(&scene, 5000), 24, 26));
     }
+}
+
+/* Copies and the host are between its launches, which events cannot tell. */
+static void a_share_alone_is_charged_what_the_card_worked_for_it(void) {
+    for (uint64_t late = 0; late <= SECOND; late += 100 * MS)
+        for (unsigned int percent = 10; percent <= 35; percent += 5) {
+            static struct scene scene;
+            scene = (struct scene){.now = begin, .late = late, .percent = percent, .waits = 60, .coarse = true};
+            play(&scene, 5000);
+            CHECK(between(play(&scene, 5000), percent - 2, percent + 0.5));
+        }
+}
+
+static void what_samples_are_wrong_by_gives_a_share_alone_no_more(void) {
+    for (uint64_t late = 0; late <= SECOND; late += 100 * MS)
+        for (unsigned int percent = 3; percent <= 73; percent += 10) {
+            static struct scene scene;
+            scene = (struct scene){.now = begin, .late = late, .percent = percent, .coarse = true};
+            play(&scene, 5000);
+            CHECK(between(play(&scene, 5000), percent - 0.5, percent + 0.5));
+        }
 }
 
 static void stamps_that_do_not_hold_give_nobody_more(void) {
@@ -238,6 +269,8 @@ int main(int argc, char **argv) {
         CASE(a_use_beside_others_is_soon_charged_what_it_had_however_late_reports_are),
         CASE(a_share_that_begins_beside_another_gets_what_is_its_own_in_two_seconds),
         CASE(a_share_whose_neighbour_leaves_pays_for_what_it_had_too_much),
+        CASE(a_share_alone_is_charged_what_the_card_worked_for_it),
+        CASE(what_samples_are_wrong_by_gives_a_share_alone_no_more),
         CASE(stamps_that_do_not_hold_give_nobody_more),
         CASE(time_that_was_not_used_is_not_owed),
         CASE(a_report_without_news_changes_nothing),

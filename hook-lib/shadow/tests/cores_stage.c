@@ -126,6 +126,8 @@ static void work(void) {
         spin(function, self->ns, streams[i]);
         if (self->waits)
             CHECK_EQUAL(wait(streams[i]), CUDA_SUCCESS);
+        for (uint64_t until = self->gap_ns ? cores_now() + self->gap_ns : 0; until && cores_now() < until;) {
+        }
         if (self->idle_ns) {
             struct timespec pause = {(time_t)(self->idle_ns / 1000000000), (long)(self->idle_ns % 1000000000)};
             nanosleep(&pause, NULL);

@@ -431,6 +431,20 @@ static void a_new_quota_counts_while_the_program_runs(void) {
     wait_until(one, 1000, 66, 101);
 }
 
+/*
+ * Its windows hold time of its own between two launches, which events cannot tell from the card's. By reports it has
+ * its limit of what the card works, also with nobody else there.
+ */
+static void a_share_alone_is_held_to_its_limit_by_what_reports_say_of_it(void) {
+    cores_stage();
+    struct spinner *alone = spinner_start((struct spinner){
+        .container = cores_container("alone", 20, "hard", 1), .ns = 20 * US, .gap_ns = 40 * US, .streams = 1});
+    wait_until(alone, 1000, 3, 12);
+    cores_reporter();
+    wait_until(alone, 1000, 16, 21);
+    CHECK(measure(alone, 3000) <= 22);
+}
+
 static void a_soft_limit_lends_idle_time_and_takes_it_back(void) {
     cores_stage();
     cores_reporter();
@@ -696,6 +710,7 @@ int main(int argc, char **argv) {
         CASE(two_processes_of_a_share_have_one_limit_and_one_may_be_killed),
         CASE(a_wiped_region_gives_nobody_more),
         CASE(a_new_quota_counts_while_the_program_runs),
+        CASE(a_share_alone_is_held_to_its_limit_by_what_reports_say_of_it),
         CASE(a_soft_limit_lends_idle_time_and_takes_it_back),
         CASE(a_lower_priority_pauses_while_the_higher_one_wants_the_card),
         CASE(the_probe_says_what_share_of_the_time_it_got),

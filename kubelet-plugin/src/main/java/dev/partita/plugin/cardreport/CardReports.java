@@ -1,6 +1,7 @@
 package dev.partita.plugin.cardreport;
 
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
+import dev.partita.plugin.claim.Share;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.nvml.CardSamples;
 import dev.partita.plugin.nvml.ProcessSample;
@@ -32,10 +33,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes a card report for every share whose core limit depends on others: a share on a card with several claims, or
- * one with a soft limit. It writes in place, so that several reports a second need no new file; a share that is being
- * released gets none. It hands the samples of these cards, and of cards with a hard limit, on to what checks the
- * limits.
+ * Writes a card report for every share whose launches depend on what NVML sees: one on a card with several claims, and
+ * one with a core limit, since what its own clock is wrong by is corrected by NVML's samples. It writes in place, so
+ * that several reports a second need no new file; a share that is being released gets none. It hands the samples of
+ * these cards, and of cards with a hard limit, on to what checks the limits.
  */
 public final class CardReports implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CardReports.class);
@@ -249,7 +250,16 @@ public final class CardReports implements AutoCloseable {
 
   private static boolean isNeeded(List<ShareUse> ofCard) {
     return ofCard.stream().map(use -> use.share().ref().uid()).distinct().count() > 1
-        || ofCard.stream().anyMatch(use -> use.share().share().coreLimit() == CoreLimit.SOFT);
+        || ofCard.stream().anyMatch(use -> isCorrected(use.share().share()));
+  }
+
+  /** A share that is alone may take all of its card at 100 percent, so there is nothing to correct. */
+  private static boolean isCorrected(Share share) {
+    return switch (share.coreLimit()) {
+      case SOFT -> true;
+      case HARD -> share.limitsCores() && share.cores() < 100;
+      case NONE -> false;
+    };
   }
 
   private static CardLoad.Member member(ShareUse use) {

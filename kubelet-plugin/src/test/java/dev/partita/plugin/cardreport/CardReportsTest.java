@@ -39,6 +39,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class CardReportsTest {
   private static final String CARD = "GPU-1";
@@ -110,6 +112,31 @@ class CardReportsTest {
     assertThat(file(B)).content().startsWith("partita-card 1\n");
   }
 
+  @Test
+  void aShareWithACoreLimitThatIsAloneOnItsCardGetsReports() throws IOException {
+    uses.remove(B);
+    pass(10);
+    assertThat(busy(A)).isEqualTo(9 * PERIOD * 1000 / 2);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"100, HARD", "0, HARD", "25, NONE"})
+  void aShareThatIsAloneAndMayTakeAllOfItsCardGetsNone(int cores, CoreLimit limit) throws IOException {
+    uses.remove(B);
+    uses.put(A, use(A, cores, limit));
+    pass(2);
+    assertThat(file(A)).doesNotExist();
+  }
+
+  @Test
+  void aShareThatIsAloneAndNotUsedIsToldOnce() throws IOException {
+    uses.remove(A);
+    pass(1);
+    String said = Files.readString(file(B));
+    pass(10);
+    assertThat(file(B)).content().isEqualTo(said);
+  }
+
   private void pass(int periods) throws IOException {
     for (int i = 0; i < periods; i++) {
       nanos += PERIOD * 1000;
@@ -139,8 +166,12 @@ class CardReportsTest {
   }
 
   private static ShareUse use(ShareRef ref) {
+    return use(ref, 25, CoreLimit.HARD);
+  }
+
+  private static ShareUse use(ShareRef ref, int cores, CoreLimit limit) {
     CardIdentity card = new CardIdentity(0, 0, CARD, "NVIDIA H200", 140L << 30, Optional.empty());
-    Share share = new Share(1L << 30, 1L << 30, 25, CoreLimit.HARD, 1);
+    Share share = new Share(1L << 30, 1L << 30, cores, limit, 1);
     Grant grant = new Grant(List.of("gpu"), "gpu-0-shared", Optional.of(ref.key()), card, new HookedShare(share));
     PreparedClaim claim =
         new PreparedClaim(new ClaimRef("default", ref.uid(), ref.uid()), PreparedClaim.Phase.COMPLETED, "boot",
