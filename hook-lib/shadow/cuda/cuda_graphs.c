@@ -183,7 +183,7 @@ static CUresult launch_timed(CUresult (*function)(CUgraphExec, CUstream), CUgrap
     struct timed_launch launch = {.open_ended = needs.open_ended};
     timing_begin(&launch, stream, per_thread);
     CUresult result = function(exec, stream);
-    timing_end(&launch, needs.kernels != UINT32_MAX ? needs.kernels : 1);
+    timing_end(&launch, needs.kernels != UINT32_MAX ? needs.kernels : 1, result);
     return result;
 }
 

@@ -15,7 +15,7 @@
         launch.open_ended = false;                                                                                     \
         timing_begin(&launch, stream, per_thread);                                                                     \
         CUresult result = DRIVER(name) arguments;                                                                      \
-        timing_end(&launch, 1);                                                                                        \
+        timing_end(&launch, 1, result);                                                                                \
         return result;                                                                                                 \
     }
 
@@ -54,7 +54,7 @@ CUresult cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *launches, unsi
     }
     CUresult result = DRIVER(cuLaunchCooperativeKernelMultiDevice)(launches, count, flags);
     for (unsigned int i = 0; i < known; i++)
-        timing_end(&timed[i], 1);
+        timing_end(&timed[i], 1, result);
     return result;
 }
 

@@ -123,32 +123,55 @@ static void wait_for_turn(int card, struct track *track, bool open_ended) {
         cores_waited(card, now - begin);
 }
 
-static int card_of_current(void) {
+/* False: the driver does not tell. */
+static bool card_of_current(int *card) {
     CUdevice device;
-    return DRIVER(cuCtxGetDevice) && DRIVER(cuCtxGetDevice)(&device) == CUDA_SUCCESS ? cuda_card_of(device)
-                                                                                     : CARD_UNLIMITED;
+    if (!DRIVER(cuCtxGetDevice) || DRIVER(cuCtxGetDevice)(&device) != CUDA_SUCCESS)
+        return false;
+    *card = cuda_card_of(device);
+    return true;
 }
 
-/* A driver that lacks them does so on every card. */
-static void lacks_events(void) {
+static void no_limit_holds(uint32_t reason) {
     cores_look();
     for (int card = 0; card < CARDS_MAX; card++)
         if (cores_limited(card))
-            cores_unenforced(card, PARTITA_COMPUTE_NO_EVENTS);
+            cores_unenforced(card, reason);
+}
+
+/* It should be timed, and is not: its window is not the one that the track has. */
+static struct track *misses(struct timed_launch *launch, int card, const struct track *track) {
+    launch->missed_on = card;
+    if (track)
+        launch->each = launch->open_ended ? load_relaxed(&track->loop) : load_relaxed(&track->each);
+    return NULL;
+}
+
+static void end_missed(const struct timed_launch *launch, uint32_t kernels) {
+    if (launch->missed_on == TIMING_ANY_CARD)
+        no_limit_holds(PARTITA_COMPUTE_EVENT_FAILED);
+    else if (launch->each > 0)
+        windows_miss(launch->missed_on, launch->each * (launch->open_ended ? 1 : kernels));
+    else if (cores_limited(launch->missed_on))
+        cores_unenforced(launch->missed_on, PARTITA_COMPUTE_EVENT_FAILED);
 }
 
 static struct track *begin_in_context(uint64_t key, uint64_t owner, CUstream stream, CUcontext context, bool sparse,
                                       struct timed_launch *launch) {
-    int card = card_of_current();
-    if (card < 0 || stream_capturing(stream))
+    int card;
+    if (!card_of_current(&card))
+        return misses(launch, TIMING_ANY_CARD, NULL);
+    if (card < 0)
         return NULL;
+    enum capturing capturing = stream_capture(stream);
+    if (capturing != CAPTURES_NOTHING)
+        return capturing == CAPTURES_UNKNOWN ? misses(launch, card, NULL) : NULL;
     wait_for_turn(card, track_find(key, owner), launch->open_ended);
     launch->ticks = ticks_now();
     if (!cores_limited(card))
         return NULL;
     if (!timing_lock_enter()) {
-        windows_miss(card, track_find(key, owner), launch->open_ended);
-        return NULL;
+        return misses(launch, card, track_find(key, owner));
     }
     measure_ticks();
     struct track *track = track_find(key, owner);
@@ -157,7 +180,7 @@ static struct track *begin_in_context(uint64_t key, uint64_t owner, CUstream str
     if (!track)
         cores_unenforced(card, PARTITA_COMPUTE_TOO_MANY);
     else if (track->clock->ending)
-        track = NULL;
+        track = misses(launch, card, track);
     else {
         if (load_relaxed(&track->open) && sparse)
             window_after_gap(track);
@@ -179,7 +202,7 @@ static struct track *begin_slowly(uint64_t key, uint64_t owner, CUstream stream,
     CUcontext context;
     bool pushed;
     if (!context_enter(stream, &context, &pushed))
-        return NULL;
+        return misses(launch, TIMING_ANY_CARD, NULL);
     struct track *track = begin_in_context(key, owner, stream, context, sparse, launch);
     context_leave(pushed);
     return track;
@@ -187,8 +210,10 @@ static struct track *begin_slowly(uint64_t key, uint64_t owner, CUstream stream,
 
 void timing_begin(struct timed_launch *launch, CUstream stream, bool per_thread) {
     launch->track = NULL;
+    launch->missed_on = TIMING_NEEDLESS;
+    launch->each = 0;
     if (!DRIVER(cuCtxGetCurrent)) {
-        lacks_events();
+        no_limit_holds(PARTITA_COMPUTE_NO_EVENTS); /* a driver that lacks them does so on every card */
         return;
     }
     CUstream name = stream_name(stream, per_thread);
@@ -202,7 +227,7 @@ void timing_begin(struct timed_launch *launch, CUstream stream, bool per_thread)
         return;
     }
     if (!timing_can()) {
-        lacks_events();
+        no_limit_holds(PARTITA_COMPUTE_NO_EVENTS);
         return;
     }
     int mode = timing_calls_begin();
@@ -211,10 +236,13 @@ void timing_begin(struct timed_launch *launch, CUstream stream, bool per_thread)
     launch->track = track;
 }
 
-void timing_end(const struct timed_launch *launch, uint32_t kernels) {
+void timing_end(const struct timed_launch *launch, uint32_t kernels, CUresult result) {
     struct track *track = launch->track;
-    if (!track)
+    if (!track) {
+        if (launch->missed_on != TIMING_NEEDLESS && result == CUDA_SUCCESS)
+            end_missed(launch, kernels);
         return;
+    }
     uint32_t launches = load_relaxed(&track->launches) + kernels;
     store_relaxed(&track->launches, launches); /* threads that launch into one stream at once may lose some */
     store_relaxed(&track->last, launch->ticks);
@@ -291,7 +319,7 @@ static const uint64_t GONE = UINT64_MAX; /* a track's key: its stream is no more
  * Under the lock. Another stream may come to have the same handle, in another context: it is not to be found any more.
  */
 static void track_ends(struct track *track) {
-    if (load_relaxed(&track->open))
+    if (load_relaxed(&track->open) && track_is_ours(track))
         window_close(track, false);
     if (load_relaxed(&track->open))
         window_join_last(track);

@@ -22,11 +22,16 @@
 #include "cores/cores.h"
 #include "cuda_api.h"
 
+/* Why a launch is not timed: it need not be; its card, or which card is not known, and it should be. */
+enum { TIMING_NEEDLESS = -1, TIMING_ANY_CARD = -2 };
+
 /* One launch that is on its way. */
 struct timed_launch {
-    struct track *track; /* NULL: it is not timed */
+    struct track *track; /* NULL: it is not timed, and what follows says why */
     uint64_t ticks;
     bool open_ended; /* set before it begins: a loop on the card may make it take any time, whatever others took */
+    int missed_on;   /* a card, or one of the above */
+    uint64_t each;   /* ns that a kernel of it takes, by what was learned of its stream; 0: nothing was */
 };
 
 /* Whether launches are to be timed. Now and then it looks whether that has changed. */
@@ -38,8 +43,11 @@ bool timing_watch_slowly(void);
  */
 void timing_begin(struct timed_launch *launch, CUstream stream, bool per_thread);
 
-/* After it; so many kernels were launched. */
-void timing_end(const struct timed_launch *launch, uint32_t kernels);
+/*
+ * After it; so many kernels were launched, or with an error none. One that should have been timed is charged by what is
+ * known of its stream; where nothing is, the limit does not hold, which is said.
+ */
+void timing_end(const struct timed_launch *launch, uint32_t kernels, CUresult result);
 
 /* Around a wait for one stream, or for all of the context. */
 void timing_before_wait(void);

@@ -104,10 +104,11 @@ void timing_calls_end(int mode) {
         DRIVER(cuThreadExchangeStreamCaptureMode)(&mode);
 }
 
-bool stream_capturing(CUstream stream) {
+enum capturing stream_capture(CUstream stream) {
     int status = CU_STREAM_CAPTURE_STATUS_NONE;
-    return DRIVER(cuStreamIsCapturing) &&
-           (DRIVER(cuStreamIsCapturing)(stream, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE);
+    if (DRIVER(cuStreamIsCapturing) && DRIVER(cuStreamIsCapturing)(stream, &status) != CUDA_SUCCESS)
+        return CAPTURES_UNKNOWN;
+    return status == CU_STREAM_CAPTURE_STATUS_NONE ? CAPTURES_NOTHING : CAPTURES;
 }
 
 void context_leave(bool pushed) {

@@ -36,8 +36,18 @@ bool timing_can(void);
 int timing_calls_begin(void);
 void timing_calls_end(int mode);
 
-/* Also the legacy stream while another one is being captured: it says so by an error, and ends no capture. */
-bool stream_capturing(CUstream stream);
+enum capturing {
+    CAPTURES_NOTHING,
+    CAPTURES,
+    CAPTURES_UNKNOWN /* the driver does not tell; the legacy stream while another one is being captured */
+};
+
+/* Asking ends no capture. */
+enum capturing stream_capture(CUstream stream);
+
+static inline bool stream_capturing(CUstream stream) {
+    return stream_capture(stream) != CAPTURES_NOTHING;
+}
 
 /* The default streams' own handles, which mean the same in every function. */
 static inline CUstream stream_name(CUstream stream, bool per_thread) {

@@ -248,22 +248,36 @@ void window_close(struct track *track, bool gap) {
     context_leave(pushed);
 }
 
-void window_join_last(struct track *track) {
+/* As long as its launches take by what was learned of them, but no longer than until now. */
+static void estimate_window(const struct track *track) {
+    uint64_t from = track->now.recorded, now = cores_now(), passed = now > from ? now - from : 0;
+    uint64_t takes = track->now.open_ended ? track->loop : track->each * load_relaxed(&track->launches);
+    cores_used(track->clock->card, from, from + (takes > 0 && takes < passed ? takes : passed));
+}
+
+static CUevent record_last(struct track *track) {
     bool pushed;
+    CUevent end = NULL;
+    if (track->clock->ending || !track_is_ours(track) || !context_make_current(track->context, &pushed))
+        return NULL;
+    if (track->count == TRACK_PENDING && !stream_capturing(track->stream))
+        end = clock_record(track->clock, track->stream);
+    context_leave(pushed);
+    return end;
+}
+
+void window_join_last(struct track *track) {
     store_relaxed(&track->open, 0);
-    if (!track->clock->ending && context_make_current(track->context, &pushed)) {
+    CUevent end = record_last(track);
+    if (end) {
         struct window *last = &track->pending[(track->first + TRACK_PENDING - 1) % TRACK_PENDING];
-        CUevent end = track->count == TRACK_PENDING && !stream_capturing(track->stream)
-                          ? clock_record(track->clock, track->stream)
-                          : NULL;
-        if (end) {
-            clock_drop_event(track->clock, last->end);
-            last->end = end;
-            last->bound += last->bound ? track->most * load_relaxed(&track->launches) : 0;
-            last->closed = cores_now();
-            last->launches += load_relaxed(&track->launches);
-        }
-        context_leave(pushed);
+        clock_drop_event(track->clock, last->end);
+        last->end = end;
+        last->bound += last->bound ? track->most * load_relaxed(&track->launches) : 0;
+        last->closed = cores_now();
+        last->launches += load_relaxed(&track->launches);
+    } else {
+        estimate_window(track);
     }
     clock_drop_event(track->clock, track->now.start);
 }
@@ -298,22 +312,15 @@ void windows_close_of(CUcontext context) {
     /* Downwards: where closing one takes others from the list, those that take their places were seen already. */
     for (unsigned int i = tracks_listed_count; i-- > 0;) {
         struct track *track = &tracks[tracks_listed[i]];
-        bool others =
-            track->stream == CU_STREAM_PER_THREAD && load_relaxed(&track->owner) != track_owner(CU_STREAM_PER_THREAD);
         /* a primary one waits for its green ones */
         bool of = track->context == context || track->clock->context == context;
-        if (load_relaxed(&track->open) && of && !others)
+        if (load_relaxed(&track->open) && of && track_is_ours(track))
             window_close(track, false);
     }
 }
 
-void windows_miss(int card, const struct track *track, bool open_ended) {
-    if (!track) {
-        cores_unenforced(card, PARTITA_COMPUTE_EVENT_FAILED);
-        return;
-    }
-    __atomic_fetch_add(&backlogs[card].missed, load_relaxed(open_ended ? &track->loop : &track->each),
-                       __ATOMIC_RELAXED);
+void windows_miss(int card, uint64_t ns) {
+    __atomic_fetch_add(&backlogs[card].missed, ns, __ATOMIC_RELAXED);
     store_release(&any_missed, 1);
 }
 

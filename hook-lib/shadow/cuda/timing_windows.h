@@ -78,11 +78,13 @@ extern uint16_t tracks_listed[TRACKS]; /* tracks that are open or have windows p
 extern uint32_t tracks_listed_count;
 
 /* A default stream is its context's, and the thread's. */
-static inline uint64_t track_owner(CUstream stream) {
-    if (!stream_is_default(stream))
-        return 1;
-    uint64_t owner = (uint64_t)(uintptr_t)context_current();
+static inline uint64_t track_owner_in(CUcontext context, CUstream stream) {
+    uint64_t owner = (uint64_t)(uintptr_t)context;
     return stream == CU_STREAM_PER_THREAD ? owner ^ this_thread() << 1 ^ 1 : owner;
+}
+
+static inline uint64_t track_owner(CUstream stream) {
+    return stream_is_default(stream) ? track_owner_in(context_current(), stream) : 1;
 }
 
 static inline uint32_t track_place(uint64_t key, uint64_t owner) {
@@ -129,8 +131,17 @@ void window_open(struct track *track, uint64_t ticks, bool open_ended);
  */
 void window_close(struct track *track, bool gap);
 
-/* There is no room for one more window, and none will be: the last one that is pending ends here. */
+/*
+ * There is no room for one more window, and none will be: the last one that is pending ends here. Where nothing can be
+ * recorded in the stream, what the window's launches take is estimated.
+ */
 void window_join_last(struct track *track);
+
+/* Whether the calling thread can record in the track's stream: the per-thread ones of others it cannot name. */
+static inline bool track_is_ours(const struct track *track) {
+    return track->stream != CU_STREAM_PER_THREAD ||
+           load_relaxed(&track->owner) == track_owner_in(track->context, CU_STREAM_PER_THREAD);
+}
 
 /* The stream was left alone for a while: has the card waited for the program meanwhile? */
 void window_after_gap(struct track *track);
@@ -144,8 +155,8 @@ void windows_poll(void);
 /* The first pending window of the track came to an end, or is given up. */
 void window_forget(struct track *track, const struct window *window);
 
-/* A launch is not timed. `track`: its stream's, if it has one. */
-void windows_miss(int card, const struct track *track, bool open_ended);
+/* A launch was not timed that takes so many ns, by what was learned of its stream. */
+void windows_miss(int card, uint64_t ns);
 
 /* In a child of fork: no context and no stream is known, and nothing is under way. */
 void windows_forget(void);

@@ -576,6 +576,77 @@ static void a_driver_without_events_is_said_not_to_be_limited(void) {
     CHECK_EQUAL(compute_of_first_slot(), PARTITA_COMPUTE_UNENFORCED | PARTITA_COMPUTE_NO_EVENTS << 8);
 }
 
+/* Launches go on, and the slot says so; of launches that fail nothing is said. */
+static void what_the_driver_does_not_tell_is_said(const char *function) {
+    CUstream stream;
+    start(90);
+    CUfunction kernel = spin_function();
+    CHECK_EQUAL(CUDA(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    spin(kernel, 0, stream); /* has a seat */
+    CHECK_EQUAL(compute_of_first_slot(), PARTITA_COMPUTE_ENFORCED);
+    CHECK_EQUAL(CUDA(cuStreamSynchronize)(stream), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuStreamDestroy_v2)(stream), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    stage_fail(function, CUDA_ERROR_UNKNOWN);
+    CHECK(CUDA(cuLaunchKernel)(NULL, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL) != CUDA_SUCCESS);
+    CHECK_EQUAL(compute_of_first_slot(), PARTITA_COMPUTE_ENFORCED);
+    spin(kernel, 0, stream);
+    stage_fail(NULL, 0);
+    CHECK_EQUAL(compute_of_first_slot(), PARTITA_COMPUTE_UNENFORCED | PARTITA_COMPUTE_EVENT_FAILED << 8);
+}
+
+static void launches_of_which_it_is_not_known_whether_they_are_captured_are_said_not_to_be_timed(void) {
+    what_the_driver_does_not_tell_is_said("cuStreamIsCapturing");
+}
+
+static void launches_whose_context_is_not_known_are_said_not_to_be_timed(void) {
+    what_the_driver_does_not_tell_is_said("cuStreamGetCtx");
+}
+
+static void launches_whose_card_is_not_known_are_said_not_to_be_timed(void) {
+    what_the_driver_does_not_tell_is_said("cuCtxGetDevice");
+}
+
+static CUcontext of_green;
+static int green_has_launched[2], green_may_end[2];
+
+/* Leaves a window open in the thread's own stream: of a kernel that soon follows another. */
+static void *launch_in_ones_own_stream(void *unused) {
+    char byte = 0;
+    CHECK_EQUAL(CUDA(cuCtxSetCurrent)(of_green), CUDA_SUCCESS);
+    CUfunction function = spin_function();
+    for (int round = 0; round < 10; round++) {
+        for (int i = 0; i < 20; i++)
+            spin(function, 20 * US, CU_STREAM_PER_THREAD);
+        CHECK_EQUAL(CUDA(cuStreamSynchronize)(CU_STREAM_PER_THREAD), CUDA_SUCCESS);
+    }
+    for (int i = 0; i < 3; i++)
+        spin(function, 20 * US, CU_STREAM_PER_THREAD);
+    CHECK(write(green_has_launched[1], &byte, 1) == 1);
+    CHECK(read(green_may_end[0], &byte, 1) == 1);
+    return unused;
+}
+
+static void what_a_thread_launched_in_a_green_context_is_not_timed_in_another_threads_stream(void) {
+    pthread_t thread;
+    CUcontext primary;
+    char byte = 0;
+    start(90);
+    CHECK(pipe(green_has_launched) == 0 && pipe(green_may_end) == 0);
+    CHECK_EQUAL(CUDA(cuDevicePrimaryCtxRetain)(&primary, 0), CUDA_SUCCESS);
+    CUgreenCtx green = cuda_green(0, &of_green);
+    spin(spin_function(), 0, NULL);
+    CHECK_EQUAL(pthread_create(&thread, NULL, launch_in_ones_own_stream, NULL), 0);
+    CHECK(read(green_has_launched[0], &byte, 1) == 1);
+    uint64_t before = timed();
+    wait_ms(400);
+    CHECK_EQUAL(CUDA(cuGreenCtxDestroy)(green), CUDA_SUCCESS);
+    CHECK(timed() - before < 50 * MS);
+    CHECK(write(green_may_end[1], &byte, 1) == 1);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    CHECK_EQUAL(compute_of_first_slot(), PARTITA_COMPUTE_ENFORCED);
+}
+
 struct rank {
     CUcontext context;
     CUfunction function;
@@ -701,6 +772,10 @@ int main(int argc, char **argv) {
         CASE(launches_are_timed_while_another_thread_is_long_in_the_driver),
         CASE(launches_that_cannot_be_timed_go_on_and_are_charged_by_what_is_known_of_their_stream),
         CASE(a_driver_without_events_is_said_not_to_be_limited),
+        CASE(launches_of_which_it_is_not_known_whether_they_are_captured_are_said_not_to_be_timed),
+        CASE(launches_whose_context_is_not_known_are_said_not_to_be_timed),
+        CASE(launches_whose_card_is_not_known_are_said_not_to_be_timed),
+        CASE(what_a_thread_launched_in_a_green_context_is_not_timed_in_another_threads_stream),
         CASE(ranks_that_wait_for_each_other_across_cards_do_not_stand_still),
         CASE(a_rank_that_uses_one_of_several_limited_cards_is_not_held_back),
         CASE(a_limit_holds_beside_a_card_without_one),
