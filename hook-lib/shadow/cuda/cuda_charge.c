@@ -8,6 +8,8 @@
 #include "cuda/cuda_driver.h"
 #include "cuda/cuda_units.h"
 #include "cuda/pools.h"
+#include "cuda/sparse.h"
+#include "cuda/timing_calls.h"
 #include "share/cards.h"
 
 /* address -> bits 0-31 units, 32-39 card + 1, 40-62 number of the context, 63 managed memory */
@@ -148,6 +150,29 @@ CUresult charge_return(uint64_t taken, CUresult result, uint64_t address) {
             keep_charge(address, taken); /* in the place that it has just left */
     }
     return result;
+}
+
+static void wait_for_stream(CUstream stream, bool per_thread) {
+    __typeof__(&cuStreamSynchronize) synchronize =
+        per_thread ? DRIVER(cuStreamSynchronize_ptsz) : DRIVER(cuStreamSynchronize);
+    if (synchronize)
+        synchronize(stream);
+}
+
+CUresult charge_return_in_order(uint64_t taken, CUresult result, uint64_t address, CUstream stream, bool per_thread) {
+    if (!taken || result != CUDA_SUCCESS)
+        return charge_return(taken, result, address);
+    int mode = timing_calls_begin();
+    uint64_t owner = sparse_new_owner();
+    bool kept = keep_charge(owner, taken);
+    if (kept &&
+        (sparse_watch(owner, stream, per_thread) || (sparse_settle() && sparse_watch(owner, stream, per_thread)))) {
+        timing_calls_end(mode);
+        return result;
+    }
+    wait_for_stream(stream, per_thread);
+    timing_calls_end(mode);
+    return charge_return(kept ? charge_take(owner) : taken, result, owner);
 }
 
 static bool of_context(uint64_t value, void *context) {

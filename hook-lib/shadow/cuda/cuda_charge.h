@@ -72,6 +72,12 @@ bool charge_is_paged(uint64_t taken);
 /* Gives that back, or keeps it where the driver failed. Returns the driver's result. */
 CUresult charge_return(uint64_t taken, CUresult result, uint64_t address);
 
+/*
+ * The same where the driver frees it when the stream has come so far: it is given back then. Where that cannot be
+ * watched, the stream is waited for.
+ */
+CUresult charge_return_in_order(uint64_t taken, CUresult result, uint64_t address, CUstream stream, bool per_thread);
+
 /* Gives back all that was allocated in a context that is gone; the number that it had. */
 void charge_context_gone(uint32_t context);
 

@@ -304,10 +304,11 @@ CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *pointer, size_t bytes, CUmemo
     CUresult name(CUdeviceptr pointer, CUstream stream) {                                                              \
         NEED(name);                                                                                                    \
         uint64_t lent = pools_take(pointer), taken = lent ? 0 : charge_take(pointer);                                  \
-        CUresult result =                                                                                              \
-            charge_is_paged(taken) ? free_managed(pointer, stream, per_thread) : DRIVER(name)(pointer, stream);        \
+        if (charge_is_paged(taken))                                                                                    \
+            return charge_return(taken, free_managed(pointer, stream, per_thread), pointer);                           \
+        CUresult result = DRIVER(name)(pointer, stream);                                                               \
         pools_return(lent, pointer, result);                                                                           \
-        return charge_return(taken, result, pointer);                                                                  \
+        return charge_return_in_order(taken, result, pointer, stream, per_thread);                                     \
     }
 
 FREE_ASYNC(cuMemFreeAsync, false)

@@ -2,7 +2,7 @@
 /*
  * Memory that is mapped into sparse and deferred arrays. It is mapped and unmapped in the order of a stream: what a
  * call takes out of an array stays charged until an event behind the call is done, or the stream's context is gone.
- * Without events it stays charged until the process ends.
+ * Without events it stays charged until the process ends. Memory that cuMemFreeAsync frees waits here likewise.
  */
 #include "common/atomics.h"
 #include "cuda/sparse.h"
@@ -15,6 +15,7 @@
 #include "common/cancelling.h"
 #include "common/lifetime.h"
 #include "common/owned_lock.h"
+#include "cuda/cuda_charge.h"
 #include "cuda/cuda_contexts.h"
 #include "cuda/cuda_driver.h"
 #include "cuda/page_refs.h"
@@ -84,18 +85,31 @@ static bool keep_leaving(CUevent event, uint64_t owner, CUcontext context) {
 }
 
 /* An event can only be recorded in streams of its own context. */
-static void watch(uint64_t owner, CUstream stream, bool per_thread) {
+bool sparse_watch(uint64_t owner, CUstream stream, bool per_thread) {
     __typeof__(&cuEventRecord) record = per_thread ? DRIVER(cuEventRecord_ptsz) : DRIVER(cuEventRecord);
     CUevent event;
     CUcontext context;
-    bool pushed;
+    bool pushed, watched = false;
     if (!record || !DRIVER(cuEventQuery) || !DRIVER(cuEventDestroy_v2) || !DRIVER(cuEventCreate) ||
         !DRIVER(cuCtxGetCurrent) || !context_enter(stream_name(stream, per_thread), &context, &pushed))
-        return;
-    if (DRIVER(cuEventCreate)(&event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS &&
-        (record(event, stream) != CUDA_SUCCESS || !keep_leaving(event, owner, context)))
-        DRIVER(cuEventDestroy_v2)(event);
+        return false;
+    if (DRIVER(cuEventCreate)(&event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS) {
+        watched = record(event, stream) == CUDA_SUCCESS && keep_leaving(event, owner, context);
+        if (!watched)
+            DRIVER(cuEventDestroy_v2)(event);
+    }
     context_leave(pushed);
+    return watched;
+}
+
+uint64_t sparse_new_owner(void) {
+    return LEAVING | __atomic_add_fetch(&owners, 1, __ATOMIC_RELAXED);
+}
+
+/* The stream has done it. */
+static void given_back(uint64_t owner) {
+    page_parts_gone(owner);
+    charge_return(charge_take(owner), CUDA_SUCCESS, owner);
 }
 
 /* What is returned is over. */
@@ -131,7 +145,7 @@ bool sparse_settle(void) {
     for (int i = 0; i < LEAVING_MOST; i++) {
         uint64_t owner = settle_leaving(&leaving[i]);
         if (owner)
-            page_parts_gone(owner);
+            given_back(owner);
         settled |= owner != 0;
     }
     if (exchanged)
@@ -185,7 +199,7 @@ void sparse_context_gone(uint32_t number) {
         }
         leaving_leave();
         if (owner)
-            page_parts_gone(owner);
+            given_back(owner);
     }
 }
 
@@ -233,7 +247,7 @@ static CUresult map(CUarrayMapInfo *list, unsigned int count, CUstream stream, b
     }
     CUresult result = parts > 0 && !page_room(parts) ? CUDA_ERROR_OUT_OF_MEMORY : call(list, count, stream);
     uint32_t context = result == CUDA_SUCCESS ? context_of(stream_name(stream, per_thread)) : 0;
-    uint64_t owner = LEAVING | __atomic_add_fetch(&owners, 1, __ATOMIC_RELAXED);
+    uint64_t owner = sparse_new_owner();
     bool any = false;
     for (unsigned int i = 0; i < count; i++) {
         struct page_part part = part_of(&list[i], context);
@@ -244,7 +258,7 @@ static CUresult map(CUarrayMapInfo *list, unsigned int count, CUstream stream, b
     if (objects != few)
         munmap(objects, count * sizeof *objects);
     if (any)
-        watch(owner, stream, per_thread);
+        sparse_watch(owner, stream, per_thread);
     return result;
 }
 

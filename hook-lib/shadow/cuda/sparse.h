@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the other wrappers ask of sparse and deferred arrays. */
+/* What the other wrappers ask of sparse and deferred arrays, and of memory that a stream frees in its turn. */
 #ifndef PARTITA_SPARSE_H
 #define PARTITA_SPARSE_H
 
@@ -15,6 +15,13 @@ bool sparse_waiting(void);
  * this would hurt. In a signal's handler that interrupted what it would wait for there is nothing to give back.
  */
 bool sparse_settle(void);
+
+/*
+ * What a stream is to give back: a key of its own for the charge or the parts, and the wait for the stream. False: it
+ * cannot be waited for.
+ */
+uint64_t sparse_new_owner(void);
+bool sparse_watch(uint64_t owner, CUstream stream, bool per_thread);
 
 /* An array is gone, and with it what was mapped into it. */
 void sparse_array_gone(const void *array);

@@ -216,6 +216,41 @@ static void a_part_of_a_card_is_that_card(void) {
     must_refuse(2 * MIB);
 }
 
+static CUdeviceptr rows_of(uint64_t bytes) {
+    CUdeviceptr pointer;
+    size_t pitch;
+    CHECK_EQUAL(CUDA(cuMemAllocPitch_v2)(&pointer, &pitch, 512, bytes / 512, 4), CUDA_SUCCESS);
+    return pointer;
+}
+
+static void what_a_stream_is_to_free_stays_charged_until_it_has(void) {
+    start(8 * MIB);
+    CUdeviceptr pointer = rows_of(6 * MIB);
+    CHECK_EQUAL(CUDA(cuMemFreeAsync)(pointer, NULL), CUDA_SUCCESS);
+    must_refuse(4 * MIB);
+    run_stream();
+    CHECK_EQUAL(CUDA(cuMemRelease)(must_create(8 * MIB)), CUDA_SUCCESS);
+    pointer = rows_of(6 * MIB);
+    CHECK_EQUAL(CUDA(cuMemFreeAsync)(pointer, NULL), CUDA_SUCCESS);
+    run_stream();
+    CHECK_EQUAL(CUDA(cuCtxSynchronize_v2)(NULL), CUDA_SUCCESS);
+    must_create(8 * MIB);
+}
+
+/* More at once than are watched: what comes then is waited for. */
+static void however_much_streams_are_to_free_all_of_it_is_given_back(void) {
+    enum { MANY = 700 };
+    static CUdeviceptr pointers[MANY];
+    start(MANY * MIB * 2);
+    for (int i = 0; i < MANY; i++)
+        pointers[i] = rows_of(2 * MIB);
+    must_refuse(2 * MIB);
+    for (int i = 0; i < MANY; i++)
+        CHECK_EQUAL(CUDA(cuMemFreeAsync)(pointers[i], NULL), CUDA_SUCCESS);
+    run_stream();
+    must_create(MANY * MIB * 2);
+}
+
 static void the_pool_of_a_place_on_the_host_is_not_charged(void) {
     CUmemLocation host = {CU_MEM_LOCATION_TYPE_HOST, 0}, card = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
     CUmemoryPool pool;
@@ -400,6 +435,8 @@ int main(int argc, char **argv) {
         CASE(what_the_books_have_no_room_for_is_not_bound_or_mapped_and_keeps_nothing),
         CASE(what_is_bound_to_a_logical_endpoint_stays_charged_until_it_is_unbound_or_the_endpoint_ends),
         CASE(a_part_of_a_card_is_that_card),
+        CASE(what_a_stream_is_to_free_stays_charged_until_it_has),
+        CASE(however_much_streams_are_to_free_all_of_it_is_given_back),
         CASE(the_pool_of_a_place_on_the_host_is_not_charged),
         CASE(what_a_graph_within_a_graph_allocates_is_charged_with_it),
         CASE(what_a_conditional_nodes_body_allocates_is_charged_with_its_graph),
