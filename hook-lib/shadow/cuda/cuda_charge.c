@@ -56,9 +56,11 @@ static CUresult charge_current_card(struct charge *charge, uint64_t bytes, enum 
     uint64_t units = memory == SHARE_PAGED ? units_of_pages(bytes) : units_of(bytes);
     int card;
     *charge = CHARGE_NOTHING;
-    if (cuda_current_card(&card) != CUDA_SUCCESS)
+    if (__builtin_expect(cuda_current_card(&card) != CUDA_SUCCESS, 0)) {
         charge->card = CHARGE_UNKNOWN;
-    if (charge->card == CHARGE_UNKNOWN || card == CARD_UNLIMITED)
+        return CUDA_SUCCESS;
+    }
+    if (card == CARD_UNLIMITED)
         return CUDA_SUCCESS;
     if (card == CARD_REFUSED)
         return CUDA_ERROR_OUT_OF_MEMORY;
