@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The card report: what the rest of a card did of late, as NVML saw it. The plugin writes it, everybody in the
- * container may read it.
+ * The card report: what a share and the rest of its card did of late, as NVML saw it. The plugin writes it, everybody
+ * in the container may read it.
  *
  * One file a share, <shares>/<share key>/card, beside the quota; ASCII text, LF, at most PARTITA_REPORT_LIMIT bytes:
  *
@@ -16,10 +16,11 @@
  *                         tells; 0: it is not known
  *   end 42                the number again
  *
- * The plugin writes it anew about seven times a second, in place and with one write(2), so that it costs no file a
- * time. A reader who sees two numbers, or no end, has met a write and keeps what it had. A report that has not changed
- * for PARTITA_REPORT_STALE_MS is none. Without reports a share counts all time between two events as its own, a soft
- * limit lends nothing, and nobody pauses.
+ * While the card is used, and has several claims or a share with a core limit below 100 percent, the plugin writes it
+ * anew about seven times a second, in place and with one write(2), so that it costs no file a time. A reader who sees
+ * two numbers, or no end, has met a write and keeps what it had. A report that has not changed for
+ * PARTITA_REPORT_STALE_MS is none. Without reports a share counts all time between two events as its own, a soft limit
+ * lends nothing, and nobody pauses.
  */
 #ifndef PARTITA_CARD_REPORT_H
 #define PARTITA_CARD_REPORT_H
