@@ -441,7 +441,7 @@ static void a_share_alone_is_held_to_its_limit_by_what_reports_say_of_it(void) {
         .container = cores_container("alone", 20, "hard", 1), .ns = 20 * US, .gap_ns = 40 * US, .streams = 1});
     wait_until(alone, 1000, 3, 12);
     cores_reporter();
-    wait_until(alone, 1000, 16, 21);
+    wait_until(alone, 1000, 14, 21);
     CHECK(measure(alone, 3000) <= 22);
 }
 
