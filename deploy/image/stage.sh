@@ -57,7 +57,7 @@ A
 rehearse() {
   local plugin=$stage/root/usr/lib/partita key made
   find "$plugin" -exec touch -h -d @0 {} + # a cache holds for jars of one time; tools that build images keep a file's, or set this one
-  key=$(cat "$plugin/java.args" "$runtime/release" "$plugin"/app/*.jar "$root/deploy/image/kubelet-plugin/Rehearsal.java" | sha256sum | cut -c1-16)
+  key=$(cat "$plugin/java.args" "$runtime/release" "$plugin"/app/*.jar "$root"/deploy/image/kubelet-plugin/*.java | sha256sum | cut -c1-16)
   made=$root/deploy/target/plugin-$key.aot
   if [ ! -e "$made" ]; then
     rm -f "$root"/deploy/target/plugin-*.aot
@@ -84,7 +84,7 @@ java_image kubelet-plugin dev.partita.plugin.Main \
   -XX:TieredStopAtLevel=1 -XX:+UseSerialGC \
   -Xms12m -Xmx96m -Xmn4m -XX:MinHeapFreeRatio=5 -XX:MaxHeapFreeRatio=15 -XX:-ShrinkHeapInSteps \
   -XX:MaxMetaspaceSize=96m -XX:MaxDirectMemorySize=32m -XX:ReservedCodeCacheSize=32m \
-  -XX:TrimNativeHeapInterval=60000 -XX:CompileThresholdScaling=4 \
+  -XX:TrimNativeHeapInterval=30000 -XX:CompileThresholdScaling=4 \
   -Dio.grpc.netty.shaded.io.netty.allocator.maxOrder=2 \
   -XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0 -XX:AOTCache=/usr/lib/partita/plugin.aot
 mkdir -p "$stage/root/usr/lib/partita/hook"
