@@ -14,8 +14,10 @@ import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.io.PrintWriter;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.StringJoiner;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -47,11 +49,13 @@ import picocli.CommandLine.Spec;
       "  partita resize pair -n team-a --request left --memory 4Gi"
     })
 public final class ResizeCommand implements Runnable {
+  private static final Set<String> KINDS = Set.of("claim", "claims", "resourceclaim", "resourceclaims");
   private static final int POLL_SECONDS_MOST = 24 * 60 * 60;
 
   @Spec private CommandSpec spec;
 
-  @Parameters(paramLabel = "CLAIM", description = "Name of the ResourceClaim.") private String name;
+  @Parameters(paramLabel = "[claim] NAME", arity = "1..2", hideParamSyntax = true,
+      description = "Name of the ResourceClaim; claim/NAME does as well.") private List<String> words;
 
   @Option(names = "--memory", paramLabel = "AMOUNT",
       description = "Memory that each share is to have, such as 12Gi. Default: as it is.") private Optional<String> memory =
@@ -73,6 +77,7 @@ public final class ResizeCommand implements Runnable {
 
   @Override
   public void run() {
+    String name = name();
     String asked = asked();
     try {
       var _ = SizeRequest.parse(asked);
@@ -92,9 +97,19 @@ public final class ResizeCommand implements Runnable {
       out.println("resourceclaim " + name + ": asked for " + asked);
       out.flush();
       if (!timeout.isZero()) {
-        out.println("resourceclaim " + name + ": " + awaitInForce(claim, asked, out));
+        out.println("resourceclaim " + name + ": " + awaitInForce(name, claim, asked, out));
       }
     }
+  }
+
+  /** Kubectl's users name the kind first. */
+  private String name() {
+    List<String> parts = words.size() == 1 ? List.of(words.getFirst().split("/", 2)) : words;
+    if (parts.size() == 2 && !KINDS.contains(parts.getFirst())) {
+      throw new ParameterException(spec.commandLine(),
+          "'" + String.join(" ", words) + "' is not one claim: give its name, or claim NAME");
+    }
+    return parts.getLast();
   }
 
   private String asked() {
@@ -108,7 +123,7 @@ public final class ResizeCommand implements Runnable {
     return amounts.toString();
   }
 
-  private String awaitInForce(Resource<ResourceClaim> claim, String asked, PrintWriter out) {
+  private String awaitInForce(String name, Resource<ResourceClaim> claim, String asked, PrintWriter out) {
     AtomicReference<ResizeProgress> last = new AtomicReference<>(new ResizeProgress.Unanswered());
     int seconds = (int) Math.min(timeout.toSeconds(), POLL_SECONDS_MOST);
     return Waiting.upTo(seconds, "the new size to be in force; it goes on all the same", () -> {

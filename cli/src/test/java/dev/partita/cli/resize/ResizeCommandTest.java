@@ -12,6 +12,8 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import io.fabric8.kubernetes.api.model.runtime.RawExtension;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -43,6 +45,21 @@ class ResizeCommandTest {
         .containsAllEntriesOf(Map.of("mine", "stays", Driver.RESIZE_ANNOTATION, "memory=12Gi,cores=40"));
     assertThat(cluster.run("resize", "asks", "--request", "left", "--memory", "4Gi", "--timeout", "0s").out())
         .contains("asked for left.memory=4Gi");
+  }
+
+  @Test
+  void theKindMayStandBeforeTheNameAsKubectlHasIt() {
+    claim("named", Map.of(), "");
+    for (String[] words : new String[][]{{"claim", "named"}, {"claim/named"}, {"resourceclaims", "named"}}) {
+      List<String> command = new ArrayList<>(List.of("resize"));
+      command.addAll(List.of(words));
+      command.addAll(List.of("--memory", "2Gi", "--timeout", "0s"));
+      assertThat(cluster.run(command.toArray(String[]::new)).out())
+          .isEqualTo("resourceclaim named: asked for memory=2Gi\n");
+    }
+    CommandRun two = cluster.run("resize", "named", "other", "--memory", "2Gi");
+    assertThat(two.status()).isEqualTo(2);
+    assertThat(two.err()).contains("'named other' is not one claim: give its name, or claim NAME");
   }
 
   @Test
