@@ -1,6 +1,7 @@
 package dev.partita.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.microsoft.playwright.Locator;
@@ -14,8 +15,11 @@ import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Tenant;
 import dev.partita.e2e.cluster.Workspace;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -44,6 +48,18 @@ class WebIT {
         .waitFor();
   }
 
+  /** Other tests make nodes, too, and remove them. */
+  private static void awaitTotals(RealCluster cluster, Page page) {
+    await("the fleet's totals").pollInSameThread().atMost(Workspace.PATIENCE).untilAsserted(() -> {
+      List<GenericKubernetesResource> nodes =
+          cluster.client().genericKubernetesResources("gpu.partita.dev/v1alpha1", "GpuNode").list().getItems();
+      int cards = nodes.stream().map(node -> node.<Integer>get("status", "gpuCount"))
+          .mapToInt(count -> Objects.requireNonNullElse(count, 0)).sum();
+      assertThat(page.locator(".figures").innerText().lines())
+          .anyMatch(line -> line.endsWith("of " + nodes.size())).anyMatch(line -> line.endsWith("of " + cards));
+    });
+  }
+
   @Test
   void whatIsOnThePageIsWhatTheApiSaysAndFollowsIt(RealCluster cluster, Workspace workspace) throws Exception {
     String node = cluster.quietNodes().getLast();
@@ -57,8 +73,7 @@ class WebIT {
       box.locator("ul.parts").getByText(claim).waitFor();
       assertThat(box.locator("ul.parts li").filter(new Locator.FilterOptions().setHasText(claim)).innerText())
           .contains("8 GiB", "25 % of cores");
-      assertThat(page.locator(".figures").innerText())
-          .contains("of " + cluster.nodes().size(), "of " + cluster.nodes().size() * RealCluster.CARDS);
+      awaitTotals(cluster, page);
       assertThat(page.url()).as("no token in the address").doesNotContain("token");
 
       box.locator("ul.parts").getByText(claim).click();
