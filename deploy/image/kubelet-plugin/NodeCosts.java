@@ -21,20 +21,12 @@ final class NodeCosts {
     printStarts(node);
     List<Integer> claims = IntStream.range(0, SHARES).boxed().toList();
     PluginProcess process = node.ready();
-    process.asKubelet(
-        plugin -> {
-          claims.forEach(claim -> PluginProcess.prepare(plugin, List.of(claim)));
-          return true;
-        });
+    process.asKubelet(plugin -> claims.forEach(claim -> PluginProcess.prepare(plugin, List.of(claim))));
     System.out.printf("memory, %d cards, %d shares just prepared: %s%n", CARDS, SHARES, process.memory());
     TimeUnit.SECONDS.sleep(SETTLED_SECONDS);
     printIdle(process, SHARES + " shares");
     printScrapes(process);
-    process.asKubelet(
-        plugin -> {
-          PluginProcess.release(plugin, claims);
-          return true;
-        });
+    process.asKubelet(plugin -> PluginProcess.release(plugin, claims));
     TimeUnit.SECONDS.sleep(SETTLED_SECONDS);
     printIdle(process, "no share");
     process.stop();

@@ -100,15 +100,18 @@ final class PluginProcess {
   }
 
   /** What kubelet does with a connection. */
-  interface Kubelet<T> {
-    T with(DRAPluginBlockingStub plugin) throws Exception;
+  interface Kubelet {
+    void with(DRAPluginBlockingStub plugin) throws Exception;
   }
 
   /** Has kubelet do something. */
-  <T> T asKubelet(Kubelet<T> kubelet) throws Exception {
-    return call(
+  void asKubelet(Kubelet kubelet) throws Exception {
+    call(
         node.root.resolve("plugins/gpu.partita.dev/dra.sock"),
-        channel -> kubelet.with(DRAPluginGrpc.newBlockingStub(channel)));
+        channel -> {
+          kubelet.with(DRAPluginGrpc.newBlockingStub(channel));
+          return true;
+        });
   }
 
   /** Prepares claims by one call. */

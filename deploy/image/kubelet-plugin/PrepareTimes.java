@@ -38,11 +38,7 @@ final class PrepareTimes {
 
   static void measure(SimulatedNode node) throws Exception {
     PluginProcess process = node.ready();
-    process.asKubelet(
-        plugin -> {
-          new PrepareTimes(node, process, plugin).measure();
-          return true;
-        });
+    process.asKubelet(plugin -> new PrepareTimes(node, process, plugin).measure());
     process.stop();
   }
 
@@ -62,12 +58,12 @@ final class PrepareTimes {
     System.out.printf("100 at once by one: %.1f in one call, %.1f in a call each%n", oneCall / one, calls / one);
   }
 
-  private interface Work<T> {
-    void on(T what) throws Exception;
+  private interface Preparing {
+    void of(List<Integer> claims) throws Exception;
   }
 
   /** Prints the times of several rounds, and the processor time that a claim takes from prepared to released. */
-  private double measured(String what, int count, int ofAPod, int warmUp, int rounds, Work<List<Integer>> preparing)
+  private double measured(String what, int count, int ofAPod, int warmUp, int rounds, Preparing preparing)
       throws Exception {
     node.api.haveClaimsOfAPod(ofAPod);
     double[] times = new double[rounds];
@@ -78,7 +74,7 @@ final class PrepareTimes {
       }
       made = (made / count + 1) * count; // a pod's claims begin at a multiple of their count
       List<Integer> claims = IntStream.range(made, made + count).boxed().toList();
-      double took = milliseconds(() -> preparing.on(claims));
+      double took = milliseconds(() -> preparing.of(claims));
       if (round >= 0) {
         times[round] = took;
       }

@@ -47,19 +47,11 @@ final class Rehearsal {
     PluginProcess process = node.start(Optional.of(cache));
     process.register();
     for (int claim : claims) {
-      process.asKubelet(
-          plugin -> {
-            PluginProcess.prepare(plugin, List.of(claim));
-            return true;
-          });
+      process.asKubelet(plugin -> PluginProcess.prepare(plugin, List.of(claim)));
     }
     process.awaitReady();
     process.scrape();
-    process.asKubelet(
-        plugin -> {
-          PluginProcess.release(plugin, claims);
-          return true;
-        });
+    process.asKubelet(plugin -> PluginProcess.release(plugin, claims));
     process.stop();
     if (!Files.exists(cache)) {
       throw new IllegalStateException("no cache was made");

@@ -1,5 +1,6 @@
 package dev.partita.api.quota;
 
+import dev.partita.api.DnsName;
 import dev.partita.api.config.FieldError;
 import io.fabric8.kubernetes.api.model.LabelSelector;
 import io.fabric8.kubernetes.api.model.LabelSelectorRequirement;
@@ -16,10 +17,7 @@ import java.util.regex.Pattern;
  */
 public final class LabelSelectorRules {
   private static final int MAX_NAME = 63;
-  private static final int MAX_PREFIX = 253;
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?");
-  private static final Pattern PREFIX =
-      Pattern.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*");
 
   private LabelSelectorRules() {}
 
@@ -74,7 +72,7 @@ public final class LabelSelectorRules {
     boolean right =
         name.length() <= MAX_NAME
             && NAME.matcher(name).matches()
-            && (slash < 0 || (prefix.length() <= MAX_PREFIX && PREFIX.matcher(prefix).matches()));
+            && (slash < 0 || DnsName.isSubdomain(prefix));
     if (!right) {
       errors.add(new FieldError(path, "is not a label's name: \"" + key + "\""));
     }

@@ -148,7 +148,7 @@ public final class Checkpoint implements AutoCloseable {
 
   private Optional<PreparedClaim> readFile(String uid) throws IOException {
     Path file = fileOf(uid);
-    Optional<byte[]> found = bytes(file);
+    Optional<byte[]> found = DurableFile.read(file);
     if (found.isEmpty()) {
       return Optional.empty();
     }
@@ -195,14 +195,6 @@ public final class Checkpoint implements AutoCloseable {
   public long size() throws IOException {
     try (Stream<Path> files = Files.list(folder)) {
       return files.mapToLong(file -> file.toFile().length()).sum(); // 0 for one that is gone meanwhile
-    }
-  }
-
-  private static Optional<byte[]> bytes(Path file) throws IOException {
-    try {
-      return Optional.of(Files.readAllBytes(file));
-    } catch (NoSuchFileException e) {
-      return Optional.empty();
     }
   }
 

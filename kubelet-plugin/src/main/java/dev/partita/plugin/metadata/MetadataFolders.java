@@ -11,7 +11,6 @@ import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.share.FolderTree;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermission;
@@ -63,9 +62,9 @@ public final class MetadataFolders {
     Path file = folder.resolve(FILE_NAME);
     Path written = Files.createDirectories(of(uid).resolve("written")).resolve(label(request));
     Path begun = written.resolveSibling(request + ".begun"); // a plugin was killed while it wrote that
-    Optional<byte[]> last = read(written);
+    Optional<byte[]> last = DurableFile.read(written);
     long generation = Math.max(last.map(DeviceMetadata::generationOf).orElse(0L),
-        read(begun).map(DeviceMetadata::generationOf).orElse(0L));
+        DurableFile.read(begun).map(DeviceMetadata::generationOf).orElse(0L));
     if (generation > 0 && !Files.exists(begun) && Files.exists(file)
         && Arrays.equals(metadata.at(generation), last.orElseThrow())) {
       return;
@@ -140,13 +139,5 @@ public final class MetadataFolders {
       throw new IllegalStateException("\"" + name + "\" cannot be part of a path of device metadata");
     }
     return name;
-  }
-
-  private static Optional<byte[]> read(Path file) throws IOException {
-    try {
-      return Optional.of(Files.readAllBytes(file));
-    } catch (NoSuchFileException e) {
-      return Optional.empty();
-    }
   }
 }
