@@ -48,7 +48,7 @@ nvmlReturn_t nvmlDeviceGetConfComputeProtectedMemoryUsage(nvmlDevice_t device, n
 }
 
 /* Limits of a cgroup, which the caller names: not the share's, and maybe not its own. */
-nvmlReturn_t nvmlDeviceGetMemoryLimits_v1(nvmlDevice_t device, void *limits) {
+nvmlReturn_t nvmlDeviceGetMemoryLimits_v1(nvmlDevice_t device, nvmlGetMemoryLimits_v1_t *limits) {
     NEED(nvmlDeviceGetMemoryLimits_v1);
     return nvml_card_of(device) == CARD_UNLIMITED ? DRIVER(nvmlDeviceGetMemoryLimits_v1)(device, limits)
                                                   : NVML_ERROR_NOT_SUPPORTED;

@@ -245,17 +245,18 @@ static void protected_memory_is_shown_as_the_shares(void) {
 
 static void how_busy_the_whole_card_is_is_not_told(void) {
     start();
+    nvmlGetMemoryLimits_v1_t limits = {.nameSpace = ""};
     unsigned int number = 0;
     nvmlViolationTime_t time = {0, 0};
     nvmlFieldValue_t values[] = {{.fieldId = NVML_FI_DEV_MEMORY_TEMP},
                                  {.fieldId = NVML_FI_DEV_POWER_SYNC_BALANCING_AF},
                                  {.fieldId = NVML_FI_DEV_MMA_STALL_PERCENT},
                                  {.fieldId = NVML_FI_DEV_PERF_POLICY_LOW_UTILIZATION}};
-    CHECK_EQUAL(NVML(nvmlDeviceGetMemoryLimits_v1)(card, &number), NVML_ERROR_NOT_SUPPORTED);
+    CHECK_EQUAL(NVML(nvmlDeviceGetMemoryLimits_v1)(card, &limits), NVML_ERROR_NOT_SUPPORTED);
     CHECK_EQUAL(NVML(nvmlDevicePerfMetricsGetSamples_v1)(card, &number), NVML_ERROR_NOT_SUPPORTED);
     CHECK_EQUAL(NVML(nvmlDeviceGetViolationStatus)(card, NVML_PERF_POLICY_LOW_UTILIZATION, &time),
                 NVML_ERROR_NOT_SUPPORTED);
-    CHECK_EQUAL(number + time.violationTime, 0);
+    CHECK_EQUAL(number + time.violationTime + limits.hardLimit, 0);
     CHECK_EQUAL(NVML(nvmlDeviceGetViolationStatus)(card, NVML_PERF_POLICY_POWER, &time), NVML_SUCCESS);
     CHECK_EQUAL(time.violationTime, 77); /* the card's own */
     CHECK_EQUAL(NVML(nvmlDeviceGetFieldValues)(card, 4, values), NVML_SUCCESS);
@@ -270,7 +271,7 @@ static void how_busy_the_whole_card_is_is_not_told(void) {
     fails(NVML_SUCCESS);
     CHECK_EQUAL(NVML(nvmlDeviceGetFieldValues)(other_card, 4, values), NVML_SUCCESS);
     CHECK_EQUAL(values[1].value.ullVal, 77);
-    CHECK_EQUAL(NVML(nvmlDeviceGetMemoryLimits_v1)(other_card, &number), NVML_SUCCESS);
+    CHECK_EQUAL(NVML(nvmlDeviceGetMemoryLimits_v1)(other_card, &limits), NVML_SUCCESS);
     CHECK_EQUAL(NVML(nvmlDevicePerfMetricsGetSamples_v1)(other_card, &number), NVML_SUCCESS);
     CHECK_EQUAL(NVML(nvmlDeviceGetViolationStatus)(other_card, NVML_PERF_POLICY_LOW_UTILIZATION, &time), NVML_SUCCESS);
 }

@@ -160,13 +160,13 @@ nvmlReturn_t nvmlDeviceGetConfComputeProtectedMemoryUsage(nvmlDevice_t device, n
     return failure;
 }
 
-/* Structures that begin with a number. */
-nvmlReturn_t nvmlDeviceGetMemoryLimits_v1(nvmlDevice_t device, void *limits) {
+nvmlReturn_t nvmlDeviceGetMemoryLimits_v1(nvmlDevice_t device, nvmlGetMemoryLimits_v1_t *limits) {
     (void)device;
-    *(unsigned int *)limits = 77;
+    limits->hardLimit = 77;
     return failure;
 }
 
+/* A structure that begins with a number. */
 nvmlReturn_t nvmlDevicePerfMetricsGetSamples_v1(nvmlDevice_t device, void *samples) {
     (void)device;
     *(unsigned int *)samples = 77;

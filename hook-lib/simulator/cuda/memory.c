@@ -144,14 +144,21 @@ CUresult cuMemGetInfo_v2(size_t *free, size_t *total) {
     FAULT_POINT();
     struct CUctx_st *context;
     CUresult result = driver_home(&context);
+    struct sim_limit limit;
+    const struct device *device;
     uint64_t capacity, used;
 
     if (result != CUDA_SUCCESS)
         return result;
     if (!free || !total)
         return CUDA_ERROR_INVALID_VALUE;
-    capacity = device_capacity(&driver_devices[context->ordinal]);
-    used = device_used(&driver_devices[context->ordinal]);
+    device = &driver_devices[context->ordinal];
+    if (sim_limit_own(&driver_state, device->card->unit, &limit, &used)) {
+        capacity = limit.hard;
+    } else {
+        capacity = device_capacity(device);
+        used = device_used(device);
+    }
     *total = capacity;
     *free = used < capacity ? capacity - used : 0;
     return CUDA_SUCCESS;

@@ -16,7 +16,7 @@
 static int cuda_version(const char *driver_version) {
     static const struct {
         int branch, version;
-    } branches[] = {{590, 13010}, {580, 13000}, {575, 12090}, {570, 12080}, {565, 12070}, {560, 12060},
+    } branches[] = {{615, 13040}, {590, 13010}, {580, 13000}, {575, 12090}, {570, 12080}, {565, 12070}, {560, 12060},
                     {555, 12050}, {550, 12040}, {545, 12030}, {535, 12020}, {530, 12010}, {525, 12000}};
 
     for (size_t i = 0; i < sizeof branches / sizeof *branches; i++)

@@ -56,6 +56,27 @@ static void print_instances(const struct sim_card *card, const struct sim_state 
     printf("],\n");
 }
 
+/* The memory limits of cgroups. */
+static void print_limits(const struct sim_card *card, const struct sim_state *state) {
+    bool first = true;
+
+    printf("\"limits\": [");
+    for (unsigned i = 0; i < state->region->limit_bound; i++) {
+        const struct sim_limit *limit = &state->region->limits[i];
+        struct sim_limit now;
+        uint64_t used;
+
+        if (!limit->in_use || limit->card != card->index ||
+            !sim_limit_get(state, card->index, limit->cgroup, &now, &used))
+            continue;
+        printf("%s\n    {\"cgroup\": \"%s\", \"softBytes\": %" PRIu64 ", \"hardBytes\": %" PRIu64
+               ", \"usedBytes\": %" PRIu64 "}",
+               first ? "" : ",", limit->cgroup, now.soft, now.hard, used);
+        first = false;
+    }
+    printf("%s],\n   ", first ? "" : "\n   ");
+}
+
 static void print_card(const struct sim_node *node, const struct sim_card *card, const struct sim_state *state) {
     struct sim_moment now = sim_clock_read(state, card->index);
 
@@ -67,6 +88,7 @@ static void print_card(const struct sim_node *node, const struct sim_card *card,
     if (card->mig_capable)
         print_instances(card, state);
     printf("   ");
+    print_limits(card, state);
     print_processes(state, card->index);
     printf("}");
 }

@@ -8,7 +8,8 @@
 nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *memory) {
     FAULT_POINT();
     nvmlReturn_t result = library_any_device(device, memory);
-    uint64_t capacity;
+    struct sim_limit limit;
+    uint64_t capacity, used;
 
     if (result != NVML_SUCCESS)
         return result;
@@ -19,6 +20,11 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *me
     memory->reserved = device->card->reserved;
     memory->used = device->parent ? sim_mig_gpu_used(&library_state, device->card->index, device->instance.gpu)
                                   : sim_card_used(&library_state, device->card->index);
+    if (!device->parent && sim_limit_own(&library_state, device->card->index, &limit, &used)) {
+        capacity = memory->total = limit.hard;
+        memory->reserved = 0;
+        memory->used = used;
+    }
     memory->free = memory->used < capacity ? capacity - memory->used : 0;
     return NVML_SUCCESS;
 }

@@ -8,14 +8,19 @@ static _Atomic uint64_t *charged(struct sim_state *state, unsigned card, enum si
     return use == SIM_MEMORY ? &own->memory : &own->overhead;
 }
 
-static uint64_t room(struct sim_state *state, unsigned card, uint64_t wanted, uint64_t capacity) {
+static uint64_t room_now(const struct sim_state *state, unsigned card, uint64_t capacity) {
     uint64_t used = sim_mig_charged(state, card);
 
-    if (wanted > capacity || used > capacity - wanted) {
-        sim_state_rebuild(state);
-        used = sim_mig_charged(state, card);
-    }
-    return used < capacity ? capacity - used : 0;
+    return sim_limits_room(state, card, used < capacity ? capacity - used : 0);
+}
+
+static uint64_t room(struct sim_state *state, unsigned card, uint64_t wanted, uint64_t capacity) {
+    uint64_t now = room_now(state, card, capacity);
+
+    if (wanted <= now)
+        return now;
+    sim_state_rebuild(state);
+    return room_now(state, card, capacity);
 }
 
 static void charge(struct sim_state *state, unsigned card, enum sim_use use, uint64_t bytes) {

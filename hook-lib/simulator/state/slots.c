@@ -63,6 +63,7 @@ static void occupy(struct sim_state *state) {
     sim_state_lock(state);
     own->pid = (uint32_t)getpid();
     own->pid_namespace = sim_own_pid_namespace();
+    sim_own_cgroups(own->cgroups);
     for (int card = 0; card < SIM_MAX_UNITS; card++) {
         own->cards[card].memory = own->cards[card].overhead = 0;
         own->cards[card].contexts = own->cards[card].launches = 0;

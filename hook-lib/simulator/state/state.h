@@ -25,7 +25,9 @@
 #include "mig.h"
 
 #define SIM_MAX_PROCESSES 4096
-#define SIM_STATE_VERSION 3
+#define SIM_CGROUP_PATH 512
+#define SIM_CGROUP_PATHS 2048
+#define SIM_STATE_VERSION 4
 
 /*
  * What one process holds of one unit: a card, or a compute instance of one with MIG (mig.h). `card` below is a unit
@@ -46,7 +48,17 @@ struct sim_process {
     _Atomic uint32_t pid;           /* in the owner's own pid namespace */
     _Atomic uint64_t pid_namespace; /* its inode, 0 if unknown */
     uint64_t later[6];
+    char cgroups[SIM_CGROUP_PATHS]; /* where it was when it joined (limits.c) */
     struct sim_card_use cards[SIM_MAX_UNITS];
+};
+
+/* What the processes of a cgroup, and of those below it, may hold of a card (limits.c). */
+#define SIM_MAX_LIMITS 1024
+struct sim_limit {
+    _Atomic uint32_t in_use;
+    uint32_t card;
+    uint64_t soft, hard;
+    char cgroup[SIM_CGROUP_PATH]; /* the folder, as who set it saw it */
 };
 
 /* Memory that more than one process may hold (shared.c). */
@@ -95,6 +107,8 @@ struct sim_region {
     _Atomic uint64_t last_shared;
     _Atomic uint32_t shared_bound; /* all in use are below */
     struct sim_shared shared[SIM_MAX_SHARED];
+    _Atomic uint32_t limit_bound; /* all in use are below */
+    struct sim_limit limits[SIM_MAX_LIMITS];
     _Atomic uint64_t last_instance;
     struct sim_mig migs[SIM_MAX_CARDS];
     struct sim_clock clocks[SIM_MAX_UNITS];
@@ -167,6 +181,17 @@ uint64_t sim_shared_make(struct sim_state *state, unsigned card, uint64_t bytes)
 bool sim_shared_hold(struct sim_state *state, uint64_t id);
 void sim_shared_drop(struct sim_state *state, uint64_t id);
 
+/*
+ * Limits a cgroup's memory of a card, or where soft is 0 and hard UINT64_MAX no longer. False: there are too many, or
+ * the folder's name is too long.
+ */
+bool sim_limit_set(struct sim_state *state, unsigned card, const char *cgroup, uint64_t soft, uint64_t hard);
+/* False: the cgroup has none of that card. `used` is what its processes hold. */
+bool sim_limit_get(const struct sim_state *state, unsigned card, const char *cgroup, struct sim_limit *limit,
+                   uint64_t *used);
+/* The limit on the caller's very cgroup, by which the driver's figures of free memory go; false: it has none. */
+bool sim_limit_own(const struct sim_state *state, unsigned card, struct sim_limit *limit, uint64_t *used);
+
 /* What the ordered faults make of a call: waits as they say, and gives the error to return, or 0. */
 int sim_fault_met(struct sim_region *region, const char *function);
 /* False: there are too many. */
@@ -180,6 +205,8 @@ int sim_shared_payer(const struct sim_state *state, const struct sim_shared *sha
 uint64_t sim_shared_bytes(const struct sim_state *state, unsigned card, int payer); /* payer < 0: of all */
 void sim_shared_rebuild(struct sim_state *state, uint64_t used[SIM_MAX_UNITS]);
 void sim_shared_forget(struct sim_state *state, unsigned slot);
+uint64_t sim_limits_room(const struct sim_state *state, unsigned card, uint64_t room);
+void sim_own_cgroups(char cgroups[SIM_CGROUP_PATHS]);
 bool sim_slot_alive(const struct sim_state *state, unsigned slot);
 unsigned sim_slot_pid(const struct sim_state *state, unsigned slot);
 bool sim_slot_claim(struct sim_state *state, unsigned slot);

@@ -269,7 +269,7 @@ static void other_kernels_take_what_the_node_says(void) {
     CUfunction function;
 
     install_node("t4x1");
-    configure_cards("kernel-time", "3000000");
+    configure("kernel-time", "3000000");
     begin_cuda(0);
     CHECK_EQUAL(CU(cuModuleLoadData)(&module, "image"), CUDA_SUCCESS);
     CHECK_EQUAL(CU(cuModuleGetFunction)(&function, module, "other"), CUDA_SUCCESS);

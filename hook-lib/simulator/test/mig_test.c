@@ -17,7 +17,7 @@ static nvmlDevice_t card(unsigned index) {
 
 static void begin(const char *gpus, const char *mig) {
     install_node(gpus);
-    configure_cards("mig", mig);
+    configure("mig", mig);
     CHECK_EQUAL(NV(nvmlInit_v2)(), NVML_SUCCESS);
 }
 
@@ -241,7 +241,7 @@ static void cuda_sees_the_first_instance_only(void) {
     int count, value;
 
     install_node("h200x2");
-    configure_cards("mig", "enabled 1g.18gb:0 2g.35gb:4");
+    configure("mig", "enabled 1g.18gb:0 2g.35gb:4");
     begin_cuda(0);
     CHECK_EQUAL(CU(cuDeviceGetCount)(&count), CUDA_SUCCESS);
     CHECK_EQUAL(count, 1);
@@ -260,7 +260,7 @@ static void cuda_sees_the_first_instance_only(void) {
 
 static void a_card_without_instances_is_no_cuda_device(void) {
     install_node("h200");
-    configure_cards("mig", "enabled");
+    configure("mig", "enabled");
     CHECK_EQUAL(CU(cuInit)(0), CUDA_ERROR_NO_DEVICE);
 }
 
@@ -269,7 +269,7 @@ static void an_instance_whose_node_cannot_be_opened_is_not_there(void) {
     nvmlDevice_t device;
 
     install_node("h200");
-    configure_cards("mig", "enabled 1g.18gb:0 2g.35gb:4");
+    configure("mig", "enabled 1g.18gb:0 2g.35gb:4");
     snprintf(path, sizeof path, "%s/dev/nvidia-caps/nvidia-cap48", node_root); /* gpu0/gi5 */
     CHECK(unlink(path) == 0);
     CHECK_EQUAL(NV(nvmlInit_v2)(), NVML_SUCCESS);
@@ -302,7 +302,7 @@ static void instances_have_their_own_memory_and_processes(void) {
     unsigned count = 4;
 
     install_node("h200");
-    configure_cards("mig", "enabled 1g.18gb:0 1g.18gb:1 2g.35gb:4");
+    configure("mig", "enabled 1g.18gb:0 1g.18gb:1 2g.35gb:4");
     for (int i = 0; i < 2; i++) {
         children[i] = start_child(hold_an_instance, i + 1);
         CHECK_EQUAL(hear(children[i].link), 'h');
@@ -348,7 +348,7 @@ static void instances_take_no_time_from_each_other(void) {
     float ms;
 
     install_node("h200");
-    configure_cards("mig", "enabled 1g.18gb:0 1g.18gb:1");
+    configure("mig", "enabled 1g.18gb:0 1g.18gb:1");
     child = start_child(keep_an_instance_busy, 1);
     CHECK_EQUAL(hear(child.link), 'b');
     begin_spinning();
@@ -369,7 +369,7 @@ static void an_instance_that_has_ended_gives_no_context(void) {
     CUcontext context;
 
     install_node("h200");
-    configure_cards("mig", "enabled 1g.18gb:0");
+    configure("mig", "enabled 1g.18gb:0");
     CHECK_EQUAL(CU(cuInit)(0), CUDA_SUCCESS);
     DRIVER_TOOL("mig", "--gpu", "0", "destroy", "7");
     CHECK_EQUAL(CU(cuDevicePrimaryCtxRetain)(&context, 0), CUDA_ERROR_UNKNOWN);

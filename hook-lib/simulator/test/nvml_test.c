@@ -273,7 +273,7 @@ static void a_card_may_be_lost_from_the_start(void) {
     nvmlDevice_t device;
 
     install_node("h200x2");
-    configure_cards("health", "lost");
+    configure("health", "lost");
     CHECK_EQUAL(NV(nvmlInit_v2)(), NVML_SUCCESS);
     CHECK_EQUAL(NV(nvmlDeviceGetHandleByIndex_v2)(1, &device), NVML_ERROR_GPU_IS_LOST);
 }

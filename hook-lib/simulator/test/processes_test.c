@@ -61,7 +61,7 @@ static void sixty_four_processes_never_exceed_the_card(void) {
     long blocks = 0;
 
     install_node("t4x1");
-    configure_cards("context-overhead", "2097152");
+    configure("context-overhead", "2097152");
     for (int i = 0; i < PROCESSES; i++)
         children[i] = start_child(fill, 0);
     for (int i = 0; i < PROCESSES; i++)

@@ -61,7 +61,7 @@ void install_node(const char *gpus) {
     unsetenv("CUDA_DEVICE_ORDER");
 }
 
-void configure_cards(const char *key, const char *value) {
+void configure(const char *key, const char *value) {
     char path[PATH_MAX + 64], line[512];
     char *text = NULL;
     size_t size;

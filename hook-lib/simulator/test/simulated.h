@@ -28,8 +28,8 @@ void run_driver_tool(const char *const *arguments);
 #define DRIVER_TOOL(command, ...)                                                                                      \
     run_driver_tool((const char *[]){SIM_DRIVER, command, "--root", node_root, __VA_ARGS__, NULL})
 
-/* Sets a key of every card in node.conf. Before the libraries are initialised. */
-void configure_cards(const char *key, const char *value);
+/* Sets a key wherever node.conf has it: of the node, or of every card. Before the libraries are initialised. */
+void configure(const char *key, const char *value);
 
 /* Runs `partita-sim-driver COMMAND --root node_root --gpu GPU`. */
 void break_card(const char *gpu);

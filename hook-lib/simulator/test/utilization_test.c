@@ -30,7 +30,7 @@ static nvmlDevice_t first_card(void) {
 
 static void without_noise(void) {
     install_node("t4x1");
-    configure_cards("sample-noise", "0");
+    configure("sample-noise", "0");
 }
 
 static unsigned gpu_percent(nvmlDevice_t device) {
@@ -159,8 +159,8 @@ static void noise_is_bounded_and_repeats(void) {
     nvmlValueType_t type;
 
     install_node("t4x1");
-    configure_cards("sample-noise", "10");
-    configure_cards("sample-period-us", "20000");
+    configure("sample-noise", "10");
+    configure("sample-period-us", "20000");
     child = start_child(burst, 0);
     CHECK(hear(child.link) == 'r');
     device = first_card();
