@@ -70,7 +70,8 @@ struct sim_node {
     char root[PATH_MAX]; /* without a slash at the end; "" is / */
     char name[256];
     char driver_version[32];
-    int cuda_version; /* 1000 * major + 10 * minor */
+    int cuda_version;   /* 1000 * major + 10 * minor */
+    bool memory_limits; /* NVML limits the memory of cgroups: "memory-limits", else by the driver's version */
     unsigned card_count;
     struct sim_card cards[SIM_MAX_CARDS];
 };

@@ -12,6 +12,8 @@
 
 #include "node.h"
 
+#define FIRST_DRIVER_WITH_MEMORY_LIMITS 615
+
 enum kind { TEXT, BYTES, NUMBER, SWITCH };
 
 struct key {
@@ -144,8 +146,14 @@ static bool card_line(struct sim_card *card, const char *key, const char *value)
 static bool node_line(struct sim_node *node, const char *key, const char *value) {
     if (strcmp(key, "node") == 0)
         return put_text(node->name, sizeof node->name, value);
-    if (strcmp(key, "driver-version") == 0)
+    if (strcmp(key, "driver-version") == 0) {
+        node->memory_limits = atoi(value) >= FIRST_DRIVER_WITH_MEMORY_LIMITS;
         return put_text(node->driver_version, sizeof node->driver_version, value);
+    }
+    if (strcmp(key, "memory-limits") == 0) {
+        node->memory_limits = strcmp(value, "yes") == 0;
+        return node->memory_limits || strcmp(value, "no") == 0;
+    }
     if (strcmp(key, "cuda-version") == 0)
         return (node->cuda_version = atoi(value)) > 0;
     return false;

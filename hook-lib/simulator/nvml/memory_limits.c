@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory limits of cgroups, as NVML 615 (CUDA 13.4) has them. */
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "mig.h"
 
-#define FIRST_DRIVER_WITH_LIMITS 615
+/* By node.conf as it is now. */
+static bool are_known(void) {
+    struct sim_node *now = malloc(sizeof *now);
+    bool known = now && sim_node_read(library_node.root, now, NULL, 0) && now->memory_limits;
+
+    free(now);
+    return known;
+}
 
 /* A card that has them, and a folder that is there: of any hierarchy, since a test's machine may have no second one. */
 static nvmlReturn_t limited(nvmlDevice_t device, const void *limits, const char *cgroup) {
@@ -15,8 +21,7 @@ static nvmlReturn_t limited(nvmlDevice_t device, const void *limits, const char 
 
     if (result != NVML_SUCCESS)
         return result;
-    if (atoi(library_node.driver_version) < FIRST_DRIVER_WITH_LIMITS ||
-        sim_mig_enabled(&library_state, device->card->index))
+    if (!are_known() || sim_mig_enabled(&library_state, device->card->index))
         return NVML_ERROR_NOT_SUPPORTED;
     if (!cgroup)
         return NVML_ERROR_INVALID_ARGUMENT;

@@ -161,13 +161,14 @@ static void limits_are_refused_as_nvml_documents_it(void) {
     CHECK_EQUAL(NV(nvmlDeviceSetMemoryLimits_v1)(device, &limits), NVML_ERROR_INVALID_ARGUMENT);
 }
 
-static void a_driver_before_615_has_no_limits(void) {
+static void a_driver_before_615_has_no_limits_unless_the_node_says_so(void) {
     nvmlDevice_t device;
 
     install_node("h100x1");
     device = card();
     CHECK_EQUAL(limit(device, node_root, GIB), NVML_ERROR_NOT_SUPPORTED);
-    CHECK_EQUAL(NV(nvmlShutdown)(), NVML_SUCCESS);
+    configure("driver-version", "580.95.05\nmemory-limits yes");
+    CHECK_EQUAL(limit(device, node_root, GIB), NVML_SUCCESS);
 }
 
 static void a_card_with_mig_has_no_limits(void) {
@@ -179,5 +180,5 @@ static void a_card_with_mig_has_no_limits(void) {
 
 RUN(TEST(the_processes_of_a_cgroup_and_below_it_stay_within_its_limit_together),
     TEST(the_driver_shows_the_limit_to_its_very_cgroup_but_not_to_those_below),
-    TEST(limits_are_refused_as_nvml_documents_it), TEST(a_driver_before_615_has_no_limits),
+    TEST(limits_are_refused_as_nvml_documents_it), TEST(a_driver_before_615_has_no_limits_unless_the_node_says_so),
     TEST(a_card_with_mig_has_no_limits))

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 @OnRealCluster
 class UsageIT {
   /** A copy of the driver's own library, which lies behind the shadow, in front of the shadow. */
-  private static final String PAST_THE_SHADOW =
+  static final String PAST_THE_SHADOW =
       "mkdir /tmp/own; cp \"$(find /usr -name libcuda-real.so.1 | head -n 1)\" /tmp/own/libcuda.so.1; LD_LIBRARY_PATH=/tmp/own exec partita-probe ";
 
   @Test

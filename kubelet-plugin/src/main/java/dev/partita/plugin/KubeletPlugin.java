@@ -29,6 +29,8 @@ import dev.partita.plugin.leftover.LibrarySweep;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.metrics.NodeMetrics;
 import dev.partita.plugin.metrics.TimedClaimService;
+import dev.partita.plugin.memorylimit.DriverLimits;
+import dev.partita.plugin.memorylimit.PodCgroups;
 import dev.partita.plugin.metadata.MetadataFolders;
 import dev.partita.plugin.mig.MigCards;
 import dev.partita.plugin.mig.PatientMigControl;
@@ -235,8 +237,8 @@ public final class KubeletPlugin implements AutoCloseable {
     HeldClaims held = new HeldClaims(checkpoint, cdi, folders, clock);
     InventoryReader reader =
         new InventoryReader(
-            settings.driverRoot(), settings.sysfs(), open.driver().around(NvmlLibrary::open)::open, settings.reserve(),
-            settings.mig());
+            settings.driverRoot(), settings.sysfs(), open.driver().around(NvmlLibrary::open)::open,
+            settings.cardPolicy());
     NodeInventory inventory =
         opened(
             new NodeInventory(
@@ -256,8 +258,12 @@ public final class KubeletPlugin implements AutoCloseable {
         settings.driverRoot(), settings.extraDriverMounts(), folders, store.metadata());
     PatientMigControl cards = opened(new PatientMigControl(reader));
     MigCards mig = new MigCards(cards);
+    DriverLimits limits =
+        opened(
+            new DriverLimits(
+                reader, new PodCgroups(settings.cgroupRoot(), System::nanoTime), store, inventory::current));
     NodeSteps steps =
-        new NodeSteps(here.pool(), store, open.libraries(), specs, inventory::current, mig, settings.mig());
+        new NodeSteps(here.pool(), store, open.libraries(), specs, inventory::current, mig, limits, settings.mig());
     ClaimPreparer preparer =
         new ClaimPreparer(
             here, api, inventory, () -> node.spec(SPEC_WAIT), store, steps, reports, held);
@@ -276,7 +282,7 @@ public final class KubeletPlugin implements AutoCloseable {
             monotonicClock);
     metrics.add(new NodeMetrics(
         new NodeMetrics.NodeState(settings.nodeName(), inventory::current, () -> node.spec(), checkpoint,
-            usage::current, new ContainerDevices(settings.podResourcesSocket())::byCdiId),
+            usage::current, new ContainerDevices(settings.podResourcesSocket())::byCdiId, limits::failures),
         usage.totals(), reader::figures, reader::samples, settings.metricsNames(), clock));
     if (settings.metricsPort() != 0) {
       opened(serveMetrics(settings, client, metrics));
@@ -317,6 +323,7 @@ public final class KubeletPlugin implements AutoCloseable {
     new CardHealthWatch(inventory, checkpoint, reports).start(loops);
     new DeviceHealthWatch(here.pool(), inventory, open.health(), clock).start(loops);
     cardReports.start(loops);
+    limits.start(loops, usage::pods);
     node.onChange(resizer.start(loops)::soon);
   }
 

@@ -2,6 +2,7 @@ package dev.partita.plugin;
 
 import dev.partita.api.Bytes;
 import dev.partita.cdi.driver.DriverRoot;
+import dev.partita.plugin.inventory.CardPolicy;
 import dev.partita.plugin.inventory.Reserve;
 import dev.partita.plugin.metrics.OtherNames;
 import dev.partita.plugin.prepare.ExtraDriverMount;
@@ -159,6 +160,17 @@ public final class PluginSettings {
           + " has Mig. Nobody else may make instances there. Default: ${DEFAULT-VALUE}" + ENV
           + "PARTITA_MIG]") private boolean mig;
 
+  @Option(names = "--driver-memory-limits", paramLabel = "true|false", arity = "0..1", fallbackValue = "true",
+      defaultValue = "${env:PARTITA_DRIVER_MEMORY_LIMITS:-true}",
+      description = "Whether the driver, where it can (615 and later, cgroup v2), is to hold pods to the memory of their shares, behind the interception"
+          + " library: it counts what gets round that, too. Default: ${DEFAULT-VALUE}" + ENV
+          + "PARTITA_DRIVER_MEMORY_LIMITS]") private boolean driverMemoryLimits;
+
+  @Option(names = "--cgroup-root", paramLabel = "DIR", converter = Folder.class,
+      defaultValue = "${env:PARTITA_CGROUP_ROOT:-/sys/fs/cgroup}",
+      description = "Where the host's cgroups are, with kubelet's below them. Default: ${DEFAULT-VALUE}" + ENV
+          + "PARTITA_CGROUP_ROOT]") private Path cgroupRoot = Path.of("");
+
   /** Filled by {@link #of} or by the command whose mixin it is. */
   PluginSettings() {}
 
@@ -213,6 +225,16 @@ public final class PluginSettings {
     if (port < 0 || port > 65535) {
       throw new IllegalArgumentException("the " + what + " port must be from 0 (none) to 65535: " + port);
     }
+  }
+
+  /** What may be done with the cards. */
+  CardPolicy cardPolicy() {
+    return new CardPolicy(reserve(), mig, driverMemoryLimits);
+  }
+
+  /** The folder of the host's cgroups. */
+  public Path cgroupRoot() {
+    return cgroupRoot;
   }
 
   /** The Kubernetes node. */

@@ -59,10 +59,19 @@ final class TestNode implements AutoCloseable {
     return withCards(in(name, Files.createTempDirectory(folder, "pkp")), gpus);
   }
 
-  private static TestNode withCards(TestNode node, String gpus) throws IOException, InterruptedException {
+  /** The same with another version of the driver. */
+  static TestNode withCards(String name, String gpus, String driverVersion) throws IOException, InterruptedException {
+    return withCards(withoutDriver(name), gpus, "--driver-version", driverVersion);
+  }
+
+  private static TestNode withCards(TestNode node, String gpus, String... more)
+      throws IOException, InterruptedException {
     Path program = DIST.resolve("bin/partita-sim-driver");
     assumeTrue(Files.isExecutable(program), program + " is not there: build hook-lib first");
-    node.simulator("install", "--root", node.driverRoot().toString(), "--node", node.name, "--gpus", gpus);
+    node.simulator(
+        Stream.concat(
+            Stream.of("install", "--root", node.driverRoot().toString(), "--node", node.name, "--gpus", gpus),
+            Stream.of(more)).toArray(String[]::new));
     return node;
   }
 

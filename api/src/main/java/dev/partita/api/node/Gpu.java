@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  * @param nvlinkPeers as in {@link GpuTopology}
  * @param migProfiles which MIG instances the node's plugin can make of the card; none where the card or the plugin
  *        cannot
+ * @param memoryEnforcement who holds shares of the card to their memory; null where the node's plugin does not say
  * @param health whether the card can be used
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -50,6 +51,8 @@ public record Gpu(
     @JsonInclude(JsonInclude.Include.NON_EMPTY) List<NvlinkPeer> nvlinkPeers,
     @JsonPropertyDescription("Which MIG instances the node's plugin can make of the card.")
     @JsonInclude(JsonInclude.Include.NON_EMPTY) List<MigProfile> migProfiles,
+    @JsonPropertyDescription("Who holds shares of the card to their memory: the interception library alone, or the driver too.")
+    @Nullable MemoryEnforcement memoryEnforcement,
     GpuHealth health) {
 
   @SuppressWarnings("ConstantValue") // Jackson hands in null for what a document leaves out
@@ -70,38 +73,44 @@ public record Gpu(
     this(
         index, minor, uuid, product.productName(), product.model(), product.brand(), product.architecture(),
         product.cudaComputeCapability(), memoryBytes, null, topology.pciBusId(), topology.pcieRoot(),
-        topology.numaNode(), topology.nvlinkDomain(), topology.nvlinkPeers(), List.of(), health);
+        topology.numaNode(), topology.nvlinkDomain(), topology.nvlinkPeers(), List.of(), null, health);
   }
 
   /** The same card, of which something is reserved. */
   public Gpu withReserved(@Nullable GpuReserve reserve) {
-    return with(reserve, topology(), migProfiles, health);
+    return with(reserve, topology(), migProfiles, memoryEnforcement, health);
   }
 
   /** The same card with other MIG profiles. */
   public Gpu withMigProfiles(List<MigProfile> profiles) {
-    return with(reserved, topology(), profiles, health);
+    return with(reserved, topology(), profiles, memoryEnforcement, health);
+  }
+
+  /** The same card, whose shares are held to their memory by that. */
+  public Gpu withMemoryEnforcement(@Nullable MemoryEnforcement by) {
+    return with(reserved, topology(), migProfiles, by, health);
   }
 
   /** The same card, plugged in and linked otherwise. */
   public Gpu withTopology(GpuTopology other) {
-    return with(reserved, other, migProfiles, health);
+    return with(reserved, other, migProfiles, memoryEnforcement, health);
   }
 
   /** The same card in another state of health. */
   public Gpu withHealth(GpuHealth now) {
-    return with(reserved, topology(), migProfiles, now);
+    return with(reserved, topology(), migProfiles, memoryEnforcement, now);
   }
 
   private Gpu with(
       @Nullable GpuReserve reserve,
       GpuTopology place,
       List<MigProfile> profiles,
+      @Nullable MemoryEnforcement by,
       GpuHealth state) {
     return new Gpu(
         index, minor, uuid, productName, model, brand, architecture, cudaComputeCapability, memoryBytes, reserve,
         place.pciBusId(), place.pcieRoot(), place.numaNode(), place.nvlinkDomain(), place.nvlinkPeers(), profiles,
-        state);
+        by, state);
   }
 
   /** What is the same for all cards of its product. */

@@ -96,6 +96,7 @@ public record AddedNodes(int nodes, String model, int cards, OptionalLong memory
     return new Gpu(index, index, "GPU-" + node + "-" + index, like.productName(), like.model(), like.brand(),
         like.architecture(), like.cudaComputeCapability(), memory.orElse(like.memoryBytes()), like.reserved(),
         like.pciBusId(), like.pcieRoot(), like.numaNode(), like.nvlinkDomain(), List.of(), like.migProfiles(),
+        like.memoryEnforcement(),
         GpuHealth.HEALTHY);
   }
 

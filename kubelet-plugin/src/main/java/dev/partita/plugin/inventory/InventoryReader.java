@@ -10,6 +10,7 @@ import dev.partita.plugin.nvml.CardReader;
 import dev.partita.plugin.nvml.CardReading;
 import dev.partita.plugin.nvml.CardSamples;
 import dev.partita.plugin.nvml.CardUser;
+import dev.partita.plugin.nvml.MemoryLimitControl;
 import dev.partita.plugin.nvml.MigControl;
 import dev.partita.plugin.nvml.NvmlException;
 import dev.partita.plugin.nvml.ProcessMemory;
@@ -19,6 +20,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -28,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * Finds the driver and asks NVML. The library stays open from one reading to the next, as long as the driver is the
  * same.
  */
-public final class InventoryReader implements AutoCloseable, MigControl {
+public final class InventoryReader implements AutoCloseable, MigControl, MemoryLimitControl {
   private static final Logger LOG = LoggerFactory.getLogger(InventoryReader.class);
 
   /** Opens NVML from a file. */
@@ -56,11 +58,9 @@ public final class InventoryReader implements AutoCloseable, MigControl {
    * @param root where the driver is
    * @param sysfs the folder that is /sys on the node
    * @param opener opens NVML
-   * @param reserve what of each card is not to be sold
-   * @param mig whether MIG instances may be made of the cards: then they tell which
    */
-  public InventoryReader(DriverRoot root, Path sysfs, Opener opener, Reserve reserve, boolean mig) {
-    this.known = new KnownCards(reserve, mig);
+  public InventoryReader(DriverRoot root, Path sysfs, Opener opener, CardPolicy policy) {
+    this.known = new KnownCards(policy);
     this.root = root;
     this.topology = new PciTopology(sysfs);
     this.opener = opener;
@@ -197,6 +197,16 @@ public final class InventoryReader implements AutoCloseable, MigControl {
   @Override
   public synchronized void endInstance(String card, int gpuInstance) throws NvmlException {
     openReader().endInstance(card, gpuInstance);
+  }
+
+  @Override
+  public synchronized OptionalLong memoryLimit(String card, Path cgroup) throws NvmlException {
+    return openReader().memoryLimit(card, cgroup);
+  }
+
+  @Override
+  public synchronized void limitMemory(String card, Path cgroup, long bytes) throws NvmlException {
+    openReader().limitMemory(card, cgroup, bytes);
   }
 
   /**

@@ -4,6 +4,7 @@ import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuReserve;
 import dev.partita.api.node.GpuTopology;
+import dev.partita.api.node.MemoryEnforcement;
 import dev.partita.api.node.NvlinkPeer;
 import dev.partita.plugin.nvml.CardReading;
 import dev.partita.plugin.nvml.CardReading.Card;
@@ -36,8 +37,7 @@ final class KnownCards {
           CardReason.MigModeIsOn.name(),
           "its MIG mode is on: nvidia-smi -i N -mig 0 on the node makes it usable, or plugin.mig=true offers its instances");
 
-  private final Reserve reserve;
-  private final boolean mig;
+  private final CardPolicy policy;
   private final Map<String, Integer> indexOf = new TreeMap<>();
   private final Map<String, Gpu> lastSeen = new TreeMap<>();
   private final Map<String, Blame> blamed = new TreeMap<>();
@@ -54,12 +54,8 @@ final class KnownCards {
    */
   private record Blame(XidEvent event, boolean gone) {}
 
-  /**
-   * @param reserve what of each card is not to be sold, besides what the driver keeps
-   * @param mig whether MIG instances may be made of the cards
-   */
-  KnownCards(Reserve reserve, boolean mig) {
-    this(reserve, mig, System::nanoTime);
+  KnownCards(CardPolicy policy) {
+    this(policy, System::nanoTime);
   }
 
   /**
@@ -67,9 +63,8 @@ final class KnownCards {
    *
    * @param nanos a clock that cannot be set
    */
-  KnownCards(Reserve reserve, boolean mig, LongSupplier nanos) {
-    this.reserve = reserve;
-    this.mig = mig;
+  KnownCards(CardPolicy policy, LongSupplier nanos) {
+    this.policy = policy;
     this.nanos = nanos;
   }
 
@@ -116,7 +111,7 @@ final class KnownCards {
       lastSeen.put(card.uuid(), describe(card, topology, domains.get(card.uuid()), peers(card, indexByBusId)));
     }
     cutByOthers.clear();
-    reading.cards().stream().filter(card -> card.mig().on() && !mig).map(Card::uuid).forEach(cutByOthers::add);
+    reading.cards().stream().filter(card -> card.mig().on() && !policy.mig()).map(Card::uuid).forEach(cutByOthers::add);
     missing.clear();
     missing.addAll(lastSeen.keySet());
     missing.removeAll(present);
@@ -152,8 +147,12 @@ final class KnownCards {
         card.memory().bytes(),
         topology,
         GpuHealth.HEALTHY)
-        .withReserved(new GpuReserve(card.memory().reservedBytes(), reserve.of(card.memory().bytes())))
-        .withMigProfiles(mig ? card.mig().profiles() : List.of());
+        .withReserved(new GpuReserve(card.memory().reservedBytes(), policy.reserve().of(card.memory().bytes())))
+        .withMigProfiles(policy.mig() ? card.mig().profiles() : List.of())
+        .withMemoryEnforcement(
+            policy.driverLimits() && card.limitsMemory()
+                ? MemoryEnforcement.Driver
+                : MemoryEnforcement.Interception);
   }
 
   private static List<NvlinkPeer> peers(Card card, Map<String, Integer> indexByBusId) {

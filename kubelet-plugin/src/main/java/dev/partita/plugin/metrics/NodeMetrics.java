@@ -32,6 +32,7 @@ import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -42,6 +43,9 @@ public final class NodeMetrics implements Source {
   private static final Family CHECKPOINT = gauge("partita_plugin_checkpoint_bytes", "Size of all these records.");
   private static final Family NVML_AGE = gauge("partita_plugin_nvml_reading_age_seconds",
       "How old NVML's figures are: more than a few seconds where the driver does not answer.");
+
+  private static final Family UNSET_LIMITS = gauge("partita_plugin_unset_driver_limits",
+      "Memory limits of pods that the driver has refused to set: only the interception library holds these pods.");
 
   private final NodeState state;
   private final UseTotals totals;
@@ -58,6 +62,7 @@ public final class NodeMetrics implements Source {
    * @param checkpoint the prepared claims
    * @param uses what shares are used for
    * @param containers which have a device, by its CDI id
+   * @param unsetLimits memory limits of pods that the driver has refused
    */
   public record NodeState(
       String node,
@@ -65,7 +70,8 @@ public final class NodeMetrics implements Source {
       Supplier<GpuNodeSpec> spec,
       Checkpoint checkpoint,
       Supplier<Map<ShareRef, ShareUse>> uses,
-      Supplier<Map<String, List<ContainerRef>>> containers) {}
+      Supplier<Map<String, List<ContainerRef>>> containers,
+      IntSupplier unsetLimits) {}
 
   /**
    * Made once.
@@ -93,7 +99,8 @@ public final class NodeMetrics implements Source {
   public static Map<String, List<Family>> families() {
     Map<String, List<Family>> families = new TreeMap<>();
     families.put("Partita",
-        Stream.concat(Stream.of(CLAIMS, CHECKPOINT, NVML_AGE), new OwnDialect().families().stream()).toList());
+        Stream.concat(Stream.of(CLAIMS, CHECKPOINT, NVML_AGE, UNSET_LIMITS), new OwnDialect().families().stream())
+            .toList());
     for (OtherNames other : OtherNames.values()) {
       families.put(other.whose(), other.dialect().families());
     }
@@ -105,6 +112,7 @@ public final class NodeMetrics implements Source {
     List<PreparedClaim> prepared = prepared();
     into.put(CLAIMS, prepared.size());
     into.put(CHECKPOINT, checkpointSize());
+    into.put(UNSET_LIMITS, state.unsetLimits().getAsInt());
     if (!(state.inventory().get() instanceof Inventory.Cards cards)) {
       return;
     }

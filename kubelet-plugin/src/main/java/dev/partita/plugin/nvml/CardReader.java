@@ -8,7 +8,7 @@ import java.util.Optional;
 /**
  * Reads the node's cards. Not safe for several threads, except that one may wait for events while another one reads.
  */
-public interface CardReader extends AutoCloseable, MigControl {
+public interface CardReader extends AutoCloseable, MigControl, MemoryLimitControl {
   /** Reads all cards now. */
   CardReading read() throws NvmlException;
 

@@ -30,6 +30,7 @@ public record CardReading(
    * @param index NVML's index at this moment
    * @param uuid {@code GPU-…}
    * @param minor of /dev/nvidia&lt;minor&gt;
+   * @param limitsMemory whether the driver can limit what of its memory a cgroup has
    * @param signs of its health
    */
   public record Card(
@@ -40,6 +41,7 @@ public record CardReading(
       Memory memory,
       Topology topology,
       Mig mig,
+      boolean limitsMemory,
       CardSigns signs) {}
 
   /**

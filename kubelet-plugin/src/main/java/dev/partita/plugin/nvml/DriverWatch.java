@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
@@ -117,6 +118,16 @@ public final class DriverWatch {
     @Override
     public void endInstance(String card, int gpuInstance) throws NvmlException {
       change(() -> reader.endInstance(card, gpuInstance));
+    }
+
+    @Override
+    public OptionalLong memoryLimit(String card, Path cgroup) throws NvmlException {
+      return call(() -> reader.memoryLimit(card, cgroup));
+    }
+
+    @Override
+    public void limitMemory(String card, Path cgroup, long bytes) throws NvmlException {
+      change(() -> reader.limitMemory(card, cgroup, bytes));
     }
 
     @Override

@@ -350,8 +350,9 @@ public final class ClaimPreparer implements ClaimService {
           // a region that outlived its kernel has pids and times that mean nothing now
           execute(List.of(new Step.RemoveShares(ref.uid())));
         }
+        store.pods().see(claim);
         onCards(again.grants(), Step.files(again));
-        return complete(again, claim);
+        return complete(again);
       }
     } else if (earlier.isPresent()) {
       LOG.info("claim {}: its allocation has changed since it was prepared; releasing the earlier one", ref);
@@ -372,12 +373,13 @@ public final class ClaimPreparer implements ClaimService {
     PreparedClaim wanted = new PreparedClaim(
         ref, Phase.COMPLETED, here.bootId(), grants, view.env(), view.mixed(), Optional.of(granted.names()));
     try {
+      store.pods().see(claim); // before the first step: one of them limits the pods
       Optional<Clash> clash = store.lock().onCards(cardsOf(grants), () -> beginUnlessItClashes(wanted, cards));
       if (clash.isPresent()) {
         return new Clashing(clash.get());
       }
       // without the cards: from its first record on the others count with it, so nobody waits for this one's disk
-      return complete(wanted, claim);
+      return complete(wanted);
     } catch (IOException | RuntimeException e) {
       rollBack(wanted, takeBack, e);
       throw e;
@@ -389,8 +391,7 @@ public final class ClaimPreparer implements ClaimService {
    * that is deleted a moment later. Kubelet releases it with its pod, and the search for leftovers does where kubelet
    * has forgotten it.
    */
-  private Prepared complete(PreparedClaim wanted, ResourceClaim claim) throws IOException {
-    store.pods().see(claim);
+  private Prepared complete(PreparedClaim wanted) throws IOException {
     execute(Step.complete(wanted));
     return new Prepared(wanted);
   }

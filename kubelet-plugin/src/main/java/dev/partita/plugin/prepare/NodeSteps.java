@@ -5,6 +5,7 @@ import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.MigInstance;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.inventory.Inventory;
+import dev.partita.plugin.memorylimit.DriverLimits;
 import dev.partita.plugin.metadata.DeviceMetadata;
 import dev.partita.plugin.mig.MigCards;
 import dev.partita.plugin.nvml.MigControl.GpuInstance;
@@ -26,6 +27,7 @@ import java.util.function.Supplier;
  * @param pool of this node's devices
  * @param inventory where the driver's files are
  * @param mig where MIG instances are made and ended
+ * @param limits where the driver is told how much memory pods may have
  * @param mayCut whether cards may be cut into MIG instances: then those that are not needed go when a card is used as a
  *        whole or shared
  */
@@ -36,6 +38,7 @@ public record NodeSteps(
     ClaimSpec specs,
     Supplier<Inventory> inventory,
     MigCards mig,
+    DriverLimits limits,
     boolean mayCut)
     implements Step.Executor {
 
@@ -47,6 +50,7 @@ public record NodeSteps(
       case Step.MakeInstance make -> makeInstance(make);
       case Step.ClearInstances clear -> clearInstances(clear.grant());
       case Step.EndInstances end -> endInstances(end.uid());
+      case Step.LimitMemory limit -> limits.hold(limit.claim());
       case Step.WriteShare write -> store.folders().write(write.claim(), write.grant(), write.share());
       case Step.WriteMetadata write -> writeMetadata(write.claim());
       case Step.WriteSpec write -> writeSpec(write.claim());

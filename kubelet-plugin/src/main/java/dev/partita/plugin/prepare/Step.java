@@ -26,6 +26,9 @@ public sealed interface Step {
   /** End the MIG instances that the claim's record tells of. */
   record EndInstances(String uid) implements Step {}
 
+  /** Have the driver, where it can, hold the claim's pods to the memory of their shares. */
+  record LimitMemory(PreparedClaim claim) implements Step {}
+
   /** Write a share's quota and make its usage region. */
   record WriteShare(ClaimRef claim, Grant grant, Share share) implements Step {}
 
@@ -88,6 +91,9 @@ public sealed interface Step {
   /** Writes how large the shares of a claim are, and what its containers are told of that. */
   static List<Step> sizes(PreparedClaim claim) {
     List<Step> steps = new ArrayList<>();
+    if (claim.grants().stream().anyMatch(grant -> grant.share().isPresent())) {
+      steps.add(new LimitMemory(claim)); // first: what the quota grants, the driver must allow
+    }
     for (Grant grant : claim.grants()) {
       grant.share().ifPresent(share -> steps.add(new WriteShare(claim.claim(), grant, share)));
     }

@@ -35,6 +35,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -176,6 +178,14 @@ public final class UsageWatch {
   /** The last reading, by share. */
   public Map<ShareRef, ShareUse> current() {
     return current;
+  }
+
+  /** UIDs of the pods whose processes use a claim's shares, by the claim's UID, at the last reading. */
+  public Map<String, Set<String>> pods() {
+    Map<String, Set<String>> pods = new TreeMap<>();
+    current.forEach((share, use) -> use.processes().stream().flatMap(process -> host.pod(process.pid()).stream())
+        .forEach(pod -> pods.computeIfAbsent(share.uid(), uid -> new TreeSet<>()).add(pod)));
+    return pods;
   }
 
   /** What all readings come to, by share. */

@@ -23,11 +23,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class KnownCardsTest {
+  private static final CardPolicy POLICY = new CardPolicy(new Reserve.Amount(0), false, true);
+
   private static final PciTopology NOWHERE = new PciTopology(Path.of("/nonexistent"));
 
   @Test
   void aCardKeepsItsIndexWhenAnotherFallsOffTheBusAndComesBack() {
-    KnownCards known = new KnownCards(new Reserve.Amount(0), false);
+    KnownCards known = new KnownCards(POLICY);
     known.update(reading(card(0, "a"), card(1, "b"), card(2, "c")), NOWHERE);
     List<Gpu> without = known.update(reading(card(0, "a"), card(1, "c")), NOWHERE);
     assertThat(without)
@@ -40,9 +42,9 @@ class KnownCardsTest {
 
   @Test
   void aRestartKeepsTheIndexesThatWereReported() {
-    KnownCards before = new KnownCards(new Reserve.Amount(0), false);
+    KnownCards before = new KnownCards(POLICY);
     List<Gpu> reported = before.update(reading(card(0, "a"), card(1, "b")), NOWHERE);
-    KnownCards after = new KnownCards(new Reserve.Amount(0), false);
+    KnownCards after = new KnownCards(POLICY);
     after.remember(reported);
     assertThat(after.update(reading(card(0, "b"), card(1, "new")), NOWHERE))
         .extracting(Gpu::uuid, Gpu::index)
@@ -51,7 +53,7 @@ class KnownCardsTest {
 
   @Test
   void aCardOfAPreparedClaimKeepsItsIndexWhenTheReportsAreNotKnown() {
-    KnownCards known = new KnownCards(new Reserve.Amount(0), false);
+    KnownCards known = new KnownCards(POLICY);
     known.remember("b", 1);
     assertThat(known.update(reading(card(0, "b"), card(1, "c")), NOWHERE)).extracting(Gpu::uuid, Gpu::index)
         .containsExactly(tuple("b", 1), tuple("c", 2));
@@ -59,8 +61,8 @@ class KnownCardsTest {
 
   @Test
   void anIndexThatAnotherCardWasReportedWithSinceIsThatCards() {
-    KnownCards before = new KnownCards(new Reserve.Amount(0), false);
-    KnownCards after = new KnownCards(new Reserve.Amount(0), false);
+    KnownCards before = new KnownCards(POLICY);
+    KnownCards after = new KnownCards(POLICY);
     after.remember(before.update(reading(card(0, "new")), NOWHERE));
     after.remember("replaced", 0);
     assertThat(after.update(reading(card(0, "new"), card(1, "replaced")), NOWHERE))
@@ -70,7 +72,7 @@ class KnownCardsTest {
 
   @Test
   void aCardThatIsGoneHasNoDeviceNodeOnceAnotherHasItsNumber() {
-    KnownCards known = new KnownCards(new Reserve.Amount(0), false);
+    KnownCards known = new KnownCards(POLICY);
     known.update(reading(card(0, "a"), card(1, "b"), card(2, "c")), NOWHERE);
     assertThat(nodes(known.update(reading(card(0, "a"), card(2, "c")), NOWHERE))).as("b has its own still")
         .containsExactly(true, true, true);
@@ -82,7 +84,7 @@ class KnownCardsTest {
 
   @Test
   void aCardThatMustBeResetSaysSo() {
-    KnownCards known = new KnownCards(new Reserve.Amount(0), false);
+    KnownCards known = new KnownCards(POLICY);
     known.update(reading(card(0, "a")), NOWHERE);
     CardReading reading =
         new CardReading("580", Optional.empty(), List.of(),
@@ -92,7 +94,7 @@ class KnownCardsTest {
 
   @Test
   void afterAFatalErrorACardIsUnhealthyUntilItHasGoneAndComeBack() {
-    KnownCards known = new KnownCards(new Reserve.Amount(0), false);
+    KnownCards known = new KnownCards(POLICY);
     known.update(reading(card(0, "a"), card(1, "b")), NOWHERE);
     assertThat(known.blame(new XidEvent("b", 95))).isTrue();
     assertThat(known.blame(new XidEvent("b", 95))).isFalse();
@@ -110,7 +112,7 @@ class KnownCardsTest {
 
   @Test
   void anErrorThatIsHeardOfWhenTheCardHasGoneEndsWhenItComesBack() {
-    KnownCards known = new KnownCards(new Reserve.Amount(0), false);
+    KnownCards known = new KnownCards(POLICY);
     known.update(reading(card(0, "a")), NOWHERE);
     known.update(reading(), NOWHERE);
     assertThat(known.blame(new XidEvent("a", 79))).isTrue();
@@ -122,7 +124,7 @@ class KnownCardsTest {
 
   @Test
   void aDriverThatWasLoadedAnewHasResetItsCards() {
-    KnownCards known = new KnownCards(new Reserve.Amount(0), false);
+    KnownCards known = new KnownCards(POLICY);
     known.update(reading(card(0, "a")), NOWHERE);
     known.blame(new XidEvent("a", 119));
     known.gone();
@@ -147,7 +149,7 @@ class KnownCardsTest {
 
   @Test
   void linksToOtherCardsAreCountedByTheIndexOfTheCardAtTheirEnd() {
-    KnownCards known = new KnownCards(new Reserve.Amount(0), false);
+    KnownCards known = new KnownCards(POLICY);
     Card left = card(0, "a", new Nvlink(Optional.empty(), false, List.of("bus-2", "bus-1", "bus-2", "bus-9")));
     List<Gpu> gpus = known.update(reading(left, card(1, "b"), card(2, "c")), NOWHERE);
     assertThat(gpus.getFirst().nvlinkPeers()).as("a card that does not answer has no index")
@@ -190,6 +192,6 @@ class KnownCardsTest {
         index, uuid, index, GpuProduct.named("NVIDIA H200", "Nvidia", "Hopper", "9.0"),
         new CardReading.Memory(1L << 37, 0),
         new CardReading.Topology(Optional.of("bus-" + index), Optional.empty(), nvlink), CardReading.Mig.NONE,
-        CardSigns.WELL);
+        false, CardSigns.WELL);
   }
 }

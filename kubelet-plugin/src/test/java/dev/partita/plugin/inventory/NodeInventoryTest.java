@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -85,8 +86,8 @@ class NodeInventoryTest {
     Files.createFile(libraries.resolve("libcuda.so.580.1"));
     Files.createFile(libraries.resolve("libnvidia-ml.so.580.1"));
     InventoryReader reader =
-        new InventoryReader(new DriverRoot(root, "/"), root.resolve("sys"), library -> card, new Reserve.Amount(0),
-            false);
+        new InventoryReader(new DriverRoot(root, "/"), root.resolve("sys"), library -> card,
+            new CardPolicy(new Reserve.Amount(0), false, true));
     return new NodeInventory(reader, () -> {}, listener, new NodeInventory.Patience(patience, patience), new Loops());
   }
 
@@ -105,7 +106,7 @@ class NodeInventoryTest {
                   0, "GPU-0", 0, GpuProduct.named("NVIDIA H200", "Nvidia", "Hopper", "9.0"),
                   new CardReading.Memory(141L << 30, 0),
                   new CardReading.Topology(Optional.empty(), Optional.empty(), CardReading.Nvlink.NONE),
-                  CardReading.Mig.NONE, CardSigns.WELL)),
+                  CardReading.Mig.NONE, false, CardSigns.WELL)),
           List.of());
     }
 
@@ -113,6 +114,14 @@ class NodeInventoryTest {
     public Map<String, List<ProcessMemory>> processes() {
       return Map.of();
     }
+
+    @Override
+    public OptionalLong memoryLimit(String card, Path cgroup) {
+      return OptionalLong.empty();
+    }
+
+    @Override
+    public void limitMemory(String card, Path cgroup, long bytes) {}
 
     @Override
     public List<CardUser> users(String card) {

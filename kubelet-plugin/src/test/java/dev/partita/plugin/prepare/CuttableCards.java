@@ -12,10 +12,12 @@ import dev.partita.plugin.nvml.NvmlException;
 import dev.partita.plugin.nvml.ProcessMemory;
 import dev.partita.plugin.nvml.ProcessSample;
 import dev.partita.plugin.nvml.XidEvent;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 
 /** Cards that outlive the plugin; the last one can be cut, all of them have a MIG mode. */
@@ -31,6 +33,11 @@ final class CuttableCards implements CardReader {
   boolean driverLoaded = true;
   boolean migOn;
   boolean inUse;
+  boolean limitsMemory;
+  boolean refusesLimits;
+
+  /** By the cgroup's folder and the card. */
+  final Map<String, Long> limits = new TreeMap<>();
 
   @Override
   public CardReading read() {
@@ -96,6 +103,20 @@ final class CuttableCards implements CardReader {
   }
 
   @Override
+  public OptionalLong memoryLimit(String card, Path cgroup) {
+    Long limit = limits.get(cgroup + " " + card);
+    return limit == null ? OptionalLong.empty() : OptionalLong.of(limit);
+  }
+
+  @Override
+  public void limitMemory(String card, Path cgroup, long bytes) throws NvmlException {
+    if (refusesLimits) {
+      throw new NvmlException("nvmlDeviceSetMemoryLimits_v1", 17, "operating system error");
+    }
+    limits.put(cgroup + " " + card, bytes);
+  }
+
+  @Override
   public void close() {}
 
   private CardReading.Card card(String uuid) {
@@ -109,6 +130,6 @@ final class CuttableCards implements CardReader {
         index, uuid, index, GpuProduct.named("NVIDIA H200", "Nvidia", "Hopper", "9.0"),
         new CardReading.Memory(141L << 30, 0),
         new CardReading.Topology(Optional.empty(), Optional.empty(), CardReading.Nvlink.NONE),
-        new CardReading.Mig(profiles, false), CardSigns.WELL);
+        new CardReading.Mig(profiles, false), limitsMemory, CardSigns.WELL);
   }
 }

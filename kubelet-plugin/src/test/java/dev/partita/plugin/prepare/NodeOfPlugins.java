@@ -17,7 +17,10 @@ import dev.partita.plugin.dra.ClaimService;
 import dev.partita.plugin.held.HeldClaims;
 import dev.partita.plugin.inventory.InventoryReader;
 import dev.partita.plugin.inventory.NodeInventory;
+import dev.partita.plugin.inventory.CardPolicy;
 import dev.partita.plugin.inventory.Reserve;
+import dev.partita.plugin.memorylimit.DriverLimits;
+import dev.partita.plugin.memorylimit.PodCgroups;
 import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.metadata.MetadataFolders;
 import dev.partita.plugin.mig.MigCards;
@@ -118,7 +121,8 @@ final class NodeOfPlugins {
     UsageRegions regions = new UsageRegions();
     ShareFolders folders = new ShareFolders(root.resolve("state"), root.resolve("run"), regions);
     InventoryReader reader =
-        new InventoryReader(driver, root.resolve("sys"), library -> cards, new Reserve.Amount(0), true);
+        new InventoryReader(driver, root.resolve("sys"), library -> cards,
+            new CardPolicy(new Reserve.Amount(0), true, true));
     HookLibraries libraries = new HookLibraries(root.resolve("hook"), root.resolve("opt"));
     try (Checkpoint checkpoint = new Checkpoint(root.resolve("state/claims"), clock);
         regions;
@@ -129,21 +133,23 @@ final class NodeOfPlugins {
       CdiFolder cdi = new CdiFolder(root.resolve("cdi"), "gpu.partita.dev-claim");
       ClaimStore store = new ClaimStore(
           checkpoint, cdi, folders, new MetadataFolders(root.resolve("run")), new ClaimPods(root.resolve("run")), lock);
-      NodeSteps real =
-          new NodeSteps(
-              NODE + "/gpu", store, libraries, new ClaimSpec(driver, List.of(), folders, store.metadata()),
-              inventory::current, new MigCards(reader),
-              true);
-      return call.on(
-          new ClaimPreparer(
-              new ThisNode(NODE + "/gpu", bootId),
-              new ClaimReader(client, calls),
-              inventory,
-              () -> knobs.get(),
-              store,
-              wrap.around(real),
-              reports,
-              held(store, clock)));
+      PodCgroups cgroups = new PodCgroups(root.resolve("cgroup"), System::nanoTime);
+      try (DriverLimits limits = new DriverLimits(reader, cgroups, store, inventory::current)) {
+        NodeSteps real =
+            new NodeSteps(
+                NODE + "/gpu", store, libraries, new ClaimSpec(driver, List.of(), folders, store.metadata()),
+                inventory::current, new MigCards(reader), limits, true);
+        return call.on(
+            new ClaimPreparer(
+                new ThisNode(NODE + "/gpu", bootId),
+                new ClaimReader(client, calls),
+                inventory,
+                () -> knobs.get(),
+                store,
+                wrap.around(real),
+                reports,
+                held(store, clock)));
+      }
     }
   }
 

@@ -21,6 +21,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -36,6 +37,7 @@ public final class NvmlLibrary implements CardReader {
   private static final int TEXT_BYTES = 96; // NVML_DEVICE_NAME_V2_BUFFER_SIZE, the longest text in use
   private static final int MEMORY_V2_BYTES = 40; // nvmlMemory_v2_t: version, total, reserved, free, used
   private static final int MEMORY_V2_RESERVED = 16;
+  private static final Path CGROUPS = Path.of("/sys/fs/cgroup"); // where NVML wants cgroup v2
 
   private final NvmlCalls nvml;
   private final Map<String, List<MigProfile>> migProfiles = new HashMap<>();
@@ -158,6 +160,22 @@ public final class NvmlLibrary implements CardReader {
   }
 
   @Override
+  public OptionalLong memoryLimit(String card, Path cgroup) throws NvmlException {
+    return limitsOf(card).hardLimit(cgroup);
+  }
+
+  @Override
+  public void limitMemory(String card, Path cgroup, long bytes) throws NvmlException {
+    limitsOf(card).set(cgroup, bytes);
+  }
+
+  private NvmlMemoryLimits limitsOf(String card) throws NvmlException {
+    PointerByReference device = new PointerByReference();
+    nvml.require(new String[]{"nvmlDeviceGetHandleByUUID"}, card, device);
+    return new NvmlMemoryLimits(nvml, device.getValue());
+  }
+
+  @Override
   public void close() {
     NvmlEvents set = events;
     if (set != null) {
@@ -180,6 +198,7 @@ public final class NvmlLibrary implements CardReader {
         memory(device),
         new CardReading.Topology(busId(device), numaNode(device), new NvmlNvlink(nvml, device).read()),
         new CardReading.Mig(migProfiles(uuid, device), new NvmlMig(nvml, device).isOnIfKnown()),
+        new NvmlMemoryLimits(nvml, device).areKnownOf(CGROUPS),
         new NvmlHealth(nvml, device).read());
   }
 

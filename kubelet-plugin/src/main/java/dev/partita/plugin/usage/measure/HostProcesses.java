@@ -126,7 +126,7 @@ public record HostProcesses(Path proc) {
   }
 
   /** UID of the pod in whose cgroup the process is, which a container cannot leave; empty for one of the host's own. */
-  Optional<String> pod(long pid) {
+  public Optional<String> pod(long pid) {
     try {
       for (String line : lines(pid, "cgroup")) {
         Matcher pod = POD.matcher(line);

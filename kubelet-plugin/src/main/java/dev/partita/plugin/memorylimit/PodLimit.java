@@ -1,0 +1,45 @@
+package dev.partita.plugin.memorylimit;
+
+import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.claim.Share;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * What a pod may have of a card: all of the shares of its claims. With two claims of 4 and 2 GiB of one card that is 6
+ * GiB for its containers together; which of them gets how much, the interception library holds. A claim that several
+ * pods share counts in full for each: what they have together, its ledger holds.
+ *
+ * @param card its UUID
+ * @param bytes what its claims may hold on the card itself
+ */
+public record PodLimit(String podUid, String card, long bytes) {
+  /**
+   * The limits of all pods that have shares of these cards.
+   *
+   * @param claims what is prepared
+   * @param pods UIDs of the pods of each claim, by its UID
+   * @param cards UUIDs
+   */
+  static List<PodLimit> of(Collection<PreparedClaim> claims, Map<String, Set<String>> pods, Set<String> cards) {
+    Map<String, Map<String, Long>> bytes = new TreeMap<>();
+    for (PreparedClaim claim : claims) {
+      for (String pod : pods.getOrDefault(claim.claim().uid(), Set.of())) {
+        for (Grant grant : claim.grants()) {
+          if (grant.share().isPresent() && cards.contains(grant.card().uuid())) {
+            bytes.computeIfAbsent(pod, uid -> new TreeMap<>())
+                .merge(grant.card().uuid(), grant.share().map(Share::physicalBytes).orElse(0L), Long::sum);
+          }
+        }
+      }
+    }
+    List<PodLimit> limits = new ArrayList<>();
+    bytes.forEach((pod, ofCards) -> ofCards.forEach((card, sum) -> limits.add(new PodLimit(pod, card, sum))));
+    return limits;
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.partita.plugin.memorylimit;
+
+import org.jspecify.annotations.NullMarked;

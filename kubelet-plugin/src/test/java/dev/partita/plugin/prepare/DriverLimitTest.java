@@ -1,0 +1,76 @@
+package dev.partita.plugin.prepare;
+
+import static dev.partita.plugin.TestClaims.share;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
+
+import dev.partita.plugin.dra.ClaimService;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** As claims are prepared, the driver is told what their pods may hold of the cards. */
+class DriverLimitTest extends OnNodeOfPlugins {
+  private static final String POD = "6a2f41a3-c54c-4ce8-92d2-0324e1c32e22";
+  private static final String OTHER = "7a2f41a3-c54c-4ce8-92d2-0324e1c32e22";
+  private static final long GIB = 1L << 30;
+
+  @Test
+  void thePodsOfAClaimAreHeldToItsSharesBeforeItsContainersStart() throws IOException {
+    node.cards.limitsMemory = true;
+    Path pod = cgroup(POD);
+    Path other = cgroup(OTHER);
+    ResourceClaim claim = claimOf(List.of(POD, OTHER), "8Gi");
+    assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
+    assertThat(node.cards.limits).containsOnly(
+        entry(pod + " GPU-0", 8 * GIB), entry(other + " GPU-0", 8 * GIB));
+  }
+
+  @Test
+  void twoClaimsOfAPodOnOneCardCountTogether() throws IOException {
+    node.cards.limitsMemory = true;
+    Path pod = cgroup(POD);
+    node.prepare(claimOf(List.of(POD), "8Gi"));
+    node.prepare(claimOf(List.of(POD), "2Gi"));
+    assertThat(node.cards.limits).containsEntry(pod + " GPU-0", 10 * GIB);
+  }
+
+  @Test
+  void aDriverWithoutLimitsIsNotAsked() throws IOException {
+    cgroup(POD);
+    assertThat(node.prepare(claimOf(List.of(POD), "8Gi"))).isInstanceOf(ClaimService.Ready.class);
+    assertThat(node.cards.limits).isEmpty();
+  }
+
+  @Test
+  void aClaimIsPreparedThoughTheDriverRefusesTheLimit() throws IOException {
+    node.cards.limitsMemory = true;
+    node.cards.refusesLimits = true;
+    cgroup(POD);
+    assertThat(node.prepare(claimOf(List.of(POD), "8Gi"))).isInstanceOf(ClaimService.Ready.class);
+  }
+
+  @Test
+  void andThoughItsPodHasNoCgroup() throws IOException {
+    node.cards.limitsMemory = true;
+    assertThat(node.prepare(claimOf(List.of(POD), "8Gi"))).isInstanceOf(ClaimService.Ready.class);
+    assertThat(node.cards.limits).isEmpty();
+  }
+
+  private Path cgroup(String pod) throws IOException {
+    return Files.createDirectories(root.resolve("cgroup/kubepods/burstable/pod" + pod));
+  }
+
+  private ResourceClaim claimOf(List<String> pods, String memory) {
+    ResourceClaim claim = node.newClaim(share(NodeOfPlugins.NODE, "a", 0, memory, ""));
+    List<ResourceClaimConsumerReference> consumers = new ArrayList<>();
+    pods.forEach(pod -> consumers.add(new ResourceClaimConsumerReference("", "p-" + pod, "pods", pod)));
+    claim.getStatus().setReservedFor(consumers);
+    return client.resource(claim).updateStatus();
+  }
+}
