@@ -70,6 +70,17 @@ PARTITA_EXPORT CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library);
 PARTITA_EXPORT CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel);
 PARTITA_EXPORT CUresult cuKernelGetLibrary(CUlibrary *library, CUkernel kernel);
 PARTITA_EXPORT CUresult cuFuncGetModule(CUmodule *module, CUfunction function);
+typedef enum CUfunction_attribute_enum {
+    CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 0,
+    CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1,
+    CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES = 2,
+    CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES = 3,
+    CU_FUNC_ATTRIBUTE_NUM_REGS = 4,
+    CU_FUNC_ATTRIBUTE_PTX_VERSION = 5,
+    CU_FUNC_ATTRIBUTE_BINARY_VERSION = 6
+} CUfunction_attribute;
+PARTITA_EXPORT CUresult cuFuncGetAttribute(int *value, CUfunction_attribute wanted, CUfunction function);
+PARTITA_EXPORT CUresult cuKernelGetAttribute(int *value, CUfunction_attribute wanted, CUkernel kernel, CUdevice device);
 
 /* Launches; cuLaunchKernel itself stands in cuda_api.h */
 PARTITA_EXPORT CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters,

@@ -504,6 +504,8 @@ PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetTemperatureThreshold(nvmlDevice_t devic
 PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetMemoryErrorCounter(nvmlDevice_t device, nvmlMemoryErrorType_t type,
                                                             nvmlEccCounterType_t counter, nvmlMemoryLocation_t location,
                                                             unsigned long long *count);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetTotalEccErrors(nvmlDevice_t device, nvmlMemoryErrorType_t type,
+                                                        nvmlEccCounterType_t counter, unsigned long long *count);
 PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetRemappedRows(nvmlDevice_t device, unsigned int *correctable,
                                                       unsigned int *uncorrectable, unsigned int *pending,
                                                       unsigned int *failed);
@@ -518,6 +520,7 @@ PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetCurrPcieLinkWidth(nvmlDevice_t device, 
 PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetMaxPcieLinkWidth(nvmlDevice_t device, unsigned int *width);
 PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetPcieThroughput(nvmlDevice_t device, nvmlPcieUtilCounter_t counter,
                                                         unsigned int *kib);
+PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetPowerManagementLimit(nvmlDevice_t device, unsigned int *milliwatts);
 PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned int *milliwatts);
 PARTITA_EXPORT nvmlReturn_t nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device, unsigned int *milliwatts);
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Fetches what the tests and the release build take from elsewhere, by pinned checksums, into target/outside/<what>;
 # nothing of it belongs to the project, and nothing of it is needed to build.
-# fetch.sh [drivers|tools|headers|clients|compiler|style]…, all without an argument. What is there already is left alone.
+# fetch.sh [drivers|tools|headers|clients|compiler|style|numba]…, without an argument all but numba, which is large. What is there already is
+# left alone.
 # Exit status 1, with the reason, if something cannot be had.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd -P)
@@ -109,23 +110,23 @@ wheels() {
 }
 
 # A virtual environment; it knows its own path, so it is made in place.
-clients() {
-    begin clients "$here/clients.pins" || return 0
-    rm -rf "$target/clients" "$part"
-    python3 -m venv "$target/clients" || stop "python3's venv is missing: apt install python3-venv"
-    "$target/clients/bin/pip" install -q --disable-pip-version-check --no-deps --require-hashes --only-binary :all: -r "$pins" ||
-        stop "pip could not install outside/clients.pins"
-    cp "$pins" "$target/clients/.pins"
-    echo "outside: clients: fetched"
+environment() { # WHAT
+    begin "$1" "$here/$1.pins" || return 0
+    rm -rf "${target:?}/$1" "$part"
+    python3 -m venv "$target/$1" || stop "python3's venv is missing: apt install python3-venv"
+    "$target/$1/bin/pip" install -q --disable-pip-version-check --no-deps --require-hashes --only-binary :all: -r "$pins" ||
+        stop "pip could not install outside/$1.pins"
+    cp "$pins" "$target/$1/.pins"
+    echo "outside: $1: fetched"
 }
 
 for each in ${*:-drivers tools headers clients compiler style}; do
     case $each in
     drivers | tools) packages "$each" ;;
-    clients) clients ;;
+    clients | numba) environment "$each" ;;
     headers | compiler | style) wheels "$each" ;;
     *)
-        echo "usage: fetch.sh [drivers|tools|headers|clients|compiler|style]..." >&2
+        echo "usage: fetch.sh [drivers|tools|headers|clients|compiler|style|numba]..." >&2
         exit 2
         ;;
     esac

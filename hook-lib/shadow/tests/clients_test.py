@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Programs that nobody here wrote, on the simulated driver behind the shadows: NVIDIA's cuda-bindings, cuda-core and nvidia-ml-py, and nvtop.
+"""Programs that nobody here wrote, on the simulated driver behind the shadows: NVIDIA's cuda-bindings, cuda-core, nvidia-ml-py and numba-cuda;
+tinygrad; nvtop and nvitop.
 
-clients_test.py CASE, with SIMULATED_DRIVER, SIMULATED_LIBRARIES, SHADOW_CUDA, SHADOW_NVML, PROBE, CLIENTS and TOOLS (the folders of fetch.sh)."""
+clients_test.py CASE, with SIMULATED_DRIVER, SIMULATED_LIBRARIES, SHADOW_CUDA, SHADOW_NVML, PROBE, CLIENTS, NUMBA and TOOLS (the folders of
+fetch.sh)."""
 
 import fcntl
 import os
@@ -117,6 +119,68 @@ def nvidia_ml_py_shows_the_share_and_this_process():
     pynvml.nvmlShutdown()
 
 
+def tinygrad_computes_and_its_tensors_stay_within_the_share():
+    from tinygrad import Device, Tensor
+    assert Device.DEFAULT == "CUDA", Device.DEFAULT
+    tensor = Tensor.ones(1024, 1024).contiguous().realize()
+    (tensor + 1).sum().realize()  # kernels of its own, as PTX
+    try:
+        (Tensor.empty(1 << 29).contiguous() + 1).realize()
+    except MemoryError as error:
+        assert "2.00 GB" in str(error), error
+    else:
+        raise AssertionError("2 GiB of a share of 1 GiB")
+    Tensor.ones(64 << 20).contiguous().realize()
+
+
+def numba_compiles_and_launches_kernels_and_is_refused_beyond_the_share():
+    import numpy
+    from numba import cuda
+    context = cuda.current_context()
+    assert tuple(context.get_memory_info()) == (GIB, GIB)
+
+    @cuda.jit
+    def twice(values):
+        at = cuda.grid(1)
+        if at < values.size:
+            values[at] *= 2
+
+    values = cuda.to_device(numpy.arange(1 << 20, dtype=numpy.uint8))
+    twice[1024, 1024](values)
+    cuda.synchronize()
+    assert context.get_memory_info().free == GIB - MIB
+    try:
+        cuda.device_array(2 * GIB, dtype=numpy.uint8)
+    except Exception as error:  # of a private class
+        assert "CUDA_ERROR_OUT_OF_MEMORY" in str(error), error
+    else:
+        raise AssertionError("2 GiB of a share of 1 GiB")
+    assert values.copy_to_host().size == 1 << 20
+
+
+def output_of(*command):
+    return subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=60, text=True).stdout
+
+
+def nvitop_shows_the_share_and_its_own_processes_only():
+    container = os.environ["LD_LIBRARY_PATH"]
+    own = holding("256Mi", container)
+    other = holding("3Gi", container.replace("/box/lib", "/usr/lib/x86_64-linux-gnu"))
+    try:
+        shown = output_of(os.environ["CLIENTS"] + "/bin/nvitop", "--once", "--no-unicode")
+        assert re.search(r"256\.0MiB / 1024MiB", shown), shown
+        assert re.search(rf"\b{own.pid}\b.* 256\.0MiB", shown), shown
+        assert not re.search(rf"\b{other.pid}\b", shown), shown
+    finally:
+        end(own, other)
+
+
+def end(*probes):
+    for probe in probes:
+        probe.kill()
+        probe.wait()
+
+
 def holding(size, libraries):
     """A probe that holds so much; when it does."""
     probe = subprocess.Popen([os.environ["PROBE"], "hold", size], env=dict(os.environ, LD_LIBRARY_PATH=libraries), stdout=subprocess.PIPE)
@@ -157,9 +221,7 @@ def nvtop_shows_the_share_and_its_own_processes_only():
             assert re.search(each, seen), (each, seen)
         assert not re.search(rf"\b{other.pid}\b", seen), seen
     finally:
-        for probe in (own, other):
-            probe.kill()
-            probe.wait()
+        end(own, other)
 
 
 def main():
@@ -167,13 +229,15 @@ def main():
     if os.environ.get("LD_LIBRARY_PATH", "").endswith("/box/lib"):
         globals()[case]()
         return
-    python = sys.executable if case.startswith("nvtop_") else os.environ["CLIENTS"] + "/bin/python"
-    for needed in (python, os.environ["TOOLS"] + "/nvtop/nvtop" if case.startswith("nvtop_") else python):
+    what = next((what for program, what in (("nvtop_", "TOOLS"), ("numba_", "NUMBA")) if case.startswith(program)), "CLIENTS")
+    python = sys.executable if what == "TOOLS" else os.environ[what] + "/bin/python"
+    for needed in (python, os.environ["TOOLS"] + "/nvtop/nvtop" if what == "TOOLS" else python):
         if not os.path.exists(needed):
-            print(f"{needed} is not here: sh hook-lib/build.sh fetch", file=sys.stderr)
-            sys.exit(1 if os.environ.get("PARTITA_REQUIRE_OUTSIDE") else 77)
+            print(f"{needed} is not here: sh hook-lib/build.sh fetch {what.lower()}", file=sys.stderr)
+            sys.exit(1 if os.environ.get("PARTITA_REQUIRE_OUTSIDE") and what != "NUMBA" else 77)
     with tempfile.TemporaryDirectory() as folder:
-        environment = dict(os.environ, HOME=folder, LD_LIBRARY_PATH=stage(folder), CUDA_PYTHON_DISABLE_MAJOR_VERSION_WARNING="1")
+        environment = dict(os.environ, HOME=folder, LD_LIBRARY_PATH=stage(folder), CUDA_PYTHON_DISABLE_MAJOR_VERSION_WARNING="1",
+                           DEV="CUDA:PTX", CACHELEVEL="0", NUMBA_CACHE_DIR=folder)
         sys.exit(subprocess.run([python, "-B", __file__, case], env=environment).returncode)
 
 

@@ -169,6 +169,8 @@ const struct variant proc_variants[] = {
     PLAIN(cuKernelGetFunction, 12000),
     PLAIN(cuKernelGetLibrary, 12050),
     PLAIN(cuFuncGetModule, 11000),
+    PLAIN(cuFuncGetAttribute, 2020),
+    PLAIN(cuKernelGetAttribute, 12000),
     PLAIN(cuFuncSetBlockShape, 2000),
     PLAIN(cuFuncSetSharedSize, 2000),
     PLAIN(cuParamSetSize, 2000),

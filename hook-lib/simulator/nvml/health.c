@@ -30,6 +30,19 @@ nvmlReturn_t nvmlDeviceGetMemoryErrorCounter(nvmlDevice_t device, nvmlMemoryErro
     return NVML_SUCCESS;
 }
 
+nvmlReturn_t nvmlDeviceGetTotalEccErrors(nvmlDevice_t device, nvmlMemoryErrorType_t type, nvmlEccCounterType_t counter,
+                                         unsigned long long *count) {
+    FAULT_POINT();
+    unsigned long long sram = 0;
+    nvmlReturn_t result = nvmlDeviceGetMemoryErrorCounter(device, type, counter, NVML_MEMORY_LOCATION_DRAM, count);
+
+    if (result == NVML_SUCCESS)
+        result = nvmlDeviceGetMemoryErrorCounter(device, type, counter, NVML_MEMORY_LOCATION_SRAM, &sram);
+    if (result == NVML_SUCCESS)
+        *count += sram;
+    return result;
+}
+
 nvmlReturn_t nvmlDeviceGetRemappedRows(nvmlDevice_t device, unsigned int *correctable, unsigned int *uncorrectable,
                                        unsigned int *pending, unsigned int *failed) {
     FAULT_POINT();

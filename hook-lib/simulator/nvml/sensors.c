@@ -35,6 +35,12 @@ nvmlReturn_t nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device, unsigned int *
     return result;
 }
 
+/* Nobody has lowered it. */
+nvmlReturn_t nvmlDeviceGetPowerManagementLimit(nvmlDevice_t device, unsigned int *milliwatts) {
+    FAULT_POINT();
+    return nvmlDeviceGetEnforcedPowerLimit(device, milliwatts);
+}
+
 /* What it is at, at any load: clocks are not simulated. */
 static nvmlReturn_t clock_of(nvmlDevice_t device, nvmlClockType_t type, unsigned int *mhz) {
     nvmlReturn_t result = library_device(device, mhz);
