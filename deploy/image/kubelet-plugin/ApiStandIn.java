@@ -57,6 +57,11 @@ final class ApiStandIn implements AutoCloseable {
     return String.format("0b5e8a9e-0000-4000-8000-%012d", claim);
   }
 
+  /** UID of the pod that has the claim. */
+  String podOf(int claim) {
+    return podUid(claim / claimsOfAPod);
+  }
+
   private static String podUid(int pod) {
     return String.format("0b5e8a9e-0000-4000-9000-%012d", pod);
   }

@@ -61,6 +61,7 @@ final class PluginProcess {
     env.put("PARTITA_CDI_ROOT", node.run.resolve("cdi").toString());
     env.put("PARTITA_KUBELET_REGISTRY_DIR", node.root.resolve("reg").toString());
     env.put("PARTITA_KUBELET_PLUGINS_DIR", node.root.resolve("plugins").toString());
+    env.put("PARTITA_CGROUP_ROOT", node.cgroups().getParent().toString());
     env.put("PARTITA_HEALTH_PORT", String.valueOf(healthPort));
     env.put("PARTITA_METRICS_PORT", String.valueOf(metricsPort));
     env.put("PARTITA_METRICS_ACCESS", "everybody");

@@ -6,9 +6,11 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import k8s.io.kubelet.pkg.apis.dra.v1.DRAPluginGrpc.DRAPluginBlockingStub;
 
@@ -74,6 +76,11 @@ final class PrepareTimes {
       }
       made = (made / count + 1) * count; // a pod's claims begin at a multiple of their count
       List<Integer> claims = IntStream.range(made, made + count).boxed().toList();
+      Set<Path> cgroups = claims.stream().map(node.api::podOf).map(pod -> node.cgroups().resolve("pod" + pod))
+          .collect(Collectors.toSet());
+      for (Path cgroup : cgroups) {
+        Files.createDirectory(cgroup);
+      }
       double took = milliseconds(() -> preparing.of(claims));
       if (round >= 0) {
         times[round] = took;
@@ -81,6 +88,9 @@ final class PrepareTimes {
       // what it does after its answer is not to disturb the next measurement
       PluginProcess.await("the claims' status", () -> node.api.hasBeenToldOf(claims));
       PluginProcess.release(kubelet, claims);
+      for (Path cgroup : cgroups) {
+        Files.delete(cgroup);
+      }
     }
     double processor = (double) (process.processorMillis() - begin) / rounds / count;
     print(what, times);

@@ -17,6 +17,8 @@ final class SimulatedNode implements AutoCloseable {
   static final int CARDS = 8;
 
   private static final String IN_IMAGE = "/usr/lib/partita";
+  /** A version of the driver, where another one than the simulator's own is wanted: from 615 on it limits memory. */
+  private static final Optional<String> DRIVER = Optional.ofNullable(System.getProperty("driver"));
   private static final String CACHE_OPTION = "-XX:AOTCache=";
 
   final Path plugin;
@@ -37,8 +39,16 @@ final class SimulatedNode implements AutoCloseable {
     this.run = Files.isWritable(tmpfs) ? Files.createTempDirectory(tmpfs, "pr") : root;
     this.driver = root.resolve("driver");
     this.api = new ApiStandIn(NAME, CARDS);
-    command(dist.resolve("bin/partita-sim-driver"), "install", "--root", driver, "--node", NAME, "--gpus",
-        "h200x" + CARDS);
+    List<Object> install = new ArrayList<>(List.of(dist.resolve("bin/partita-sim-driver"), "install", "--root", driver,
+        "--node", NAME, "--gpus", "h200x" + CARDS));
+    DRIVER.ifPresent(version -> install.addAll(List.of("--driver-version", version)));
+    command(install.toArray());
+    Files.createDirectories(cgroups());
+  }
+
+  /** Where kubelet makes a folder for each pod before it has the pod's claims prepared. */
+  Path cgroups() {
+    return root.resolve("cgroup/kubepods");
   }
 
   /** A plugin that has started and is ready. */

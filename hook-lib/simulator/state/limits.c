@@ -7,8 +7,10 @@
  * The real driver asks the kernel. Nobody can here: so a process with a cgroup namespace of its own, which sees itself
  * in /, is below no limit.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "state.h"
 
@@ -119,6 +121,15 @@ uint64_t sim_limits_room(const struct sim_state *state, unsigned card, uint64_t 
     return room;
 }
 
+/* Those of cgroups that are gone, as seen from here. */
+static void forget_gone(struct sim_region *region) {
+    struct stat status;
+
+    for (uint32_t i = 0; i < region->limit_bound && i < SIM_MAX_LIMITS; i++)
+        if (region->limits[i].in_use && stat(region->limits[i].cgroup, &status) != 0 && errno == ENOENT)
+            region->limits[i].in_use = 0;
+}
+
 bool sim_limit_set(struct sim_state *state, unsigned card, const char *cgroup, uint64_t soft, uint64_t hard) {
     struct sim_region *region = state->region;
     bool none = soft == 0 && hard == UINT64_MAX, done = none;
@@ -127,6 +138,7 @@ bool sim_limit_set(struct sim_state *state, unsigned card, const char *cgroup, u
     if (strlen(cgroup) >= SIM_CGROUP_PATH)
         return false;
     sim_state_lock(state);
+    forget_gone(region);
     limit = (struct sim_limit *)find(region, card, cgroup);
     for (uint32_t i = 0; !none && !limit && i < SIM_MAX_LIMITS; i++)
         if (!region->limits[i].in_use) {

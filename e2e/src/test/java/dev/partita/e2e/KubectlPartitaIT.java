@@ -26,7 +26,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The program as kubectl starts it, on a real cluster: what it shows, and what it changes. */
 @OnRealCluster
-@OnBrokenNode
 @NeedsSteadyController
 @NeedsSteadyPlugins
 class KubectlPartitaIT {
@@ -56,6 +55,7 @@ class KubectlPartitaIT {
   }
 
   @Test
+  @OnBrokenNode // no other test's pod may change what its cards have
   void topAndReportShowWhatAPodHas(RealCluster cluster, Workspace workspace) {
     String node = cluster.brokenNode();
     new Daemons(cluster.client()).awaitFreeCards(node);
@@ -81,6 +81,7 @@ class KubectlPartitaIT {
   }
 
   @Test
+  @OnBrokenNode // no other test's pod may change what its cards have
   void newPodsAreKeptOffACordonedCard(RealCluster cluster, Workspace workspace) {
     String node = cluster.brokenNode();
     Daemons daemons = new Daemons(cluster.client());
@@ -123,6 +124,7 @@ class KubectlPartitaIT {
   }
 
   @Test
+  @OnBrokenNode // which no test breaks meanwhile
   void theDoctorFindsNothingWrong(RealCluster cluster) {
     await("every node to be well").atMost(Workspace.PATIENCE).untilAsserted(() -> {
       Outcome outcome = run(cluster, "doctor");
