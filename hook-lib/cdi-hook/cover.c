@@ -10,11 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "compat.h"
 #include "mounting.h"
 #include "report.h"
 #include "search.h"
-
-enum { SHADOW_LIMIT = 16 << 20 };
 
 struct covering {
     const struct root *root;
@@ -102,23 +101,7 @@ static void cover_with_variants(struct covering *covering, const char *folder) {
     }
 }
 
-/*
- * Whether a mounted library is a shadow: it names the library behind it. With a claim for a whole card, of which the
- * share's claim did not know, the driver's own may have been mounted at the same path afterwards.
- */
-static bool is_shadow(const struct source *source, const char *behind) {
-    size_t length = 0;
-    int fd = file_open_again(source->fd, O_RDONLY);
-    char *text = fd < 0 || source->status.st_size > SHADOW_LIMIT ? NULL : read_all(fd, SHADOW_LIMIT, &length);
-    bool found = text && memmem(text, length, behind, strlen(behind) + 1);
-
-    free(text);
-    if (fd >= 0)
-        close(fd);
-    return found;
-}
-
-void cover(const struct container *container, const char *folder) {
+void cover(const struct container *container, const char *folder, const char *driver) {
     struct covering covering = {.root = &container->root};
     struct folders folders = {0};
 
@@ -135,6 +118,7 @@ void cover(const struct container *container, const char *folder) {
                 folder);
     folders_add(&folders, folder, strlen(folder));
     folders_find(&folders, container);
+    compat_put_behind(container, &folders, folder, driver);
     for (size_t i = 0; i < folders.count; i++) {
         cover_with_variants(&covering, folders.paths[i]);
         free(folders.paths[i]);

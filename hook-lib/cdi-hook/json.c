@@ -119,6 +119,21 @@ char *json_string(struct json *json) {
     return text;
 }
 
+unsigned json_unsigned(struct json *json) {
+    enum { LIMIT = 1000000000 };
+    unsigned value = 0;
+    bool any = false;
+
+    for (char c = peek(json); c >= '0' && c <= '9' && value < LIMIT / 10; c = json->at < json->end ? *json->at : '\0') {
+        value = value * 10 + (unsigned)(c - '0');
+        any = true;
+        json->at++;
+    }
+    if (!any || (json->at < json->end && *json->at && strchr("+-.0123456789eE", *json->at)))
+        json->bad = true;
+    return json->bad ? 0 : value;
+}
+
 static bool enter(struct json *json, char open) {
     demand(json, open);
     if (++json->depth > DEPTH_LIMIT)

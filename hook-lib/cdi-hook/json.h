@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* As much of a JSON reader as the OCI state and config.json need. It never reads beyond the text, whatever that is. */
+/*
+ * As much of a JSON reader as the OCI state, config.json and the note of a compat library need. It never reads beyond
+ * the text, whatever that is.
+ */
 #ifndef PARTITA_CDI_HOOK_JSON_H
 #define PARTITA_CDI_HOOK_JSON_H
 
@@ -22,6 +25,9 @@ void json_array(struct json *json, json_element *element, void *context);
 
 /* A string, to be freed; NULL, and bad, if there is none or it holds a NUL. */
 char *json_string(struct json *json);
+
+/* A whole number below 1,000,000,000; 0, and bad, if there is none. */
+unsigned json_unsigned(struct json *json);
 
 void json_skip(struct json *json);
 

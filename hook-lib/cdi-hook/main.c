@@ -17,10 +17,10 @@
 
 enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_USAGE = 2, DEFAULT_SECONDS = 20 };
 
-static const char usage[] = "usage: partita-cdi-hook cover --folder FOLDER [--seconds N]           put the share's "
-                            "libraries in front of the image's own\n"
-                            "       partita-cdi-hook place --folder FOLDER [--seconds N] NAME...   put the driver's "
-                            "libraries where the image looks for them\n"
+static const char usage[] = "usage: partita-cdi-hook cover --folder FOLDER [--driver VERSION] [--seconds N]   put the "
+                            "share's libraries in front of the image's own\n"
+                            "       partita-cdi-hook place --folder FOLDER [--seconds N] NAME...              put the "
+                            "driver's libraries where the image looks for them\n"
                             "An OCI createContainer hook: it reads the container's state from stdin, and config.json "
                             "in the bundle that this names.\n"
                             "FOLDER is where, in the container, the runtime has mounted the libraries. --seconds (20) "
@@ -29,7 +29,10 @@ static const char usage[] = "usage: partita-cdi-hook cover --folder FOLDER [--se
                             "names, of any version, in the folders that\n"
                             "       the container's linker reads (its own, ld.so.conf, ld.so.cache, LD_LIBRARY_PATH, "
                             "musl's) and in CUDA's compat folders;\n"
-                            "       fails, so that the container does not start, if one of them would stay\n"
+                            "       fails, so that the container does not start, if one of them would stay.\n"
+                            "       VERSION is the host's driver, such as 535.261.03: where a compat folder has a "
+                            "libcuda for newer drivers that works with\n"
+                            "       this one, the share's libcuda uses that; without VERSION, always the host's\n"
                             "place  mounts the files NAME... of FOLDER, as far as they are mounted there, into the "
                             "image's own library folder if its linker\n"
                             "       does not read FOLDER; never fails\n"
@@ -49,13 +52,14 @@ static void too_late(int signal) {
 int main(int argc, char **argv) {
     static const struct option options[] = {
         {"folder", required_argument, NULL, 'f'},
+        {"driver", required_argument, NULL, 'd'},
         {"seconds", required_argument, NULL, 's'},
         {"without-openat2", no_argument, NULL, 'w'}, /* for tests: what a kernel before 5.6 makes necessary */
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
     struct container container = {.root = {.fd = -1}};
-    const char *folder = NULL;
+    const char *folder = NULL, *driver = NULL;
     int option, seconds = DEFAULT_SECONDS;
     bool covers, places;
 
@@ -63,6 +67,9 @@ int main(int argc, char **argv) {
         switch (option) {
         case 'f':
             folder = optarg;
+            break;
+        case 'd':
+            driver = optarg;
             break;
         case 's':
             seconds = atoi(optarg);
@@ -78,7 +85,7 @@ int main(int argc, char **argv) {
         }
     covers = argc - optind == 1 && strcmp(argv[optind], "cover") == 0;
     places = argc - optind >= 2 && strcmp(argv[optind], "place") == 0;
-    if (!(covers || places) || !folder || folder[0] != '/' || seconds <= 0) {
+    if (!(covers || places) || (places && driver) || !folder || folder[0] != '/' || seconds <= 0) {
         fputs(usage, stderr);
         return EXIT_USAGE;
     }
@@ -87,7 +94,7 @@ int main(int argc, char **argv) {
     alarm((unsigned)seconds);
     if (container_read(&container, STDIN_FILENO)) {
         if (covers)
-            cover(&container, folder);
+            cover(&container, folder, driver);
         else
             place(&container, folder, argv + optind + 1);
         close(container.root.fd);

@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,6 +16,8 @@
 #define SYS_open_tree 428
 #define SYS_move_mount 429
 #endif
+
+enum { SHADOW_LIMIT = 16 << 20 };
 
 enum { CLONE_TREE = 1 /* OPEN_TREE_CLONE */, FROM_EMPTY = 0x4, TO_EMPTY = 0x40 /* MOVE_MOUNT_F_EMPTY_PATH, _T_ */ };
 
@@ -96,4 +100,57 @@ int source_put(const struct root *root, const char *path, const struct source *s
         return fd;
     close(fd);
     return same_file(&status, &source->status) ? 0 : -ESTALE;
+}
+
+/*
+ * Makes an empty file to mount over, as the runtime does for its own mounts, but only in the image's own layer: another
+ * mount is a volume, which belongs to others as well. 0 or a negative errno.
+ */
+static int make_mount_point(const struct root *root, int folder, const char *name) {
+    char target[NAME_MAX + 1];
+    ssize_t length = readlinkat(folder, name, target, sizeof target - 1);
+    int fd;
+
+    if (!same_mount(mount_of(folder), mount_of(root->fd)))
+        return -EXDEV;
+    /* a link that leads nowhere: such as a container with a driver leaves in an image that is made of it */
+    if (length > 0) {
+        target[length] = '\0';
+        if (strchr(target, '/'))
+            return -ENOENT;
+        name = target;
+    }
+    fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (fd < 0)
+        return -errno;
+    close(fd);
+    return 0;
+}
+
+int source_put_or_make(const struct root *root, const char *folder, int there, const char *name,
+                       const struct source *source) {
+    char path[PATH_MAX];
+    int error;
+
+    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
+        return -ENAMETOOLONG;
+    error = source_put(root, path, source);
+    if (error == -ENOENT) {
+        error = make_mount_point(root, there, name);
+        if (error == 0)
+            error = source_put(root, path, source);
+    }
+    return error;
+}
+
+bool is_shadow(const struct source *source, const char *behind) {
+    size_t length = 0;
+    int fd = file_open_again(source->fd, O_RDONLY);
+    char *text = fd < 0 || source->status.st_size > SHADOW_LIMIT ? NULL : read_all(fd, SHADOW_LIMIT, &length);
+    bool found = text && memmem(text, length, behind, strlen(behind) + 1);
+
+    free(text);
+    if (fd >= 0)
+        close(fd);
+    return found;
 }

@@ -34,4 +34,17 @@ bool source_open(const struct root *root, const char *folder, const char *name, 
  */
 int source_put(const struct root *root, const char *path, const struct source *source);
 
+/*
+ * The same for a name in a folder, which is open as there. Where nothing is, it makes an empty file to mount over, but
+ * only in the image's own layer (-EXDEV elsewhere).
+ */
+int source_put_or_make(const struct root *root, const char *folder, int there, const char *name,
+                       const struct source *source);
+
+/*
+ * Whether a mounted library is a shadow: it names the library behind it. With a claim for a whole card, of which the
+ * share's claim did not know, the driver's own may have been mounted at the same path afterwards.
+ */
+bool is_shadow(const struct source *source, const char *behind);
+
 #endif

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "place.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "elf_file.h"
 #include "mounting.h"
 #include "report.h"
 #include "search.h"
@@ -18,7 +18,6 @@
 /* Whether a file in a folder is a 64-bit program or library for this machine. */
 static bool is_native(const struct root *root, const char *folder, const char *name) {
     char path[PATH_MAX];
-    unsigned char head[20] = {0};
     struct stat status;
     int found, fd;
     bool native;
@@ -31,52 +30,17 @@ static bool is_native(const struct root *root, const char *folder, const char *n
     close(found);
     if (fd < 0)
         return false;
-    native = pread(fd, head, sizeof head, 0) == sizeof head && memcmp(head, ELFMAG, SELFMAG) == 0 &&
-             head[EI_CLASS] == ELFCLASS64 && head[18] == (MACHINE & 0xff) && head[19] == MACHINE >> 8;
+    native = elf_is_native(fd);
     close(fd);
     return native;
 }
 
-/*
- * Makes an empty file to mount over, as the runtime does for its own mounts, but only in the image's own layer: another
- * mount is a volume, which belongs to others as well. 0 or a negative errno.
- */
-static int make_mount_point(const struct root *root, int folder, const char *name) {
-    char target[NAME_MAX + 1];
-    ssize_t length = readlinkat(folder, name, target, sizeof target - 1);
-    int fd;
-
-    if (!same_mount(mount_of(folder), mount_of(root->fd)))
-        return -EXDEV;
-    /* a link that leads nowhere: such as a container with a driver leaves in an image that is made of it */
-    if (length > 0) {
-        target[length] = '\0';
-        if (strchr(target, '/'))
-            return -ENOENT;
-        name = target;
-    }
-    fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-    if (fd < 0)
-        return -errno;
-    close(fd);
-    return 0;
-}
-
 static void place_one(const struct root *root, const char *folder, int there, const char *name,
                       const struct source *source) {
-    char path[PATH_MAX];
-    int error;
+    int error = source_put_or_make(root, folder, there, name, source);
 
-    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
-        return;
-    error = source_put(root, path, source);
-    if (error == -ENOENT) {
-        error = make_mount_point(root, there, name);
-        if (error == 0)
-            error = source_put(root, path, source);
-    }
     if (error < 0)
-        note("%s, where the image's programs look for it, cannot be made: %s", path,
+        note("%s/%s, where the image's programs look for it, cannot be made: %s", folder, name,
              error == -EXDEV     ? "that is no folder of the image"
              : error == -EREMOTE ? "that is in a volume that passes mounts on to the node"
                                  : strerror(-error));

@@ -7,9 +7,10 @@
 
 /*
  * Mounts libcuda and NVML of a folder over every other library of these names that a program can find by name. Whatever
- * stands in the way is a problem.
+ * stands in the way is a problem. With the version of the host's driver, the image may have a newer libcuda of its own
+ * behind them (compat.h); with NULL it may not.
  */
-void cover(const struct container *container, const char *folder);
+void cover(const struct container *container, const char *folder, const char *driver);
 
 /*
  * Mounts libraries of a folder into the folders that the image's own linkers read, unless they read that one anyway.

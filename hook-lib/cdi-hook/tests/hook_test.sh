@@ -69,6 +69,21 @@ runtime_mounts() {
     done
 }
 
+# The driver's own library behind a share's, and one that it opens by name, as the host has it.
+runtime_mounts_a_driver() {
+    runtime_mounts "$1"
+    bind "$fixtures/host-libcuda.so" /usr/lib/partita/libcuda-real.so.1
+    bind "$fixtures/host-ptxjit.so" "$1/libnvidia-ptxjitcompiler.so.1"
+}
+
+# The host's driver is of the version $1; the library behind the share's is then that of $2.
+behind_is() {
+    call cover --folder "$own" --driver "$1"
+    [ "$status" = 0 ] || fail "cover ended with $status"
+    finds "$2" A=b /usr/lib/partita/libcuda-real.so.1
+    finds share
+}
+
 config() {
     printf '{"ociVersion": "1.2.0", "process": {"terminal": false, "env": ["PATH=/bin"%s], "cwd": "/tmp"}, "root": {"path": "rootfs", "readonly": false}, "mounts": [{"destination": "/proc"}]}' \
         "$environment" > config.json
@@ -119,6 +134,181 @@ test_a_compat_folder_on_the_library_path_is_covered() {
     finds image LD_LIBRARY_PATH=/usr/local/cuda/compat
     hook_covers "$own"
     finds share LD_LIBRARY_PATH=/usr/local/cuda/compat
+}
+
+# The image's toolkit, as NVIDIA's images have it: a folder of compat libraries of this version.
+compat_folder() {
+    image_has "${2:-libcuda}" "/usr/local/cuda-13.0/compat/libcuda.so.$1"
+    ln -s "libcuda.so.$1" "$root/usr/local/cuda-13.0/compat/libcuda.so.1"
+    ln -s cuda-13.0 "$root/usr/local/cuda"
+}
+
+test_a_share_stands_in_front_of_the_images_compat_library_where_that_is_newer() {
+    image
+    compat_folder 580.65.06
+    runtime_mounts_a_driver "$own"
+    finds host A=b /usr/lib/partita/libcuda-real.so.1
+    behind_is 535.261.03 image
+    finds share LD_LIBRARY_PATH=/usr/local/cuda/compat
+    is_shares /usr/local/cuda/compat/libcuda.so.580.65.06 libcuda
+    before=$(mounts)
+    behind_is 535.261.03 image # with a second claim the hook is called again
+    [ "$(mounts)" = "$before" ] || fail "a second call made mounts"
+}
+
+test_a_share_stays_in_front_of_the_hosts_library_where_the_images_is_not_newer() {
+    image
+    compat_folder 580.65.06
+    runtime_mounts_a_driver "$own"
+    for driver in 580.65.06 580.10 580.95.05 595.1.2 1000.1; do
+        behind_is $driver host
+        umount "$root/usr/local/cuda/compat/libcuda.so.580.65.06"
+    done
+    for driver in '' 535 x 535.x 535.1.2.3 999999999999.1; do
+        behind_is "$driver" host
+        umount "$root/usr/local/cuda/compat/libcuda.so.580.65.06"
+    done
+    hook_covers "$own"
+    finds host A=b /usr/lib/partita/libcuda-real.so.1
+}
+
+test_a_compat_library_that_names_its_drivers_is_taken_for_these() {
+    image
+    cp "$fixtures/noted-libcuda.so" noted.so
+    mkdir -p "$root/usr/local/cuda/compat"
+    cp noted.so "$root/usr/local/cuda/compat/libcuda.so.580.65.06"
+    runtime_mounts_a_driver "$own"
+    for driver in 525.147.05 570.86.15 580.65.06 580.95.05; do
+        behind_is $driver host
+        umount "$root/usr/local/cuda/compat/libcuda.so.580.65.06"
+    done
+    for driver in 535.261.03 550.54.14 580.65.05; do
+        behind_is $driver noted
+        umount "$root/usr/local/cuda/compat/libcuda.so.580.65.06"
+        umount "$root/usr/lib/partita/libcuda-real.so.1"
+    done
+}
+
+test_what_a_compat_library_opens_is_found_beside_it() {
+    image
+    compat_folder 580.65.06
+    for library in libnvidia-ptxjitcompiler.so.1 libnvidia-nvvm.so.4 libcudadebugger.so.1; do
+        image_has ptxjit /usr/local/cuda/compat/$library
+    done
+    image_has libnvidia-ml /usr/local/cuda/compat/libnvidia-ml.so.1
+    image_has ptxjit /usr/local/cuda/compat/libother.so.1
+    runtime_mounts_a_driver "$own"
+    finds host A=b libnvidia-ptxjitcompiler.so.1
+    behind_is 535.261.03 image
+    finds image A=b libnvidia-ptxjitcompiler.so.1
+    finds image A=b libnvidia-nvvm.so.4
+    finds image A=b libcudadebugger.so.1
+    finds share A=b libnvidia-ml.so.1
+    finds none A=b libother.so.1
+}
+
+test_what_the_hosts_library_opens_stays_where_that_is_used() {
+    image
+    compat_folder 580.65.06
+    image_has ptxjit /usr/local/cuda/compat/libnvidia-ptxjitcompiler.so.1
+    runtime_mounts_a_driver "$own"
+    behind_is 590.48.01 host
+    finds host A=b libnvidia-ptxjitcompiler.so.1
+}
+
+test_what_a_compat_library_opens_is_found_where_the_images_linker_looks() {
+    image
+    compat_folder 580.65.06
+    image_has ptxjit /usr/local/cuda/compat/libnvidia-ptxjitcompiler.so.1
+    image_has ptxjit /usr/local/cuda/compat/libnvidia-nvvm.so.4
+    runtime_mounts_a_driver /opt/host/lib
+    call place --folder /opt/host/lib libcuda.so.1 libnvidia-ml.so.1 libnvidia-ptxjitcompiler.so.1
+    finds host A=b libnvidia-ptxjitcompiler.so.1
+    call cover --folder /opt/host/lib --driver 535.261.03
+    [ "$status" = 0 ] || fail "cover ended with $status"
+    finds image A=b /usr/lib/partita/libcuda-real.so.1
+    finds image A=b libnvidia-ptxjitcompiler.so.1
+    finds image A=b libnvidia-nvvm.so.4
+    finds share
+}
+
+test_the_newest_of_several_compat_libraries_that_work_is_taken() {
+    image
+    compat_folder 545.23.08
+    image_has libcuda /usr/local/cuda-12/compat/lib.real/libcuda.so.550.90.07
+    mkdir -p "$root/usr/local/cuda-12/compat" "$root/opt/conda/cuda-compat"
+    cp "$fixtures/noted-libcuda.so" "$root/opt/conda/cuda-compat/libcuda.so.580.65.06" # not for the driver 525
+    cp "$fixtures/share-libcuda.so" "$root/usr/local/cuda-12/compat/libcuda.so.999.1"  # of an image made in a share
+    echo nothing > "$root/usr/local/cuda-12/compat/libcuda.so.999.2"
+    mkdir "$root/usr/local/cuda-12/compat/libcuda.so.999.3"
+    mkfifo "$root/usr/local/cuda-12/compat/libcuda.so.999.4"
+    ln -s nowhere "$root/usr/local/cuda-12/compat/libcuda.so.999.5"
+    cp "$fixtures/host-libcuda.so" "$root/usr/local/cuda-12/compat/libcuda.so.999.6"
+    chmod 700 "$root/usr/local/cuda-12/compat/libcuda.so.999.6" # users could not load it
+    cp "$fixtures/host-libcuda.so" "$root/usr/local/cuda-12/compat/libcuda.so.560" # is no version
+    cp "$fixtures/host-libcuda.so" "$root/usr/local/cuda-12/compat/libcuda.so.560.1.old"
+    runtime_mounts_a_driver "$own"
+    cp "$root/usr/local/cuda-12/compat/lib.real/libcuda.so.550.90.07" newest.so
+    echo '# the newest' >> "$root/usr/local/cuda-12/compat/lib.real/libcuda.so.550.90.07"
+    echo '# the newest' >> newest.so
+    behind_is 525.147.05 image
+    cmp -s newest.so "$root/usr/lib/partita/libcuda-real.so.1" || fail "it is not the newest"
+}
+
+test_a_newer_libcuda_that_is_no_compat_library_stays_out() {
+    image
+    image_has libcuda "$own/libcuda.so.999.1"
+    image_has libcuda /usr/local/nvidia/lib64/libcuda.so.999.1
+    image_has libcuda /usr/local/compatible/libcuda.so.999.1
+    with_variable LD_LIBRARY_PATH=/usr/local/nvidia/lib64:/usr/local/compatible
+    runtime_mounts_a_driver "$own"
+    behind_is 535.261.03 host
+}
+
+test_a_compat_library_that_cannot_be_loaded_where_it_lies_stays_out() {
+    image
+    mkdir -p volume "$root/usr/local/cuda/compat"
+    mount -t tmpfs -o noexec none "$root/usr/local/cuda/compat"
+    cp "$fixtures/image-libcuda.so" "$root/usr/local/cuda/compat/libcuda.so.580.65.06"
+    runtime_mounts_a_driver "$own"
+    behind_is 535.261.03 host
+    mount -o remount,exec "$root/usr/local/cuda/compat"
+    umount "$root/usr/local/cuda/compat/libcuda.so.580.65.06"
+    behind_is 535.261.03 image
+}
+
+test_a_compat_library_in_an_image_that_may_not_be_written_is_used() {
+    image
+    compat_folder 580.65.06
+    image_has ptxjit /usr/local/cuda/compat/libnvidia-ptxjitcompiler.so.1
+    image_has ptxjit /usr/local/cuda/compat/libnvidia-nvvm.so.4
+    runtime_mounts_a_driver "$own"
+    mount --rbind "$root" "$root"
+    mount -o remount,bind,ro "$root"
+    cd .
+    behind_is 535.261.03 image
+    finds image A=b libnvidia-ptxjitcompiler.so.1
+    grep -q 'libnvidia-nvvm.so.4 of the image cannot be put into' said || fail "it was not said what is missing"
+}
+
+test_links_of_a_compat_folder_do_not_lead_out_of_the_root() {
+    image
+    mkdir -p outside "$root/usr/local/cuda/compat"
+    cp "$fixtures/image-libcuda.so" outside/libcuda.so.580.1
+    ln -s "$PWD/outside/libcuda.so.580.1" "$root/usr/local/cuda/compat/libcuda.so.580.1"
+    ln -s "../../../../../../../../../../..$PWD/outside/libcuda.so.580.1" "$root/usr/local/cuda/compat/libcuda.so.580.2"
+    ln -s "$PWD/outside" "$root/usr/local/cuda/compat/lib"
+    runtime_mounts_a_driver "$own"
+    behind_is 535.261.03 host
+}
+
+test_a_whole_cards_container_has_nothing_put_behind() {
+    image
+    compat_folder 580.65.06
+    runtime_mounts "$own"
+    call cover --folder "$own" --driver 535.261.03
+    [ "$status" = 0 ] || fail "cover ended with $status"
+    [ ! -e "$root/usr/lib/partita" ] || fail "something was made"
 }
 
 test_a_volume_that_passes_mounts_on_is_never_mounted_in() {
@@ -553,7 +743,7 @@ test_a_file_system_that_does_not_answer_ends_in_time() {
 
 test_usage_is_told() {
     "$hook" --help | grep -q '^usage: partita-cdi-hook cover' || fail "no help"
-    for arguments in '' cover 'cover --folder relative' 'cover --folder / more' 'place --folder /' 'dance --folder /' 'cover --folder / --seconds 0'; do
+    for arguments in '' cover 'cover --folder relative' 'cover --folder / more' 'place --folder /' 'dance --folder /' 'cover --folder / --seconds 0' 'place --folder / --driver 1.2 x'; do
         status=0
         # shellcheck disable=SC2086
         "$hook" $arguments < /dev/null > said 2>&1 || status=$?

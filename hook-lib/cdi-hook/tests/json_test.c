@@ -83,7 +83,30 @@ static void values(void) {
     }
 }
 
+static void numbers(void) {
+    static const struct {
+        const char *text;
+        bool good;
+        unsigned value;
+    } cases[] = {
+        {"0", true, 0},      {" 535]", true, 535},     {"999999999", true, 999999999},
+        {"", false, 0},      {"1000000000", false, 0}, {"99999999999999999999", false, 0},
+        {"-1", false, 0},    {"1.5", false, 0},        {"1e3", false, 0},
+        {"\"1\"", false, 0}, {"x", false, 0},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *copy;
+        struct json json = over(cases[i].text, &copy);
+        unsigned value = json_unsigned(&json);
+
+        check(json.bad != cases[i].good && value == cases[i].value, cases[i].text);
+        free(copy);
+    }
+}
+
 int main(void) {
+    numbers();
     strings();
     values();
     return failures ? 1 : 0;

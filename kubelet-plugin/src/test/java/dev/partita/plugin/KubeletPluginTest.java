@@ -104,7 +104,7 @@ class KubeletPluginTest {
                 assertThat(hook.hookName()).isEqualTo("createContainer");
                 assertThat(Path.of(hook.path())).isExecutable().startsWith(node.root.resolve("opt/lib"));
                 assertThat(hook.args()).containsExactly("partita-cdi-hook", "cover", "--folder",
-                    "/usr/lib/x86_64-linux-gnu");
+                    "/usr/lib/x86_64-linux-gnu", "--driver", "580.95.05");
               });
 
       assertThat(node.unprepare(claim)).isEmpty();

@@ -6,6 +6,7 @@ import static dev.partita.plugin.TestClaims.whole;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import org.junit.jupiter.api.Test;
@@ -55,5 +56,43 @@ class ShareInAContainerTest {
             .doesNotContain("total=8589934592");
       }
     }
+  }
+
+  @Test
+  void anImagesLibcudaForNewerDriversIsUsedBehindTheShare() throws Exception {
+    try (TestNode node = TestNode.withCards("node-f", "h200x1")) {
+      assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
+      try (KubeletPlugin _ = TestNode.start(TestContainer.settings(node), client)) {
+        TestContainer newer = withCompatLibrary(node, client.resource(
+            claim("newer", share("node-f", "gpu", 0, "8Gi", ""))).create());
+
+        assertThat(newer.inside("grep libcuda-real /proc/self/mountinfo")).contains(COMPAT_LIBRARY);
+        assertThat(newer.run("info")).contains("total=8589934592");
+        assertThat(newer.run("alloc", "6Gi")).contains("CUDA_SUCCESS");
+        assertThat(newer.run("alloc", "9Gi")).contains("CUDA_ERROR_OUT_OF_MEMORY");
+      }
+    }
+  }
+
+  @Test
+  void onGeForceCardsWhichRunNoLibcudaForNewerDriversTheHostsIsUsed() throws Exception {
+    try (TestNode node = TestNode.withCards("node-g", "rtx4090x1")) {
+      assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
+      try (KubeletPlugin _ = TestNode.start(TestContainer.settings(node), client)) {
+        TestContainer host = withCompatLibrary(node, client.resource(
+            claim("host", share("node-g", "gpu", 0, "8Gi", ""))).create());
+
+        assertThat(host.inside("grep libcuda-real /proc/self/mountinfo")).doesNotContain(COMPAT_LIBRARY);
+        assertThat(host.run("info")).contains("total=8589934592");
+      }
+    }
+  }
+
+  private static final String COMPAT_LIBRARY = "/usr/local/cuda/compat/libcuda.so.999.10";
+
+  private static TestContainer withCompatLibrary(TestNode node, ResourceClaim claim) throws Exception {
+    return TestContainer.of(node, claim)
+        .withFile(node.driverRoot() + "/usr/lib/x86_64-linux-gnu/libcuda.so.1", COMPAT_LIBRARY)
+        .withVariable("LD_LIBRARY_PATH=/usr/local/cuda/compat");
   }
 }

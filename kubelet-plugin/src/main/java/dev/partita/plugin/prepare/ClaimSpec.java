@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
@@ -73,7 +74,9 @@ public record ClaimSpec(
         nodes.addAll(instanceNodes(grant, Objects.requireNonNull(instances.get(grant.shareKey()), grant.device())));
       }
       ContainerEdits card = ContainerEdits.of(List.of(), nodes, List.of());
-      ContainerEdits doors = shadowed ? shadowDoors(driver, libraries).then(hook.cover()) : ownDoors(driver);
+      ContainerEdits doors = shadowed
+          ? shadowDoors(driver, libraries).then(hook.cover(forwardCompatible(claim, driver)))
+          : ownDoors(driver);
       ContainerEdits share = grant.share().isPresent() ? shareEdits(claim, grant) : ContainerEdits.NONE;
       ContainerEdits told = ContainerEdits.of(List.of(), List.of(), metadata.mounts(claim, grant));
       devices.add(new CdiDevice(CdiName.of(claim.claim(), grant), card.then(doors).then(share).then(told)));
@@ -133,6 +136,15 @@ public record ClaimSpec(
       mounts.add(Mount.readOnly(libraries.nvml().toString(), folder + "/" + name));
     }
     return ContainerEdits.of(List.of(), List.of(), mounts);
+  }
+
+  /**
+   * The driver's version, where its cards run libraries of newer drivers. GeForce cards do not: there a compat libcuda
+   * ends with CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE (CUDA's guide to compatibility).
+   */
+  private static Optional<String> forwardCompatible(PreparedClaim claim, DriverFiles driver) {
+    boolean geForce = claim.grants().stream().anyMatch(grant -> grant.card().productName().contains("GeForce"));
+    return geForce ? Optional.empty() : Optional.of(driver.version());
   }
 
   private ContainerEdits shareEdits(PreparedClaim claim, Grant grant) {

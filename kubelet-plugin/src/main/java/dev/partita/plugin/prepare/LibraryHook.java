@@ -5,6 +5,7 @@ import dev.partita.cdi.Hook;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
@@ -26,15 +27,20 @@ record LibraryHook(Path program, String folder) {
     return call("place", names);
   }
 
-  /** Puts the shadows over every libcuda and NVML that the image brings itself. */
-  ContainerEdits cover() {
-    return call("cover", List.of());
+  /**
+   * Puts the shadows over every libcuda and NVML that the image brings itself.
+   *
+   * @param driver the host's driver, where the shadows may use a compat libcuda of the image that is newer; empty: they
+   *        use the host's
+   */
+  ContainerEdits cover(Optional<String> driver) {
+    return call("cover", driver.map(version -> List.of("--driver", version)).orElse(List.of()));
   }
 
-  private ContainerEdits call(String command, List<String> names) {
+  private ContainerEdits call(String command, List<String> more) {
     List<String> arguments =
         new ArrayList<>(List.of(String.valueOf(program.getFileName()), command, "--folder", folder));
-    arguments.addAll(names);
+    arguments.addAll(more);
     Hook hook = new Hook(CREATE_CONTAINER, program.toString(), arguments, List.of(), TIMEOUT_SECONDS);
     return new ContainerEdits(List.of(), List.of(), List.of(), List.of(hook), List.of());
   }
