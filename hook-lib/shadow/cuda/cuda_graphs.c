@@ -3,7 +3,8 @@
  * Memory that graphs allocate. It belongs to the device, not to a graph, and is kept until it is trimmed: one account a
  * device, as a pool's. What a graph may need is known when it is instantiated: the addresses of its allocation nodes
  * are fixed by then, and allocations that do not live at once have the same ones. A launch charges beforehand what that
- * is above the memory that lies idle, or is refused.
+ * is above the memory that lies idle, or is refused. A graph whose memory is still mapped needs no more
+ * (graph_mapped.h).
  */
 #include "cuda_graphs.h"
 
@@ -15,6 +16,7 @@
 #include "cuda/cuda_charge.h"
 #include "cuda/cuda_driver.h"
 #include "cuda/cuda_timing.h"
+#include "cuda/graph_mapped.h"
 #include "cuda/graph_needs.h"
 #include "cuda/pool_books.h"
 #include "cuda/pools.h"
@@ -25,7 +27,8 @@
  * leave.
  */
 enum { PART_SHIFT = 58 };
-static struct table parts; /* -> bits 0-31 units, 32-39 device */
+static struct table parts; /* -> bits 0-31 units, 32-39 device, 40-63 of which account it is known to be mapped */
+enum { DEVICE_SHIFT = 32, NOTED_SHIFT = 40 };
 static uint32_t graphs_with_memory;
 
 static struct table kernels_of; /* executable graph -> kernels in it + 1, and whether a launch may take any time */
@@ -45,7 +48,8 @@ static bool keep_needs(CUgraphExec exec, const struct graph_needs *needs) {
                   ((uint64_t)needs->kernels + 1) | (uint64_t)needs->open_ended << OPEN_ENDED_SHIFT, &former);
     for (unsigned int i = 0; i < needs->count && kept; i++) {
         uint64_t units = needs->part[i].units < UINT32_MAX ? needs->part[i].units : UINT32_MAX;
-        kept = table_put(&parts, part_key(exec, i), (uint64_t)(needs->part[i].device & 0xff) << 32 | units, &former);
+        kept = table_put(&parts, part_key(exec, i), (uint64_t)(needs->part[i].device & 0xff) << DEVICE_SHIFT | units,
+                         &former);
         if (kept)
             __atomic_fetch_add(&graphs_with_memory, 1, __ATOMIC_RELAXED);
     }
@@ -53,11 +57,26 @@ static bool keep_needs(CUgraphExec exec, const struct graph_needs *needs) {
     return kept;
 }
 
+static uint32_t noted_of(CUgraphExec exec, unsigned int part) {
+    return (uint32_t)(table_find(&parts, part_key(exec, part)) >> NOTED_SHIFT);
+}
+
+static void note_part(CUgraphExec exec, unsigned int part, uint32_t noted) {
+    uint64_t former, value = table_find(&parts, part_key(exec, part));
+    uint64_t without = value & ((UINT64_C(1) << NOTED_SHIFT) - 1);
+    if (value && table_put(&parts, part_key(exec, part), without | (uint64_t)noted << NOTED_SHIFT, &former) && !former)
+        table_take(&parts, part_key(exec, part)); /* it was destroyed meanwhile */
+}
+
 static void forget_needs(CUgraphExec exec, unsigned int count) {
     table_take(&kernels_of, (uint64_t)(uintptr_t)exec);
-    for (unsigned int i = 0; i < count; i++)
-        if (table_take(&parts, part_key(exec, i)))
+    for (unsigned int i = 0; i < count; i++) {
+        uint64_t value = table_take(&parts, part_key(exec, i));
+        if (value)
             __atomic_fetch_sub(&graphs_with_memory, 1, __ATOMIC_RELAXED);
+        graph_mapped_destroyed((CUdevice)(value >> DEVICE_SHIFT & 0xff), value & UINT32_MAX,
+                               (uint32_t)(value >> NOTED_SHIFT));
+    }
 }
 
 /* A graph of which it cannot be known what it needs is not launched. */
@@ -84,7 +103,7 @@ static void recall_needs(CUgraphExec exec, struct graph_needs *needs) {
         return;
     for (uint64_t value;
          needs->count < GRAPH_PARTS && (value = table_find(&parts, part_key(exec, needs->count))) != 0;) {
-        needs->part[needs->count].device = (int)(value >> 32 & 0xff);
+        needs->part[needs->count].device = (int)(value >> DEVICE_SHIFT & 0xff);
         needs->part[needs->count++].units = value & UINT32_MAX;
     }
 }
@@ -95,51 +114,77 @@ struct growth {
     struct {
         pool_id account;
         int device;
-        uint64_t units;
+        unsigned int number;    /* of the graph's parts */
+        uint64_t needed, units; /* by the graph, and charged beforehand */
     } part[GRAPH_PARTS];
 };
 
-static uint64_t idle_units(CUdevice device) {
-    cuuint64_t reserved = 0, used = 0;
-    if (DRIVER(cuDeviceGetGraphMemAttribute)(device, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &reserved) !=
-            CUDA_SUCCESS ||
-        DRIVER(cuDeviceGetGraphMemAttribute)(device, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &used) != CUDA_SUCCESS)
-        return 0;
-    return reserved > used ? (reserved - used) / PARTITA_UNIT : 0;
+static bool graph_memory_is(CUdevice device, int attribute, uint64_t *units) {
+    cuuint64_t bytes = 0;
+    CUresult result = DRIVER(cuDeviceGetGraphMemAttribute)(device, attribute, &bytes);
+    *units = bytes / PARTITA_UNIT;
+    return result == CUDA_SUCCESS;
 }
 
-static bool begin_part(struct growth *growth, CUdevice device, int card, uint64_t units) {
+/* What the device's graph memory may grow by when a graph is launched. NULL: an upload of one that is being made. */
+static uint64_t growth_of(CUgraphExec exec, unsigned int part, CUdevice device, uint64_t units) {
+    uint64_t reserved, used;
+    if (!graph_memory_is(device, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &reserved) ||
+        !graph_memory_is(device, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &used))
+        return units;
+    uint32_t number = graph_mapped_before(device, used), noted = exec ? noted_of(exec, part) : 0;
+    if (noted != 0 && noted == number)
+        return 0;
+    uint64_t idle = reserved > used ? reserved - used : 0;
+    return units > idle ? units - idle : 0;
+}
+
+static bool begin_part(struct growth *growth, CUgraphExec exec, CUdevice device, int card, uint64_t units,
+                       unsigned int part) {
     pool_id account = pool_open(pools_graph_memory_of(device), card, device);
-    uint64_t idle = idle_units(device), more = units > idle ? units - idle : 0;
+    uint64_t more = growth_of(exec, part, device, units);
     if (!pool_begin(account, more)) {
         /* Trimming also takes what lies idle here. */
         if (!pools_trim(card))
             return cards_refuse(card);
-        idle = idle_units(device);
-        more = units > idle ? units - idle : 0;
+        more = growth_of(exec, part, device, units);
         if (!pool_begin(account, more))
             return cards_refuse(card);
     }
     growth->part[growth->count].account = account;
     growth->part[growth->count].device = device;
+    growth->part[growth->count].number = part;
+    growth->part[growth->count].needed = units;
     growth->part[growth->count++].units = more;
     return true;
 }
 
-static void end_growth(const struct growth *growth, CUresult result) {
-    for (unsigned int i = 0; i < growth->count; i++)
-        pools_end_call(growth->part[i].account, pools_graph_memory_of(growth->part[i].device), growth->part[i].units,
-                       result);
+static void end_part(CUgraphExec exec, unsigned int part, CUdevice device, uint64_t units) {
+    uint64_t used;
+    if (!graph_memory_is(device, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &used))
+        return;
+    uint32_t noted = exec ? noted_of(exec, part) : 0, now = graph_mapped_after(device, used, exec ? units : 0, noted);
+    if (exec && now != noted)
+        note_part(exec, part, now);
 }
 
-static bool begin_growth(struct growth *growth, const struct graph_needs *needs) {
+/* NULL: what was launched did not begin, or is not known. */
+static void end_growth(const struct growth *growth, CUgraphExec exec, CUresult result) {
+    for (unsigned int i = 0; i < growth->count; i++) {
+        CUdevice device = growth->part[i].device;
+        pools_end_call(growth->part[i].account, pools_graph_memory_of(device), growth->part[i].units, result);
+        end_part(result == CUDA_SUCCESS ? exec : NULL, growth->part[i].number, device, growth->part[i].needed);
+    }
+}
+
+static bool begin_growth(struct growth *growth, CUgraphExec exec, const struct graph_needs *needs) {
     growth->count = 0;
     for (unsigned int i = 0; i < needs->count && DRIVER(cuDeviceGetGraphMemAttribute); i++) {
         int card = cuda_card_of(needs->part[i].device);
         if (card == CARD_UNLIMITED)
             continue;
-        if (card == CARD_REFUSED || !begin_part(growth, needs->part[i].device, card, needs->part[i].units)) {
-            end_growth(growth, CUDA_ERROR_OUT_OF_MEMORY);
+        if (card == CARD_REFUSED || !begin_part(growth, exec, needs->part[i].device, card, needs->part[i].units, i)) {
+            end_growth(growth, NULL, CUDA_ERROR_OUT_OF_MEMORY);
             return false;
         }
     }
@@ -151,13 +196,13 @@ static bool begin_growth(struct growth *growth, const struct graph_needs *needs)
         NEED(name);                                                                                                    \
         struct graph_needs needs;                                                                                      \
         struct growth growth = {.count = 0};                                                                           \
-        if (!graph_needs_of(graph, &needs) || ((upload) && !begin_growth(&growth, &needs)))                            \
+        if (!graph_needs_of(graph, &needs) || ((upload) && !begin_growth(&growth, NULL, &needs)))                      \
             return CUDA_ERROR_OUT_OF_MEMORY;                                                                           \
         CUgraphExec former = exec ? *exec : NULL;                                                                      \
         CUresult result = DRIVER(name) arguments;                                                                      \
         if (result == CUDA_SUCCESS && exec)                                                                            \
             result = keep_or_undo(exec, former, &needs);                                                               \
-        end_growth(&growth, result);                                                                                   \
+        end_growth(&growth, NULL, result);                                                                             \
         return result;                                                                                                 \
     }
 
@@ -203,10 +248,10 @@ START(cuGraphLaunch_ptsz, true)
         recall_needs(exec, &needs);                                                                                    \
         if (needs.count == 0)                                                                                          \
             return start(exec, stream);                                                                                \
-        if (!begin_growth(&growth, &needs))                                                                            \
+        if (!begin_growth(&growth, exec, &needs))                                                                      \
             return CUDA_ERROR_OUT_OF_MEMORY;                                                                           \
         CUresult result = start(exec, stream);                                                                         \
-        end_growth(&growth, result);                                                                                   \
+        end_growth(&growth, exec, result);                                                                             \
         return result;                                                                                                 \
     }
 
@@ -241,4 +286,5 @@ void graphs_forget(void) {
     table_clear(&parts);
     table_clear(&kernels_of);
     graphs_with_memory = 0;
+    graph_mapped_forget();
 }
