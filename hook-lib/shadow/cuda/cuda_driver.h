@@ -144,6 +144,9 @@
     X(cuMemcpyHtoD)                                                                                                    \
     X(cuMemcpyHtoD_v2)                                                                                                 \
     X(cuMemcpyHtoD_v2_ptds)                                                                                            \
+    /* from the first blocking stream on nothing that is being timed is left open in the legacy stream */              \
+    X(cuStreamCreate)                                                                                                  \
+    X(cuStreamCreateWithPriority)                                                                                      \
     /* end what is being timed in the stream */                                                                        \
     X(cuStreamDestroy)                                                                                                 \
     X(cuStreamDestroy_v2)
@@ -156,6 +159,7 @@
     X(cuCtxPushCurrent_v2)                                                                                             \
     X(cuCtxPopCurrent_v2)                                                                                              \
     X(cuStreamGetCtx)                                                                                                  \
+    X(cuStreamGetCtx_v2)                                                                                               \
     X(cuStreamIsCapturing)                                                                                             \
     X(cuStreamIsCapturing_ptsz)                                                                                        \
     X(cuThreadExchangeStreamCaptureMode)                                                                               \

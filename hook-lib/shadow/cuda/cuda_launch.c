@@ -62,6 +62,11 @@ CUresult cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *launches, unsi
  * The program waits, or looks whether it still has to: what it launched ends in the card's time, and not where it
  * launches next. More calls of the driver wait, but few programs wait by them alone.
  */
+static void before_stream(unsigned int flags) {
+    if (!(flags & CU_STREAM_NON_BLOCKING))
+        timing_blocking_stream();
+}
+
 #define WAITS(name, parameters, arguments, before)                                                                     \
     CUresult name parameters {                                                                                         \
         NEED(name);                                                                                                    \
@@ -71,13 +76,17 @@ CUresult cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS *launches, unsi
 
 WAITS(cuStreamQuery, (CUstream stream), (stream), timing_before_stream_wait(stream, false))
 WAITS(cuStreamQuery_ptsz, (CUstream stream), (stream), timing_before_stream_wait(stream, true))
-WAITS(cuEventQuery, (CUevent event), (event), timing_before_wait())
+WAITS(cuEventQuery, (CUevent event), (event), timing_before_poll())
 WAITS(cuMemcpyDtoH, (void *to, CUdeviceptr_v1 from, unsigned int bytes), (to, from, bytes), timing_before_wait())
 WAITS(cuMemcpyDtoH_v2, (void *to, CUdeviceptr from, size_t bytes), (to, from, bytes), timing_before_wait())
 WAITS(cuMemcpyDtoH_v2_ptds, (void *to, CUdeviceptr from, size_t bytes), (to, from, bytes), timing_before_wait())
 WAITS(cuMemcpyHtoD, (CUdeviceptr_v1 to, const void *from, unsigned int bytes), (to, from, bytes), timing_before_wait())
 WAITS(cuMemcpyHtoD_v2, (CUdeviceptr to, const void *from, size_t bytes), (to, from, bytes), timing_before_wait())
 WAITS(cuMemcpyHtoD_v2_ptds, (CUdeviceptr to, const void *from, size_t bytes), (to, from, bytes), timing_before_wait())
+
+WAITS(cuStreamCreate, (CUstream * stream, unsigned int flags), (stream, flags), before_stream(flags))
+WAITS(cuStreamCreateWithPriority, (CUstream * stream, unsigned int flags, int priority), (stream, flags, priority),
+      before_stream(flags))
 
 #define STREAM_DESTROY(name)                                                                                           \
     CUresult name(CUstream stream) {                                                                                   \

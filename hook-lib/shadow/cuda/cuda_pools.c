@@ -62,19 +62,15 @@ static bool capturing(const struct request *r) {
 
 /* The device of the stream; the default streams are the current context's. */
 static CUresult device_of(CUstream stream, CUdevice *device) {
-    CUcontext of_stream = NULL, current = NULL;
+    struct stream_contexts contexts;
+    bool pushed = false;
     if (!DRIVER(cuCtxGetDevice))
         return CUDA_ERROR_NOT_SUPPORTED;
-    bool own = stream && stream != CU_STREAM_LEGACY && stream != CU_STREAM_PER_THREAD;
-    if (own && DRIVER(cuStreamGetCtx) && DRIVER(cuCtxGetCurrent) && DRIVER(cuCtxPushCurrent_v2) &&
-        DRIVER(cuCtxPopCurrent_v2) && DRIVER(cuStreamGetCtx)(stream, &of_stream) == CUDA_SUCCESS &&
-        DRIVER(cuCtxGetCurrent)(&current) == CUDA_SUCCESS && of_stream != current &&
-        DRIVER(cuCtxPushCurrent_v2)(of_stream) == CUDA_SUCCESS) {
-        CUresult result = DRIVER(cuCtxGetDevice)(device);
-        DRIVER(cuCtxPopCurrent_v2)(&of_stream);
-        return result;
-    }
-    return DRIVER(cuCtxGetDevice)(device);
+    if (stream && !stream_is_default(stream) && DRIVER(cuCtxGetCurrent) && stream_contexts(stream, &contexts))
+        stream_enter(stream, &contexts, &pushed);
+    CUresult result = DRIVER(cuCtxGetDevice)(device);
+    context_leave(pushed);
+    return result;
 }
 
 /* A pool that was not made here: some device's default or current one, or else the current context's. */

@@ -87,14 +87,15 @@ static bool keep_leaving(CUevent event, uint64_t owner, CUcontext context) {
 /* An event can only be recorded in streams of its own context. */
 bool sparse_watch(uint64_t owner, CUstream stream, bool per_thread) {
     __typeof__(&cuEventRecord) record = per_thread ? DRIVER(cuEventRecord_ptsz) : DRIVER(cuEventRecord);
+    CUstream name = stream_name(stream, per_thread);
     CUevent event;
-    CUcontext context;
+    struct stream_contexts contexts;
     bool pushed, watched = false;
     if (!record || !DRIVER(cuEventQuery) || !DRIVER(cuEventDestroy_v2) || !DRIVER(cuEventCreate) ||
-        !DRIVER(cuCtxGetCurrent) || !context_enter(stream_name(stream, per_thread), &context, &pushed))
+        !DRIVER(cuCtxGetCurrent) || !stream_contexts(name, &contexts) || !stream_enter(name, &contexts, &pushed))
         return false;
     if (DRIVER(cuEventCreate)(&event, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS) {
-        watched = record(event, stream) == CUDA_SUCCESS && keep_leaving(event, owner, context);
+        watched = record(event, stream) == CUDA_SUCCESS && keep_leaving(event, owner, contexts.own);
         if (!watched)
             DRIVER(cuEventDestroy_v2)(event);
     }
@@ -219,12 +220,9 @@ void sparse_forget(void) {
 
 /* An array can be mapped in streams of its own context only. */
 static uint32_t context_of(CUstream stream) {
-    CUcontext context = NULL;
-    if (stream_is_default(stream) || !DRIVER(cuStreamGetCtx))
-        context = DRIVER(cuCtxGetCurrent) ? context_current() : NULL;
-    else if (DRIVER(cuStreamGetCtx)(stream, &context) != CUDA_SUCCESS)
-        context = NULL;
-    return cuda_context_number(context);
+    struct stream_contexts contexts;
+    bool known = DRIVER(cuCtxGetCurrent) && stream_contexts(stream, &contexts);
+    return cuda_context_number(known ? contexts.home : NULL);
 }
 
 static CUresult map(CUarrayMapInfo *list, unsigned int count, CUstream stream, bool per_thread) {

@@ -156,7 +156,8 @@ static void end_missed(const struct timed_launch *launch, uint32_t kernels) {
         cores_unenforced(launch->missed_on, PARTITA_COMPUTE_EVENT_FAILED);
 }
 
-static struct track *begin_in_context(uint64_t key, uint64_t owner, CUstream stream, CUcontext context, bool sparse,
+static struct track *begin_in_context(uint64_t key, uint64_t owner, CUstream stream,
+                                      const struct stream_contexts *contexts, bool sparse,
                                       struct timed_launch *launch) {
     int card;
     if (!card_of_current(&card))
@@ -176,12 +177,13 @@ static struct track *begin_in_context(uint64_t key, uint64_t owner, CUstream str
     measure_ticks();
     struct track *track = track_find(key, owner);
     if (!track)
-        track = track_make(key, owner, stream, context, cuda_context_home(context), card);
+        track = track_make(key, owner, stream, contexts->own, contexts->home, card);
     if (!track)
         cores_unenforced(card, PARTITA_COMPUTE_TOO_MANY);
     else if (track->clock->ending)
         track = misses(launch, card, track);
     else {
+        sparse |= track_ends_at_once(track);
         if (load_relaxed(&track->open) && sparse)
             window_after_gap(track);
         if (load_relaxed(&track->open) &&
@@ -199,11 +201,11 @@ static struct track *begin_in_context(uint64_t key, uint64_t owner, CUstream str
 
 static struct track *begin_slowly(uint64_t key, uint64_t owner, CUstream stream, bool sparse,
                                   struct timed_launch *launch) {
-    CUcontext context;
+    struct stream_contexts contexts;
     bool pushed;
-    if (!context_enter(stream, &context, &pushed))
+    if (!stream_contexts(stream, &contexts) || !stream_enter(stream, &contexts, &pushed))
         return misses(launch, TIMING_ANY_CARD, NULL);
-    struct track *track = begin_in_context(key, owner, stream, context, sparse, launch);
+    struct track *track = begin_in_context(key, owner, stream, &contexts, sparse, launch);
     context_leave(pushed);
     return track;
 }
@@ -230,6 +232,8 @@ void timing_begin(struct timed_launch *launch, CUstream stream, bool per_thread)
         no_limit_holds(PARTITA_COMPUTE_NO_EVENTS);
         return;
     }
+    if (name == CU_STREAM_PER_THREAD)
+        timing_blocking_stream();
     int mode = timing_calls_begin();
     track = begin_slowly(key, owner, name, sparse, launch);
     timing_calls_end(mode);
@@ -259,6 +263,8 @@ void timing_end(const struct timed_launch *launch, uint32_t kernels, CUresult re
     if (timing_lock_enter()) {
         if (load_relaxed(&track->open))
             window_close(track, gap);
+        if (load_relaxed(&track->open) && track_ends_at_once(track))
+            window_join_last(track);
         windows_poll();
         timing_lock_leave();
     }
@@ -269,14 +275,41 @@ static bool nothing_to_do(void) {
     return load_relaxed(&tracks_listed_count) == 0;
 }
 
+static void close_windows(const struct windows_wanted *wanted) {
+    int mode = timing_calls_begin();
+    if (timing_lock_enter()) {
+        windows_close(wanted);
+        timing_lock_leave();
+    }
+    timing_calls_end(mode);
+}
+
 void timing_before_wait(void) {
     if (nothing_to_do())
         return;
+    close_windows(&(struct windows_wanted){.context = context_current(), .opened = UINT64_MAX});
+}
+
+void timing_before_poll(void) {
+    if (nothing_to_do())
+        return;
+    struct windows_wanted wanted = {.context = context_current(), .opener = this_thread()};
+    uint64_t now = ticks_now(), old = WINDOW_US * load_relaxed(&ticks_us);
+    wanted.opened = now > old ? now - old : 0;
+    if (wanted.context && windows_any(&wanted))
+        close_windows(&wanted);
+}
+
+void timing_blocking_stream(void) {
+    if (windows_legacy_shared())
+        return;
+    windows_share_legacy();
+    if (nothing_to_do())
+        return;
     int mode = timing_calls_begin();
-    if (timing_lock_enter()) {
-        windows_close_of(context_current());
-        timing_lock_leave();
-    }
+    timing_lock_wait();
+    windows_close_legacy();
+    timing_lock_leave();
     timing_calls_end(mode);
 }
 
@@ -284,10 +317,16 @@ void timing_before_stream_wait(CUstream stream, bool per_thread) {
     if (nothing_to_do())
         return;
     CUstream name = stream_name(stream, per_thread);
-    if (name == CU_STREAM_LEGACY) { /* waits for the others, too */
+    if (name == CU_STREAM_LEGACY) /* waits for the others, too */
         timing_before_wait();
+    else
+        timing_before_stream_work(stream, per_thread);
+}
+
+void timing_before_stream_work(CUstream stream, bool per_thread) {
+    if (nothing_to_do())
         return;
-    }
+    CUstream name = stream_name(stream, per_thread);
     struct track *track = track_find((uint64_t)(uintptr_t)name, track_owner(name));
     if (!track || !load_relaxed(&track->open))
         return;

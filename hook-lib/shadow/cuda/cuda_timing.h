@@ -54,6 +54,18 @@ void timing_before_wait(void);
 void timing_before_stream_wait(CUstream stream, bool per_thread);
 void timing_after_wait(void);
 
+/*
+ * Before the program looks whether something is done. A thread that goes on looking may be one that launches nothing:
+ * of what others launched only windows end that are old.
+ */
+void timing_before_poll(void);
+
+/* Before something goes into the stream that is no kernel: the card's time for it is not charged. */
+void timing_before_stream_work(CUstream stream, bool per_thread);
+
+/* A blocking stream is about to be made, or used for the first time. */
+void timing_blocking_stream(void);
+
 /* A stream is about to be destroyed. */
 void timing_stream_ends(CUstream stream);
 

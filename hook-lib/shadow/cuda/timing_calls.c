@@ -9,6 +9,7 @@
 #include "common/cancelling.h"
 #include "common/this_thread.h"
 #include "cores/cores.h"
+#include "cuda/cuda_contexts.h"
 
 static const uint64_t LOCK_PATIENCE_NS = 50000000, LOCK_PAUSE_NS = 100000, LOCK_YIELDING_NS = 2000000;
 
@@ -117,8 +118,7 @@ void context_leave(bool pushed) {
         DRIVER(cuCtxPopCurrent_v2)(&popped);
 }
 
-bool context_make_current(CUcontext context, bool *pushed) {
-    *pushed = false;
+static bool make_current(CUcontext context, bool *pushed) {
     if (context_current() == context)
         return true;
     if (!DRIVER(cuCtxPushCurrent_v2) || !DRIVER(cuCtxPopCurrent_v2))
@@ -127,13 +127,33 @@ bool context_make_current(CUcontext context, bool *pushed) {
     return *pushed;
 }
 
-bool context_enter(CUstream stream, CUcontext *context, bool *pushed) {
-    CUcontext there = context_current();
-    *pushed = false;
-    *context = there;
-    if (stream_is_default(stream) || !DRIVER(cuStreamGetCtx))
-        return there != NULL;
-    if (DRIVER(cuStreamGetCtx)(stream, context) != CUDA_SUCCESS || !*context)
+/* Drivers of CUDA 12 do not tell a green context's streams by the first version. */
+static bool ask_contexts(CUstream stream, struct stream_contexts *contexts) {
+    CUgreenCtx green = NULL;
+    if (!DRIVER(cuStreamGetCtx_v2)) {
+        if (DRIVER(cuStreamGetCtx)(stream, &contexts->own) != CUDA_SUCCESS)
+            return false;
+        contexts->home = cuda_context_home(contexts->own);
+        return contexts->own != NULL;
+    }
+    if (DRIVER(cuStreamGetCtx_v2)(stream, &contexts->home, &green) != CUDA_SUCCESS)
         return false;
-    return context_make_current(*context, pushed);
+    contexts->own = contexts->home;
+    return contexts->home &&
+           (!green || !DRIVER(cuCtxFromGreenCtx) || DRIVER(cuCtxFromGreenCtx)(&contexts->own, green) == CUDA_SUCCESS);
+}
+
+bool stream_contexts(CUstream stream, struct stream_contexts *contexts) {
+    if (!stream_is_default(stream) && (DRIVER(cuStreamGetCtx_v2) || DRIVER(cuStreamGetCtx)))
+        return ask_contexts(stream, contexts);
+    contexts->own = context_current();
+    contexts->home = cuda_context_home(contexts->own);
+    return contexts->own != NULL;
+}
+
+bool stream_enter(CUstream stream, const struct stream_contexts *contexts, bool *pushed) {
+    *pushed = false;
+    if (stream_is_default(stream) && contexts->own != contexts->home)
+        return context_current() == contexts->own;
+    return make_current(contexts->home, pushed);
 }

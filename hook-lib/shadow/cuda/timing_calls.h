@@ -64,16 +64,20 @@ static inline CUcontext context_current(void) {
 }
 
 /*
- * An event belongs to the context in which it is made, a default stream to the current one. *pushed: undo it by
- * context_leave.
+ * Whose a stream that is so named is: a context, and its home, to which events and memory belong. That is the primary
+ * context where the other one is green, and the same one otherwise. False: it cannot be known. Needs cuCtxGetCurrent.
  */
-bool context_make_current(CUcontext context, bool *pushed);
+struct stream_contexts {
+    CUcontext own, home;
+};
+bool stream_contexts(CUstream stream, struct stream_contexts *contexts);
 
 /*
- * Makes the context of a stream that is so named current; false if that cannot be. *pushed: undo it by context_leave.
- * Needs cuCtxGetCurrent.
+ * Makes a context current in which something can be recorded in the stream; false if that cannot be. That is the home:
+ * a green context may be current in one thread only (CUDA 12), and may be so in another one. But a default stream is
+ * the current context's, so of a green one's nothing is made current. *pushed: undo it by context_leave.
  */
-bool context_enter(CUstream stream, CUcontext *context, bool *pushed);
+bool stream_enter(CUstream stream, const struct stream_contexts *contexts, bool *pushed);
 void context_leave(bool pushed);
 
 #endif

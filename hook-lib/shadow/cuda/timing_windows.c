@@ -115,14 +115,14 @@ struct track *track_make(uint64_t key, uint64_t owner, CUstream stream, CUcontex
 void track_list(struct track *track) {
     if (!track->listed) {
         store_relaxed(&track->listed, 1);
-        tracks_listed[tracks_listed_count] = (uint16_t)(track - tracks);
+        store_relaxed(&tracks_listed[tracks_listed_count], (uint16_t)(track - tracks));
         store_relaxed(&tracks_listed_count, tracks_listed_count + 1);
     }
 }
 
 void track_unlist_at(unsigned int at) {
     store_relaxed(&tracks[tracks_listed[at]].listed, 0);
-    tracks_listed[at] = tracks_listed[tracks_listed_count - 1];
+    store_relaxed(&tracks_listed[at], tracks_listed[tracks_listed_count - 1]);
     store_relaxed(&tracks_listed_count, tracks_listed_count - 1);
 }
 
@@ -240,9 +240,14 @@ static void end_window(struct track *track, bool gap) {
     __atomic_fetch_add(&backlog->windows, 1, __ATOMIC_RELAXED);
 }
 
+static bool track_enter(const struct track *track, bool *pushed) {
+    struct stream_contexts contexts = {track->context, track->clock->context};
+    return stream_enter(track->stream, &contexts, pushed);
+}
+
 void window_close(struct track *track, bool gap) {
     bool pushed;
-    if (track->clock->ending || !context_make_current(track->context, &pushed))
+    if (track->clock->ending || !track_enter(track, &pushed))
         return; /* it stays open */
     end_window(track, gap);
     context_leave(pushed);
@@ -258,7 +263,7 @@ static void estimate_window(const struct track *track) {
 static CUevent record_last(struct track *track) {
     bool pushed;
     CUevent end = NULL;
-    if (track->clock->ending || !track_is_ours(track) || !context_make_current(track->context, &pushed))
+    if (track->clock->ending || !track_is_ours(track) || !track_enter(track, &pushed))
         return NULL;
     if (track->count == TRACK_PENDING && !stream_capturing(track->stream))
         end = clock_record(track->clock, track->stream);
@@ -297,6 +302,7 @@ void window_open(struct track *track, uint64_t ticks, bool open_ended) {
         return;
     store_relaxed(&track->launches, 0);
     store_relaxed(&track->opened, ticks);
+    store_relaxed(&track->opener, this_thread());
     store_relaxed(&track->open, 1);
     track_list(track);
     cores_enforced(clock->card);
@@ -308,13 +314,51 @@ void window_after_gap(struct track *track) {
         window_close(track, true);
 }
 
-void windows_close_of(CUcontext context) {
+static bool is_wanted(const struct track *track, const struct windows_wanted *wanted) {
+    /* a primary one waits for its green ones */
+    bool of = !wanted->context || track->context == wanted->context || track->clock->context == wanted->context;
+    return of && (load_relaxed(&track->opener) == wanted->opener || load_relaxed(&track->opened) <= wanted->opened);
+}
+
+bool windows_any(const struct windows_wanted *wanted) {
+    for (uint32_t i = 0; i < load_relaxed(&tracks_listed_count); i++) {
+        const struct track *track = &tracks[load_relaxed(&tracks_listed[i])];
+        if (load_relaxed(&track->open) && is_wanted(track, wanted))
+            return true;
+    }
+    return false;
+}
+
+void windows_close(const struct windows_wanted *wanted) {
     /* Downwards: where closing one takes others from the list, those that take their places were seen already. */
     for (unsigned int i = tracks_listed_count; i-- > 0;) {
         struct track *track = &tracks[tracks_listed[i]];
-        /* a primary one waits for its green ones */
-        bool of = track->context == context || track->clock->context == context;
-        if (load_relaxed(&track->open) && of && track_is_ours(track))
+        if (load_relaxed(&track->open) && is_wanted(track, wanted) && track_is_ours(track))
+            window_close(track, false);
+    }
+}
+
+static uint32_t legacy_shared;
+
+bool windows_legacy_shared(void) {
+    return load_relaxed(&legacy_shared) != 0;
+}
+
+void windows_share_legacy(void) {
+    __atomic_store_n(&legacy_shared, 1, __ATOMIC_SEQ_CST);
+}
+
+bool track_ends_at_once(const struct track *track) {
+    bool green = track->context != track->clock->context;
+    return stream_is_default(track->stream) &&
+           (green || (track->stream == CU_STREAM_LEGACY && windows_legacy_shared()));
+}
+
+/* The blocking stream is not made yet: what is closed here waits for nothing of it. */
+void windows_close_legacy(void) {
+    for (unsigned int i = tracks_listed_count; i-- > 0;) {
+        struct track *track = &tracks[tracks_listed[i]];
+        if (load_relaxed(&track->open) && track->stream == CU_STREAM_LEGACY)
             window_close(track, false);
     }
 }
@@ -335,4 +379,5 @@ void windows_forget(void) {
         if (clocks[i].context)
             memset(&clocks[i], 0, sizeof clocks[i]);
     memset(backlogs, 0, sizeof backlogs);
+    legacy_shared = 0;
 }

@@ -66,6 +66,7 @@ extern struct track {
     CUcontext context; /* the stream's; the clock's, or a green one that is part of it */
     uint32_t open, launches, allowance, sparse;
     uint64_t last, opened; /* ticks */
+    uint64_t opener;       /* the thread */
     uint32_t listed;
     struct window now;
     uint64_t each, most; /* ns a launch, on average and in the longest window of late; 0: unknown */
@@ -146,8 +147,29 @@ static inline bool track_is_ours(const struct track *track) {
 /* The stream was left alone for a while: has the card waited for the program meanwhile? */
 void window_after_gap(struct track *track);
 
-/* Those of the context, but for the default streams of other threads. */
-void windows_close_of(CUcontext context);
+/*
+ * Those of the context, but for the default streams of other threads, and of these only what the thread opened, or was
+ * opened by then (ticks). NULL: of any context.
+ */
+struct windows_wanted {
+    CUcontext context;
+    uint64_t opener, opened;
+};
+bool windows_any(const struct windows_wanted *wanted); /* needs no lock */
+void windows_close(const struct windows_wanted *wanted);
+
+/*
+ * In the legacy stream an event waits for all that went before into the context's blocking streams, and what goes into
+ * them later waits for it. Right behind a kernel in the legacy stream it changes nothing, for so does the kernel. Left
+ * for later it would have streams wait for each other that do not, for ever where a kernel waits for another one. So
+ * from the first blocking stream on no window is left open there.
+ */
+bool windows_legacy_shared(void); /* needs no lock */
+void windows_share_legacy(void);  /* needs no lock; then: */
+void windows_close_legacy(void);
+
+/* Whether the track's windows end with the launch that opened them. Needs no lock. */
+bool track_ends_at_once(const struct track *track);
 
 /* Takes account of what the card has done. Takes tracks from the list. */
 void windows_poll(void);

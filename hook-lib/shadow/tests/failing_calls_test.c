@@ -38,6 +38,7 @@ static CUgraphExec exec;
 static CUarray array;
 static CUmipmappedArray mipmapped;
 static CUcontext context;
+static CUstream stream;
 static CUgreenCtx green;
 static CUmemGenericAllocationHandle handle;
 static CUmemLocation card = {CU_MEM_LOCATION_TYPE_DEVICE, 0}, no_card = {CU_MEM_LOCATION_TYPE_DEVICE, 99},
@@ -224,6 +225,9 @@ CALLS(cuMemcpyDtoH_v2_ptds, ALWAYS(f(buffer, 77, 8)))
 CALLS(cuMemcpyHtoD, ALWAYS(f(77, buffer, 8)))
 CALLS(cuMemcpyHtoD_v2, ALWAYS(f(77, buffer, 8)))
 CALLS(cuMemcpyHtoD_v2_ptds, ALWAYS(f(77, buffer, 8)))
+CALLS(cuStreamCreate, WITHOUT(f(&stream, CU_STREAM_DEFAULT)) ALWAYS(f(NULL, CU_STREAM_DEFAULT)) ALWAYS(f(&stream, 77)))
+CALLS(cuStreamCreateWithPriority,
+      WITHOUT(f(&stream, CU_STREAM_DEFAULT, 0)) ALWAYS(f(NULL, CU_STREAM_DEFAULT, 0)) ALWAYS(f(&stream, 77, 0)))
 CALLS(cuStreamDestroy, ALWAYS(f(NULL)))
 CALLS(cuStreamDestroy_v2, ALWAYS(f(NULL)))
 

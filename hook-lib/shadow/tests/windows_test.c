@@ -7,6 +7,7 @@
 #include "cases.h"
 #include "check.h"
 #include "cores/cores.h"
+#include "cuda/cuda_contexts.h"
 
 void *cuda_driver[CUDA_FUNCTION_COUNT];
 
@@ -59,6 +60,10 @@ void cores_unenforced(int card, uint32_t reason) {
     CHECK(0);
 }
 
+CUcontext cuda_context_home(CUcontext context) {
+    return context;
+}
+
 static struct track *stream(uintptr_t number) {
     CUstream handle = (CUstream)(number * 4096);
     struct track *track = track_make(number * 4096, track_owner(handle), handle, (CUcontext)(void *)&context,
@@ -101,7 +106,7 @@ static void all_windows_of_a_context_are_closed_though_closing_one_changes_the_l
     launch_in_a_window(last);
     CHECK_EQUAL(tracks_listed_count, 3);
     done = true;
-    windows_close_of((CUcontext)(void *)&context);
+    windows_close(&(struct windows_wanted){.context = (CUcontext)(void *)&context, .opened = UINT64_MAX});
     CHECK(!full->open && !last->open);
     windows_poll();
     CHECK_EQUAL(tracks_listed_count, 0);

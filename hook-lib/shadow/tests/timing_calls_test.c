@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the timing of launches calls the driver for, and when: before a driver that notes all of it. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+
+#include "cases.h"
+#include "check.h"
+#include "cuda_copies.h"
+#include "cuda_events.h"
+#include "cuda_green.h"
+#include "cuda_launch.h"
+#include "cuda_pools.h"
+#include "scratch.h"
+
+enum { PRIMARY = 1, GREEN = 2 };
+
+struct call {
+    const char *name;
+    CUstream stream;
+    CUcontext current;
+};
+
+static void *library;
+
+#define CUDA(name) ((__typeof__(&name))function(#name))
+
+static void *function(const char *name) {
+    void *found = dlsym(library, name);
+    CHECK(found);
+    return found;
+}
+
+static CUcontext context(uintptr_t number) {
+    return (CUcontext)number;
+}
+
+static CUstream stream_of(uintptr_t in, uintptr_t number) {
+    return (CUstream)(in * 4096 + number);
+}
+
+static void start(void) {
+    const char *box = scratch_folder();
+    CUcontext primary;
+    make_folders(text("%s/lib/partita", box));
+    copy_file(SHADOW_CUDA, text("%s/lib/libcuda.so.1", box));
+    copy_file(CALLS_DRIVER, text("%s/lib/partita/libcuda-real.so.1", box));
+    write_quota_with(box, "share", "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f", 1 << 30, 1, "cores 90\n");
+    make_region(box, "share");
+    CHECK((library = dlopen(text("%s/lib/libcuda.so.1", box), RTLD_NOW)) != NULL);
+    CHECK_EQUAL(CUDA(cuDevicePrimaryCtxRetain)(&primary, 0), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuCtxSetCurrent)(primary), CUDA_SUCCESS);
+}
+
+static unsigned int calls(void) {
+    return ((unsigned int (*)(void))function("calls_driver_count"))();
+}
+
+static const struct call *call(unsigned int number) {
+    return ((const struct call *(*)(unsigned int))function("calls_driver_call"))(number);
+}
+
+static bool is(unsigned int number, const char *name, CUstream stream) {
+    const struct call *made = number < calls() ? call(number) : NULL;
+    return made && strcmp(made->name, name) == 0 && made->stream == stream;
+}
+
+/* How often that was called in the stream from call `from` on. */
+static unsigned int times(unsigned int from, const char *name, CUstream stream) {
+    unsigned int found = 0;
+    for (unsigned int i = from; i < calls(); i++)
+        found += is(i, name, stream);
+    return found;
+}
+
+static void launch(CUstream stream) {
+    CHECK_EQUAL(CUDA(cuLaunchKernel)(NULL, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL), CUDA_SUCCESS);
+}
+
+/* Until windows hold several launches: the first ones are timed one by one. */
+static void launch_until_a_window_is_open(CUstream stream) {
+    CUstream name = stream ? stream : CU_STREAM_LEGACY;
+    for (int i = 0; i < 10000; i++) {
+        unsigned int before = calls();
+        launch(stream);
+        if (times(before, "record", name) == 1 && is(calls() - 1, "launch", stream))
+            return;
+    }
+    CHECK(!"a window stays open");
+}
+
+static void in_another_thread(void *(*work)(void *)) {
+    pthread_t thread;
+    CHECK_EQUAL(pthread_create(&thread, NULL, work, NULL), 0);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+}
+
+static void pass_us(long us) {
+    struct timespec pause = {us / 1000000, us % 1000000 * 1000};
+    nanosleep(&pause, NULL);
+}
+
+/* An event that is recorded there later would be a barrier for all blocking streams. */
+static void beside_blocking_streams_no_window_is_left_open_in_the_legacy_stream(void) {
+    CUstream blocking;
+    start();
+    launch_until_a_window_is_open(NULL);
+    unsigned int before = calls();
+    CHECK_EQUAL(CUDA(cuStreamCreate)(&blocking, CU_STREAM_DEFAULT), CUDA_SUCCESS);
+    CHECK(is(before, "record", CU_STREAM_LEGACY) && is(before + 1, "make a blocking stream", blocking));
+    for (int i = 0; i < 1000; i++) {
+        before = calls();
+        launch(NULL);
+        unsigned int at = calls() - 1;
+        CHECK(is(at, "record", CU_STREAM_LEGACY) && is(at - 1, "launch", NULL));
+        CHECK(is(at - 2, "record", CU_STREAM_LEGACY) && at - 2 == before);
+    }
+    before = calls();
+    launch(blocking);
+    CHECK_EQUAL(CUDA(cuCtxSynchronize)(), CUDA_SUCCESS);
+    CHECK_EQUAL(times(before, "record", CU_STREAM_LEGACY), 0);
+}
+
+static void streams_that_do_not_block_leave_windows_in_the_legacy_stream_open(void) {
+    CUstream other;
+    start();
+    CHECK_EQUAL(CUDA(cuStreamCreateWithPriority)(&other, CU_STREAM_NON_BLOCKING, 0), CUDA_SUCCESS);
+    launch_until_a_window_is_open(NULL);
+    CHECK_EQUAL(CUDA(cuStreamCreateWithPriority)(&other, CU_STREAM_DEFAULT, 0), CUDA_SUCCESS);
+    launch(NULL);
+    CHECK(is(calls() - 1, "record", CU_STREAM_LEGACY));
+}
+
+static void a_threads_own_stream_is_a_blocking_one(void) {
+    start();
+    launch_until_a_window_is_open(NULL);
+    unsigned int before = calls();
+    launch(CU_STREAM_PER_THREAD);
+    CHECK(is(before, "record", CU_STREAM_LEGACY));
+    launch(NULL);
+    CHECK(is(calls() - 1, "record", CU_STREAM_LEGACY));
+}
+
+static int go[2];
+
+static void *poll_from_afar(void *nothing) {
+    CHECK_EQUAL(CUDA(cuCtxSetCurrent)(context(PRIMARY)), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuEventQuery)(NULL), CUDA_SUCCESS);
+    return nothing;
+}
+
+static void a_thread_that_polls_ends_only_old_windows_of_others(void) {
+    CUstream stream = stream_of(PRIMARY, 1);
+    unsigned int from, closed = 0;
+    start();
+    for (int i = 0; i < 20; i++) { /* now and then one gets old before the poll comes */
+        launch_until_a_window_is_open(stream);
+        from = calls();
+        in_another_thread(poll_from_afar);
+        closed += times(from, "record", stream);
+        if (times(from, "record", stream) == 0)
+            break;
+    }
+    CHECK(closed < 20);
+    pass_us(1000);
+    from = calls();
+    in_another_thread(poll_from_afar);
+    CHECK(is(from, "record", stream) && is(from + 1, "query", NULL));
+}
+
+static void a_thread_that_polls_ends_its_own_windows(void) {
+    CUstream stream = stream_of(PRIMARY, 1);
+    start();
+    launch_until_a_window_is_open(stream);
+    unsigned int from = calls();
+    CHECK_EQUAL(CUDA(cuEventQuery)(NULL), CUDA_SUCCESS);
+    CHECK(is(from, "record", stream) && is(from + 1, "query", NULL));
+}
+
+static void *launch_in_a_green_context(void *nothing) {
+    CHECK_EQUAL(CUDA(cuCtxSetCurrent)(context(GREEN)), CUDA_SUCCESS);
+    launch_until_a_window_is_open(stream_of(GREEN, 1));
+    launch(NULL);
+    char byte = 0;
+    CHECK(write(go[1], &byte, 1) == 1);
+    pass_us(500000); /* it is still current in this thread */
+    return nothing;
+}
+
+/* CUDA 12: a green context is current in one thread at most. */
+static void a_green_context_is_made_current_in_no_other_thread(void) {
+    pthread_t thread;
+    CUgreenCtx green;
+    CUcontext current;
+    char byte;
+    start();
+    CHECK_EQUAL(CUDA(cuGreenCtxCreate)(&green, NULL, 0, CU_GREEN_CTX_DEFAULT_STREAM), CUDA_SUCCESS);
+    CHECK(pipe(go) == 0);
+    CHECK_EQUAL(pthread_create(&thread, NULL, launch_in_a_green_context, NULL), 0);
+    CHECK(read(go[0], &byte, 1) == 1);
+    unsigned int from = calls();
+    CHECK_EQUAL(CUDA(cuCtxSynchronize)(), CUDA_SUCCESS);
+    CHECK(is(from, "record", stream_of(GREEN, 1)) && call(from)->current == context(PRIMARY));
+    CHECK(is(from + 1, "wait", NULL));
+    CHECK_EQUAL(CUDA(cuCtxGetCurrent)(&current), CUDA_SUCCESS);
+    CHECK(current == context(PRIMARY));
+    launch(stream_of(GREEN, 2));
+    CHECK_EQUAL(times(from, "record", stream_of(GREEN, 2)), 2);
+    CHECK_EQUAL(times(0, "green twice", NULL), 0);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+}
+
+int main(int argc, char **argv) {
+    static const struct test_case cases[] = {
+        CASE(beside_blocking_streams_no_window_is_left_open_in_the_legacy_stream),
+        CASE(streams_that_do_not_block_leave_windows_in_the_legacy_stream_open),
+        CASE(a_threads_own_stream_is_a_blocking_one),
+        CASE(a_thread_that_polls_ends_only_old_windows_of_others),
+        CASE(a_thread_that_polls_ends_its_own_windows),
+        CASE(a_green_context_is_made_current_in_no_other_thread),
+    };
+    return RUN_CASES(cases, argc, argv);
+}
