@@ -17,6 +17,7 @@ typedef int CUdevice;
 typedef unsigned long long CUdeviceptr; /* since CUDA 3.2: the _v2 functions */
 typedef unsigned int CUdeviceptr_v1;    /* before: the functions without suffix */
 typedef uint64_t cuuint64_t;
+typedef uint32_t cuuint32_t;
 
 typedef struct CUctx_st *CUcontext;
 typedef struct CUmod_st *CUmodule;

@@ -16,6 +16,8 @@
 #define CU_EVENT_WAIT_DEFAULT 0x0
 #define CU_EVENT_WAIT_EXTERNAL 0x1
 
+typedef union CUstreamBatchMemOpParams_union CUstreamBatchMemOpParams;
+
 typedef void (*CUhostFn)(void *userData);
 typedef void (*CUstreamCallback)(CUstream stream, CUresult status, void *userData);
 
@@ -45,6 +47,31 @@ PARTITA_EXPORT CUresult cuStreamAddCallback_ptsz(CUstream stream, CUstreamCallba
                                                  unsigned int flags);
 PARTITA_EXPORT CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *userData);
 PARTITA_EXPORT CUresult cuLaunchHostFunc_ptsz(CUstream stream, CUhostFn function, void *userData);
+PARTITA_EXPORT CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned int flags);
+PARTITA_EXPORT CUresult cuStreamWaitValue32_ptsz(CUstream stream, CUdeviceptr address, cuuint32_t value,
+                                                 unsigned int flags);
+PARTITA_EXPORT CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr address, cuuint32_t value,
+                                               unsigned int flags);
+PARTITA_EXPORT CUresult cuStreamWaitValue32_v2_ptsz(CUstream stream, CUdeviceptr address, cuuint32_t value,
+                                                    unsigned int flags);
+PARTITA_EXPORT CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr address, cuuint64_t value, unsigned int flags);
+PARTITA_EXPORT CUresult cuStreamWaitValue64_ptsz(CUstream stream, CUdeviceptr address, cuuint64_t value,
+                                                 unsigned int flags);
+PARTITA_EXPORT CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr address, cuuint64_t value,
+                                               unsigned int flags);
+PARTITA_EXPORT CUresult cuStreamWaitValue64_v2_ptsz(CUstream stream, CUdeviceptr address, cuuint64_t value,
+                                                    unsigned int flags);
+PARTITA_EXPORT CUresult cuStreamBatchMemOp(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *operations,
+                                           unsigned int flags);
+PARTITA_EXPORT CUresult cuStreamBatchMemOp_ptsz(CUstream stream, unsigned int count,
+                                                CUstreamBatchMemOpParams *operations, unsigned int flags);
+PARTITA_EXPORT CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *operations,
+                                              unsigned int flags);
+PARTITA_EXPORT CUresult cuStreamBatchMemOp_v2_ptsz(CUstream stream, unsigned int count,
+                                                   CUstreamBatchMemOpParams *operations, unsigned int flags);
+PARTITA_EXPORT CUresult cuLaunchHostFunc_v2(CUstream stream, CUhostFn function, void *userData, unsigned int syncMode);
+PARTITA_EXPORT CUresult cuLaunchHostFunc_v2_ptsz(CUstream stream, CUhostFn function, void *userData,
+                                                 unsigned int syncMode);
 PARTITA_EXPORT CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest);
 
 #endif

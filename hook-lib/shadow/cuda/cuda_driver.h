@@ -11,12 +11,14 @@
 
 #include "cuda_api.h"
 #include "cuda_arrays.h"
+#include "cuda_copies.h"
 #include "cuda_events.h"
 #include "cuda_graphs.h"
 #include "cuda_green.h"
 #include "cuda_launch.h"
 #include "cuda_pages.h"
 #include "cuda_pools.h"
+#include "cuda_semaphores.h"
 
 /*
  * Exported by the shadow under the same name. A comment says what the wrappers below it do: hook-lib/INTERCEPTED.md is
@@ -144,6 +146,51 @@
     X(cuMemcpyHtoD)                                                                                                    \
     X(cuMemcpyHtoD_v2)                                                                                                 \
     X(cuMemcpyHtoD_v2_ptds)                                                                                            \
+    /* end what is being timed in the stream: what comes in between is no kernel */                                    \
+    X(cuMemcpyAsync)                                                                                                   \
+    X(cuMemcpyAsync_ptsz)                                                                                              \
+    X(cuMemcpyPeerAsync)                                                                                               \
+    X(cuMemcpyPeerAsync_ptsz)                                                                                          \
+    X(cuMemcpyHtoDAsync_v2)                                                                                            \
+    X(cuMemcpyHtoDAsync_v2_ptsz)                                                                                       \
+    X(cuMemcpyDtoHAsync_v2)                                                                                            \
+    X(cuMemcpyDtoHAsync_v2_ptsz)                                                                                       \
+    X(cuMemcpyDtoDAsync_v2)                                                                                            \
+    X(cuMemcpyDtoDAsync_v2_ptsz)                                                                                       \
+    X(cuMemcpy2DAsync_v2)                                                                                              \
+    X(cuMemcpy2DAsync_v2_ptsz)                                                                                         \
+    X(cuMemcpy3DAsync_v2)                                                                                              \
+    X(cuMemcpy3DAsync_v2_ptsz)                                                                                         \
+    X(cuMemcpyBatchAsync)                                                                                              \
+    X(cuMemcpyBatchAsync_ptsz)                                                                                         \
+    X(cuMemcpyBatchAsync_v2)                                                                                           \
+    X(cuMemcpyBatchAsync_v2_ptsz)                                                                                      \
+    X(cuMemPrefetchAsync)                                                                                              \
+    X(cuMemPrefetchAsync_ptsz)                                                                                         \
+    X(cuMemPrefetchAsync_v2)                                                                                           \
+    X(cuMemPrefetchAsync_v2_ptsz)                                                                                      \
+    X(cuStreamWaitEvent)                                                                                               \
+    X(cuStreamWaitEvent_ptsz)                                                                                          \
+    X(cuStreamWaitValue32)                                                                                             \
+    X(cuStreamWaitValue32_ptsz)                                                                                        \
+    X(cuStreamWaitValue32_v2)                                                                                          \
+    X(cuStreamWaitValue32_v2_ptsz)                                                                                     \
+    X(cuStreamWaitValue64)                                                                                             \
+    X(cuStreamWaitValue64_ptsz)                                                                                        \
+    X(cuStreamWaitValue64_v2)                                                                                          \
+    X(cuStreamWaitValue64_v2_ptsz)                                                                                     \
+    X(cuStreamBatchMemOp)                                                                                              \
+    X(cuStreamBatchMemOp_ptsz)                                                                                         \
+    X(cuStreamBatchMemOp_v2)                                                                                           \
+    X(cuStreamBatchMemOp_v2_ptsz)                                                                                      \
+    X(cuStreamAddCallback)                                                                                             \
+    X(cuStreamAddCallback_ptsz)                                                                                        \
+    X(cuLaunchHostFunc)                                                                                                \
+    X(cuLaunchHostFunc_ptsz)                                                                                           \
+    X(cuLaunchHostFunc_v2)                                                                                             \
+    X(cuLaunchHostFunc_v2_ptsz)                                                                                        \
+    X(cuWaitExternalSemaphoresAsync)                                                                                   \
+    X(cuWaitExternalSemaphoresAsync_ptsz)                                                                              \
     /* from the first blocking stream on nothing that is being timed is left open in the legacy stream */              \
     X(cuStreamCreate)                                                                                                  \
     X(cuStreamCreateWithPriority)                                                                                      \

@@ -9,7 +9,8 @@
 #include "cuda/timing_windows.h"
 #include "share/cards.h"
 
-enum { GAP_US = 100, WINDOW_US = 200 };
+/* Launches that are further apart are sparse; who is away for longer within one has lost the processor. */
+enum { SPARSE_US = 30, GAP_US = 100, WINDOW_US = 200 };
 enum { LOOPS_AHEAD = 4, PATIENCE_DOUBLINGS = 8 };
 static const uint64_t LOOPS_AHEAD_NS = 100000;
 static const uint64_t AHEAD_NS = 20000000, AHEAD_PERCENT_NS = 500000, PATIENCE_NS = 200000000,
@@ -222,7 +223,7 @@ void timing_begin(struct timed_launch *launch, CUstream stream, bool per_thread)
     uint64_t key = (uint64_t)(uintptr_t)name, owner = track_owner(name);
     struct track *track = track_find(key, owner);
     launch->ticks = ticks_now();
-    bool sparse = !track || launch->ticks - load_relaxed(&track->last) > GAP_US * load_relaxed(&ticks_us);
+    bool sparse = !track || launch->ticks - load_relaxed(&track->last) > SPARSE_US * load_relaxed(&ticks_us);
     if (track && load_relaxed(&track->open) && !sparse && !launch->open_ended &&
         load_relaxed(&track->launches) < load_relaxed(&track->allowance)) {
         launch->track = track;

@@ -13,6 +13,7 @@
 #include "cuda_green.h"
 #include "cuda_launch.h"
 #include "cuda_pools.h"
+#include "cuda_semaphores.h"
 
 enum { CALLS = 4096, DEPTH = 8, PRIMARY = 1, GREEN = 2 };
 
@@ -165,4 +166,248 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int gridX, unsigned int gr
     (void)function, (void)gridX, (void)gridY, (void)gridZ, (void)blockX, (void)blockY, (void)blockZ, (void)sharedBytes;
     (void)parameters, (void)extra;
     return called("launch", stream);
+}
+
+/* What may lie between kernels. */
+
+CUresult cuMemcpyAsync(CUdeviceptr destination, CUdeviceptr source, size_t bytes, CUstream stream) {
+    (void)destination, (void)source, (void)bytes;
+    return called("cuMemcpyAsync", stream);
+}
+
+CUresult cuMemcpyAsync_ptsz(CUdeviceptr destination, CUdeviceptr source, size_t bytes, CUstream stream) {
+    (void)destination, (void)source, (void)bytes;
+    return called("cuMemcpyAsync_ptsz", stream);
+}
+
+CUresult cuMemcpyPeerAsync(CUdeviceptr destination, CUcontext destinationContext, CUdeviceptr source,
+                           CUcontext sourceContext, size_t bytes, CUstream stream) {
+    (void)destination, (void)destinationContext, (void)source, (void)sourceContext, (void)bytes;
+    return called("cuMemcpyPeerAsync", stream);
+}
+
+CUresult cuMemcpyPeerAsync_ptsz(CUdeviceptr destination, CUcontext destinationContext, CUdeviceptr source,
+                                CUcontext sourceContext, size_t bytes, CUstream stream) {
+    (void)destination, (void)destinationContext, (void)source, (void)sourceContext, (void)bytes;
+    return called("cuMemcpyPeerAsync_ptsz", stream);
+}
+
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr destination, const void *source, size_t bytes, CUstream stream) {
+    (void)destination, (void)source, (void)bytes;
+    return called("cuMemcpyHtoDAsync_v2", stream);
+}
+
+CUresult cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr destination, const void *source, size_t bytes, CUstream stream) {
+    (void)destination, (void)source, (void)bytes;
+    return called("cuMemcpyHtoDAsync_v2_ptsz", stream);
+}
+
+CUresult cuMemcpyDtoHAsync_v2(void *destination, CUdeviceptr source, size_t bytes, CUstream stream) {
+    (void)destination, (void)source, (void)bytes;
+    return called("cuMemcpyDtoHAsync_v2", stream);
+}
+
+CUresult cuMemcpyDtoHAsync_v2_ptsz(void *destination, CUdeviceptr source, size_t bytes, CUstream stream) {
+    (void)destination, (void)source, (void)bytes;
+    return called("cuMemcpyDtoHAsync_v2_ptsz", stream);
+}
+
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr destination, CUdeviceptr source, size_t bytes, CUstream stream) {
+    (void)destination, (void)source, (void)bytes;
+    return called("cuMemcpyDtoDAsync_v2", stream);
+}
+
+CUresult cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr destination, CUdeviceptr source, size_t bytes, CUstream stream) {
+    (void)destination, (void)source, (void)bytes;
+    return called("cuMemcpyDtoDAsync_v2_ptsz", stream);
+}
+
+CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *copy, CUstream stream) {
+    (void)copy;
+    return called("cuMemcpy2DAsync_v2", stream);
+}
+
+CUresult cuMemcpy2DAsync_v2_ptsz(const CUDA_MEMCPY2D *copy, CUstream stream) {
+    (void)copy;
+    return called("cuMemcpy2DAsync_v2_ptsz", stream);
+}
+
+CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *copy, CUstream stream) {
+    (void)copy;
+    return called("cuMemcpy3DAsync_v2", stream);
+}
+
+CUresult cuMemcpy3DAsync_v2_ptsz(const CUDA_MEMCPY3D *copy, CUstream stream) {
+    (void)copy;
+    return called("cuMemcpy3DAsync_v2_ptsz", stream);
+}
+
+CUresult cuMemcpyBatchAsync(CUdeviceptr *destinations, CUdeviceptr *sources, size_t *sizes, size_t count,
+                            CUmemcpyAttributes *attributes, size_t *indexes, size_t attributesCount, size_t *failed,
+                            CUstream stream) {
+    (void)destinations, (void)sources, (void)sizes, (void)count, (void)attributes, (void)indexes, (void)attributesCount,
+        (void)failed;
+    return called("cuMemcpyBatchAsync", stream);
+}
+
+CUresult cuMemcpyBatchAsync_ptsz(CUdeviceptr *destinations, CUdeviceptr *sources, size_t *sizes, size_t count,
+                                 CUmemcpyAttributes *attributes, size_t *indexes, size_t attributesCount,
+                                 size_t *failed, CUstream stream) {
+    (void)destinations, (void)sources, (void)sizes, (void)count, (void)attributes, (void)indexes, (void)attributesCount,
+        (void)failed;
+    return called("cuMemcpyBatchAsync_ptsz", stream);
+}
+
+CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *destinations, CUdeviceptr *sources, size_t *sizes, size_t count,
+                               CUmemcpyAttributes *attributes, size_t *indexes, size_t attributesCount,
+                               CUstream stream) {
+    (void)destinations, (void)sources, (void)sizes, (void)count, (void)attributes, (void)indexes, (void)attributesCount;
+    return called("cuMemcpyBatchAsync_v2", stream);
+}
+
+CUresult cuMemcpyBatchAsync_v2_ptsz(CUdeviceptr *destinations, CUdeviceptr *sources, size_t *sizes, size_t count,
+                                    CUmemcpyAttributes *attributes, size_t *indexes, size_t attributesCount,
+                                    CUstream stream) {
+    (void)destinations, (void)sources, (void)sizes, (void)count, (void)attributes, (void)indexes, (void)attributesCount;
+    return called("cuMemcpyBatchAsync_v2_ptsz", stream);
+}
+
+CUresult cuMemPrefetchAsync(CUdeviceptr pointer, size_t bytes, CUdevice device, CUstream stream) {
+    (void)pointer, (void)bytes, (void)device;
+    return called("cuMemPrefetchAsync", stream);
+}
+
+CUresult cuMemPrefetchAsync_ptsz(CUdeviceptr pointer, size_t bytes, CUdevice device, CUstream stream) {
+    (void)pointer, (void)bytes, (void)device;
+    return called("cuMemPrefetchAsync_ptsz", stream);
+}
+
+CUresult cuMemPrefetchAsync_v2(CUdeviceptr pointer, size_t bytes, CUmemLocation location, unsigned int flags,
+                               CUstream stream) {
+    (void)pointer, (void)bytes, (void)location, (void)flags;
+    return called("cuMemPrefetchAsync_v2", stream);
+}
+
+CUresult cuMemPrefetchAsync_v2_ptsz(CUdeviceptr pointer, size_t bytes, CUmemLocation location, unsigned int flags,
+                                    CUstream stream) {
+    (void)pointer, (void)bytes, (void)location, (void)flags;
+    return called("cuMemPrefetchAsync_v2_ptsz", stream);
+}
+
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags) {
+    (void)event, (void)flags;
+    return called("cuStreamWaitEvent", stream);
+}
+
+CUresult cuStreamWaitEvent_ptsz(CUstream stream, CUevent event, unsigned int flags) {
+    (void)event, (void)flags;
+    return called("cuStreamWaitEvent_ptsz", stream);
+}
+
+CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned int flags) {
+    (void)address, (void)value, (void)flags;
+    return called("cuStreamWaitValue32", stream);
+}
+
+CUresult cuStreamWaitValue32_ptsz(CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned int flags) {
+    (void)address, (void)value, (void)flags;
+    return called("cuStreamWaitValue32_ptsz", stream);
+}
+
+CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned int flags) {
+    (void)address, (void)value, (void)flags;
+    return called("cuStreamWaitValue32_v2", stream);
+}
+
+CUresult cuStreamWaitValue32_v2_ptsz(CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned int flags) {
+    (void)address, (void)value, (void)flags;
+    return called("cuStreamWaitValue32_v2_ptsz", stream);
+}
+
+CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr address, cuuint64_t value, unsigned int flags) {
+    (void)address, (void)value, (void)flags;
+    return called("cuStreamWaitValue64", stream);
+}
+
+CUresult cuStreamWaitValue64_ptsz(CUstream stream, CUdeviceptr address, cuuint64_t value, unsigned int flags) {
+    (void)address, (void)value, (void)flags;
+    return called("cuStreamWaitValue64_ptsz", stream);
+}
+
+CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr address, cuuint64_t value, unsigned int flags) {
+    (void)address, (void)value, (void)flags;
+    return called("cuStreamWaitValue64_v2", stream);
+}
+
+CUresult cuStreamWaitValue64_v2_ptsz(CUstream stream, CUdeviceptr address, cuuint64_t value, unsigned int flags) {
+    (void)address, (void)value, (void)flags;
+    return called("cuStreamWaitValue64_v2_ptsz", stream);
+}
+
+CUresult cuStreamBatchMemOp(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *operations,
+                            unsigned int flags) {
+    (void)count, (void)operations, (void)flags;
+    return called("cuStreamBatchMemOp", stream);
+}
+
+CUresult cuStreamBatchMemOp_ptsz(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *operations,
+                                 unsigned int flags) {
+    (void)count, (void)operations, (void)flags;
+    return called("cuStreamBatchMemOp_ptsz", stream);
+}
+
+CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *operations,
+                               unsigned int flags) {
+    (void)count, (void)operations, (void)flags;
+    return called("cuStreamBatchMemOp_v2", stream);
+}
+
+CUresult cuStreamBatchMemOp_v2_ptsz(CUstream stream, unsigned int count, CUstreamBatchMemOpParams *operations,
+                                    unsigned int flags) {
+    (void)count, (void)operations, (void)flags;
+    return called("cuStreamBatchMemOp_v2_ptsz", stream);
+}
+
+CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *userData, unsigned int flags) {
+    (void)callback, (void)userData, (void)flags;
+    return called("cuStreamAddCallback", stream);
+}
+
+CUresult cuStreamAddCallback_ptsz(CUstream stream, CUstreamCallback callback, void *userData, unsigned int flags) {
+    (void)callback, (void)userData, (void)flags;
+    return called("cuStreamAddCallback_ptsz", stream);
+}
+
+CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *userData) {
+    (void)function, (void)userData;
+    return called("cuLaunchHostFunc", stream);
+}
+
+CUresult cuLaunchHostFunc_ptsz(CUstream stream, CUhostFn function, void *userData) {
+    (void)function, (void)userData;
+    return called("cuLaunchHostFunc_ptsz", stream);
+}
+
+CUresult cuLaunchHostFunc_v2(CUstream stream, CUhostFn function, void *userData, unsigned int syncMode) {
+    (void)function, (void)userData, (void)syncMode;
+    return called("cuLaunchHostFunc_v2", stream);
+}
+
+CUresult cuLaunchHostFunc_v2_ptsz(CUstream stream, CUhostFn function, void *userData, unsigned int syncMode) {
+    (void)function, (void)userData, (void)syncMode;
+    return called("cuLaunchHostFunc_v2_ptsz", stream);
+}
+
+CUresult cuWaitExternalSemaphoresAsync(const CUexternalSemaphore *semaphores,
+                                       const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *params, unsigned int count,
+                                       CUstream stream) {
+    (void)semaphores, (void)params, (void)count;
+    return called("cuWaitExternalSemaphoresAsync", stream);
+}
+
+CUresult cuWaitExternalSemaphoresAsync_ptsz(const CUexternalSemaphore *semaphores,
+                                            const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS *params, unsigned int count,
+                                            CUstream stream) {
+    (void)semaphores, (void)params, (void)count;
+    return called("cuWaitExternalSemaphoresAsync_ptsz", stream);
 }

@@ -431,6 +431,16 @@ static void a_new_quota_counts_while_the_program_runs(void) {
     wait_until(one, 1000, 66, 101);
 }
 
+/* Without reports: each launch is timed for itself where they are far enough apart. */
+static void what_a_program_does_between_two_launches_is_not_charged(void) {
+    cores_stage();
+    struct spinner *alone = spinner_start((struct spinner){
+        .container = cores_container("alone", 20, "hard", 1), .ns = 20 * US, .gap_ns = 45 * US, .streams = 1});
+    wait_until(alone, 1000, 17, 22);
+    double had = measure(alone, 3000);
+    CHECK(had >= 18 && had <= 22);
+}
+
 /*
  * Its windows hold time of its own between two launches, which events cannot tell from the card's. By reports it has
  * its limit of what the card works, also with nobody else there.
@@ -438,11 +448,34 @@ static void a_new_quota_counts_while_the_program_runs(void) {
 static void a_share_alone_is_held_to_its_limit_by_what_reports_say_of_it(void) {
     cores_stage();
     struct spinner *alone = spinner_start((struct spinner){
-        .container = cores_container("alone", 20, "hard", 1), .ns = 20 * US, .gap_ns = 40 * US, .streams = 1});
+        .container = cores_container("alone", 20, "hard", 1), .ns = 8 * US, .gap_ns = 14 * US, .streams = 1});
     wait_until(alone, 1000, 3, 12);
     cores_reporter();
     wait_until(alone, 1000, 14, 21);
     CHECK(measure(alone, 3000) <= 22);
+}
+
+static void sleeps_3_ms(void *nothing) {
+    (void)nothing;
+    wait_ms(3);
+}
+
+/* Kernels of 0.1 ms, with 3 ms in between in which the stream is about something else: 3 % of the card. */
+static void what_a_stream_does_between_kernels_is_not_charged(void) {
+    enum { ROUNDS = 150 };
+    CUstream stream;
+    cores_stage();
+    cuda_start(cores_container("box", 10, "hard", 1), 0);
+    CUfunction function = spin_function();
+    CHECK_EQUAL(CUDA(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    uint64_t begin = cores_now();
+    for (int i = 0; i < ROUNDS; i++) {
+        spin(function, 100 * US, stream);
+        CHECK_EQUAL(CUDA(cuLaunchHostFunc)(stream, sleeps_3_ms, NULL), CUDA_SUCCESS);
+        spin(function, 0, stream);
+    }
+    CHECK_EQUAL(CUDA(cuStreamSynchronize)(stream), CUDA_SUCCESS);
+    CHECK(cores_now() - begin < 2 * ROUNDS * 3 * MS);
 }
 
 static void a_soft_limit_lends_idle_time_and_takes_it_back(void) {
@@ -785,7 +818,9 @@ int main(int argc, char **argv) {
         CASE(two_processes_of_a_share_have_one_limit_and_one_may_be_killed),
         CASE(a_wiped_region_gives_nobody_more),
         CASE(a_new_quota_counts_while_the_program_runs),
+        CASE(what_a_program_does_between_two_launches_is_not_charged),
         CASE(a_share_alone_is_held_to_its_limit_by_what_reports_say_of_it),
+        CASE(what_a_stream_does_between_kernels_is_not_charged),
         CASE(a_soft_limit_lends_idle_time_and_takes_it_back),
         CASE(a_lower_priority_pauses_while_the_higher_one_wants_the_card),
         CASE(the_probe_says_what_share_of_the_time_it_got),

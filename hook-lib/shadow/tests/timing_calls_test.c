@@ -14,6 +14,7 @@
 #include "cuda_green.h"
 #include "cuda_launch.h"
 #include "cuda_pools.h"
+#include "cuda_semaphores.h"
 #include "scratch.h"
 
 enum { PRIMARY = 1, GREEN = 2 };
@@ -144,6 +145,52 @@ static void a_threads_own_stream_is_a_blocking_one(void) {
     CHECK(is(calls() - 1, "record", CU_STREAM_LEGACY));
 }
 
+/* Copies, waits and functions of the program are no kernels: the card's time for them is not charged. */
+static void windows_end_before_what_is_no_kernel(void) {
+    CUstream stream = stream_of(PRIMARY, 1), other = stream_of(PRIMARY, 2);
+    start();
+#define ONE(name, ...)                                                                                                 \
+    launch_until_a_window_is_open(other);                                                                              \
+    launch_until_a_window_is_open(stream);                                                                             \
+    from = calls();                                                                                                    \
+    CHECK_EQUAL(CUDA(name)(__VA_ARGS__), CUDA_SUCCESS);                                                                \
+    CHECK(is(from, "record", stream) && is(from + 1, #name, stream) && calls() == from + 2);                           \
+    CHECK_EQUAL(CUDA(name)(__VA_ARGS__), CUDA_SUCCESS);                                                                \
+    CHECK(is(from + 2, #name, stream) && calls() == from + 3);                                                         \
+    launch(stream);                                                                                                    \
+    CHECK(is(from + 3, "record", stream) && is(from + 4, "launch", stream));
+#define CALL(name, ...)                                                                                                \
+    {                                                                                                                  \
+        unsigned int from;                                                                                             \
+        ONE(name, __VA_ARGS__)                                                                                         \
+        ONE(name##_ptsz, __VA_ARGS__)                                                                                  \
+    }
+    CALL(cuMemcpyAsync, 0, 0, 0, stream)
+    CALL(cuMemcpyPeerAsync, 0, NULL, 0, NULL, 0, stream)
+    CALL(cuMemcpyHtoDAsync_v2, 0, NULL, 0, stream)
+    CALL(cuMemcpyDtoHAsync_v2, NULL, 0, 0, stream)
+    CALL(cuMemcpyDtoDAsync_v2, 0, 0, 0, stream)
+    CALL(cuMemcpy2DAsync_v2, NULL, stream)
+    CALL(cuMemcpy3DAsync_v2, NULL, stream)
+    CALL(cuMemcpyBatchAsync, NULL, NULL, NULL, 0, NULL, NULL, 0, NULL, stream)
+    CALL(cuMemcpyBatchAsync_v2, NULL, NULL, NULL, 0, NULL, NULL, 0, stream)
+    CALL(cuMemPrefetchAsync, 0, 0, 0, stream)
+    CALL(cuMemPrefetchAsync_v2, 0, 0, (CUmemLocation){0}, 0, stream)
+    CALL(cuStreamWaitEvent, stream, NULL, 0)
+    CALL(cuStreamWaitValue32, stream, 0, 0, 0)
+    CALL(cuStreamWaitValue32_v2, stream, 0, 0, 0)
+    CALL(cuStreamWaitValue64, stream, 0, 0, 0)
+    CALL(cuStreamWaitValue64_v2, stream, 0, 0, 0)
+    CALL(cuStreamBatchMemOp, stream, 0, NULL, 0)
+    CALL(cuStreamBatchMemOp_v2, stream, 0, NULL, 0)
+    CALL(cuStreamAddCallback, stream, NULL, NULL, 0)
+    CALL(cuLaunchHostFunc, stream, NULL, NULL)
+    CALL(cuLaunchHostFunc_v2, stream, NULL, NULL, 0)
+    CALL(cuWaitExternalSemaphoresAsync, NULL, NULL, 0, stream)
+#undef CALL
+#undef ONE
+}
+
 static int go[2];
 
 static void *poll_from_afar(void *nothing) {
@@ -218,6 +265,7 @@ int main(int argc, char **argv) {
         CASE(beside_blocking_streams_no_window_is_left_open_in_the_legacy_stream),
         CASE(streams_that_do_not_block_leave_windows_in_the_legacy_stream_open),
         CASE(a_threads_own_stream_is_a_blocking_one),
+        CASE(windows_end_before_what_is_no_kernel),
         CASE(a_thread_that_polls_ends_only_old_windows_of_others),
         CASE(a_thread_that_polls_ends_its_own_windows),
         CASE(a_green_context_is_made_current_in_no_other_thread),
