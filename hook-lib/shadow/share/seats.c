@@ -5,6 +5,7 @@
 
 #include "common/atomics.h"
 #include "share/fault.h"
+#include "share/mapped.h"
 
 static bool move(struct partita_slot *slot, uint64_t from, uint64_t to) {
     FAULT_POINT("before the state");
@@ -101,14 +102,19 @@ bool seats_owner(const struct partita_region *region, uint32_t index, struct sea
     return load_acquire(&slot->state) == state;
 }
 
-/* A lock that is held proves life; a lock that is not proves death only where /proc does not contradict. */
+/*
+ * A lock that is held proves life; a lock that is not proves death only where /proc does not contradict. A process that
+ * lives, but maps the region no more, has become another program by exec.
+ */
 static bool is_dead(const struct region_file *file, uint32_t slot, const struct owner *owner, const struct owner *self,
                     enum reaping how) {
     if (how == REAP_QUICKLY)
         return owner_is_gone(owner, self->pid_namespace) && !region_file_locked_by_another(file, slot);
     if (same_process(owner, self))
         return owner->image != self->image;
-    return !region_file_locked_by_another(file, slot) && owner_life(owner, self->pid_namespace) != ALIVE;
+    if (region_file_locked_by_another(file, slot))
+        return false;
+    return owner_life(owner, self->pid_namespace) != ALIVE || mapped_not_by(owner->pid, file->region);
 }
 
 static void empty(struct partita_region *region, struct seat reaping) {

@@ -244,6 +244,58 @@ static void after_exec_nothing_of_the_former_program_counts(void) {
     reap_well(pid);
 }
 
+/* It uses no CUDA, so nobody in it could give back what the former one held. */
+static void after_exec_of_a_program_without_cuda_nothing_of_the_former_one_counts(void) {
+    prepare(4 * GIB);
+    int go[2], until_exec[2];
+    char byte;
+    CHECK(pipe(go) == 0 && pipe2(until_exec, O_CLOEXEC) == 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        dup2(go[0], STDIN_FILENO);
+        close(go[1]);
+        cuda_start(box, 0);
+        must_alloc(3 * GIB);
+        execlp("cat", "cat", NULL);
+        _exit(127);
+    }
+    close(go[0]);
+    close(until_exec[1]);
+    CHECK(read(until_exec[0], &byte, 1) == 0);
+    cuda_start(box, 0);
+    while (cuda_free() != 4 * GIB) /* the dead are looked for every second */
+        usleep(1000);
+    must_alloc(4 * GIB);
+    CHECK(kill(pid, 0) == 0);
+    close(go[1]);
+    reap_well(pid);
+}
+
+/* Its lock is gone until its next call, but it is the same program. */
+static void a_process_that_closed_every_descriptor_keeps_what_it_holds(void) {
+    prepare(4 * GIB);
+    int go[2], ready[2];
+    char byte = 0;
+    CHECK(pipe(go) == 0 && pipe(ready) == 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        dup2(go[0], STDIN_FILENO);
+        cuda_start(box, 0);
+        must_alloc(3 * GIB);
+        dup2(ready[1], STDOUT_FILENO);
+        for (int descriptor = 3; descriptor < 256; descriptor++)
+            close(descriptor);
+        _exit(write(STDOUT_FILENO, &byte, 1) != 1 || read(STDIN_FILENO, &byte, 1) != 1);
+    }
+    CHECK(read(ready[0], &byte, 1) == 1);
+    cuda_start(box, 0);
+    CUdeviceptr pointer;
+    CHECK_EQUAL(cuda.alloc(&pointer, 2 * GIB), CUDA_ERROR_OUT_OF_MEMORY); /* the dead were looked for */
+    CHECK_EQUAL(cuda_free(), GIB);
+    CHECK(write(go[1], &byte, 1) == 1);
+    reap_well(pid);
+}
+
 static void a_program_run_by_another_has_the_same_quota(void) {
     prepare(4 * GIB);
     cuda_start(box, 0);
@@ -586,6 +638,8 @@ int main(int argc, char **argv) {
         CASE(a_child_of_fork_has_an_account_of_its_own),
         CASE(a_child_of_fork_in_the_middle_of_the_first_call_counts_each_share_once),
         CASE(after_exec_nothing_of_the_former_program_counts),
+        CASE(after_exec_of_a_program_without_cuda_nothing_of_the_former_one_counts),
+        CASE(a_process_that_closed_every_descriptor_keeps_what_it_holds),
         CASE(a_program_run_by_another_has_the_same_quota),
         CASE(a_region_of_rubbish_neither_crashes_a_process_nor_raises_its_quota),
         CASE(a_wiped_region_is_rebuilt_from_what_the_processes_know),
