@@ -11,7 +11,8 @@
  *   busy 81235000000      ns of GPU time that the share's processes, and those of nobody known, have used by NVML
  *                         since the first report
  *   others 35             percent of the card's time that all other processes used in the time since the last report
- *   wanted 0              1: a share with a higher priority used the card in that time
+ *   wanted 0              1: shares with a higher priority used the card in that time, by as much as the plugin's
+ *                         settings say
  *   sampled 812345000000  ns, CLOCK_MONOTONIC of the node: the end of the newest sample in these figures, if NVML
  *                         tells; 0: it is not known
  *   end 42                the number again

@@ -293,7 +293,8 @@ public final class KubeletPlugin implements AutoCloseable {
                 usage::current),
             checkpoint, api, preparer, reports, monotonicClock);
     CardReports cardReports =
-        opened(new CardReports(usage::current, usage::seesAll, reader::samples, usage.times(), folders, open.lock()));
+        opened(new CardReports(usage::current, usage::seesAll, reader::samples, usage.times(), folders, open.lock(),
+            settings.yieldRule()));
     opened(loops);
     node.start();
     inventory.start(settings.inventoryPeriod());

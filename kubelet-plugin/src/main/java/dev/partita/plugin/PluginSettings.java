@@ -3,6 +3,7 @@ package dev.partita.plugin;
 import dev.partita.api.Bytes;
 import dev.partita.cdi.driver.DriverRoot;
 import dev.partita.plugin.inventory.CardPolicy;
+import dev.partita.plugin.cardreport.YieldRule;
 import dev.partita.plugin.inventory.Reserve;
 import dev.partita.plugin.metrics.OtherNames;
 import dev.partita.plugin.prepare.ExtraDriverMount;
@@ -154,6 +155,16 @@ public final class PluginSettings {
           + " which no ledger knows of has gone past the interception library. Default: ${DEFAULT-VALUE}" + ENV
           + "PARTITA_PLAUSIBLE_OVERHEAD]") private String plausibleOverhead = "";
 
+  @Option(names = "--priority-threshold", paramLabel = "PERCENT",
+      defaultValue = "${env:PARTITA_PRIORITY_THRESHOLD:-5}",
+      description = "Shares of lower priority pause while those of higher priority use this much of the card's time, from 1 to 100. Default: ${DEFAULT-VALUE}"
+          + ENV + "PARTITA_PRIORITY_THRESHOLD]") private int priorityThreshold;
+
+  @Option(names = "--priority-hold-off", paramLabel = "SECONDS", converter = Seconds.class,
+      defaultValue = "${env:PARTITA_PRIORITY_HOLD_OFF:-0}",
+      description = "How long they must have used that much without a break before others pause. Default: ${DEFAULT-VALUE}"
+          + ENV + "PARTITA_PRIORITY_HOLD_OFF]") private Duration priorityHoldOff = Duration.ZERO;
+
   @Option(names = "--mig", paramLabel = "true|false", arity = "0..1", fallbackValue = "true",
       defaultValue = "${env:PARTITA_MIG:-false}",
       description = "Whether to cut cards into MIG instances for claims, which needs a privileged process. A node offers instances if its GpuNode's spec.publish"
@@ -218,6 +229,7 @@ public final class PluginSettings {
     }
     extraDriverMounts();
     reserve();
+    yieldRule();
     return this;
   }
 
@@ -374,6 +386,11 @@ public final class PluginSettings {
       throw new IllegalArgumentException(
           "the plausible overhead must be an amount such as 4Gi: \"" + plausibleOverhead + "\"", e);
     }
+  }
+
+  /** When shares of lower priority pause. */
+  public YieldRule yieldRule() {
+    return new YieldRule(priorityThreshold, priorityHoldOff);
   }
 
   /** Whether MIG instances may be made of the cards. */

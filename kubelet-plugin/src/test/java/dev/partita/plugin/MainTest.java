@@ -34,6 +34,8 @@ class MainTest {
         "/a:rx");
     assertRefused("an extra driver mount is an absolute path", "--node-name", "n", "--extra-driver-mounts", "a");
     assertRefused("health port must be from 0", "--node-name", "n", "--health-port", "70000");
+    assertRefused("the priority threshold must be from 1 to 100 percent: 0", "--node-name", "n",
+        "--priority-threshold", "0");
     assertRefused("the plausible overhead must be 1Gi at least", "--node-name", "n", "--plausible-overhead", "512Mi");
     assertRefused("the plausible overhead must be an amount such as 4Gi: \"much\"", "--node-name", "n",
         "--plausible-overhead", "much");

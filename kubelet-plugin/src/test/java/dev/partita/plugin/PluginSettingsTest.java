@@ -3,6 +3,7 @@ package dev.partita.plugin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.partita.plugin.cardreport.YieldRule;
 import dev.partita.plugin.usage.UsageWatch;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -23,6 +24,7 @@ class PluginSettingsTest {
     assertThat(settings.podUid()).isEmpty();
     assertThat(settings.inventoryPeriod()).isEqualTo(Duration.ofSeconds(10));
     assertThat(settings.plausibleOverhead()).isEqualTo(UsageWatch.PLAUSIBLE_OVERHEAD);
+    assertThat(settings.yieldRule()).isEqualTo(YieldRule.DEFAULT);
     assertThat(settings.mig()).isFalse();
   }
 

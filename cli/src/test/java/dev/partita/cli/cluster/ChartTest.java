@@ -105,6 +105,8 @@ class ChartTest {
         .containsEntry("PARTITA_PLAUSIBLE_OVERHEAD", "4Gi");
     assertThat(Chart.environment(Chart.plugin(Map.of("plugin.plausibleOverhead", "8Gi"))))
         .containsEntry("PARTITA_PLAUSIBLE_OVERHEAD", "8Gi");
+    assertThat(Chart.environment(Chart.plugin(Map.of("plugin.priorityThreshold", 20, "plugin.priorityHoldOff", 1.5))))
+        .containsEntry("PARTITA_PRIORITY_THRESHOLD", "20").containsEntry("PARTITA_PRIORITY_HOLD_OFF", "1.5");
     PodSpec killing = Chart.plugin(Map.of("simulation.enabled", true, "plugin.onExcess", "kill"));
     assertThat(Chart.environment(killing)).containsEntry("PARTITA_ON_EXCESS", "kill");
     assertThat(killing.getContainers().getFirst().getSecurityContext().getCapabilities().getAdd())

@@ -42,13 +42,20 @@ final class CardLoad {
    */
   record Moment(long nanos, long epochMicros) {}
 
+  private final YieldRule rule;
   private final Map<ShareRef, Long> busy = new HashMap<>();
+  // by the priority of who pauses: since when the higher ones have used enough, by the monotonic clock
+  private final Map<Integer, Long> wantedSince = new HashMap<>();
   private Map<Long, Integer> percents = Map.of();
   private long newest; // the time of the newest sample, in microseconds as NVML has it
   private long period = 1_000_000; // microseconds from one sample to the next
   private @Nullable Moment last; // when there was news
   private long at;
   private long number;
+
+  CardLoad(YieldRule rule) {
+    this.rule = rule;
+  }
 
   /**
    * The next reports. Between two samples there is no news, and what was told before still holds.
@@ -74,7 +81,7 @@ final class CardLoad {
         takeSample(sample, before, used);
       }
     }
-    return reports(members, used, sampled(now));
+    return reports(members, used, now);
   }
 
   /** The same while no process uses the card, but makes no reports: what was told before still holds. */
@@ -84,6 +91,7 @@ final class CardLoad {
       at += former == null ? 0 : now.nanos() - former.nanos();
       last = now;
       percents = Map.of();
+      wantedSince.clear();
     }
   }
 
@@ -107,7 +115,9 @@ final class CardLoad {
     return newest > 0 && ago >= 0 ? Math.max(0, now.nanos() - ago * 1000) : 0;
   }
 
-  private Map<ShareRef, CardReport> reports(List<Member> members, Map<Long, Long> used, long sampled) {
+  private Map<ShareRef, CardReport> reports(List<Member> members, Map<Long, Long> used, Moment now) {
+    Set<Integer> yielding = yielding(members, now.nanos());
+    long sampled = sampled(now);
     busy.keySet().retainAll(members.stream().map(Member::ref).toList());
     int all = percents.values().stream().mapToInt(Integer::intValue).sum();
     Set<Long> known = members.stream().flatMap(member -> member.pids().stream()).collect(Collectors.toSet());
@@ -118,12 +128,27 @@ final class CardLoad {
     for (Member member : members) {
       int own = percent(member);
       long more = member.pids().stream().mapToLong(pid -> used.getOrDefault(pid, 0L)).sum();
-      boolean wanted =
-          members.stream().anyMatch(other -> other.priority() < member.priority() && percent(other) > 0);
+      boolean wanted = yielding.contains(member.priority());
       long total = Objects.requireNonNull(busy.merge(member.ref(), more + unknown, Long::sum));
       reports.put(member.ref(), new CardReport(number, at, total, Math.clamp(all - own, 0, 100), wanted, sampled));
     }
     return reports;
+  }
+
+  /** The priorities whose shares pause. */
+  private Set<Integer> yielding(List<Member> members, long now) {
+    Set<Integer> priorities = members.stream().map(Member::priority).collect(Collectors.toSet());
+    wantedSince.keySet().retainAll(priorities);
+    for (int priority : priorities) {
+      int higher = members.stream().filter(other -> other.priority() < priority).mapToInt(this::percent).sum();
+      if (higher < rule.percent()) {
+        wantedSince.remove(priority);
+      } else {
+        wantedSince.putIfAbsent(priority, now);
+      }
+    }
+    return wantedSince.entrySet().stream().filter(since -> now - since.getValue() >= rule.holdOff().toNanos())
+        .map(Map.Entry::getKey).collect(Collectors.toSet());
   }
 
   private int percent(Member member) {

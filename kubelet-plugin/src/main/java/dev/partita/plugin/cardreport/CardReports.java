@@ -56,6 +56,7 @@ public final class CardReports implements AutoCloseable {
   private final SampledTimes times;
   private final ShareFolders folders;
   private final OperationLock lock;
+  private final YieldRule rule;
   private final Supplier<CardLoad.Moment> clock;
   private final SetBack setBack = new SetBack();
   private final Map<String, CardLoad> loads = new HashMap<>();
@@ -76,6 +77,7 @@ public final class CardReports implements AutoCloseable {
    * @param times is given the samples
    * @param seesAll whether uses has every process; if not, cards without one may be in use
    * @param lock under which the first report's file is made
+   * @param rule when shares of lower priority pause
    */
   public CardReports(
       Supplier<Map<ShareRef, ShareUse>> uses,
@@ -83,8 +85,9 @@ public final class CardReports implements AutoCloseable {
       Samples samples,
       SampledTimes times,
       ShareFolders folders,
-      OperationLock lock) {
-    this(uses, seesAll, samples, times, folders, lock, CardReports::now);
+      OperationLock lock,
+      YieldRule rule) {
+    this(uses, seesAll, samples, times, folders, lock, rule, CardReports::now);
   }
 
   CardReports(
@@ -94,8 +97,10 @@ public final class CardReports implements AutoCloseable {
       SampledTimes times,
       ShareFolders folders,
       OperationLock lock,
+      YieldRule rule,
       Supplier<CardLoad.Moment> clock) {
     this.clock = clock;
+    this.rule = rule;
     this.uses = uses;
     this.seesAll = seesAll;
     this.samples = samples;
@@ -188,7 +193,7 @@ public final class CardReports implements AutoCloseable {
 
   private void reportOn(String card, List<ProcessSample> newer, List<IOException> failures) {
     List<ShareUse> ofCard = sharesOf(card);
-    CardLoad load = loads.computeIfAbsent(card, c -> new CardLoad());
+    CardLoad load = loads.computeIfAbsent(card, c -> new CardLoad(rule));
     if (through.contains(card)) {
       load.pass(clock.get());
       return;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.plugin.nvml.ProcessSample;
 import dev.partita.plugin.usage.measure.ShareRef;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -15,7 +16,7 @@ class CardLoadTest {
   private static final ShareRef B = new ShareRef("b", "share");
   private static final long POLL = 200_000_000;
 
-  private final CardLoad load = new CardLoad();
+  private final CardLoad load = new CardLoad(YieldRule.DEFAULT);
   private CardLoad.Moment now = new CardLoad.Moment(5_000_000_000L, 1_050_000);
 
   @Test
@@ -86,7 +87,7 @@ class CardLoadTest {
   @Test
   void theLowerPriorityIsToldThatTheHigherOneUsesTheCard() {
     take(at(1_000_000, 10, 50));
-    Map<ShareRef, CardReport> reports = take(at(1_200_000, 10, 50), at(1_200_000, 20, 1));
+    Map<ShareRef, CardReport> reports = take(at(1_200_000, 10, 50), at(1_200_000, 20, 5));
     assertThat(of(reports, A).wanted()).isTrue(); // B has priority 0
     assertThat(of(reports, B).wanted()).isFalse();
     take();
@@ -106,7 +107,7 @@ class CardLoadTest {
 
   @Test
   void whatPassesWithoutReportsCountsAsItDoesWithThem() {
-    CardLoad other = new CardLoad();
+    CardLoad other = new CardLoad(YieldRule.DEFAULT);
     take();
     other.take(List.of(), List.of(), now);
     for (int i = 0; i < 20; i++) {
@@ -120,6 +121,26 @@ class CardLoadTest {
   }
 
   @Test
+  void aLittleUseOfHigherPriorityPausesNobody() {
+    take(at(1_000_000, 20, 50));
+    assertThat(of(take(at(1_200_000, 20, 4)), A).wanted()).isFalse();
+    assertThat(of(take(at(1_400_000, 20, 5)), A).wanted()).isTrue();
+    assertThat(of(take(at(1_600_000, 20, 4)), A).wanted()).isFalse();
+  }
+
+  @Test
+  void useOfHigherPriorityPausesOthersOnceItHasLastedForTheHoldOff() {
+    CardLoad patient = new CardLoad(new YieldRule(20, Duration.ofSeconds(1)));
+    int pausedAfter = 0;
+    for (int i = 1; i <= 20 && pausedAfter == 0; i++) {
+      pausedAfter = of(take(patient, at(1_000_000 + 200_000 * i, 20, 60)), A).wanted() ? i : 0;
+    }
+    assertThat(pausedAfter).isEqualTo(1 + (int) Math.ceilDiv(1_000_000_000, POLL));
+    assertThat(of(take(patient, at(6_000_000, 20, 0)), A).wanted()).isFalse();
+    assertThat(of(take(patient, at(6_200_000, 20, 60)), A).wanted()).as("it lasts anew").isFalse();
+  }
+
+  @Test
   void everyReportIsAsLongAsAnyOther() {
     CardReport small = new CardReport(1, 2, 3, 4, false, 5);
     CardReport large = new CardReport(Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE, 100, true, Long.MAX_VALUE);
@@ -128,6 +149,10 @@ class CardLoadTest {
   }
 
   private Map<ShareRef, CardReport> take(ProcessSample... samples) {
+    return take(load, samples);
+  }
+
+  private Map<ShareRef, CardReport> take(CardLoad load, ProcessSample... samples) {
     now = new CardLoad.Moment(now.nanos() + POLL, now.epochMicros() + POLL / 1000);
     return load.take(List.of(samples),
         List.of(new CardLoad.Member(A, 1, Set.of(10L, 11L)), new CardLoad.Member(B, 0, Set.of(20L))), now);

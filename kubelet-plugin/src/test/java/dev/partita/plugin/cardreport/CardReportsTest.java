@@ -71,7 +71,7 @@ class CardReportsTest {
   void layOut() throws IOException {
     lock = new OperationLock(root.resolve("lock"));
     ShareFolders folders = new ShareFolders(root.resolve("state"), root.resolve("run"), new UsageRegions());
-    reports = new CardReports(() -> uses, () -> true, this::samples, times, folders, lock,
+    reports = new CardReports(() -> uses, () -> true, this::samples, times, folders, lock, YieldRule.DEFAULT,
         () -> new CardLoad.Moment(nanos, epochMicros));
     for (ShareRef ref : List.of(A, B)) {
       uses.put(ref, use(ref));
