@@ -116,6 +116,7 @@ struct growth {
         int device;
         unsigned int number;    /* of the graph's parts */
         uint64_t needed, units; /* by the graph, and charged beforehand */
+        bool alone;
     } part[GRAPH_PARTS];
 };
 
@@ -139,18 +140,30 @@ static uint64_t growth_of(CUgraphExec exec, unsigned int part, CUdevice device, 
     return units > idle ? units - idle : 0;
 }
 
+/*
+ * False: the quota does not allow what a launch may take. Else the launch is alone where it can be, so that no other
+ * one counts on the same idle memory.
+ */
+static bool charge_part(pool_id account, CUgraphExec exec, unsigned int part, CUdevice device, uint64_t units,
+                        uint64_t *more, bool *alone) {
+    *alone = pool_call_alone(account);
+    *more = growth_of(exec, part, device, units);
+    bool begun = pool_begin(account, *more);
+    if (!begun && *alone)
+        pool_call_alone_end(account);
+    return begun;
+}
+
 static bool begin_part(struct growth *growth, CUgraphExec exec, CUdevice device, int card, uint64_t units,
                        unsigned int part) {
     pool_id account = pool_open(pools_graph_memory_of(device), card, device);
-    uint64_t more = growth_of(exec, part, device, units);
-    if (!pool_begin(account, more)) {
+    uint64_t more;
+    bool alone;
+    if (!charge_part(account, exec, part, device, units, &more, &alone) &&
         /* Trimming also takes what lies idle here. */
-        if (!pools_trim(card))
-            return cards_refuse(card);
-        more = growth_of(exec, part, device, units);
-        if (!pool_begin(account, more))
-            return cards_refuse(card);
-    }
+        (!pools_trim(card) || !charge_part(account, exec, part, device, units, &more, &alone)))
+        return cards_refuse(card);
+    growth->part[growth->count].alone = alone;
     growth->part[growth->count].account = account;
     growth->part[growth->count].device = device;
     growth->part[growth->count].number = part;
@@ -174,6 +187,8 @@ static void end_growth(const struct growth *growth, CUgraphExec exec, CUresult r
         CUdevice device = growth->part[i].device;
         pools_end_call(growth->part[i].account, pools_graph_memory_of(device), growth->part[i].units, result);
         end_part(result == CUDA_SUCCESS ? exec : NULL, growth->part[i].number, device, growth->part[i].needed);
+        if (growth->part[i].alone)
+            pool_call_alone_end(growth->part[i].account);
     }
 }
 

@@ -185,20 +185,35 @@ static CUresult free_managed(CUdeviceptr pointer, CUstream stream, bool per_thre
     return result;
 }
 
+/* False: the quota does not allow what it may take. */
+static bool allocate_charged(const struct request *r, pool_id id, int card, uint64_t units, CUresult *result,
+                             bool *refused) {
+    pool_call_begin(id);
+    bool begun = pool_begin(id, units);
+    if (begun)
+        *result = allocate_begun(r, id, card, units, refused);
+    pool_call_end(id);
+    return begun;
+}
+
 static CUresult allocate_from(const struct request *r, pool_id id, int card, bool *refused) {
     uint64_t units = units_of_pages(r->bytes);
     *refused = units > PARTITA_UNITS_MAX;
     if (*refused)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    if (pool_begin(id, units))
-        return allocate_begun(r, id, card, units, refused);
-    if (pool_has_spare(id, units_of(r->bytes))) {
-        CUresult result = allocate_begun(r, id, card, 0, refused);
+    CUresult result;
+    if (allocate_charged(r, id, card, units, &result, refused))
+        return result;
+    if (pool_has_spare(id, units_of(r->bytes)) && pool_call_alone(id)) {
+        result =
+            pool_has_spare(id, units_of(r->bytes)) ? allocate_begun(r, id, card, 0, refused) : CUDA_ERROR_OUT_OF_MEMORY;
+        pool_call_alone_end(id);
         if (result != CUDA_ERROR_OUT_OF_MEMORY)
             return result;
     }
-    *refused = !pools_trim(card) || !pool_begin(id, units);
-    return *refused ? CUDA_ERROR_OUT_OF_MEMORY : allocate_begun(r, id, card, units, refused);
+    *refused = true;
+    return pools_trim(card) && allocate_charged(r, id, card, units, &result, refused) ? result
+                                                                                      : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 static CUresult allocate_for_itself(const struct request *r) {

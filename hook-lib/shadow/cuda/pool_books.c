@@ -3,10 +3,12 @@
 
 #include <sched.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/atomics.h"
 #include "common/growing.h"
 #include "common/owned_lock.h"
+#include "common/this_thread.h"
 #include "share/cards.h"
 
 /* ENDING: the driver is destroying it; CLOSED: it has, and something is still lent */
@@ -25,6 +27,8 @@ struct pool {
     uint64_t lent;     /* units handed out */
     uint64_t loans;
     uint64_t asked, heard; /* numbers of the last reading asked for, and of the newest heard */
+    uint32_t calls;        /* of the driver under way that are not alone */
+    uint64_t alone;        /* the thread whose call is, or is to be; 0: none */
 };
 
 enum { INDEX_BITS = 20 }; /* the rest of an id's bits tell an account from former ones in its place */
@@ -241,12 +245,86 @@ void pool_leave(pool_id id) {
 
 /* What a pool is charged: beforehand what it may grow by, after the driver's call what a reading says. */
 
-/* Takes out what is charged for nothing, to be given back outside the lock. */
+/*
+ * Takes out what is charged for nothing, to be given back outside the lock. Nothing while a call is alone: what is
+ * spare, the driver may have given up meanwhile, and takes again for that call.
+ */
 static uint64_t surplus(struct pool *pool) {
+    if (pool->alone)
+        return 0;
     uint64_t needed = pool->reserved + pool->begun;
     uint64_t more = pool->charged > needed ? pool->charged - needed : 0;
     pool->charged -= more;
     return more;
+}
+
+/* How long a call waits for others: better a moment too much memory than a standstill, if these wait for it. */
+enum { MOST_WAITS = 20000, YIELDS = 100 };
+static const struct timespec wait_time = {.tv_nsec = 50000};
+
+static void wait_a_moment(int waited) {
+    if (waited < YIELDS)
+        sched_yield();
+    else
+        nanosleep(&wait_time, NULL);
+}
+
+void pool_call_begin(pool_id id) {
+    uint64_t me = this_thread();
+    for (int waited = 0;; waited++) {
+        pool_books_enter();
+        struct pool *pool = pool_of(id);
+        bool may = !pool || pool->alone == 0 || pool->alone == me || waited == MOST_WAITS;
+        if (pool && may)
+            pool->calls++;
+        pool_books_leave();
+        if (may)
+            return;
+        wait_a_moment(waited);
+    }
+}
+
+void pool_call_end(pool_id id) {
+    pool_books_enter();
+    struct pool *pool = pool_of(id);
+    if (pool)
+        pool->calls--;
+    pool_books_leave();
+}
+
+bool pool_call_alone(pool_id id) {
+    uint64_t me = this_thread();
+    bool mine = false, alone = false, hopeless = false;
+    for (int waited = 0; !alone && !hopeless; waited++) {
+        pool_books_enter();
+        struct pool *pool = pool_of(id);
+        if (pool && pool->alone == 0) {
+            pool->alone = me;
+            mine = true;
+        }
+        alone = mine && pool && pool->calls == 0;
+        hopeless = !pool || (!mine && pool->alone == me) || waited == MOST_WAITS;
+        if (hopeless && !alone && mine && pool)
+            pool->alone = 0;
+        pool_books_leave();
+        if (!alone && !hopeless)
+            wait_a_moment(waited);
+    }
+    return alone;
+}
+
+void pool_call_alone_end(pool_id id) {
+    uint64_t more = 0;
+    int card = -1;
+    pool_books_enter();
+    struct pool *pool = pool_of(id);
+    if (pool) {
+        pool->alone = 0;
+        card = pool->card;
+        more = surplus(pool);
+    }
+    pool_books_leave();
+    pool_give_back(card, more);
 }
 
 bool pool_begin(pool_id id, uint64_t units) {

@@ -30,6 +30,20 @@ pool_id pool_made(uint64_t handle, int card, int device);
 int pool_device(pool_id pool);
 void pool_set_card(pool_id pool, int card);
 
+/*
+ * The driver may serve any call from what a pool has spare. So a call that is not charged, since there is enough to
+ * spare, is alone: it waits until the others are done, and these wait for it; and what the pool is charged stays, for
+ * the driver may give spare memory up meanwhile and take it again. Each call of the driver that may take memory stands
+ * between pool_call_begin and pool_call_end, or pool_call_alone and pool_call_alone_end.
+ *
+ * pool_call_alone is false, and needs no end, where that cannot be: for a handler of a signal that interrupted such a
+ * call, and after a second. Nobody else waits for longer than that either.
+ */
+void pool_call_begin(pool_id pool);
+void pool_call_end(pool_id pool);
+bool pool_call_alone(pool_id pool);
+void pool_call_alone_end(pool_id pool);
+
 /* Charges what the pool may grow by. False: the quota does not allow it. */
 bool pool_begin(pool_id pool, uint64_t units);
 

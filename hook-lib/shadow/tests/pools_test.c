@@ -326,6 +326,58 @@ static void the_account_of_a_pool_is_right_after_many_threads(void) {
     CHECK_EQUAL(stage_hardware_used(0), 0);
 }
 
+/* The most that the card held, looked at without a pause. */
+static uint64_t most_used;
+static int watching;
+
+static void *watch(void *unused) {
+    (void)unused;
+    while (__atomic_load_n(&watching, __ATOMIC_RELAXED)) {
+        uint64_t used = stage_hardware_used(0);
+        if (used > most_used)
+            most_used = used;
+    }
+    return NULL;
+}
+
+static void *want_a_third(void *unused) {
+    (void)unused;
+    CHECK_EQUAL(((__typeof__(&cuCtxSetCurrent))cuda_function("cuCtxSetCurrent"))(cuda.context), CUDA_SUCCESS);
+    for (int i = 0; i < 200; i++) {
+        CUdeviceptr pointer;
+        if (alloc(&pointer, 100 * MIB, NULL) != CUDA_SUCCESS)
+            continue;
+        CHECK_EQUAL(release(pointer, NULL), CUDA_SUCCESS);
+        if (i % 4 == 0)
+            CHECK_EQUAL(synchronize(), CUDA_SUCCESS);
+    }
+    return NULL;
+}
+
+/* Each of them finds enough to spare, but not all of them at once. */
+static void threads_that_want_what_a_pool_has_spare_never_hold_more_than_the_quota_together(void) {
+    pthread_t watcher, threads[6];
+    CUdeviceptr plain, pointer;
+    CUmemoryPool pool;
+    start(812 * MIB);
+    CHECK_EQUAL(cuda.alloc(&plain, 500 * MIB), CUDA_SUCCESS);
+    CHECK_EQUAL(default_pool(&pool, 0), CUDA_SUCCESS);
+    keep_everything(pool);
+    CHECK_EQUAL(alloc(&pointer, 288 * MIB, NULL), CUDA_SUCCESS);
+    CHECK_EQUAL(release(pointer, NULL), CUDA_SUCCESS);
+    CHECK_EQUAL(synchronize(), CUDA_SUCCESS);
+    watching = 1;
+    CHECK(pthread_create(&watcher, NULL, watch, NULL) == 0);
+    for (int i = 0; i < 6; i++)
+        CHECK(pthread_create(&threads[i], NULL, want_a_third, NULL) == 0);
+    for (int i = 0; i < 6; i++)
+        pthread_join(threads[i], NULL);
+    __atomic_store_n(&watching, 0, __ATOMIC_RELAXED);
+    pthread_join(watcher, NULL);
+    CHECK(most_used <= 812 * MIB);
+    agree(812 * MIB);
+}
+
 int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         CASE(a_pool_is_charged_what_it_has_reserved_and_not_each_allocation),
@@ -343,6 +395,7 @@ int main(int argc, char **argv) {
         CASE(a_process_may_have_a_thousand_pools_at_once),
         CASE(a_reset_of_the_device_ends_its_pools),
         CASE(the_account_of_a_pool_is_right_after_many_threads),
+        CASE(threads_that_want_what_a_pool_has_spare_never_hold_more_than_the_quota_together),
     };
     return RUN_CASES(cases, argc, argv);
 }
