@@ -1,17 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory limits of cgroups, as NVML 615 (CUDA 13.4) has them. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #include "mig.h"
 
-/* By node.conf as it is now. */
+/* By node.conf as it is now; read again only when it has changed, for a program may ask often. */
 static bool are_known(void) {
-    struct sim_node *now = malloc(sizeof *now);
-    bool known = now && sim_node_read(library_node.root, now, NULL, 0) && now->memory_limits;
+    static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER;
+    static struct timespec changed;
+    static bool known;
+    char path[PATH_MAX + 64];
+    struct stat status;
+    struct sim_node *now;
+    bool answer;
 
-    free(now);
-    return known;
+    snprintf(path, sizeof path, "%s/" SIM_CONF_PATH, library_node.root);
+    pthread_mutex_lock(&reading);
+    if (stat(path, &status) == 0 &&
+        (status.st_mtim.tv_sec != changed.tv_sec || status.st_mtim.tv_nsec != changed.tv_nsec)) {
+        now = malloc(sizeof *now);
+        if (now && sim_node_read(library_node.root, now, NULL, 0)) {
+            known = now->memory_limits;
+            changed = status.st_mtim;
+        }
+        free(now);
+    }
+    answer = known;
+    pthread_mutex_unlock(&reading);
+    return answer;
 }
 
 /* A card that has them, and a folder that is there: of any hierarchy, since a test's machine may have no second one. */

@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -80,7 +81,9 @@ public final class DriverLimits implements AutoCloseable {
    */
   public void hold(PreparedClaim claim) throws IOException {
     Set<String> cards = limitedCards();
-    if (!hasShareOf(claim, cards)) {
+    cards.retainAll(
+        claim.grants().stream().filter(grant -> grant.share().isPresent()).map(grant -> grant.card().uuid()).toList());
+    if (cards.isEmpty()) {
       return;
     }
     Set<String> own = store.pods().of(claim.claim().uid());
@@ -130,8 +133,8 @@ public final class DriverLimits implements AutoCloseable {
   private Set<String> limitedCards() {
     return inventory.get() instanceof Inventory.Cards cards
         ? cards.gpus().stream().filter(gpu -> gpu.memoryEnforcement() == MemoryEnforcement.Driver).map(Gpu::uuid)
-            .collect(Collectors.toSet())
-        : Set.of();
+            .collect(Collectors.toCollection(HashSet::new))
+        : new HashSet<>();
   }
 
   private static boolean hasShareOf(PreparedClaim claim, Set<String> cards) {
