@@ -238,8 +238,10 @@ static CUresult launch_timed(CUresult (*function)(CUgraphExec, CUstream), CUgrap
                              bool per_thread) {
     struct graph_needs needs;
     recall_kernels(exec, &needs);
-    if (needs.kernels == 0)
+    if (needs.kernels == 0) {
+        timing_before_stream_work(stream, per_thread);
         return function(exec, stream);
+    }
     struct timed_launch launch = {.open_ended = needs.open_ended};
     timing_begin(&launch, stream, per_thread);
     CUresult result = function(exec, stream);

@@ -114,6 +114,32 @@ void spin(CUfunction function, uint64_t ns, CUstream stream) {
 
 static struct spinner *self;
 
+static void sleeps_within(void *nothing) {
+    (void)nothing;
+    nanosleep(&(struct timespec){0, (long)self->within_ns}, NULL);
+}
+
+static CUgraphExec kernel_and_function(CUfunction function, uint64_t ns) {
+    void *parameters[] = {&ns};
+    CUDA_KERNEL_NODE_PARAMS_v2 kernel = {.func = function,
+                                         .gridDimX = 1,
+                                         .gridDimY = 1,
+                                         .gridDimZ = 1,
+                                         .blockDimX = 1,
+                                         .blockDimY = 1,
+                                         .blockDimZ = 1,
+                                         .kernelParams = parameters};
+    CUDA_HOST_NODE_PARAMS host = {.fn = sleeps_within};
+    CUgraph graph;
+    CUgraphNode first, second;
+    CUgraphExec exec;
+    CHECK_EQUAL(CUDA(cuGraphCreate)(&graph, 0), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuGraphAddKernelNode_v2)(&first, graph, NULL, 0, &kernel), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuGraphAddHostNode)(&second, graph, &first, 1, &host), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuGraphInstantiateWithFlags)(&exec, graph, 0), CUDA_SUCCESS);
+    return exec;
+}
+
 static void work(void) {
     CUstream streams[64] = {NULL};
     cuda_start(self->container, 0);
@@ -121,9 +147,14 @@ static void work(void) {
     for (unsigned int i = 0; i < self->streams; i++)
         CHECK_EQUAL(CUDA(cuStreamCreate)(&streams[i], CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
     __typeof__(&cuStreamSynchronize) wait = CUDA(cuStreamSynchronize);
+    CUgraphExec graph = self->within_ns ? kernel_and_function(function, self->ns) : NULL;
+    __typeof__(&cuGraphLaunch) launch_graph = CUDA(cuGraphLaunch);
     stage_ready();
     for (unsigned int i = 0;; i = self->streams ? (i + 1) % self->streams : 0) {
-        spin(function, self->ns, streams[i]);
+        if (graph)
+            CHECK_EQUAL(launch_graph(graph, streams[i]), CUDA_SUCCESS);
+        else
+            spin(function, self->ns, streams[i]);
         if (self->waits)
             CHECK_EQUAL(wait(streams[i]), CUDA_SUCCESS);
         for (uint64_t until = self->gap_ns ? cores_now() + self->gap_ns : 0; until && cores_now() < until;) {

@@ -30,6 +30,7 @@ struct spinner {
     unsigned int streams; /* 0: the default stream */
     uint64_t idle_ns;     /* after each kernel the program waits for it, and so long; 0: it never waits */
     uint64_t gap_ns;      /* after each kernel the program has work of its own for so long, and does not wait */
+    uint64_t within_ns;   /* each kernel is in a graph, before a function of the program that takes so long */
     bool waits;
     bool high; /* its share has the higher priority */
     pid_t pid;

@@ -431,24 +431,35 @@ static void a_new_quota_counts_while_the_program_runs(void) {
     wait_until(one, 1000, 66, 101);
 }
 
-/* Without reports: each launch is timed for itself where they are far enough apart. */
+/*
+ * Without reports: each launch is timed for itself where they are far enough apart. Under a sanitizer the card waits
+ * for the kernel behind the event that begins its window.
+ */
+#ifdef __SANITIZE_ADDRESS__
+enum { LEAST_OF_20 = 10 };
+#else
+enum { LEAST_OF_20 = 18 };
+#endif
+
 static void what_a_program_does_between_two_launches_is_not_charged(void) {
     cores_stage();
     struct spinner *alone = spinner_start((struct spinner){
-        .container = cores_container("alone", 20, "hard", 1), .ns = 20 * US, .gap_ns = 45 * US, .streams = 1});
-    wait_until(alone, 1000, 17, 22);
+        .container = cores_container("alone", 20, "hard", 1), .ns = 30 * US, .gap_ns = 50 * US, .streams = 1});
+    wait_until(alone, 1000, LEAST_OF_20, 22);
     double had = measure(alone, 3000);
-    CHECK(had >= 18 && had <= 22);
+    if (had < LEAST_OF_20 || had > 22)
+        fprintf(stderr, "%.1f %% of the card\n", had);
+    CHECK(had >= LEAST_OF_20 && had <= 22);
 }
 
 /*
- * Its windows hold time of its own between two launches, which events cannot tell from the card's. By reports it has
- * its limit of what the card works, also with nobody else there.
+ * Its windows hold time of its own between two kernels of a graph, which events cannot tell from the card's. By reports
+ * it has its limit of what the card works, also with nobody else there.
  */
 static void a_share_alone_is_held_to_its_limit_by_what_reports_say_of_it(void) {
     cores_stage();
     struct spinner *alone = spinner_start((struct spinner){
-        .container = cores_container("alone", 20, "hard", 1), .ns = 8 * US, .gap_ns = 14 * US, .streams = 1});
+        .container = cores_container("alone", 20, "hard", 1), .ns = 100 * US, .within_ns = 200 * US, .streams = 1});
     wait_until(alone, 1000, 3, 12);
     cores_reporter();
     wait_until(alone, 1000, 14, 21);
@@ -460,6 +471,17 @@ static void sleeps_3_ms(void *nothing) {
     wait_ms(3);
 }
 
+static CUgraphExec graph_that_sleeps_3_ms(void) {
+    CUDA_HOST_NODE_PARAMS host = {.fn = sleeps_3_ms};
+    CUgraph graph;
+    CUgraphNode node;
+    CUgraphExec exec;
+    CHECK_EQUAL(CUDA(cuGraphCreate)(&graph, 0), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuGraphAddHostNode)(&node, graph, NULL, 0, &host), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuGraphInstantiateWithFlags)(&exec, graph, 0), CUDA_SUCCESS);
+    return exec;
+}
+
 /* Kernels of 0.1 ms, with 3 ms in between in which the stream is about something else: 3 % of the card. */
 static void what_a_stream_does_between_kernels_is_not_charged(void) {
     enum { ROUNDS = 150 };
@@ -468,10 +490,14 @@ static void what_a_stream_does_between_kernels_is_not_charged(void) {
     cuda_start(cores_container("box", 10, "hard", 1), 0);
     CUfunction function = spin_function();
     CHECK_EQUAL(CUDA(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    CUgraphExec graph = graph_that_sleeps_3_ms();
     uint64_t begin = cores_now();
     for (int i = 0; i < ROUNDS; i++) {
         spin(function, 100 * US, stream);
-        CHECK_EQUAL(CUDA(cuLaunchHostFunc)(stream, sleeps_3_ms, NULL), CUDA_SUCCESS);
+        if (i % 2)
+            CHECK_EQUAL(CUDA(cuLaunchHostFunc)(stream, sleeps_3_ms, NULL), CUDA_SUCCESS);
+        else
+            CHECK_EQUAL(CUDA(cuGraphLaunch)(graph, stream), CUDA_SUCCESS);
         spin(function, 0, stream);
     }
     CHECK_EQUAL(CUDA(cuStreamSynchronize)(stream), CUDA_SUCCESS);
