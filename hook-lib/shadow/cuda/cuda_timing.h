@@ -4,9 +4,9 @@
  * limit allows it.
  *
  * A window opens before a launch and closes after one: as soon as it holds as many launches as take about 2 ms, at most
- * 32; 200 microseconds after it opened; right away where launches are sparse; and before the program waits for the
- * stream. So the gaps in which the card waits for the program are not counted. Nothing is recorded in a stream that is
- * being captured.
+ * 32; 200 microseconds after it opened; right away where launches are sparse; before the program waits for the stream;
+ * and before anything goes into it that is no kernel. So the gaps in which the card waits for the program, or the
+ * stream for something else, are not counted. Nothing is recorded in a stream that is being captured.
  * What a launch with loops of its own takes is not told by that of others: it has a window for itself, and only few of
  * them wait for the card. No launch is further than 20 to 50 ms (by the size of the share), or two windows, ahead of
  * what the card has done; one long kernel in a stream.

@@ -29,7 +29,7 @@ struct clock *clock_of(CUcontext context, int card) {
     }
     if (free) {
         memset(free, 0, sizeof *free);
-        free->context = context;
+        store_relaxed(&free->context, context);
         free->card = card;
     }
     return free;
@@ -95,9 +95,9 @@ struct track *track_make(uint64_t key, uint64_t owner, CUstream stream, CUcontex
     if (!clock)
         return NULL;
     store_relaxed(&track->key, 0);
-    track->clock = clock;
+    store_relaxed(&track->clock, clock);
     track->stream = stream;
-    track->context = context;
+    store_relaxed(&track->context, context);
     store_relaxed(&track->each, 0);
     track->most = 0;
     store_relaxed(&track->loop, 0);
@@ -116,7 +116,7 @@ void track_list(struct track *track) {
     if (!track->listed) {
         store_relaxed(&track->listed, 1);
         store_relaxed(&tracks_listed[tracks_listed_count], (uint16_t)(track - tracks));
-        store_relaxed(&tracks_listed_count, tracks_listed_count + 1);
+        store_release(&tracks_listed_count, tracks_listed_count + 1);
     }
 }
 
@@ -314,14 +314,17 @@ void window_after_gap(struct track *track) {
         window_close(track, true);
 }
 
+/* A track that is in the list has a clock. Who looks without the lock may find it changed meanwhile. */
 static bool is_wanted(const struct track *track, const struct windows_wanted *wanted) {
+    const struct clock *clock = load_relaxed(&track->clock);
     /* a primary one waits for its green ones */
-    bool of = !wanted->context || track->context == wanted->context || track->clock->context == wanted->context;
+    bool of = !wanted->context || load_relaxed(&track->context) == wanted->context ||
+              (clock && load_relaxed(&clock->context) == wanted->context);
     return of && (load_relaxed(&track->opener) == wanted->opener || load_relaxed(&track->opened) <= wanted->opened);
 }
 
 bool windows_any(const struct windows_wanted *wanted) {
-    for (uint32_t i = 0; i < load_relaxed(&tracks_listed_count); i++) {
+    for (uint32_t i = 0; i < load_acquire(&tracks_listed_count); i++) {
         const struct track *track = &tracks[load_relaxed(&tracks_listed[i])];
         if (load_relaxed(&track->open) && is_wanted(track, wanted))
             return true;
