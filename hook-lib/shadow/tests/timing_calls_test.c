@@ -2,6 +2,7 @@
 /* What the timing of launches calls the driver for, and when: before a driver that notes all of it. */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -94,12 +95,6 @@ static void launch_until_a_window_is_open(CUstream stream) {
             return;
     }
     CHECK(!"a window stays open");
-}
-
-static void in_another_thread(void *(*work)(void *)) {
-    pthread_t thread;
-    CHECK_EQUAL(pthread_create(&thread, NULL, work, NULL), 0);
-    CHECK_EQUAL(pthread_join(thread, NULL), 0);
 }
 
 static void pass_us(long us) {
@@ -196,29 +191,49 @@ static void windows_end_before_what_is_no_kernel(void) {
 
 static int go[2];
 
-static void *poll_from_afar(void *nothing) {
+static uint32_t asked, answered; /* polls */
+
+static void *poll_when_asked(void *nothing) {
     CHECK_EQUAL(CUDA(cuCtxSetCurrent)(context(PRIMARY)), CUDA_SUCCESS);
-    CHECK_EQUAL(CUDA(cuEventQuery)(NULL), CUDA_SUCCESS);
+    __typeof__(&cuEventQuery) query = CUDA(cuEventQuery);
+    for (uint32_t done = 0; done != UINT32_MAX;) {
+        uint32_t wanted = __atomic_load_n(&asked, __ATOMIC_ACQUIRE);
+        if (wanted == done) {
+            sched_yield();
+            continue;
+        }
+        CHECK_EQUAL(query(NULL), CUDA_SUCCESS);
+        done = wanted;
+        __atomic_store_n(&answered, done, __ATOMIC_RELEASE);
+    }
     return nothing;
 }
 
+/* The number of the first call that it makes. */
+static unsigned int poll_in_the_other_thread(uint32_t number) {
+    unsigned int from = calls();
+    __atomic_store_n(&asked, number, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&answered, __ATOMIC_ACQUIRE) != number)
+        sched_yield();
+    return from;
+}
+
 static void a_thread_that_polls_ends_only_old_windows_of_others(void) {
+    enum { TRIES = 1000 }; /* most windows get old before the poll comes, where the machine is busy */
     CUstream stream = stream_of(PRIMARY, 1);
-    unsigned int from, closed = 0;
+    pthread_t thread;
+    bool left_open = false;
     start();
-    for (int i = 0; i < 20; i++) { /* now and then one gets old before the poll comes */
+    CHECK_EQUAL(pthread_create(&thread, NULL, poll_when_asked, NULL), 0);
+    for (uint32_t i = 1; i <= TRIES && !left_open; i++) {
         launch_until_a_window_is_open(stream);
-        from = calls();
-        in_another_thread(poll_from_afar);
-        closed += times(from, "record", stream);
-        if (times(from, "record", stream) == 0)
-            break;
+        left_open = times(poll_in_the_other_thread(i), "record", stream) == 0;
     }
-    CHECK(closed < 20);
+    CHECK(left_open);
     pass_us(1000);
-    from = calls();
-    in_another_thread(poll_from_afar);
+    unsigned int from = poll_in_the_other_thread(UINT32_MAX);
     CHECK(is(from, "record", stream) && is(from + 1, "query", NULL));
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
 }
 
 static void a_thread_that_polls_ends_its_own_windows(void) {
