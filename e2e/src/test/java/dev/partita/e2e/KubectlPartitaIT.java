@@ -131,7 +131,22 @@ class KubectlPartitaIT {
       assertThat(outcome.status()).as(outcome.out() + outcome.err()).isZero();
       assertThat(outcome.out()).contains("ok    Kubernetes version", "ok    DRA API", "ok    controller that leads",
           "ok    webhooks", "ok    policies", "ok    node plugin", "ok    published cards", "ok    clock of the node",
-          "ok    your rights").contains("\n0 failed");
+          "ok    driver", "ok    CDI", "ok    your rights").containsPattern("(ok|warn)  +cgroups.*: version [12]")
+          .contains("\n0 failed");
     });
+  }
+
+  @Test
+  void theDoctorHasSeenThatContainersGetWhatTheirCdiSpecsSay(RealCluster cluster, Workspace workspace) {
+    String node = cluster.brokenNode();
+    PodUnderTest pod = workspace.pod("user", node, Ask.share("2Gi"), "exec partita-probe hold 1Gi");
+    pod.awaitLine("holding 1073741824");
+    await("the node to say so").atMost(Workspace.PATIENCE).untilAsserted(
+        () -> assertThat(json(cluster, "doctor", "-o", "json").path("items")).anySatisfy(finding -> {
+          assertThat(finding.path("check").asText()).isEqualTo("CDI");
+          assertThat(finding.path("subject").asText()).isEqualTo(node);
+          assertThat(finding.path("message").asText()).startsWith("containers get what the specs in ");
+        }));
+    pod.deleteAndAwait();
   }
 }

@@ -43,6 +43,7 @@ import dev.partita.plugin.prepare.ClaimSpec;
 import dev.partita.plugin.prepare.NodeSteps;
 import dev.partita.plugin.registration.PluginSockets;
 import dev.partita.plugin.resize.ShareResizer;
+import dev.partita.plugin.setup.SetupReader;
 import dev.partita.plugin.share.HookLibraries;
 import dev.partita.plugin.share.ShareFolders;
 import dev.partita.plugin.share.UsageRegions;
@@ -66,6 +67,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -90,6 +92,7 @@ public final class KubeletPlugin implements AutoCloseable {
 
   private final Deque<AutoCloseable> parts = new ArrayDeque<>();
   private volatile Supplier<Optional<String>> readiness = () -> Optional.of("the plugin is still starting");
+  private volatile BooleanSupplier shareWasUsed = () -> false;
 
   private KubeletPlugin() {}
 
@@ -235,6 +238,8 @@ public final class KubeletPlugin implements AutoCloseable {
     GpuNodeReporter node =
         opened(new GpuNodeReporter(client, calls, settings.nodeName(), version(), settings.podUid(), clock));
     HeldClaims held = new HeldClaims(checkpoint, cdi, folders, clock);
+    SetupReader setup =
+        new SetupReader(SetupReader.CGROUPS, settings.cdiRoot(), () -> shareWasUsed.getAsBoolean());
     InventoryReader reader =
         new InventoryReader(
             settings.driverRoot(), settings.sysfs(), open.driver().around(NvmlLibrary::open)::open,
@@ -247,7 +252,7 @@ public final class KubeletPlugin implements AutoCloseable {
                   reader.remember(node.earlierCards());
                   rememberCardsOfClaims(checkpoint, reader);
                 },
-                reading -> node.report(reading, held.report(reading)),
+                reading -> node.report(reading, held.report(reading), setup.read()),
                 patience,
                 loops));
 
@@ -280,6 +285,7 @@ public final class KubeletPlugin implements AutoCloseable {
             new ExcessPolicy(settings.onExcess(), settings.plausibleOverhead()),
             clock,
             monotonicClock);
+    shareWasUsed = usage::shareWasUsed;
     metrics.add(new NodeMetrics(
         new NodeMetrics.NodeState(settings.nodeName(), inventory::current, () -> node.spec(), checkpoint,
             usage::current, new ContainerDevices(settings.podResourcesSocket())::byCdiId, limits::failures),

@@ -36,6 +36,8 @@ class UsageInAContainerTest {
         ResourceClaim claim = client.resource(claim("contexts", share("node-u", "gpu", 0, "8Gi", ""))).create();
         TestContainer container = TestContainer.of(node, claim);
         assertThat(node.quota(claim)).contains("generation 1\n").doesNotContain("\noverhead ");
+        TestApi api = new TestApi(client);
+        api.statusWhen("node-u", status -> status.setup() != null && !status.setup().cdiApplied());
         try (TestContainer.Running holder = container.hold("4Gi")) {
           assertThat(holder.firstLine()).isEqualTo("holding 4294967296");
           await().atMost(SOON).until(() -> node.quota(claim), text -> text.contains("overhead 314572800\n"));
@@ -50,6 +52,7 @@ class UsageInAContainerTest {
           assertThat(condition(device, "Ready").orElseThrow().getStatus()).isEqualTo("True");
           assertThat(String.valueOf(device.getData())).contains("memoryOverhead=300Mi", "memoryLimit=8Gi",
               "memoryUsed=4396Mi", "memoryPeak=4396Mi", "processes=1");
+          api.statusWhen("node-u", status -> status.setup() != null && status.setup().cdiApplied());
           await("what a process takes at least to be learned").atMost(SOON)
               .until(() -> Files.exists(node.root.resolve("state/overheads")));
         }

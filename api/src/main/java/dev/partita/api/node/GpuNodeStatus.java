@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param gpus the cards, by index
  * @param held what the node holds for claims that no longer say so themselves; nobody else gets it
  * @param grantedSizes of shares that were resized, by shareID; the controller writes them
+ * @param setup how the node is set up; null where the plugin is of a release that does not say
  * @param conditions {@link GpuNode#READY} says whether the cards can be handed out, and why not
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -34,6 +35,7 @@ public record GpuNodeStatus(
     @JsonInclude(JsonInclude.Include.NON_EMPTY) List<HeldClaim> held,
     @JsonPropertyDescription("Sizes of shares that were resized, which the controller has granted.")
     @JsonInclude(JsonInclude.Include.NON_EMPTY) List<GrantedSize> grantedSizes,
+    @JsonPropertyDescription("How the node is set up, as far as the plugin sees it.") @Nullable NodeSetup setup,
     List<Condition> conditions) {
 
   @SuppressWarnings("ConstantValue") // Jackson hands in null for what a document leaves out
@@ -56,28 +58,35 @@ public record GpuNodeStatus(
       List<Gpu> gpus,
       List<Condition> conditions) {
     this(gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, List.of(), List.of(),
-        conditions);
+        null, conditions);
   }
 
   /** The same with other conditions. */
   public GpuNodeStatus withConditions(List<Condition> others) {
     return new GpuNodeStatus(
         gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, held, grantedSizes,
-        others);
+        setup, others);
   }
 
   /** The same with that to hold. */
   public GpuNodeStatus withHeld(List<HeldClaim> others) {
     return new GpuNodeStatus(
         gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, others, grantedSizes,
-        conditions);
+        setup, conditions);
   }
 
   /** The same with other granted sizes. */
   public GpuNodeStatus withGrantedSizes(List<GrantedSize> others) {
     return new GpuNodeStatus(
         gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, held, others,
-        conditions);
+        setup, conditions);
+  }
+
+  /** The same with another setup. */
+  public GpuNodeStatus withSetup(@Nullable NodeSetup other) {
+    return new GpuNodeStatus(
+        gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, held, grantedSizes,
+        other, conditions);
   }
 
   /** Whether the plugin says that the cards can be handed out. */

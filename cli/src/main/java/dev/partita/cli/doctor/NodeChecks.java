@@ -8,6 +8,8 @@ import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeStatus;
+import io.fabric8.kubernetes.api.model.NodeSystemInfo;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
@@ -118,7 +120,7 @@ final class NodeChecks {
     }
     List<Finding> findings = new ArrayList<>();
     if (node.getStatus().isReady()) {
-      findings.add(Finding.ok(CARDS, name, node.getStatus().models() + ", driver " + node.getStatus().driverVersion()));
+      findings.add(Finding.ok(CARDS, name, node.getStatus().models()));
     } else {
       Optional<Condition> ready = node.getStatus().conditions().stream()
           .filter(condition -> GpuNode.READY.equals(condition.getType())).findFirst();
@@ -142,6 +144,8 @@ final class NodeChecks {
             "see 'A card is unhealthy' in docs/operate/troubleshoot.md"));
       }
     }
+    findings.addAll(SetupChecks.driver(name, node.getStatus()));
+    findings.addAll(SetupChecks.of(name, node.getStatus(), runtime(name)));
     return findings;
   }
 
@@ -178,7 +182,7 @@ final class NodeChecks {
             ? Finding.fail(KUBELET, name, kubelet + " is too old",
                 "upgrade kubelet to " + ServerVersion.KUBERNETES + " or newer")
             : Finding.ok(KUBELET, name, kubelet));
-    String runtime = String.valueOf(node.getStatus().getNodeInfo().getContainerRuntimeVersion());
+    String runtime = runtime(name);
     boolean old = runtime.startsWith("containerd://")
         && ServerVersion.parse(runtime).filter(version -> version.compareTo(ServerVersion.CONTAINERD) < 0).isPresent();
     findings.add(
@@ -187,6 +191,12 @@ final class NodeChecks {
                 "upgrade containerd to " + ServerVersion.CONTAINERD + " or newer, which has CDI on")
             : Finding.ok(RUNTIME, name, runtime));
     return findings;
+  }
+
+  /** As the Node says it; empty if that is not known. */
+  private String runtime(String name) {
+    return Optional.ofNullable(nodes.get(name)).map(Node::getStatus).map(NodeStatus::getNodeInfo)
+        .map(NodeSystemInfo::getContainerRuntimeVersion).orElse("");
   }
 
   /** kubelet writes its own time into its lease, every ten seconds. */

@@ -6,6 +6,7 @@ import dev.partita.api.Driver;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.node.NodeSetup;
 import dev.partita.controller.fleet.PaperFleet;
 import io.fabric8.kubernetes.api.model.ConditionBuilder;
 import io.fabric8.kubernetes.api.model.Node;
@@ -211,6 +212,52 @@ class DiagnosisTest {
     assertThat(notWell(nodes(well, PaperFleet.node("n", 1), plugin("True"), List.of(slice()),
         lease("n", Duration.ofSeconds(-30)))))
         .containsExactly("fail clock of the node: 30 s ahead of the API server's");
+  }
+
+  @Test
+  void eachNodeIsSaidToHaveItsDriverCgroupsAndCdi() {
+    assertThat(texts(new NodeSetup(2, "/var/run/cdi", null, true), "containerd://2.1.3")).contains(
+        "ok driver: 580.95.05, for CUDA up to 13.0", "ok cgroups: version 2",
+        "ok CDI: containers get what the specs in /var/run/cdi say");
+    assertThat(texts(new NodeSetup(null, "/var/run/cdi", "there is no such folder", false), "containerd://2.1.3"))
+        .contains("warn cgroups: the plugin's container shows neither version",
+            "fail CDI: no spec can be written into /var/run/cdi: there is no such folder");
+    assertThat(texts(new NodeSetup(1, "/var/run/cdi", null, false), "cri-o://1.33.0"))
+        .anySatisfy(text -> assertThat(text).startsWith("warn cgroups: version 1, with which kubelet only starts"))
+        .contains("ok CDI: on by default with this runtime, and no container has shown it yet");
+    assertThat(texts(new NodeSetup(2, "/opt/cdi", null, false), "containerd://2.1.3"))
+        .anySatisfy(text -> assertThat(text).startsWith("warn CDI: specs are in /opt/cdi, which a runtime only reads"));
+    assertThat(texts(new NodeSetup(2, "/opt/cdi", null, true), "containerd://2.1.3"))
+        .contains("ok CDI: containers get what the specs in /opt/cdi say");
+  }
+
+  @Test
+  void aRuntimeThatHasCdiOffUnlessToldOtherwiseIsBelievedOnceAContainerHasShownIt() {
+    for (String runtime : List.of("containerd://1.7.2", "docker://28.1.0")) {
+      assertThat(texts(new NodeSetup(2, "/etc/cdi", null, false), runtime))
+          .contains("warn CDI: whether " + runtime + " has it on has not been seen yet");
+      assertThat(texts(new NodeSetup(2, "/etc/cdi", null, true), runtime))
+          .contains("ok CDI: containers get what the specs in /etc/cdi say");
+    }
+    assertThat(texts(new NodeSetup(2, "/etc/cdi", null, false), ""))
+        .contains("warn CDI: whether the runtime has it on has not been seen yet");
+  }
+
+  @Test
+  void aPluginThatDoesNotSayHowItsNodeIsSetUpIsToldAsSuch() {
+    GpuNode ofEarlierPlugin = PaperFleet.node("n", 1);
+    ofEarlierPlugin.setStatus(ofEarlierPlugin.getStatus().withSetup(null));
+    assertThat(notWell(nodes(node("v1.36.2", "containerd://2.1.3"), ofEarlierPlugin, plugin("True"), List.of(slice()),
+        lease("n", Duration.ofSeconds(8)))))
+        .containsExactly("warn cgroups and CDI: the plugin does not say how the node is set up");
+  }
+
+  private static List<String> texts(NodeSetup setup, String runtime) {
+    GpuNode gpuNode = PaperFleet.node("n", 1);
+    gpuNode.setStatus(gpuNode.getStatus().withSetup(setup));
+    return NodeChecks.of(nodes(node("v1.36.2", runtime), gpuNode, plugin("True"), List.of(slice()),
+        lease("n", Duration.ofSeconds(8))), NOW).stream()
+        .map(finding -> finding.verdict() + " " + finding.check() + ": " + finding.message()).toList();
   }
 
   @Test

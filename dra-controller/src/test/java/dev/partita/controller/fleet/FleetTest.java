@@ -47,12 +47,11 @@ class FleetTest {
   @Test
   void whatANodeHoldsForAClaimThatIsGoneIsSold() {
     GpuNode node = PaperFleet.node("n", 1);
-    var status = node.getStatus();
     node.setStatus(
-        new dev.partita.api.node.GpuNodeStatus(1, "1x h200", "580", "13.0", "0", null, status.gpus(),
-            List.of(new HeldClaim("gone", "team", "gone", HeldClaim.Reason.ClaimGone,
-                List.of(HeldDevice.share("GPU-n-0", 8 * GIB, 10)), "2026-01-01T00:00:00Z")),
-            List.of(), status.conditions()));
+        node.getStatus().withHeld(
+            List.of(
+                new HeldClaim("gone", "team", "gone", HeldClaim.Reason.ClaimGone,
+                    List.of(HeldDevice.share("GPU-n-0", 8 * GIB, 10)), "2026-01-01T00:00:00Z"))));
     assertThat(card(fleet(node), 0).memorySold()).isEqualTo(8 * GIB);
     assertThat(card(fleet(node), 0).memoryFree()).isEqualTo(132 * GIB);
   }

@@ -10,6 +10,7 @@ import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeStatus;
 import dev.partita.api.node.GpuProduct;
 import dev.partita.api.node.GpuTopology;
+import dev.partita.api.node.NodeSetup;
 import io.fabric8.kubernetes.api.model.ConditionBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -38,7 +39,8 @@ public final class PaperFleet {
     node.setStatus(
         new GpuNodeStatus(cards.size(), cards.size() + "x h200", "580.95.05", "13.0", "0.1.0", null, cards,
             List.of(new ConditionBuilder().withType(GpuNode.READY).withStatus("True").withReason("Ready")
-                .withLastTransitionTime("2026-01-01T00:00:00Z").build())));
+                .withLastTransitionTime("2026-01-01T00:00:00Z").build()))
+            .withSetup(new NodeSetup(2, "/var/run/cdi", null, true)));
     return node;
   }
 

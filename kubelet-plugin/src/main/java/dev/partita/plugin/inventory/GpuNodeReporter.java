@@ -6,6 +6,7 @@ import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeStatus;
 import dev.partita.api.node.GrantedSize;
 import dev.partita.api.node.HeldClaim;
+import dev.partita.api.node.NodeSetup;
 import dev.partita.plugin.kube.ApiCalls;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
@@ -42,6 +43,15 @@ public final class GpuNodeReporter implements AutoCloseable {
   private volatile @Nullable GpuNode seen;
   private volatile boolean reported;
   private volatile Runnable listener = () -> {};
+  private volatile @Nullable Written written;
+
+  /**
+   * What was written last. The server drops what its GpuNodes do not have, as it does with the custom resource of an
+   * earlier release: to write that again and again would change nothing.
+   *
+   * @param kept what the server made of it
+   */
+  private record Written(GpuNodeStatus status, @Nullable GpuNodeStatus kept) {}
 
   public GpuNodeReporter(
       KubernetesClient client,
@@ -140,15 +150,19 @@ public final class GpuNodeReporter implements AutoCloseable {
    * Writes the status if the server has another one. Throws KubernetesClientException if that cannot be done.
    *
    * @param held what the node holds that no claim accounts for
+   * @param setup how the node is set up
    */
-  public void report(Inventory inventory, List<HeldClaim> held) {
+  public void report(Inventory inventory, List<HeldClaim> held, NodeSetup setup) {
     GpuNode known = seen;
-    if (known != null && known.getStatus() != null && statusOf(inventory, held, known).equals(known.getStatus())) {
-      reported = true;
-      return;
+    if (known == null || !isKept(statusOf(inventory, held, setup, known), known.getStatus())) {
+      calls.run(() -> write(inventory, held, setup));
     }
-    calls.run(() -> write(inventory, held));
     reported = true;
+  }
+
+  /** Whether the server has that status, or what it made of it. */
+  private boolean isKept(GpuNodeStatus wanted, @Nullable GpuNodeStatus there) {
+    return wanted.equals(there) || new Written(wanted, there).equals(written);
   }
 
   @Override
@@ -156,15 +170,16 @@ public final class GpuNodeReporter implements AutoCloseable {
     informer.close();
   }
 
-  private void write(Inventory inventory, List<HeldClaim> held) {
+  private void write(Inventory inventory, List<HeldClaim> held, NodeSetup setup) {
     GpuNode node = client.resources(GpuNode.class).withName(nodeName).get();
     if (node == null) {
       node = create();
     }
-    GpuNodeStatus status = statusOf(inventory, held, node);
-    if (!status.equals(node.getStatus())) {
+    GpuNodeStatus status = statusOf(inventory, held, setup, node);
+    if (!isKept(status, node.getStatus())) {
       node.setStatus(status);
       node = client.resource(node).updateStatus();
+      written = new Written(status, node.getStatus());
       LOG.info("GpuNode {} updated: {} cards ({})", nodeName, status.gpuCount(), status.models());
     }
     see(node);
@@ -178,8 +193,8 @@ public final class GpuNodeReporter implements AutoCloseable {
     listener.run();
   }
 
-  private GpuNodeStatus statusOf(Inventory inventory, List<HeldClaim> held, GpuNode node) {
-    return GpuNodeStatuses.of(inventory, held, node.getStatus(), pluginVersion, podUid, clock.instant());
+  private GpuNodeStatus statusOf(Inventory inventory, List<HeldClaim> held, NodeSetup setup, GpuNode node) {
+    return GpuNodeStatuses.of(inventory, held, setup, node.getStatus(), pluginVersion, podUid, clock.instant());
   }
 
   private GpuNode create() {

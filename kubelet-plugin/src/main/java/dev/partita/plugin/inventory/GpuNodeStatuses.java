@@ -5,6 +5,7 @@ import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeStatus;
 import dev.partita.api.node.HeldClaim;
+import dev.partita.api.node.NodeSetup;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.ConditionBuilder;
 import java.time.Instant;
@@ -27,10 +28,12 @@ final class GpuNodeStatuses {
    * keeps its time of transition, and so does what the node holds. What the controller writes stays.
    *
    * @param held what it holds that no claim accounts for
+   * @param setup how it is set up
    */
   static GpuNodeStatus of(
       Inventory inventory,
       List<HeldClaim> held,
+      NodeSetup setup,
       @Nullable GpuNodeStatus earlier,
       @Nullable String pluginVersion,
       @Nullable String pluginPodUid,
@@ -38,7 +41,7 @@ final class GpuNodeStatuses {
     GpuNodeStatus found = found(inventory, earlier, pluginVersion, pluginPodUid, now);
     boolean silent = inventory instanceof Inventory.NoCards none && none.isSilence() && earlier != null;
     return found.withHeld(silent ? List.of() : asBefore(held, earlier))
-        .withGrantedSizes(earlier == null ? List.of() : earlier.grantedSizes());
+        .withGrantedSizes(earlier == null ? List.of() : earlier.grantedSizes()).withSetup(setup);
   }
 
   private static GpuNodeStatus found(

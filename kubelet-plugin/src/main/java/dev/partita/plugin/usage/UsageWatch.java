@@ -18,6 +18,7 @@ import dev.partita.plugin.usage.measure.PodClaims;
 import dev.partita.plugin.usage.measure.SampledTimes;
 import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.measure.WatchedShare;
+import dev.partita.plugin.usage.region.Ledger;
 import dev.partita.plugin.usage.region.RegionFile;
 import dev.partita.plugin.usage.verdict.ExcessAction;
 import dev.partita.plugin.usage.verdict.ExcessPolicy;
@@ -86,6 +87,7 @@ public final class UsageWatch {
   private final SampledTimes times = new SampledTimes();
   private final Map<ShareRef, ShareState> states = new HashMap<>();
   private volatile Map<ShareRef, ShareUse> current = Map.of();
+  private volatile boolean shareWasUsed;
   private final UseTotals totals = new UseTotals();
   private Watched watched = new Watched(List.of(), List.of(), Set.of(), Set.of());
   private boolean idle; // whether nobody used a card that has shares at the last whole look
@@ -173,6 +175,11 @@ public final class UsageWatch {
   /** Whether it sees the processes of all containers. */
   public boolean seesAll() {
     return host.seesAll();
+  }
+
+  /** Whether a container has used a share: one of the ledgers read so far has been begun, maybe before the start. */
+  public boolean shareWasUsed() {
+    return shareWasUsed;
   }
 
   /** The last reading, by share. */
@@ -286,6 +293,7 @@ public final class UsageWatch {
 
   private Map<ShareRef, ShareUse> readLedgers(List<WatchedShare> shares, Map<String, CardTime> used) {
     UsageReader.Reading reading = reader.read(shares, share -> state(share).read(region(share.ref())), used);
+    shareWasUsed |= reading.ledgers().byShare().values().stream().anyMatch(Ledger::usable);
     slots.write(shares, reading.uses().values(), reading.ledgers());
     shares.forEach(
         share -> state(share).tell(share, reading.ledgers().of(share.ref()), monotonicClock.instant()));

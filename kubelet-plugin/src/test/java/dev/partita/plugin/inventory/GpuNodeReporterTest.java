@@ -5,20 +5,30 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.node.NodeSetup;
 import dev.partita.plugin.kube.ApiCalls;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
+import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
+import io.fabric8.kubernetes.client.utils.Serialization;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 @EnableKubernetesMockClient(crud = true)
 class GpuNodeReporterTest {
   @SuppressWarnings("NullAway.Init") // set by the extension
   KubernetesClient client;
+
+  @SuppressWarnings("NullAway.Init") // set by the extension
+  KubernetesMockServer server;
+
+  private static final Inventory NO_DRIVER = new Inventory.NoCards(NodeReason.NoDriver, "none");
+  private static final NodeSetup SETUP = new NodeSetup(2, "/var/run/cdi", null, false);
 
   @Test
   void theSpecIsNotGuessedButWaitedFor() {
@@ -44,8 +54,28 @@ class GpuNodeReporterTest {
     try (GpuNodeReporter reporter =
         new GpuNodeReporter(client, ApiCalls.standard(), "node-v", Optional.empty(), Optional.empty(),
             Clock.systemUTC())) {
-      reporter.report(new Inventory.NoCards(NodeReason.NoDriver, "none"), List.of());
+      reporter.report(NO_DRIVER, List.of(), SETUP);
       assertThat(reporter.spec(Duration.ZERO)).isEqualTo(GpuNodeSpec.DEFAULT);
+    }
+  }
+
+  @Test
+  void aFieldThatTheServerDropsIsNotWrittenAgainAndAgain() {
+    AtomicInteger writes = new AtomicInteger();
+    server.expect().put().withPath("/apis/gpu.partita.dev/v1alpha1/gpunodes/node-o/status").andReply(200, request -> {
+      writes.incrementAndGet();
+      GpuNode kept = Serialization.unmarshal(request.getUtf8Body(), GpuNode.class);
+      kept.setStatus(kept.getStatus().withSetup(null)); // as the custom resource of an earlier release has it
+      return kept;
+    }).always();
+    try (GpuNodeReporter reporter =
+        new GpuNodeReporter(client, ApiCalls.standard(), "node-o", Optional.empty(), Optional.empty(),
+            Clock.systemUTC())) {
+      reporter.report(NO_DRIVER, List.of(), SETUP);
+      reporter.report(NO_DRIVER, List.of(), SETUP);
+      assertThat(writes).hasValue(1);
+      reporter.report(NO_DRIVER, List.of(), new NodeSetup(2, "/var/run/cdi", "the plugin may not write there", false));
+      assertThat(writes).hasValue(2);
     }
   }
 }

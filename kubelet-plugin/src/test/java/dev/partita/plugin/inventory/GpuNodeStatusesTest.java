@@ -7,6 +7,7 @@ import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNodeStatus;
 import dev.partita.api.node.GpuProduct;
 import dev.partita.api.node.GpuTopology;
+import dev.partita.api.node.NodeSetup;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -14,6 +15,8 @@ import org.junit.jupiter.api.Test;
 
 class GpuNodeStatusesTest {
   private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
+
+  private static final NodeSetup SETUP = new NodeSetup(2, "/var/run/cdi", null, true);
 
   @Test
   void cardsOfAnEarlierPluginStayInTheStatusAsUnhealthyWhileNvmlDoesNotAnswer() {
@@ -23,7 +26,8 @@ class GpuNodeStatusesTest {
     GpuNodeStatus earlier =
         new GpuNodeStatus(1, "1x h200", "580.1", "13.0", "old", "uid-old", List.of(gpu), List.of());
     GpuNodeStatus status =
-        GpuNodeStatuses.of(Inventory.NoCards.silent(Duration.ofMinutes(1)), List.of(), earlier, "new", "uid-new", NOW);
+        GpuNodeStatuses.of(Inventory.NoCards.silent(Duration.ofMinutes(1)), List.of(), SETUP, earlier, "new", "uid-new",
+            NOW);
     assertThat(status.gpus()).singleElement().satisfies(one -> {
       assertThat(one.uuid()).isEqualTo(gpu.uuid());
       assertThat(one.health().reason()).isEqualTo("NvmlDoesNotAnswer");
@@ -31,12 +35,13 @@ class GpuNodeStatusesTest {
     assertThat(status.isReady()).isFalse();
     assertThat(status.conditions().getFirst().getMessage()).startsWith("NVML does not answer").contains("60 s");
     assertThat(status.pluginVersion()).isEqualTo("new");
+    assertThat(status.setup()).isEqualTo(SETUP);
   }
 
   @Test
   void aNodeThatNobodyHasReadHasNoCardsWhileNvmlDoesNotAnswer() {
     GpuNodeStatus status =
-        GpuNodeStatuses.of(Inventory.NoCards.silent(Duration.ofMinutes(1)), List.of(), null, "new", null, NOW);
+        GpuNodeStatuses.of(Inventory.NoCards.silent(Duration.ofMinutes(1)), List.of(), SETUP, null, "new", null, NOW);
     assertThat(status.gpus()).isEmpty();
     assertThat(status.conditions().getFirst().getReason()).isEqualTo("NvmlDoesNotAnswer");
   }

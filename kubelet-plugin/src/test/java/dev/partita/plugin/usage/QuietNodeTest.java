@@ -29,6 +29,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -142,6 +143,22 @@ class QuietNodeTest {
     }
     lookASecondLater();
     await().untilAsserted(() -> assertThat(Files.size(region)).isEqualTo(ShareFolders.USAGE_SIZE));
+  }
+
+  @Test
+  void aShareWasUsedOnceAContainerHasBegunItsLedger() throws IOException {
+    held = Map.of("GPU-0", List.of(new ProcessMemory(ProcessHandle.current().pid(), 1 << 30)));
+    lookASecondLater();
+    assertThat(watch.shareWasUsed()).isFalse();
+    Path region = folders.usageFile(share(1).ref().uid(), share(1).ref().key());
+    try (RandomAccessFile file = new RandomAccessFile(region.toFile(), "rw")) {
+      file.write("PARTITA1".getBytes(StandardCharsets.US_ASCII));
+    }
+    lookASecondLater();
+    assertThat(watch.shareWasUsed()).isTrue();
+    checkpoint.remove(share(1).ref().uid());
+    lookASecondLater();
+    assertThat(watch.shareWasUsed()).isTrue();
   }
 
   private void assertWholeLooks(int looks) throws IOException {
