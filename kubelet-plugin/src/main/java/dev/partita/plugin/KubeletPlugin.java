@@ -18,6 +18,7 @@ import dev.partita.plugin.dra.DraV1Beta1Service;
 import dev.partita.plugin.dra.DraV1Service;
 import dev.partita.plugin.health.HealthEndpoint;
 import dev.partita.plugin.held.HeldClaims;
+import dev.partita.plugin.inventory.FlapFile;
 import dev.partita.plugin.inventory.GpuNodeReporter;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.inventory.InventoryReader;
@@ -243,7 +244,7 @@ public final class KubeletPlugin implements AutoCloseable {
     InventoryReader reader =
         new InventoryReader(
             settings.driverRoot(), settings.sysfs(), open.driver().around(NvmlLibrary::open)::open,
-            settings.cardPolicy());
+            settings.cardPolicy(), new FlapFile(settings.stateRoot().resolve("flaps"), here.bootId(), clock));
     NodeInventory inventory =
         opened(
             new NodeInventory(

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -18,6 +19,54 @@ final class FlapDamping {
   private static final int TIMES = 3;
 
   private final Map<String, Card> cards = new HashMap<>();
+  private final Memory memory;
+  private boolean changed;
+
+  /** Keeps what was seen for the next plugin. */
+  interface Memory {
+    /** Keeps nothing. */
+    Memory NONE = new Memory() {
+      @Override
+      public Map<String, Past> read() {
+        return Map.of();
+      }
+
+      @Override
+      public void write(Map<String, Past> cards) {}
+    };
+
+    /** What was kept, by the card's UUID. */
+    Map<String, Past> read();
+
+    void write(Map<String, Past> cards);
+  }
+
+  /**
+   * A card's past, told from now back.
+   *
+   * @param onsets when it became unhealthy, the latest last
+   * @param last what was seen last
+   * @param lastWrong what was wrong with it last
+   * @param wellSince for how long it has been well, if it is
+   */
+  record Past(List<Duration> onsets, GpuHealth last, GpuHealth lastWrong, Duration wellSince) {
+    Past {
+      onsets = List.copyOf(onsets);
+    }
+  }
+
+  /** @param nanos now, by a clock that cannot be set */
+  FlapDamping(Memory memory, long nanos) {
+    this.memory = memory;
+    memory.read().forEach((uuid, past) -> {
+      Card card = cards.computeIfAbsent(uuid, u -> new Card());
+      past.onsets().stream().skip(Math.max(0, past.onsets().size() - TIMES))
+          .forEach(ago -> card.onsets.addLast(nanos - ago.toNanos()));
+      card.last = past.last();
+      card.lastWrong = past.lastWrong();
+      card.wellSince = nanos - past.wellSince().toNanos();
+    });
+  }
 
   private static final class Card {
     final Deque<Long> onsets = new ArrayDeque<>(); // at most TIMES
@@ -38,6 +87,9 @@ final class FlapDamping {
     boolean isWell = health.state() == GpuHealth.State.Healthy;
     boolean wasWell = known.last.state() == GpuHealth.State.Healthy;
     known.last = health;
+    if (isWell != wasWell) {
+      changed = true;
+    }
     if (!isWell) {
       if (wasWell) {
         known.onsets.addLast(nanos);
@@ -61,5 +113,21 @@ final class FlapDamping {
                 + WITHIN.toMinutes() + " min: it counts as healthy once it was well for " + WELL_FOR.toMinutes()
                 + " min")
         : health;
+  }
+
+  /** Keeps what has changed since the last time, if anything has. */
+  void keep(long nanos) {
+    if (!changed) {
+      return;
+    }
+    Map<String, Past> pasts = new HashMap<>();
+    cards.forEach((uuid, card) -> {
+      if (!card.onsets.isEmpty()) {
+        pasts.put(uuid, new Past(card.onsets.stream().map(onset -> Duration.ofNanos(nanos - onset)).toList(), card.last,
+            card.lastWrong, Duration.ofNanos(nanos - card.wellSince)));
+      }
+    });
+    memory.write(pasts);
+    changed = false;
   }
 }

@@ -60,7 +60,20 @@ public final class InventoryReader implements AutoCloseable, MigControl, MemoryL
    * @param opener opens NVML
    */
   public InventoryReader(DriverRoot root, Path sysfs, Opener opener, CardPolicy policy) {
-    this.known = new KnownCards(policy);
+    this(root, sysfs, opener, new KnownCards(policy));
+  }
+
+  /**
+   * The same.
+   *
+   * @param flaps keeps which cards became unhealthy
+   */
+  public InventoryReader(DriverRoot root, Path sysfs, Opener opener, CardPolicy policy, FlapFile flaps) {
+    this(root, sysfs, opener, new KnownCards(policy, flaps, System::nanoTime));
+  }
+
+  private InventoryReader(DriverRoot root, Path sysfs, Opener opener, KnownCards known) {
+    this.known = known;
     this.root = root;
     this.topology = new PciTopology(sysfs);
     this.opener = opener;

@@ -44,7 +44,7 @@ final class KnownCards {
   private final Set<String> missing = new HashSet<>();
   private final Set<String> cutByOthers = new HashSet<>();
   private final CardDiagnosis diagnosis = new CardDiagnosis();
-  private final FlapDamping damping = new FlapDamping();
+  private final FlapDamping damping;
   private final LongSupplier nanos;
 
   /**
@@ -55,17 +55,19 @@ final class KnownCards {
   private record Blame(XidEvent event, boolean gone) {}
 
   KnownCards(CardPolicy policy) {
-    this(policy, System::nanoTime);
+    this(policy, FlapDamping.Memory.NONE, System::nanoTime);
   }
 
   /**
    * The same.
    *
+   * @param flaps keeps which cards became unhealthy
    * @param nanos a clock that cannot be set
    */
-  KnownCards(CardPolicy policy, LongSupplier nanos) {
+  KnownCards(CardPolicy policy, FlapDamping.Memory flaps, LongSupplier nanos) {
     this.policy = policy;
     this.nanos = nanos;
+    this.damping = new FlapDamping(flaps, nanos.getAsLong());
   }
 
   /** Tells which indexes the cards had before this process started. */
@@ -126,6 +128,7 @@ final class KnownCards {
           present.contains(gpu.uuid()) ? healthOfPresent(gpu, ofPresent) : healthOfAbsent(gpu, reading.faults());
       gpus.add(gpu.withHealth(damping.update(gpu.uuid(), health, now)));
     }
+    damping.keep(now);
     gpus.sort(Comparator.comparingInt(Gpu::index));
     return gpus;
   }
