@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -14,6 +15,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -103,8 +105,9 @@ class WebTest {
   void aPodThatWaitsIsShownCardByCard() {
     cluster.claim("huge", "gpu.partita.dev", Map.of("memory", "900Gi"));
     cluster.pod("huge", "huge");
-    JsonNode pods = eventually().until(() -> view("/api/pods", "admin"), now -> now.at("/pods/total").asInt() == 1);
-    assertThat(pods.at("/pods/rows/0/reason").asText()).isEqualTo("Unallocatable");
+    eventually().until(() -> view("/api/pods", "admin"), // the pod waits before it is said why
+        now -> now.at("/pods/total").asInt() == 1
+            && now.at("/pods/rows/0/reason").asText().equals("Unallocatable"));
     JsonNode pod = view("/api/pod/default/huge", "admin");
     assertThat(pod.at("/explanation/nodes/0/node").asText()).isEqualTo("node-0");
     assertThat(pod.at("/explanation/nodes/0/byCard").size()).isEqualTo(2);
@@ -123,6 +126,18 @@ class WebTest {
         line = lines.readLine();
       }
       assertThat(line).startsWith("data: {");
+    }
+  }
+
+  /** A browser leaves a stream with each letter of a search. */
+  @Test
+  void whoHasLeftAStreamTakesNobodysPlace() throws Exception {
+    for (int left = 0; left < 100; left++) {
+      HttpResponse<InputStream> answer = eventually().atMost(Duration.ofSeconds(8)).until(
+          () -> http.send(request("/api/stream/claims", "admin"), HttpResponse.BodyHandlers.ofInputStream()),
+          now -> now.statusCode() == 200);
+      assertThat(answer.body().read()).isEqualTo('e');
+      answer.body().close();
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.partita.serving.http;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Map;
 
 /**
@@ -53,5 +54,13 @@ public record HttpAnswer(int status, String type, Body body, Map<String, String>
      * @throws IOException if nobody reads any more
      */
     void send(String text) throws IOException;
+
+    /**
+     * Waits for that long, or until the one who asked has gone: a piece sent then would only seem to arrive.
+     *
+     * @return whether he has gone
+     * @throws IOException if the connection was ended
+     */
+    boolean awaitGone(Duration most) throws IOException;
   }
 }

@@ -51,6 +51,8 @@ public final class HttpListener implements AutoCloseable {
   private static final int BACKLOG = 256;
   private static final int UNKNOWN_LENGTH = -1;
   private static final Duration CHECK = Duration.ofMillis(500);
+
+  /** What there are too many of, such as open files, is not there again at once. */
   private static final Duration AFTER_FAILURE = Duration.ofMillis(100);
 
   private static final Http1Config CONFIG =
@@ -164,16 +166,15 @@ public final class HttpListener implements AutoCloseable {
       } catch (IOException | OutOfMemoryError e) {
         if (!closed) {
           LOG.warn("port {}: cannot accept a connection: {}", port(), e.getMessage());
-          pause();
+          pause(AFTER_FAILURE);
         }
       }
     }
   }
 
-  /** What there are too many of, such as open files, is not there again at once. */
-  private static void pause() {
+  private static void pause(Duration time) {
     try {
-      Thread.sleep(AFTER_FAILURE);
+      Thread.sleep(time);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
@@ -224,20 +225,37 @@ public final class HttpListener implements AutoCloseable {
     response.setEntity(switch (answer.body()) {
       case HttpAnswer.Body.Complete(String text) -> new StringEntity(text, type);
       case HttpAnswer.Body.Stream(HttpAnswer.Source source) ->
-          new EntityTemplate(UNKNOWN_LENGTH, type, null, out -> stream(source, out, one));
+          new EntityTemplate(UNKNOWN_LENGTH, type, null, out -> stream(source, new Pieces(out, connection, one)));
     });
   }
 
-  private static void stream(HttpAnswer.Source source, OutputStream out, Connections.One one) throws IOException {
-    out.flush(); // the head, for who waits for it before the first piece is there
-    source.to(text -> send(text, out, one));
+  private static void stream(HttpAnswer.Source source, Pieces pieces) throws IOException {
+    pieces.out().flush(); // the head, for who waits for it before the first piece is there
+    source.to(pieces);
   }
 
-  /** Who reads what is sent is given as long again for the next piece. */
-  private static void send(String text, OutputStream out, Connections.One one) throws IOException {
-    out.write(text.getBytes(StandardCharsets.UTF_8));
-    out.flush();
-    one.isAnswered();
+  private record Pieces(OutputStream out, DefaultBHttpServerConnection connection, Connections.One one)
+      implements HttpAnswer.Sink {
+    /** Who reads what is sent is given as long again for the next piece. */
+    @Override
+    public void send(String text) throws IOException {
+      out.write(text.getBytes(StandardCharsets.UTF_8));
+      out.flush();
+      one.isAnswered();
+    }
+
+    @Override
+    public boolean awaitGone(Duration most) throws IOException {
+      long end = System.nanoTime() + most.toNanos();
+      boolean asks = connection.isDataAvailable(Timeout.ofMilliseconds(Math.max(1, most.toMillis())));
+      if (connection.isStale()) {
+        return true;
+      }
+      if (asks) { // for more, which waits until this is answered
+        pause(Duration.ofNanos(Math.max(0, end - System.nanoTime())));
+      }
+      return false;
+    }
   }
 
   private record Asked(ClassicHttpRequest request, Optional<SSLSession> session, Connections.One one)

@@ -7,16 +7,19 @@ import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class HttpListenerTest {
@@ -55,6 +58,35 @@ class HttpListenerTest {
         assertThat(lines.readLine()).isEqualTo("more");
       }
       ended.await();
+    }
+  }
+
+  @Test
+  void aStreamThatHasNothingToSendLearnsThatNobodyWaitsForIt() throws Exception {
+    CountDownLatch ended = new CountDownLatch(1);
+    HttpAnswer.Source source = sink -> {
+      sink.send("first\n");
+      while (!sink.awaitGone(Duration.ofMinutes(1))) {}
+      ended.countDown();
+    };
+    try (HttpListener listener = listener(_ -> streamed(source))) {
+      try (BufferedReader lines = lines(get(listener, "/"))) {
+        assertThat(lines.readLine()).isEqualTo("first");
+        assertThat(ended.getCount()).isOne();
+      }
+      assertThat(ended.await(20, TimeUnit.SECONDS)).isTrue();
+    }
+  }
+
+  @Test
+  void whoAsksForMoreMeanwhileIsNotTakenToHaveGone() throws Exception {
+    HttpAnswer.Source source = sink -> sink.send(sink.awaitGone(Duration.ofMillis(300)) ? "gone\n" : "there\n");
+    try (HttpListener listener = listener(_ -> streamed(source));
+        Socket socket = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
+      byte[] request = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+      socket.getOutputStream().write(request);
+      socket.getOutputStream().write(request);
+      assertThat(lines(socket.getInputStream()).lines().filter(line -> line.equals("there")).limit(2)).hasSize(2);
     }
   }
 
