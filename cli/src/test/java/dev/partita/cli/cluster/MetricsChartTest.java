@@ -57,6 +57,16 @@ class MetricsChartTest {
   }
 
   @Test
+  void aServiceMonitorComesWithItsServiceAndReadsAsAPodMonitorDoes() {
+    assertThat(Chart.text(Map.of())).doesNotContain("ServiceMonitor", "partita-metrics\n");
+    String text = Chart.text(Map.of("metrics.serviceMonitor.enabled", true, "metrics.serviceMonitor.interval", "30s"));
+    assertThat(text).contains("kind: ServiceMonitor", "interval: 30s", "scheme: https", "service-account-token",
+        "clusterIP: None").doesNotContain("kind: PodMonitor");
+    String both = Chart.text(Map.of("metrics.podMonitor.enabled", true, "metrics.serviceMonitor.enabled", true));
+    assertThat(both.split("type: kubernetes.io/service-account-token", -1)).as("one account for both").hasSize(2);
+  }
+
+  @Test
   void alertsAndDashboardsComeWhereTheyAreAskedFor() {
     assertThat(Chart.text(Map.of())).doesNotContain("PrometheusRule", "-dashboard");
     String text = Chart.text(Map.of("metrics.prometheusRule.enabled", true, "metrics.dashboards.enabled", true));
