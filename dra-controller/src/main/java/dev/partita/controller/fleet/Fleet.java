@@ -45,11 +45,13 @@ public record Fleet(List<NodeState> nodes) {
     Map<CardKey, List<ClaimDevice>> devices = new HashMap<>();
     Map<String, List<Booking>> byClaim = new HashMap<>();
     for (ResourceClaim claim : claims) {
-      List<Booking> taken = AllocatedClaim.taken(claim);
+      List<ClaimDevice> had = ClaimDevice.of(claim);
+      // what is only proposed for it is taken, too
+      List<Booking> taken =
+          had.isEmpty() ? AllocatedClaim.taken(claim) : had.stream().map(ClaimDevice::booking).toList();
       byClaim.put(claim.getMetadata().getUid(), taken);
       taken.forEach(booking -> book(booking, accounts));
-      ClaimDevice.of(claim).forEach(
-          device -> devices.computeIfAbsent(device.booking().card(), _ -> new ArrayList<>()).add(device));
+      had.forEach(device -> devices.computeIfAbsent(device.booking().card(), _ -> new ArrayList<>()).add(device));
     }
     for (GpuHost host : hosts.values()) {
       HeldBookings.of(host).stream()

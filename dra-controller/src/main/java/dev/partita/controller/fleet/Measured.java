@@ -44,8 +44,12 @@ public record Measured(
   }
 
   private static OptionalLong number(Map<?, ?> data, DeviceStatusData field) {
+    String text = text(data, field);
+    if (text.isEmpty()) { // as most are: an exception for each would take longer than all else
+      return OptionalLong.empty();
+    }
     try {
-      double number = Double.parseDouble(text(data, field).replace("%", ""));
+      double number = Double.parseDouble(text.replace("%", ""));
       return number >= 0 && number <= MOST ? OptionalLong.of(Math.round(number)) : OptionalLong.empty();
     } catch (NumberFormatException e) {
       return OptionalLong.empty();

@@ -30,11 +30,11 @@ import java.util.stream.IntStream;
  * @param annotations bytes of annotations of each pod
  * @param waiting how many of the pods with claims, the last of them, wait: they ask for more memory than a card has
  */
-record GeneratedCluster(int nodes, int cards, int pods, int claims, int annotations, int waiting) {
+public record GeneratedCluster(int nodes, int cards, int pods, int claims, int annotations, int waiting) {
   static final ObjectMapper JSON = new ObjectMapper();
 
   /** The kinds that there are, by plural, each with its objects in order. */
-  Map<String, Kind> kinds() {
+  public Map<String, Kind> kinds() {
     Map<String, Kind> kinds = new LinkedHashMap<>();
     kinds.put("nodes", new Kind("v1", "Node", nodes, this::node));
     kinds.put("pods", new Kind("v1", "Pod", pods, i -> waits(i) ? waitingPod(i) : pod(i)));
@@ -50,8 +50,8 @@ record GeneratedCluster(int nodes, int cards, int pods, int claims, int annotati
   }
 
   /** All objects of a kind. */
-  record Kind(String apiVersion, String kind, int count, IntFunction<String> body) {
-    ObjectNode object(int index) {
+  public record Kind(String apiVersion, String kind, int count, IntFunction<String> body) {
+    public ObjectNode object(int index) {
       try {
         ObjectNode object = JSON.createObjectNode().put("kind", kind).put("apiVersion", apiVersion);
         object.setAll((ObjectNode) JSON.readTree(body.apply(index)));
