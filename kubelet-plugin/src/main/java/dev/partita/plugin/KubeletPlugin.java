@@ -240,7 +240,7 @@ public final class KubeletPlugin implements AutoCloseable {
         opened(new GpuNodeReporter(client, calls, settings.nodeName(), version(), settings.podUid(), clock));
     HeldClaims held = new HeldClaims(checkpoint, cdi, folders, clock);
     SetupReader setup =
-        new SetupReader(SetupReader.CGROUPS, settings.cdiRoot(), () -> shareWasUsed.getAsBoolean());
+        new SetupReader(settings.cgroupRoot(), settings.cdiRoot(), () -> shareWasUsed.getAsBoolean());
     InventoryReader reader =
         new InventoryReader(
             settings.driverRoot(), settings.sysfs(), open.driver().around(NvmlLibrary::open)::open,

@@ -10,18 +10,13 @@ import org.jspecify.annotations.Nullable;
 
 /** Looks at how the node is set up. It needs no right beyond those of the plugin's container. */
 public final class SetupReader {
-  /**
-   * Where a container runtime mounts the cgroups of a container: of version 2 where the node runs that version, and a
-   * tmpfs with the controllers of version 1 otherwise.
-   */
-  public static final Path CGROUPS = Path.of("/sys/fs/cgroup");
-
   private final Path cgroups;
   private final Path cdiFolder;
   private final BooleanSupplier shareWasUsed;
 
   /**
-   * @param cgroups {@link #CGROUPS}
+   * @param cgroups where the node's cgroups are: of version 2 where the node runs that version, and a tmpfs with the
+   *        controllers of version 1 otherwise
    * @param cdiFolder where the plugin writes CDI specs
    * @param shareWasUsed whether a container has used a share since the plugin started
    */
