@@ -51,14 +51,7 @@ static CUDA_KERNEL_NODE_PARAMS_v2 kernel(CUfunction of, uint64_t *first, unsigne
     static void *parameters[2];
     parameters[0] = first;
     parameters[1] = second;
-    return (CUDA_KERNEL_NODE_PARAMS_v2){.func = of,
-                                        .gridDimX = 1,
-                                        .gridDimY = 1,
-                                        .gridDimZ = 1,
-                                        .blockDimX = 1,
-                                        .blockDimY = 1,
-                                        .blockDimZ = 1,
-                                        .kernelParams = parameters};
+    return kernel_of_one_thread(of, parameters);
 }
 
 static CUgraphNode add(CUgraph graph, CUgraphNode after, CUfunction of, uint64_t first, unsigned int second) {

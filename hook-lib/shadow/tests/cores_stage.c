@@ -119,16 +119,20 @@ static void sleeps_within(void *nothing) {
     nanosleep(&(struct timespec){0, (long)self->within_ns}, NULL);
 }
 
+CUDA_KERNEL_NODE_PARAMS_v2 kernel_of_one_thread(CUfunction function, void **parameters) {
+    return (CUDA_KERNEL_NODE_PARAMS_v2){.func = function,
+                                        .gridDimX = 1,
+                                        .gridDimY = 1,
+                                        .gridDimZ = 1,
+                                        .blockDimX = 1,
+                                        .blockDimY = 1,
+                                        .blockDimZ = 1,
+                                        .kernelParams = parameters};
+}
+
 static CUgraphExec kernel_and_function(CUfunction function, uint64_t ns) {
     void *parameters[] = {&ns};
-    CUDA_KERNEL_NODE_PARAMS_v2 kernel = {.func = function,
-                                         .gridDimX = 1,
-                                         .gridDimY = 1,
-                                         .gridDimZ = 1,
-                                         .blockDimX = 1,
-                                         .blockDimY = 1,
-                                         .blockDimZ = 1,
-                                         .kernelParams = parameters};
+    CUDA_KERNEL_NODE_PARAMS_v2 kernel = kernel_of_one_thread(function, parameters);
     CUDA_HOST_NODE_PARAMS host = {.fn = sleeps_within};
     CUgraph graph;
     CUgraphNode first, second;

@@ -77,6 +77,9 @@ void cores_reporter(void);
 
 /* In this process, after cuda_start: the kernel that spins. */
 CUfunction spin_function(void);
+
+/* A node of a kernel with one thread; the parameters stay the caller's. */
+CUDA_KERNEL_NODE_PARAMS_v2 kernel_of_one_thread(CUfunction function, void **parameters);
 void spin(CUfunction function, uint64_t ns, CUstream stream);
 
 /* The region of a container. */

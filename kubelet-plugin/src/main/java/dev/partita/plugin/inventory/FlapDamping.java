@@ -19,13 +19,13 @@ final class FlapDamping {
   private static final int TIMES = 3;
 
   private final Map<String, Card> cards = new HashMap<>();
-  private final Memory memory;
+  private final History history;
   private boolean changed;
 
   /** Keeps what was seen for the next plugin. */
-  interface Memory {
+  interface History {
     /** Keeps nothing. */
-    Memory NONE = new Memory() {
+    History NONE = new History() {
       @Override
       public Map<String, Past> read() {
         return Map.of();
@@ -56,9 +56,9 @@ final class FlapDamping {
   }
 
   /** @param nanos now, by a clock that cannot be set */
-  FlapDamping(Memory memory, long nanos) {
-    this.memory = memory;
-    memory.read().forEach((uuid, past) -> {
+  FlapDamping(History history, long nanos) {
+    this.history = history;
+    history.read().forEach((uuid, past) -> {
       Card card = cards.computeIfAbsent(uuid, u -> new Card());
       past.onsets().stream().skip(Math.max(0, past.onsets().size() - TIMES))
           .forEach(ago -> card.onsets.addLast(nanos - ago.toNanos()));
@@ -127,7 +127,7 @@ final class FlapDamping {
             card.lastWrong, Duration.ofNanos(nanos - card.wellSince)));
       }
     });
-    memory.write(pasts);
+    history.write(pasts);
     changed = false;
   }
 }

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  * Keeps in a file which cards became unhealthy lately, so that the next plugin damps them too. After a reboot it counts
  * as missing, and so does what cannot be read.
  */
-public final class FlapFile implements FlapDamping.Memory {
+public final class FlapFile implements FlapDamping.History {
   private static final Logger LOG = LoggerFactory.getLogger(FlapFile.class);
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rw-------");

@@ -55,7 +55,7 @@ final class KnownCards {
   private record Blame(XidEvent event, boolean gone) {}
 
   KnownCards(CardPolicy policy) {
-    this(policy, FlapDamping.Memory.NONE, System::nanoTime);
+    this(policy, FlapDamping.History.NONE, System::nanoTime);
   }
 
   /**
@@ -64,7 +64,7 @@ final class KnownCards {
    * @param flaps keeps which cards became unhealthy
    * @param nanos a clock that cannot be set
    */
-  KnownCards(CardPolicy policy, FlapDamping.Memory flaps, LongSupplier nanos) {
+  KnownCards(CardPolicy policy, FlapDamping.History flaps, LongSupplier nanos) {
     this.policy = policy;
     this.nanos = nanos;
     this.damping = new FlapDamping(flaps, nanos.getAsLong());

@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -81,8 +82,7 @@ public final class DriverLimits implements AutoCloseable {
    */
   public void hold(PreparedClaim claim) throws IOException {
     Set<String> cards = limitedCards();
-    cards.retainAll(
-        claim.grants().stream().filter(grant -> grant.share().isPresent()).map(grant -> grant.card().uuid()).toList());
+    cards.retainAll(cardsOfShares(claim));
     if (cards.isEmpty()) {
       return;
     }
@@ -138,7 +138,12 @@ public final class DriverLimits implements AutoCloseable {
   }
 
   private static boolean hasShareOf(PreparedClaim claim, Set<String> cards) {
-    return claim.grants().stream().anyMatch(grant -> grant.share().isPresent() && cards.contains(grant.card().uuid()));
+    return !Collections.disjoint(cardsOfShares(claim), cards);
+  }
+
+  private static List<String> cardsOfShares(PreparedClaim claim) {
+    return claim.grants().stream().filter(grant -> grant.share().isPresent()).map(grant -> grant.card().uuid())
+        .toList();
   }
 
   private Map<String, Set<String>> reserved(Collection<PreparedClaim> claims) throws IOException {

@@ -2,7 +2,6 @@ package dev.partita.plugin.memorylimit;
 
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
-import dev.partita.plugin.claim.Share;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -31,10 +30,9 @@ public record PodLimit(String podUid, String card, long bytes) {
     for (PreparedClaim claim : claims) {
       for (String pod : pods.getOrDefault(claim.claim().uid(), Set.of())) {
         for (Grant grant : claim.grants()) {
-          if (grant.share().isPresent() && cards.contains(grant.card().uuid())) {
-            bytes.computeIfAbsent(pod, uid -> new TreeMap<>())
-                .merge(grant.card().uuid(), grant.share().map(Share::physicalBytes).orElse(0L), Long::sum);
-          }
+          String card = grant.card().uuid();
+          grant.share().filter(_ -> cards.contains(card)).ifPresent(
+              share -> bytes.computeIfAbsent(pod, _ -> new TreeMap<>()).merge(card, share.physicalBytes(), Long::sum));
         }
       }
     }

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class FlapDampingTest {
   private static final GpuHealth LOST = GpuHealth.unhealthy("GpuIsLost", "it does not answer");
 
-  private final FlapDamping damping = new FlapDamping(FlapDamping.Memory.NONE, 0);
+  private final FlapDamping damping = new FlapDamping(FlapDamping.History.NONE, 0);
 
   @Test
   void aCardThatFailsOnceOrTwiceIsHealthyAsSoonAsItIsWell() {

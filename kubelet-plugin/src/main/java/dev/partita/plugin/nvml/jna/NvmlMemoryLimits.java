@@ -20,12 +20,12 @@ record NvmlMemoryLimits(NvmlCalls nvml, Pointer device) {
     if (!nvml.has(GET)) {
       return false;
     }
-    int code = nvml.code(GET, device, of(cgroup, GET_BYTES));
+    int code = nvml.code(GET, device, new Limits(GET_BYTES, cgroup));
     return code == 0 || code == NvmlException.NOT_FOUND;
   }
 
   OptionalLong hardLimit(Path cgroup) throws NvmlException {
-    Limits limits = of(cgroup, GET_BYTES);
+    Limits limits = new Limits(GET_BYTES, cgroup);
     int code = nvml.code(GET, device, limits);
     if (code == NvmlException.NOT_FOUND) {
       return OptionalLong.empty();
@@ -39,13 +39,9 @@ record NvmlMemoryLimits(NvmlCalls nvml, Pointer device) {
 
   /** Without a soft limit: one would have to be taken back before the cgroup goes (NVIDIA's MPS guide). */
   void set(Path cgroup, long bytes) throws NvmlException {
-    Limits limits = of(cgroup, SET_BYTES);
+    Limits limits = new Limits(SET_BYTES, cgroup);
     limits.setLong(HARD_LIMIT, bytes);
     nvml.require(new String[]{"nvmlDeviceSetMemoryLimits_v1"}, device, limits);
-  }
-
-  private static Limits of(Path cgroup, int bytes) {
-    return new Limits(bytes, cgroup);
   }
 
   /** A structure, with the text that it points to. */
