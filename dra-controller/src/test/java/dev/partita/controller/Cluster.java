@@ -22,11 +22,14 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.CustomResourceDefinitionContext;
+import io.fabric8.kubernetes.client.http.AsyncBody;
 import io.fabric8.kubernetes.client.http.BasicBuilder;
 import io.fabric8.kubernetes.client.http.HttpRequest;
+import io.fabric8.kubernetes.client.http.HttpResponse;
 import io.fabric8.kubernetes.client.http.Interceptor;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
 import io.fabric8.mockwebserver.Context;
+import java.nio.ByteBuffer;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.HashMap;
@@ -118,18 +121,32 @@ public final class Cluster implements AutoCloseable {
 
   /** The same, whose threads do this before each of their requests. */
   Cluster start(Consumer<HttpRequest> before) {
-    Interceptor interceptor =
+    return start(
         new Interceptor() {
           @Override
           public void before(BasicBuilder builder, HttpRequest request, RequestTags tags) {
             before.accept(request);
           }
-        };
+        });
+  }
+
+  /** The same, which hears of its requests only after this has seen what they were answered. */
+  Cluster startHearing(Consumer<HttpRequest> answered) {
+    return start(
+        new Interceptor() {
+          @Override
+          public void after(HttpRequest request, HttpResponse<?> response, AsyncBody.Consumer<List<ByteBuffer>> body) {
+            answered.accept(request);
+          }
+        });
+  }
+
+  private Cluster start(Interceptor interceptor) {
     asInMain.close();
     asInMain =
         new KubernetesClientBuilder()
             .withConfig(asInMain.getConfiguration())
-            .withHttpClientBuilderConsumer(http -> http.addOrReplaceInterceptor("before", interceptor))
+            .withHttpClientBuilderConsumer(http -> http.addOrReplaceInterceptor("test", interceptor))
             .build();
     return start();
   }

@@ -22,6 +22,7 @@ import io.fabric8.kubernetes.api.model.runtime.RawExtension;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -161,6 +162,24 @@ class ResizeTest {
     cluster.claim("other", "gpu.partita.dev", Map.of("memory", "120Gi"));
     cluster.pod("other", "other");
     cluster.result("other");
+  }
+
+  @Test
+  void whatIsAskedForWhileAGrantIsBeingWrittenIsAnsweredAfterIt() {
+    CompletableFuture<?> seen = new CompletableFuture<>(); // whoever waits for it leaves others their threads
+    cluster.add(GpuNodes.ready("node-0", 1, H200, CARD));
+    cluster.startHearing(request -> {
+      if (String.valueOf(request.bodyString()).contains("memory=20Gi: granted")) {
+        seen.join();
+      }
+    });
+    share("c", "8Gi");
+    ask("c", "memory=20Gi");
+    awaitAnswer("c", "memory=20Gi: granted");
+    ask("c", "memory=12Gi");
+    share("later", "8Gi"); // claims' changes are seen in order
+    seen.complete(null);
+    awaitAnswer("c", "memory=12Gi: granted");
   }
 
   /** A share that a pod of the same name has; its ID. */

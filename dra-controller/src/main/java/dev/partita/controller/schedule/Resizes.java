@@ -143,6 +143,7 @@ final class Resizes {
     if (version.isPresent()) {
       failures.succeeded(key);
       events.tell(new ClaimEvent(ClaimReader.ref(claim), reason(write.decision()), write.answer(), true));
+      look(key); // what was asked for while a grant was being written was left alone until now
     } else {
       failures.failed(key).ifPresent(pause -> retries.after(pause, new WorkItem.ResizeAgain(key)));
     }
