@@ -70,8 +70,15 @@ struct partita_slot {
     uint64_t sampled;
     /* of that sample, percent of the card: bits 0-7 SMs, 8-15 memory, 16-23 encoder, 24-31 decoder */
     uint64_t utilization;
-    uint64_t reserved;
+    /*
+     * windows of launches under a core limit that the card has not done yet: bits 0-15 those that the limit allowed,
+     * 16-31 those that followed others' of the first kind, 32-47 those that followed these, 48-63 those that followed
+     * these
+     */
+    uint64_t windows;
 };
+
+#define PARTITA_TURNS 4u /* kinds of windows */
 
 /* partita_slot.compute, bits 0-7 */
 #define PARTITA_COMPUTE_UNUSED 0u /* nothing was launched under a core limit */
@@ -80,10 +87,9 @@ struct partita_slot {
 #define PARTITA_COMPUTE_UNENFORCED 2u
 
 /* partita_slot.compute, bits 8-15 */
-#define PARTITA_COMPUTE_NO_EVENTS 1u     /* the driver lacks what GPU time is measured with */
-#define PARTITA_COMPUTE_EVENT_FAILED 2u  /* an event could not be made, recorded or read */
-#define PARTITA_COMPUTE_TOO_MANY 3u      /* more contexts or streams at a time than are kept account of */
-#define PARTITA_COMPUTE_SEVERAL_CARDS 5u /* the container has core limits on more than one card */
+#define PARTITA_COMPUTE_NO_EVENTS 1u    /* the driver lacks what GPU time is measured with */
+#define PARTITA_COMPUTE_EVENT_FAILED 2u /* an event could not be made, recorded or read */
+#define PARTITA_COMPUTE_TOO_MANY 3u     /* more contexts or streams at a time than are kept account of */
 
 /*
  * Wall time is cut into stretches of this length; of each, at most its length is charged, however many processes ran in

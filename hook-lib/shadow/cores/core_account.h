@@ -15,6 +15,10 @@
 /* GPU time that may be used at once after idling, in ns. More is not saved up. */
 #define CORE_BURST_NS UINT64_C(20000000)
 
+/* GPU time that a card may owe while others of its container launch, and while a launch on it follows theirs, in ns. */
+#define CORE_BEHIND_NS UINT64_C(50000000)
+#define CORE_FOLLOWS_NS UINT64_C(150000000)
+
 /*
  * What no launch owes more than, in ns. No debt grows beyond twice this: one that an account shows is waited for so
  * long at most, or not at all. An account that only its process writes is believed, so whatever is launched is paid

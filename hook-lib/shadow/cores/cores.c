@@ -25,11 +25,12 @@ static struct card {
     uint32_t paused;
     uint32_t reported; /* the report counts */
     uint32_t compute;  /* PARTITA_COMPUTE_..., as it goes to the slot */
+    uint64_t windows;  /* under way, as they go to the slot */
 } cards[CARDS_MAX];
 
 uint32_t cores_in_force;
 static uint64_t next_look;
-static bool several; /* of the thread that looks: see not_across_cards */
+static uint32_t several; /* cards have limits */
 
 uint64_t cores_now(void) {
     return now_ns();
@@ -50,31 +51,16 @@ static void reprice(int index, uint32_t percent, uint64_t now) {
         core_account_reprice(&shared->account, now, before <= 100 ? before : 0, percent, CORE_SHARED_DEBT_NS);
 }
 
-static void say(int index, uint32_t compute);
+struct looked {
+    uint32_t force, limited; /* how many cards are */
+};
 
-/*
- * Programs that work together on several cards wait for each other on the cards: a kernel runs until its peer on
- * another card has begun. What a limit has that one wait for, this one is charged as its own use, and pays for with a
- * wait 100/percent - 1 times as long, for which its peer is charged in turn. Below 50 % each wait is longer than the
- * last, without end. By events a kernel that waits cannot be told from one that works, nor by NVML, and a bound on what
- * is paid for one kernel would let long kernels of a single card go free. So in a container with limits on several
- * cards they do not hold, which the slot says. Whether the process uses more than one of them does not matter: its
- * peers may be other processes.
- */
-static void not_across_cards(int index, struct core_rules *rules) {
-    if (rules->percent == 0 || !several)
-        return;
-    rules->percent = 0;
-    rules->soft = false;
-    say(index, PARTITA_COMPUTE_UNENFORCED | PARTITA_COMPUTE_SEVERAL_CARDS << 8);
-}
-
-static void look_at_card(int index, void *force) {
+static void look_at_card(int index, void *context) {
+    struct looked *looked = context;
     struct card *card = &cards[index];
     uint64_t now = cores_now();
     cards_tend(index);
     struct core_rules rules = cards_core_rules(index);
-    not_across_cards(index, &rules);
     struct card_report report;
     unsigned int fixed = rules.soft ? 0 : rules.percent;
     if ((rules.percent || rules.yields) && cards_report(index, &report)) {
@@ -90,7 +76,8 @@ static void look_at_card(int index, void *force) {
     store_relaxed(&card->percent, percent);
     store_relaxed(&card->paused, core_policy_paused(&card->policy, &rules, now));
     store_relaxed(&card->reported, core_policy_fresh(&card->policy, now));
-    *(uint32_t *)force |= rules.percent || load_relaxed(&card->paused);
+    looked->force |= rules.percent || load_relaxed(&card->paused);
+    looked->limited += rules.percent != 0;
 }
 
 void cores_look(void) {
@@ -99,12 +86,12 @@ void cores_look(void) {
     if (now < due ||
         !__atomic_compare_exchange_n(&next_look, &due, UINT64_MAX, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return;
-    uint32_t force = 0;
+    struct looked looked = {0, 0};
     struct interruptions interruptions;
     interruptions_off(&interruptions);
-    several = cards_several_core_limits();
-    cards_each(look_at_card, &force);
-    store_relaxed(&cores_in_force, force);
+    cards_each(look_at_card, &looked);
+    store_relaxed(&cores_in_force, looked.force);
+    store_relaxed(&several, looked.limited > 1);
     store_release(&next_look, cores_now() + LOOK_EVERY_NS);
     interruptions_back(&interruptions);
 }
@@ -154,16 +141,102 @@ void cores_used(int index, uint64_t from, uint64_t to) {
     }
 }
 
-uint64_t cores_due(int index, uint64_t now) {
-    struct card *card = &cards[index];
-    if (load_relaxed(&card->paused))
-        return PAUSE_NS;
-    if (load_relaxed(&card->percent) == 0)
-        return 0;
+bool cores_several(void) {
+    return load_relaxed(&several) != 0;
+}
+
+/*
+ * Limits of several cards of a container.
+ *
+ * Problem.  Programs that work together on several cards wait for each other on the cards: a kernel runs until its
+ *   peers on the other cards have begun. While a limit holds one rank back, the others run and wait, are charged for
+ *   that, and pay with waits 100/percent - 1 times as long, for which that rank is charged in turn. Below 50 % each
+ *   wait is longer than the last, without end. By events a kernel that waits cannot be told from one that works, nor by
+ *   NVML.
+ *
+ * So nobody is left waiting on a card for a launch that only its limit holds back. A launch goes on
+ *   - in turn 0, when its card's limit has paid for what was used, and no other card is behind: owes more than
+ *     CORE_BEHIND_NS of GPU time at its limit, or pauses for a higher priority;
+ *   - in turn n + 1, when something of turn n is under way on another card, nothing on its own, and its card owes no
+ *     more than CORE_FOLLOWS_NS. There are PARTITA_TURNS, and who waits for longer than his own launches take, while
+ *     something of the last one is under way, may follow that, too (cuda_timing.c): it may be waiting for him.
+ *   Without a last turn, programs that have nothing to do with each other would follow each other for ever.
+ *
+ * Why limits hold.  Everything is charged, and who is behind stops turn 0 of all, which everything follows. So a card
+ *   owes CORE_BEHIND_NS and what one round of turns takes, at most: its use exceeds its limit by that once, not again.
+ *
+ * Example.  Two ranks at 25 %, of which each step takes 6 ms. The second is late by 2 ms, so the first is charged 8 ms
+ *   and owes 32 - 8 = 24 ms of waiting, the second 24 - 6 = 18. The second launches again in turn 0 after 18 ms, and
+ *   the first follows it, though it owes 6 ms. With each step it owes 6 more, until that is 200 ms, which is 50 ms of
+ *   GPU time at 25 %. From then on the second launches when the first owes no more than that: a step takes 32 ms, in
+ *   which the first has 8, and the second 6.
+ */
+
+/* ns until the limit has paid for what was used. */
+static uint64_t owed(int index, uint64_t now) {
     struct partita_compute *shared = cards_compute(index);
-    uint64_t own = core_account_due(&card->own, now, CORE_OWN_DEBT_NS);
+    uint64_t own = core_account_due(&cards[index].own, now, CORE_OWN_DEBT_NS);
     uint64_t all = shared ? core_account_due(&shared->account, now, CORE_SHARED_DEBT_NS) : 0;
     return own > all ? own : all;
+}
+
+static bool owes_more(int index, uint64_t now, uint64_t gpu_time) {
+    uint32_t percent = load_relaxed(&cards[index].percent);
+    return percent > 0 && owed(index, now) > gpu_time * 100 / percent;
+}
+
+struct peers {
+    int of;
+    uint64_t now;
+    bool behind;
+    uint64_t windows;
+};
+
+static void look_at_peer(int index, void *context) {
+    struct peers *peers = context;
+    if (index == peers->of || load_relaxed(&cards[index].limited) == 0)
+        return;
+    peers->windows |= cards_windows(index);
+    peers->behind |= load_relaxed(&cards[index].paused) || owes_more(index, peers->now, CORE_BEHIND_NS);
+}
+
+static struct peers peers_of(int index, uint64_t now) {
+    struct peers peers = {index, now, false, 0};
+    if (cores_several())
+        cards_each(look_at_peer, &peers);
+    return peers;
+}
+
+uint64_t cores_due(int index, uint64_t now) {
+    if (load_relaxed(&cards[index].paused))
+        return PAUSE_NS;
+    uint64_t due = load_relaxed(&cards[index].percent) ? owed(index, now) : 0;
+    return due == 0 && load_relaxed(&cards[index].percent) && peers_of(index, now).behind ? PAUSE_NS : due;
+}
+
+unsigned int cores_turn_of_others(int index, uint64_t now) {
+    if (load_relaxed(&cards[index].percent) == 0 || owes_more(index, now, CORE_FOLLOWS_NS))
+        return PARTITA_TURNS;
+    uint64_t windows = peers_of(index, now).windows;
+    unsigned int turn = 0;
+    while (turn < PARTITA_TURNS && (windows >> 16 * turn & 0xffff) == 0)
+        turn++;
+    return turn;
+}
+
+static void change_windows(int index, uint64_t by) {
+    uint64_t now = __atomic_add_fetch(&cards[index].windows, by, __ATOMIC_RELAXED);
+    struct partita_slot *slot = cards_slot(index);
+    if (slot)
+        store_relaxed(&slot->windows, now);
+}
+
+void cores_window_begins(int card, unsigned int turn) {
+    change_windows(card, UINT64_C(1) << 16 * turn);
+}
+
+void cores_window_ends(int card, unsigned int turn) {
+    change_windows(card, -(UINT64_C(1) << 16 * turn));
 }
 
 void cores_waited(int index, uint64_t ns) {
@@ -195,5 +268,6 @@ void cores_unenforced(int card, uint32_t reason) {
 void cores_forget(void) {
     memset(cards, 0, sizeof cards);
     next_look = 0;
+    several = 0;
     cores_in_force = 0;
 }

@@ -30,6 +30,20 @@ void cores_used(int card, uint64_t from, uint64_t to);
 /* ns that a launch has to wait from now on, as far as is known; ask again then. */
 uint64_t cores_due(int card, uint64_t now);
 
+/* Whether the container has core limits on more than one card, used by this process or not. */
+bool cores_several(void);
+
+/*
+ * What runs on the other cards of the container, that a launch may follow though its own card's limit does not allow it
+ * now: the lowest turn of it, 0 if a limit allowed it; PARTITA_TURNS if there is none, or too much is owed. Only for a
+ * launch before which the process has nothing under way on its card.
+ */
+unsigned int cores_turn_of_others(int card, uint64_t now);
+
+/* A window of launches begins in a turn, 0 if the card's limit allowed it; it has ended or is given up. */
+void cores_window_begins(int card, unsigned int turn);
+void cores_window_ends(int card, unsigned int turn);
+
 /* A launch waited so long. */
 void cores_waited(int card, uint64_t ns);
 

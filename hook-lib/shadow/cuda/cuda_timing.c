@@ -13,8 +13,8 @@
 enum { SPARSE_US = 30, GAP_US = 100, WINDOW_US = 200 };
 enum { LOOPS_AHEAD = 4, PATIENCE_DOUBLINGS = 8 };
 static const uint64_t LOOPS_AHEAD_NS = 100000;
-static const uint64_t AHEAD_NS = 20000000, AHEAD_PERCENT_NS = 500000, PATIENCE_NS = 200000000,
-                      PATIENCE_MOST_NS = 60000000000;
+static const uint64_t AHEAD_NS = 20000000, AHEAD_PERCENT_NS = 500000, FOLLOWING_NS = 50000, PEER_PATIENCE_NS = 300000,
+                      LOOKING_NS = 500000, PATIENCE_NS = 200000000, PATIENCE_MOST_NS = 60000000000;
 
 static uint64_t ticks_us; /* ticks in a microsecond */
 static uint64_t first_ticks, first_ns;
@@ -85,10 +85,38 @@ static bool behind_a_long_one(const struct track *track, uint64_t most, bool ope
     return loop == 0 || loop > 2 * most + most / 4;
 }
 
-/* Waits until the limit allows a launch, and the card is not too far behind. */
-static void wait_for_turn(int card, struct track *track, bool open_ended) {
+/* Whether the card has done all that this process has launched on it. */
+static bool card_is_idle(int card) {
+    if (!timing_lock_enter())
+        return false;
+    windows_close(&(struct windows_wanted){.context = context_current(), .opened = UINT64_MAX});
+    windows_poll();
+    bool idle = !windows_under_way(card);
+    timing_lock_leave();
+    return idle;
+}
+
+/*
+ * The turn in which a launch may follow what is under way on other cards; PARTITA_TURNS: in none. *since: when
+ * something of the last turn was seen there first, since when something has been.
+ */
+static unsigned int turn_behind_others(int card, uint64_t *since, uint64_t now, uint64_t each) {
+    unsigned int turn = cores_turn_of_others(card, now);
+    if (turn + 1 < PARTITA_TURNS)
+        return turn + 1;
+    if (turn == PARTITA_TURNS)
+        *since = 0;
+    else if (*since == 0)
+        *since = now;
+    return *since && now - *since > each + PEER_PATIENCE_NS ? PARTITA_TURNS - 1 : PARTITA_TURNS;
+}
+
+/* Waits until the limit allows a launch, or it may follow others, and the card is not too far behind; the turn. */
+static unsigned int wait_for_turn(int card, struct track *track, bool open_ended) {
     struct backlog *backlog = &backlogs[card];
     uint64_t begin = cores_now(), progress = load_relaxed(&backlog->progress), moved = begin, now = begin;
+    unsigned int turn = 0;
+    uint64_t since = 0;
     for (;;) {
         cores_look();
         if (timing_lock_enter()) {
@@ -97,6 +125,9 @@ static void wait_for_turn(int card, struct track *track, bool open_ended) {
         }
         now = cores_now();
         uint64_t due = cores_due(card, now);
+        turn = due > 0 ? turn_behind_others(card, &since, now, track ? load_relaxed(&track->each) : 0) : 0;
+        if (turn > 0 && turn < PARTITA_TURNS && card_is_idle(card))
+            break;
         bool full = track && load_relaxed(&track->count) == TRACK_PENDING;
         uint64_t most = far_ahead(card);
         bool far = load_relaxed(&backlog->windows) >= 2 && load_relaxed(&backlog->ns) > most;
@@ -117,11 +148,14 @@ static void wait_for_turn(int card, struct track *track, bool open_ended) {
             break;
         }
         uint64_t pause = ahead && due == 0 ? (now - moved) / 8 + 50000 : due;
+        if (due > 0 && cores_several()) /* others may launch at any moment; where one may follow, they may be waiting */
+            pause = turn < PARTITA_TURNS ? FOLLOWING_NS : pause < LOOKING_NS ? pause : LOOKING_NS;
         timing_sleep(
             pause < 2000000 || (due > 0 && load_relaxed(&backlog->windows) == 0 && pause < 20000000) ? pause : 2000000);
     }
     if (now - begin > 100000)
         cores_waited(card, now - begin);
+    return turn;
 }
 
 /* False: the driver does not tell. */
@@ -168,7 +202,7 @@ static struct track *begin_in_context(uint64_t key, uint64_t owner, CUstream str
     enum capturing capturing = stream_capture(stream);
     if (capturing != CAPTURES_NOTHING)
         return capturing == CAPTURES_UNKNOWN ? misses(launch, card, NULL) : NULL;
-    wait_for_turn(card, track_find(key, owner), launch->open_ended);
+    launch->turn = wait_for_turn(card, track_find(key, owner), launch->open_ended);
     launch->ticks = ticks_now();
     if (!cores_limited(card))
         return NULL;
@@ -191,7 +225,7 @@ static struct track *begin_in_context(uint64_t key, uint64_t owner, CUstream str
             (launch->open_ended || (!sparse && load_relaxed(&track->launches) >= load_relaxed(&track->allowance))))
             window_close(track, false);
         if (!load_relaxed(&track->open))
-            window_open(track, launch->ticks, launch->open_ended);
+            window_open(track, launch->ticks, launch->open_ended, launch->turn);
         store_relaxed(&track->sparse, sparse);
         if (!load_relaxed(&track->open))
             track = NULL;
@@ -421,7 +455,8 @@ void timing_context_gone(CUcontext context) {
             continue;
         if (load_relaxed(&track->open))
             cores_used(clock->card, track->now.recorded, cores_now());
-        store_relaxed(&track->open, 0);
+        if (load_relaxed(&track->open))
+            window_give_up(track);
         while (track->count > 0) {
             struct window window = track->pending[track->first];
             cores_used(clock->card, window.recorded, cores_now());

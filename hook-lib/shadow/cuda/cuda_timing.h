@@ -29,9 +29,10 @@ enum { TIMING_NEEDLESS = -1, TIMING_ANY_CARD = -2 };
 struct timed_launch {
     struct track *track; /* NULL: it is not timed, and what follows says why */
     uint64_t ticks;
-    bool open_ended; /* set before it begins: a loop on the card may make it take any time, whatever others took */
-    int missed_on;   /* a card, or one of the above */
-    uint64_t each;   /* ns that a kernel of it takes, by what was learned of its stream; 0: nothing was */
+    bool open_ended;   /* set before it begins: a loop on the card may make it take any time, whatever others took */
+    unsigned int turn; /* see cores_turn; 0: its card's limit allowed it */
+    int missed_on;     /* a card, or one of the above */
+    uint64_t each;     /* ns that a kernel of it takes, by what was learned of its stream; 0: nothing was */
 };
 
 /* Whether launches are to be timed. Now and then it looks whether that has changed. */

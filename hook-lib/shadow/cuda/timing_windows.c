@@ -141,8 +141,14 @@ static void learn_of_window(struct track *track, const struct window *window, ui
     store_relaxed(&track->allowance, allowance < 1 ? 1 : allowance > LAUNCHES_MAX ? LAUNCHES_MAX : (uint32_t)allowance);
 }
 
+void window_give_up(struct track *track) {
+    store_relaxed(&track->open, 0);
+    cores_window_ends(track->clock->card, track->now.turn);
+}
+
 void window_forget(struct track *track, const struct window *window) {
     struct backlog *backlog = &backlogs[track->clock->card];
+    cores_window_ends(track->clock->card, window->turn);
     clock_drop_event(track->clock, window->start);
     clock_drop_event(track->clock, window->end);
     __atomic_fetch_sub(&backlog->ns, window->guess, __ATOMIC_RELAXED);
@@ -223,11 +229,12 @@ static void end_window(struct track *track, bool gap) {
     if (track->count == TRACK_PENDING || stream_capturing(track->stream))
         return; /* it stays open */
     window.end = clock_record(track->clock, track->stream);
-    store_relaxed(&track->open, 0);
     if (!window.end) {
+        window_give_up(track);
         clock_drop_event(track->clock, window.start);
         return;
     }
+    store_relaxed(&track->open, 0);
     window.launches = load_relaxed(&track->launches);
     window.bound = !gap ? 0 : window.open_ended ? track->loop : track->most * window.launches;
     window.closed = cores_now();
@@ -272,7 +279,7 @@ static CUevent record_last(struct track *track) {
 }
 
 void window_join_last(struct track *track) {
-    store_relaxed(&track->open, 0);
+    window_give_up(track);
     CUevent end = record_last(track);
     if (end) {
         struct window *last = &track->pending[(track->first + TRACK_PENDING - 1) % TRACK_PENDING];
@@ -287,7 +294,7 @@ void window_join_last(struct track *track) {
     clock_drop_event(track->clock, track->now.start);
 }
 
-void window_open(struct track *track, uint64_t ticks, bool open_ended) {
+void window_open(struct track *track, uint64_t ticks, bool open_ended, unsigned int turn) {
     struct clock *clock = track->clock;
     uint64_t now = cores_now();
     if (!clock->base) {
@@ -296,8 +303,8 @@ void window_open(struct track *track, uint64_t ticks, bool open_ended) {
         if (!clock->base)
             return;
     }
-    track->now =
-        (struct window){.start = clock_record(track->clock, track->stream), .recorded = now, .open_ended = open_ended};
+    track->now = (struct window){
+        .start = clock_record(track->clock, track->stream), .recorded = now, .open_ended = open_ended, .turn = turn};
     if (!track->now.start)
         return;
     store_relaxed(&track->launches, 0);
@@ -306,6 +313,16 @@ void window_open(struct track *track, uint64_t ticks, bool open_ended) {
     store_relaxed(&track->open, 1);
     track_list(track);
     cores_enforced(clock->card);
+    cores_window_begins(clock->card, turn);
+}
+
+bool windows_under_way(int card) {
+    for (unsigned int i = 0; i < tracks_listed_count; i++) {
+        const struct track *track = &tracks[tracks_listed[i]];
+        if (track->clock->card == card && (track->count > 0 || load_relaxed(&track->open)))
+            return true;
+    }
+    return false;
 }
 
 void window_after_gap(struct track *track) {

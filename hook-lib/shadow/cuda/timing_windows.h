@@ -56,7 +56,8 @@ struct window {
     uint64_t closed; /* ns: when the end was recorded; behind that the card did not wait for the program */
     uint64_t guess;  /* ns that it is taken for meanwhile */
     uint32_t launches;
-    bool open_ended; /* of one launch, whose time says nothing of others */
+    bool open_ended;   /* of one launch, whose time says nothing of others */
+    unsigned int turn; /* see cores_turn; 0: its card's limit allowed it */
 };
 
 extern struct track {
@@ -124,7 +125,7 @@ extern struct backlog {
 } backlogs[CARDS_MAX];
 
 /* The track's context is the current one. Its window may stay closed: nothing can be recorded. */
-void window_open(struct track *track, uint64_t ticks, bool open_ended);
+void window_open(struct track *track, uint64_t ticks, bool open_ended, unsigned int turn);
 
 /*
  * The window may stay open: nothing can be recorded, or there are too many. `gap`: the card may have waited for the
@@ -173,6 +174,12 @@ bool track_ends_at_once(const struct track *track);
 
 /* Takes account of what the card has done. Takes tracks from the list. */
 void windows_poll(void);
+
+/* Whether the card has not done all windows of this process, or one is open. */
+bool windows_under_way(int card);
+
+/* The track's open window is given up: nobody will tell when the card has done it. */
+void window_give_up(struct track *track);
 
 /* The first pending window of the track came to an end, or is given up. */
 void window_forget(struct track *track, const struct window *window);

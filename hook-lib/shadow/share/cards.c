@@ -198,16 +198,6 @@ struct core_rules cards_core_rules(int card) {
     return rules;
 }
 
-static void count_limited(int card, void *count) {
-    *(unsigned int *)count += cards_core_rules(card).percent != 0;
-}
-
-bool cards_several_core_limits(void) {
-    unsigned int limited_cards = 0;
-    cards_each(count_limited, &limited_cards);
-    return limited_cards > 1;
-}
-
 void cards_tend(int card) {
     for (size_t i = (size_t)card; i < share_count; i++)
         if (of_card(i, card))
@@ -239,6 +229,18 @@ uint32_t *cards_priced(int card) {
 struct partita_slot *cards_slot(int card) {
     return load_acquire(&shares[card].seated) ? &shares[card].file.region->slots[shares[card].seat.slot % PARTITA_SLOTS]
                                               : NULL;
+}
+
+uint64_t cards_windows(int card) {
+    uint64_t windows = 0;
+    if (!load_acquire(&shares[card].seated))
+        return 0;
+    const struct partita_region *region = shares[card].file.region;
+    uint32_t slots = load_relaxed(&region->high_water);
+    for (uint32_t i = 0; i < slots && i < PARTITA_SLOTS; i++)
+        if ((load_relaxed(&region->slots[i].state) & PARTITA_SLOT_PHASE) == PARTITA_SLOT_LIVE)
+            windows |= load_relaxed(&region->slots[i].windows);
+    return windows;
 }
 
 void cards_each(void (*visit)(int card, void *context), void *context) {

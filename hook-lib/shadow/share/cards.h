@@ -59,9 +59,6 @@ size_t cards_processes(int card, struct card_process *processes, size_t room);
 /* The rules that the card's shares make together. */
 struct core_rules cards_core_rules(int card);
 
-/* Whether the container has core limits on more than one card, used by this process or not. */
-bool cards_several_core_limits(void);
-
 /* Looks after the card's shares where that is due, and takes a seat in them. Keeps errno. */
 void cards_tend(int card);
 
@@ -72,6 +69,9 @@ bool cards_report(int card, struct card_report *report);
 struct partita_compute *cards_compute(int card);
 uint32_t *cards_priced(int card);
 struct partita_slot *cards_slot(int card);
+
+/* Which windows of launches are under way on the card: not 0 where partita_slot.windows of a process is not 0. */
+uint64_t cards_windows(int card);
 
 /* Every card once, by its first share. */
 void cards_each(void (*visit)(int card, void *context), void *context);

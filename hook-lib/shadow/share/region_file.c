@@ -65,8 +65,8 @@ bool region_file_open(struct region_file *file, const char *path) {
      * A fetch_or of nothing will not do: clang makes a load of it.
      */
     struct partita_region *region = at;
-    __typeof__(region->slots[0].reserved) nothing = 0;
-    __atomic_compare_exchange_n(&region->slots[0].reserved, &nothing, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    __typeof__(region->slots[0].reserved1) nothing = 0;
+    __atomic_compare_exchange_n(&region->slots[0].reserved1, &nothing, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     file->region = region;
     return true;
 }

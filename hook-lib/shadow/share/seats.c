@@ -61,6 +61,7 @@ static bool take_free_slot(const struct region_file *file, const struct owner *s
         store_relaxed(&slot->overhead, 0);
         store_relaxed(&slot->compute, PARTITA_COMPUTE_UNUSED);
         store_relaxed(&slot->busy_ns, 0);
+        store_relaxed(&slot->windows, 0);
         store_relaxed(&slot->account, 0);
         store_relaxed(&slot->sampled, 0);
         store_relaxed(&slot->utilization, 0);

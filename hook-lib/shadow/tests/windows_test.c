@@ -51,6 +51,18 @@ void cores_used(int card, uint64_t from, uint64_t to) {
     used++;
 }
 
+static unsigned int under_way;
+
+void cores_window_begins(int card, unsigned int turn) {
+    CHECK(card == 0 && turn == 0);
+    under_way++;
+}
+
+void cores_window_ends(int card, unsigned int turn) {
+    CHECK(card == 0 && turn == 0);
+    under_way--;
+}
+
 void cores_enforced(int card) {
     CHECK_EQUAL(card, 0);
 }
@@ -73,7 +85,7 @@ static struct track *stream(uintptr_t number) {
 }
 
 static void launch_in_a_window(struct track *track) {
-    window_open(track, 1, false);
+    window_open(track, 1, false, 0);
     CHECK(track->open);
     track->launches = 1;
 }
@@ -103,6 +115,8 @@ static void all_windows_of_a_context_are_closed_though_closing_one_changes_the_l
     launch_in_a_window(full);
     window_close(full, false);
     CHECK(full->open); /* no room, and the card has done nothing yet */
+    CHECK(windows_under_way(0));
+    CHECK_EQUAL(under_way, 1 + TRACK_PENDING + 1);
     launch_in_a_window(last);
     CHECK_EQUAL(tracks_listed_count, 3);
     done = true;
@@ -112,6 +126,7 @@ static void all_windows_of_a_context_are_closed_though_closing_one_changes_the_l
     CHECK_EQUAL(tracks_listed_count, 0);
     CHECK_EQUAL(used, 1 + TRACK_PENDING + 1 + 1);
     CHECK_EQUAL(backlogs[0].windows, 0);
+    CHECK_EQUAL(under_way, 0);
 }
 
 int main(int argc, char **argv) {

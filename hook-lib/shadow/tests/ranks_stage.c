@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ranks_stage.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "cuda_launch.h"
+#include "partita/card_report.h"
+#include "partita/quota_file.h"
+#include "ranks_driver.h"
+#include "scratch.h"
+
+struct rank_use {
+    uint64_t steps, longest_ns;
+};
+
+static struct shared {
+    struct ranks_machine machine; /* first: the driver maps it */
+    struct rank_use ranks[RANKS_CARDS];
+    uint32_t watched;
+} *shared;
+
+const char *ranks_box;
+static struct ranks program;
+static void *library;
+
+static void *function(const char *name) {
+    void *found = dlsym(library, name);
+    CHECK(found);
+    return found;
+}
+
+#define CUDA(name) ((__typeof__(&name))function(#name))
+
+static uint64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void pass_ns(uint64_t ns) {
+    struct timespec pause = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    nanosleep(&pause, NULL);
+}
+
+static void launch(unsigned int rank, enum ranks_kernel kernel, uint64_t ns) {
+    void *parameters[] = {&ns};
+    uint64_t begin = now_ns();
+    CUfunction handle = (CUfunction)(uintptr_t)kernel;
+    CHECK_EQUAL(CUDA(cuLaunchKernel)(handle, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL), CUDA_SUCCESS);
+    uint64_t took = now_ns() - begin;
+    if (__atomic_load_n(&shared->watched, __ATOMIC_RELAXED) &&
+        took > __atomic_load_n(&shared->ranks[rank].longest_ns, __ATOMIC_RELAXED))
+        __atomic_store_n(&shared->ranks[rank].longest_ns, took, __ATOMIC_RELAXED);
+}
+
+static void *run_rank(void *number) {
+    unsigned int rank = (unsigned int)(uintptr_t)number, seed = rank + 1;
+    CUcontext context;
+    CHECK_EQUAL(CUDA(cuDevicePrimaryCtxRetain)(&context, (CUdevice)rank), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuCtxSetCurrent)(context), CUDA_SUCCESS);
+    while (!__atomic_load_n(&shared->machine.over, __ATOMIC_ACQUIRE)) {
+        if (program.jitter_ns)
+            pass_ns((uint64_t)rand_r(&seed) % program.jitter_ns);
+        launch(rank, RANKS_SPIN, program.work_ns);
+        if (!program.apart)
+            launch(rank, RANKS_MEET, program.meet_ns);
+        if (program.waits)
+            CHECK_EQUAL(CUDA(cuCtxSynchronize)(), CUDA_SUCCESS);
+        __atomic_fetch_add(&shared->ranks[rank].steps, 1, __ATOMIC_RELAXED);
+    }
+    return NULL;
+}
+
+static void load(void) {
+    CHECK((library = dlopen(text("%s/lib/libcuda.so.1", ranks_box), RTLD_NOW)) != NULL);
+}
+
+static void make_box(void) {
+    ranks_box = scratch_folder();
+    make_folders(text("%s/lib/partita", ranks_box));
+    copy_file(SHADOW_CUDA, text("%s/lib/libcuda.so.1", ranks_box));
+    copy_file(RANKS_DRIVER, text("%s/lib/partita/libcuda-real.so.1", ranks_box));
+    for (unsigned int i = 0; i < program.count; i++) {
+        const char *key = text("share%u", i);
+        const char *gpu = text("GPU-%1$02x%1$02x%1$02x%1$02x-%1$02x%1$02x-%1$02x%1$02x-%1$02x%1$02x-"
+                               "%1$02x%1$02x%1$02x%1$02x%1$02x%1$02x",
+                               i);
+        write_quota_with(ranks_box, key, gpu, UINT64_C(1) << 30, 1, text("cores %u\ncore-limit hard\n", program.cores));
+        make_region(ranks_box, key);
+    }
+    const char *path = text("%s/machine", ranks_box);
+    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    CHECK(file >= 0 && ftruncate(file, sizeof *shared) == 0);
+    CHECK((shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)) != MAP_FAILED);
+    shared->machine.ranks = program.count;
+    CHECK_EQUAL(setenv("RANKS_MACHINE", path, 1), 0);
+}
+
+static void busy(uint64_t ns[RANKS_CARDS]) {
+    for (int i = 0; i < RANKS_CARDS; i++) {
+        uint64_t since = __atomic_load_n(&shared->machine.cards[i].busy_since, __ATOMIC_ACQUIRE), now = now_ns();
+        ns[i] = __atomic_load_n(&shared->machine.cards[i].busy_ns, __ATOMIC_ACQUIRE) +
+                (since && since < now ? now - since : 0);
+    }
+}
+
+/* Reports of the first card until all is over, as the plugin writes them. */
+static void *want_first_card(void *unused) {
+    int out = open(text("%s" PARTITA_SHARES_FOLDER "/share0/" PARTITA_REPORT_NAME, ranks_box),
+                   O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    CHECK(out >= 0);
+    for (unsigned long long number = 1; !__atomic_load_n(&shared->machine.over, __ATOMIC_ACQUIRE); number++) {
+        char words[PARTITA_REPORT_LIMIT];
+        int length = snprintf(words, sizeof words,
+                              PARTITA_REPORT_MAGIC "\nreport %020llu\nat %020llu\nbusy %020u\nothers 100\nwanted 1\n"
+                                                   "sampled %020u\nend %020llu\n",
+                              number, number * 150000000, 0, 0, number);
+        CHECK(pwrite(out, words, (size_t)length, 0) == length);
+        pass_ns(150000000);
+    }
+    close(out);
+    return unused;
+}
+
+static struct ranks_outcome watch(unsigned int ms) {
+    uint64_t before[RANKS_CARDS], after[RANKS_CARDS], steps[RANKS_CARDS], begin = now_ns();
+    struct ranks_outcome outcome = {.least = 1000, .steps = 1e9};
+    for (unsigned int i = 0; i < program.count; i++)
+        steps[i] = __atomic_load_n(&shared->ranks[i].steps, __ATOMIC_RELAXED);
+    busy(before);
+    __atomic_store_n(&shared->watched, 1, __ATOMIC_RELAXED);
+    pass_ns((uint64_t)ms * 1000000);
+    busy(after);
+    double passed = (double)(now_ns() - begin);
+    for (unsigned int i = 0; i < program.count; i++) {
+        double percent = (double)(after[i] - before[i]) * 100 / passed;
+        double rate = (double)(__atomic_load_n(&shared->ranks[i].steps, __ATOMIC_RELAXED) - steps[i]) * 1e9 / passed;
+        double longest = (double)__atomic_load_n(&shared->ranks[i].longest_ns, __ATOMIC_RELAXED) / 1e6;
+        outcome.mean += percent / program.count;
+        outcome.most = percent > outcome.most ? percent : outcome.most;
+        outcome.least = percent < outcome.least ? percent : outcome.least;
+        outcome.steps = rate < outcome.steps ? rate : outcome.steps;
+        outcome.longest_ms = longest > outcome.longest_ms ? longest : outcome.longest_ms;
+    }
+    return outcome;
+}
+
+struct ranks_outcome ranks_run(const struct ranks *ranks, unsigned int settle_ms, unsigned int ms) {
+    program = *ranks;
+    make_box();
+    pthread_t threads[RANKS_CARDS];
+    pid_t children[RANKS_CARDS] = {0};
+    if (!program.processes)
+        load();
+    for (unsigned int i = 0; i < program.count; i++) {
+        if (!program.processes) {
+            CHECK_EQUAL(pthread_create(&threads[i], NULL, run_rank, (void *)(uintptr_t)i), 0);
+            continue;
+        }
+        CHECK((children[i] = fork()) >= 0);
+        if (children[i] == 0) {
+            load();
+            run_rank((void *)(uintptr_t)i);
+            _exit(0);
+        }
+    }
+    pthread_t wanting;
+    if (program.paused)
+        CHECK_EQUAL(pthread_create(&wanting, NULL, want_first_card, NULL), 0);
+    pass_ns((uint64_t)settle_ms * 1000000);
+    struct ranks_outcome outcome = watch(ms);
+    __atomic_store_n(&shared->machine.over, 1, __ATOMIC_RELEASE);
+    if (program.paused)
+        CHECK_EQUAL(pthread_join(wanting, NULL), 0);
+    for (unsigned int i = 0; i < program.count; i++) {
+        if (!program.processes)
+            CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
+        else
+            CHECK(kill(children[i], SIGKILL) == 0 && waitpid(children[i], NULL, 0) == children[i]);
+    }
+    return outcome;
+}
