@@ -84,29 +84,18 @@ public final class ObjectReview implements Function<AdmissionRequest, Verdict> {
     if (!errors.isEmpty()) {
       return verdict(errors, List.of());
     }
-    List<FieldError> warnings = warningsOfClaim(request.object().path("spec"), "");
     try {
       return quota
           .apply(request.namespace(), serialization.convertValue(request.object(), ResourceClaim.class))
           .<Verdict>map(why -> new Verdict.Forbidden(why, List.of()))
-          .orElseGet(() -> verdict(List.of(), warnings));
+          .orElseGet(Verdict::allowed);
     } catch (IllegalArgumentException e) {
       return verdict(List.of(unreadable("")), List.of());
     }
   }
 
   private Verdict template(JsonNode spec) {
-    List<FieldError> errors = ofClaim(spec, "spec.");
-    return verdict(errors, errors.isEmpty() ? warningsOfClaim(spec, "spec.") : List.of());
-  }
-
-  /** Of a spec in which nothing is wrong. */
-  private List<FieldError> warningsOfClaim(JsonNode spec, String prefix) {
-    return spec.isObject()
-        ? requests.warnings(serialization.convertValue(spec, ResourceClaimSpec.class)).stream()
-            .map(warning -> new FieldError(prefix + warning.path(), warning.problem()))
-            .toList()
-        : List.of();
+    return verdict(ofClaim(spec, "spec."), List.of());
   }
 
   /**

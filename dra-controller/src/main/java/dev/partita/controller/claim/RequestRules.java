@@ -3,24 +3,19 @@ package dev.partita.controller.claim;
 import dev.partita.api.AllocatorTaint;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.Driver;
-import dev.partita.api.RequestName;
 import dev.partita.api.config.Decoded;
 import dev.partita.api.config.FieldError;
 import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.config.ShareConfigs;
 import dev.partita.api.device.CapacityName;
 import dev.partita.api.sharing.SharingStrategy;
-import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClaimConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceToleration;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceTolerationBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimSpec;
-import java.math.BigDecimal;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +25,6 @@ import org.jspecify.annotations.Nullable;
  * before it is made.
  */
 public final class RequestRules {
-  private static final BigDecimal ALL_CORES = BigDecimal.valueOf(100);
 
   private final Function<String, @Nullable DeviceClass> classes;
 
@@ -57,41 +51,6 @@ public final class RequestRules {
       }
     }
     return errors;
-  }
-
-  /**
-   * What is in order, and still not what one may expect: a claim of shares of several cards with core limits. Each
-   * request counts with its alternative of most cards, and different requests as different cards, which they need not
-   * be.
-   */
-  public List<FieldError> warnings(ResourceClaimSpec spec) {
-    Map<String, Long> cards = new HashMap<>();
-    for (RequestPart part : RequestPart.of(spec)) {
-      @Nullable DeviceClass deviceClass = classes.apply(part.className());
-      if (Ownership.isOurs(part.className(), deviceClass, part.selectors()) && !part.adminAccess()
-          && limitsCores(part, spec, deviceClass)) {
-        long count = part.mode().equals(Optional.of("All")) ? 2 : part.count().orElse(1L);
-        cards.merge(RequestName.withoutSubrequest(part.name()), count, Math::max);
-      }
-    }
-    return cards.values().stream().mapToLong(Long::longValue).sum() < 2
-        ? List.of()
-        : List.of(
-            new FieldError(
-                "spec.devices.requests",
-                "ask for several cards with a core limit, which is not enforced in a container that gets more than one of them: programs"
-                    + " that work together on them would wait for each other without end"));
-  }
-
-  private static boolean limitsCores(RequestPart part, ResourceClaimSpec spec, @Nullable DeviceClass deviceClass) {
-    Quantity cores = part.amounts().get(CapacityName.CORES);
-    if (cores == null || cores.getNumericalAmount().signum() <= 0
-        || cores.getNumericalAmount().compareTo(ALL_CORES) >= 0) {
-      return false;
-    }
-    return !(config(part, spec.getDevices().getConfig(),
-        deviceClass) instanceof Decoded.Valid<GpuShareConfig>(GpuShareConfig config)
-        && config.coreLimit() == GpuShareConfig.CoreLimit.NONE);
   }
 
   /** The config that applies to the request: the claim's, or its class's. */

@@ -52,42 +52,6 @@ class ObjectReviewTest {
         .isEqualTo(Verdict.allowed());
   }
 
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      quoteCharacter = '~',
-      value = {
-        "1 | {'name': 'a', 'exactly': {SHARE, 'count': 2, CORES 25}}",
-        "1 | {'name': 'a', 'exactly': {SHARE, CORES 25}}, {'name': 'b', 'exactly': {SHARE, CORES 99}}",
-        "1 | {'name': 'a', 'exactly': {SHARE, 'allocationMode': 'All', CORES 25}}",
-        "1 | {'name': 'a', 'firstAvailable': [{'name': 'x', SHARE, CORES 25}, {'name': 'y', SHARE, 'count': 4, CORES 25}]}",
-        "0 | {'name': 'a', 'exactly': {SHARE, CORES 25}}",
-        "0 | {'name': 'a', 'exactly': {SHARE, 'count': 2, CORES 100}}",
-        "0 | {'name': 'a', 'exactly': {SHARE, 'count': 2}}",
-        "0 | {'name': 'a', 'exactly': {SHARE, CORES 25}}, {'name': 'b', 'exactly': {SHARE}}",
-        "0 | {'name': 'a', 'exactly': {'deviceClassName': 'nic.example', 'count': 2, CORES 25}}",
-      })
-  void whoAsksForSeveralCardsWithACoreLimitIsWarnedThatItDoesNotHold(int warnings, String requests)
-      throws JsonProcessingException {
-    String devices =
-        "{'devices': {'requests': [%s]}}"
-            .formatted(
-                requests
-                    .replace("SHARE", "'deviceClassName': 'gpu.partita.dev'")
-                    .replaceAll("CORES (\\d+)", "'capacity': {'requests': {'cores': '$1'}}"));
-    for (Verdict verdict : List.of(
-        create("resource.k8s.io", "resourceclaims", "{'spec': " + devices + "}"),
-        create("resource.k8s.io", "resourceclaimtemplates", "{'spec': {'spec': " + devices + "}}"))) {
-      assertThat(verdict).isInstanceOf(Verdict.Allowed.class);
-      assertThat(verdict.warnings()).hasSize(warnings)
-          .allMatch(warning -> warning.contains("several cards with a core limit"));
-    }
-    String none = config("{" + HEAD + ", 'coreLimit': 'None'}");
-    assertThat(create("resource.k8s.io", "resourceclaims",
-        "{'spec': " + devices.replace("'requests': [", "'config': [" + none + "], 'requests': [") + "}"))
-        .isEqualTo(Verdict.allowed());
-  }
-
   @Test
   void everyConfigOfAClaimIsLookedAtAndThoseOfOtherDriversAreTheirs() throws JsonProcessingException {
     String others = "{'opaque': {'driver': 'nic.example', 'parameters': {'kind': 'Whatever'}}}";

@@ -36,7 +36,6 @@ public enum DeviceCondition {
     LimitExceeded,
     LedgerBypassed,
     Enforced,
-    SeveralCards,
     NoEvents,
     EventFailed,
     TooManyStreams,

@@ -156,7 +156,6 @@ final class OwnDialect implements Dialect {
       case CoreState.Unused _ -> {}
       case CoreState.Enforced _ -> into.put(SHARE_CORES_HOLD, 1, with(labels, Reason.Enforced.name()));
       case CoreState.NotEnforced not -> into.put(SHARE_CORES_HOLD, 0, with(labels, not.reason().name()));
-      case CoreState.SeveralCards _ -> into.put(SHARE_CORES_HOLD, 0, with(labels, Reason.SeveralCards.name()));
     }
   }
 

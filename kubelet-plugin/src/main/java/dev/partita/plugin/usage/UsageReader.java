@@ -10,15 +10,12 @@ import dev.partita.plugin.usage.measure.ProcessIdentity;
 import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.measure.WatchedShare;
 import dev.partita.plugin.usage.region.Ledger;
-import dev.partita.plugin.usage.verdict.CoreLimits;
-import dev.partita.plugin.usage.verdict.CoreState;
 import dev.partita.plugin.usage.verdict.ExitGrace;
 import dev.partita.plugin.usage.verdict.ShareUse;
 import dev.partita.plugin.usage.verdict.UsageReckoning;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -84,9 +81,6 @@ final class UsageReader {
               }
             });
     Map<ShareRef, ShareUse> uses = UsageReckoning.of(shares, after.byShare(), processes, book);
-    for (ShareRef across : acrossCards(shares, processes)) {
-      uses.computeIfPresent(across, (ref, use) -> use.with(new CoreState.SeveralCards()));
-    }
     return new Reading(uses, after);
   }
 
@@ -117,17 +111,5 @@ final class UsageReader {
     List<CardProcess.SeatOf> former = before.seats(identity, ofCard);
     return Optional.of(
         new CardProcess(identity, card, process.bytes(), former, seats, container, time.of(process.pid())));
-  }
-
-  /** The shares with a process whose container has core limits on several cards. */
-  private Set<ShareRef> acrossCards(List<WatchedShare> shares, List<CardProcess> processes) {
-    Set<ShareRef> across = new HashSet<>();
-    for (CardProcess process : processes) {
-      Set<ShareRef> mounted = containers.mounted(process.identity());
-      if (CoreLimits.limitedCards(shares.stream().filter(share -> mounted.contains(share.ref())).toList()) > 1) {
-        across.addAll(process.shares());
-      }
-    }
-    return across;
   }
 }

@@ -63,11 +63,6 @@ public final class ContainerShares {
         || ofPod(place, List.of(share)).contains(share.ref());
   }
 
-  /** All shares whose regions are mounted where it runs. */
-  public Set<ShareRef> mounted(ProcessIdentity process) {
-    return place(process).mounted();
-  }
-
   /** Those of the shares that its container has: by its mounts or, where it has hidden them, by its pod. */
   public Set<ShareRef> of(ProcessIdentity process, List<WatchedShare> shares) {
     Place place = place(process);

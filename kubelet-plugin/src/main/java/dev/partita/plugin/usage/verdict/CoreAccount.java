@@ -133,8 +133,7 @@ public final class CoreAccount {
 
   private static boolean isHeld(ShareUse use) {
     Share share = use.share().share();
-    return !(use.cores() instanceof CoreState.SeveralCards) && CoreLimits.isLimited(share)
-        && share.coreLimit() == CoreLimit.HARD;
+    return CoreLimits.isLimited(share) && share.coreLimit() == CoreLimit.HARD;
   }
 
   private List<CoreUse.User> users(ShareUse use) {

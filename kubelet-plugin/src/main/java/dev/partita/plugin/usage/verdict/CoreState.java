@@ -21,11 +21,6 @@ public sealed interface CoreState {
    */
   record NotEnforced(Reason reason, String message) implements CoreState {}
 
-  /**
-   * A container of the share has core limits on several cards, by the plugin's own word: then nothing is limited.
-   */
-  record SeveralCards() implements CoreState {}
-
   /** Of a share with these slots. */
   static CoreState of(List<UsageRegion.Slot> slots) {
     CoreState state = new Unused();
@@ -51,7 +46,6 @@ public sealed interface CoreState {
           "a process uses more contexts or streams at a time than are kept account of");
       case 4 -> new NotEnforced(Reason.CaptureStateUnknown,
           "the driver does not tell whether a stream is being captured; a newer driver does");
-      case 5 -> new NotEnforced(Reason.SeveralCards, UsageWords.SEVERAL_CARDS_MESSAGE);
       default ->
           new NotEnforced(Reason.Other, "a process says that its launches are not limited, and gives reason " + reason
               + ", which this plugin does not know");

@@ -22,11 +22,6 @@ public final class UsageWords {
       "a process has written behind the end of the usage region, in the node's memory: what it added is removed every second. No program"
           + " that uses CUDA does that. End the pod, and look at what it runs";
 
-  static final String SEVERAL_CARDS_MESSAGE =
-      "a container has core limits on several cards: programs that work together across cards (collectives) would wait for each other"
-          + " without end, so that none of these limits holds; the cores are set aside all the same. Use one card in each container, or"
-          + " leave cores out";
-
   private static final long MIB = 1L << 20;
   private static final int NAMED = 5; // an event's note ends at 1 KiB
 
@@ -50,8 +45,6 @@ public final class UsageWords {
       case CoreState.Enforced ignored ->
           notes.add(
               Note.holds(DeviceCondition.CoreLimitEnforced, Reason.Enforced, "what its processes launch is limited"));
-      case CoreState.SeveralCards ignored ->
-          notes.add(Note.fails(DeviceCondition.CoreLimitEnforced, Reason.SeveralCards, SEVERAL_CARDS_MESSAGE));
       case CoreState.NotEnforced not ->
           notes.add(Note.fails(DeviceCondition.CoreLimitEnforced, not.reason(), not.message()));
     }
