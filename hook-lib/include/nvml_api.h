@@ -339,6 +339,16 @@ typedef struct nvmlSample_st {
 #define NVML_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_TOTAL 52
 #define NVML_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL 59
 
+/* What has to be done with a card before it can be used again, by the driver. From driver 565 on. */
+#define NVML_FI_DEV_GET_GPU_RECOVERY_ACTION 230
+typedef enum nvmlDeviceGpuRecoveryAction_s {
+    NVML_GPU_RECOVERY_ACTION_NONE = 0,
+    NVML_GPU_RECOVERY_ACTION_GPU_RESET = 1,
+    NVML_GPU_RECOVERY_ACTION_NODE_REBOOT = 2,
+    NVML_GPU_RECOVERY_ACTION_DRAIN_P2P = 3,
+    NVML_GPU_RECOVERY_ACTION_DRAIN_AND_RESET = 4
+} nvmlDeviceGpuRecoveryAction_t;
+
 typedef struct nvmlFieldValue_st {
     unsigned int fieldId, scopeId;
     long long timestamp, latencyUsec;

@@ -50,6 +50,8 @@ struct fault_order {
 };
 int order_fault(const char *root, const struct fault_order *wanted);
 int raise_xid(const char *root, const char *gpu, const char *xid);
+/* `reset`: what an XID error has asked for is done. */
+int reset_card(const char *root, const char *gpu, bool even_in_use);
 
 /* `mig`; words: what stands behind the command. */
 int change_mig(const char *root, const char *gpu, char **words, int count);

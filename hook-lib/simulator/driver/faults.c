@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Orders faults, and raises XID errors. */
+/* Orders faults, raises XID errors, and resets cards. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -11,6 +11,8 @@
 #include "../state/state.h"
 #include "cuda_api.h"
 #include "driver.h"
+
+#define XID_RECOVERY_CHANGED 154
 
 static int complain(const char *what, const char *why) {
     fprintf(stderr, "partita-sim-driver: %s: %s\n", what, why);
@@ -125,6 +127,26 @@ int order_fault(const char *root, const struct fault_order *wanted) {
     return status;
 }
 
+/* "RESET_GPU" in NVIDIA's catalogue of XID errors. */
+static bool asks_for_reset(uint64_t xid) {
+    static const uint64_t errors[] = {46, 62, 64, 95, 109, 110, 119, 120, 136, 140, 143, 155, 156, 158};
+
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+        if (errors[i] == xid)
+            return true;
+    return false;
+}
+
+/* As in the driver, first comes the error, and then the action that it asks for. */
+static void raise_on(const struct sim_node *node, struct sim_state *state, unsigned card, uint64_t xid) {
+    sim_event_raise(state, card, xid);
+    if (!asks_for_reset(xid) || state->region->recovery[card] == SIM_RECOVERY_RESET)
+        return;
+    state->region->recovery[card] = SIM_RECOVERY_RESET;
+    if (node->tells_recovery)
+        sim_event_raise(state, card, XID_RECOVERY_CHANGED);
+}
+
 int raise_xid(const char *root, const char *gpu, const char *xid) {
     static struct sim_node node;
     struct sim_state state;
@@ -137,7 +159,27 @@ int raise_xid(const char *root, const char *gpu, const char *xid) {
         return EXIT_FAILED;
     card = find_card(&node, gpu);
     if (card >= 0)
-        sim_event_raise(&state, (unsigned)card, value);
+        raise_on(&node, &state, (unsigned)card, value);
     sim_state_close(&state);
     return card >= 0 ? EXIT_DONE : EXIT_USAGE;
+}
+
+int reset_card(const char *root, const char *gpu, bool even_in_use) {
+    static struct sim_node node;
+    struct sim_state state;
+    int card, status = EXIT_DONE;
+
+    if (!open_node(root, &node, &state))
+        return EXIT_FAILED;
+    card = find_card(&node, gpu);
+    if (card < 0) {
+        status = EXIT_USAGE;
+    } else if (!even_in_use && sim_card_in_use(&state, (unsigned)card)) {
+        fprintf(stderr, "partita-sim-driver: reset: GPU %d is in use by a process: end it first\n", card);
+        status = EXIT_FAILED;
+    } else {
+        state.region->recovery[card] = SIM_RECOVERY_NONE;
+    }
+    sim_state_close(&state);
+    return status;
 }

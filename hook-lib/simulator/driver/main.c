@@ -15,6 +15,8 @@ static const char usage[] =
     "       partita-sim-driver break --root DIR --gpu INDEX|UUID   the card falls off the bus\n"
     "       partita-sim-driver heal --root DIR --gpu INDEX|UUID    and is back\n"
     "       partita-sim-driver xid --root DIR --gpu INDEX|UUID --xid N   NVML's event of such an error\n"
+    "       partita-sim-driver reset --root DIR --gpu INDEX|UUID   as nvidia-smi --gpu-reset: the card needs no reset "
+    "any more\n"
     "       partita-sim-driver mig --root DIR --gpu INDEX|UUID enable | disable | list\n"
     "       partita-sim-driver mig --root DIR --gpu INDEX|UUID create PROFILE[:START] | destroy ID\n"
     "                                MIG of a card: its mode, GPU instances (with one compute instance) from memory "
@@ -40,7 +42,7 @@ static int missing(const char *option) {
 }
 
 static bool is_command(const char *command) {
-    static const char *const commands[] = {"install", "state", "break", "heal", "xid", "fault", "mig"};
+    static const char *const commands[] = {"install", "state", "break", "heal", "xid", "reset", "fault", "mig"};
 
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(command, commands[i]) == 0)
@@ -131,7 +133,7 @@ int main(int argc, char **argv) {
     if (!is_command(command)) {
         fprintf(stderr,
                 "partita-sim-driver: unknown command '%s'; there are install, profiles, state, break, heal, xid, "
-                "fault, mig\n",
+                "reset, fault, mig\n",
                 command);
         return EXIT_USAGE;
     }
@@ -143,6 +145,8 @@ int main(int argc, char **argv) {
         return order_fault(wanted.root, &fault);
     if (strcmp(command, "xid") == 0)
         return !gpu ? missing("--gpu INDEX|UUID") : !xid ? missing("--xid N") : raise_xid(wanted.root, gpu, xid);
+    if (strcmp(command, "reset") == 0)
+        return gpu ? reset_card(wanted.root, gpu, false) : missing("--gpu INDEX|UUID");
     if (strcmp(command, "mig") == 0)
         return gpu ? change_mig(wanted.root, gpu, argv + optind + 1, argc - optind - 1) : missing("--gpu INDEX|UUID");
     if (strcmp(command, "install") != 0)

@@ -137,8 +137,8 @@ int set_lost(const char *root, const char *gpu, bool lost) {
     if (card < 0)
         return EXIT_USAGE;
     snprintf(path, sizeof path, "%s/" SIM_STATE_DIR "/lost-%d", root, card);
-    if (!lost)
-        return unlink(path) == 0 || errno == ENOENT ? EXIT_DONE : EXIT_FAILED;
+    if (!lost) /* a card that is back on the bus was reset on the way */
+        return unlink(path) == 0 || errno == ENOENT ? reset_card(root, gpu, true) : EXIT_FAILED;
     fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0) {
         fprintf(stderr, "partita-sim-driver: %s: %s\n", path, strerror(errno));

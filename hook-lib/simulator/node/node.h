@@ -21,6 +21,7 @@ struct sim_signs {
     unsigned rows;               /* enum sim_rows */
     unsigned fabric;             /* enum sim_fabric */
     unsigned brake;              /* enum sim_brake */
+    unsigned recovery;           /* enum sim_recovery */
     /* errors of all its NVLinks together since the last reset */
     unsigned nvlink_crc_flit, nvlink_crc_data, nvlink_replay, nvlink_recovery;
 };
@@ -33,6 +34,13 @@ enum sim_fabric { /* to SIM_FABRIC_COMPLETED as NVML_GPU_FABRIC_STATE_* */
 };
 enum sim_rows { SIM_ROWS_GOOD, SIM_ROWS_PENDING, SIM_ROWS_FAILED };
 enum sim_brake { SIM_BRAKE_NONE, SIM_BRAKE_THERMAL, SIM_BRAKE_POWER };
+enum sim_recovery { /* as NVML_GPU_RECOVERY_ACTION_* */
+                    SIM_RECOVERY_NONE,
+                    SIM_RECOVERY_RESET,
+                    SIM_RECOVERY_REBOOT,
+                    SIM_RECOVERY_DRAIN_P2P,
+                    SIM_RECOVERY_DRAIN_AND_RESET
+};
 
 /* One card. Sizes are bytes, clocks MHz, power milliwatts. */
 struct sim_card {
@@ -70,8 +78,9 @@ struct sim_node {
     char root[PATH_MAX]; /* without a slash at the end; "" is / */
     char name[256];
     char driver_version[32];
-    int cuda_version;   /* 1000 * major + 10 * minor */
-    bool memory_limits; /* NVML limits the memory of cgroups: "memory-limits", else by the driver's version */
+    int cuda_version;    /* 1000 * major + 10 * minor */
+    bool memory_limits;  /* NVML limits the memory of cgroups: "memory-limits", else by the driver's version */
+    bool tells_recovery; /* NVML has the field of the recovery action: by the driver's version */
     unsigned card_count;
     struct sim_card cards[SIM_MAX_CARDS];
 };

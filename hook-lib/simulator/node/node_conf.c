@@ -13,6 +13,7 @@
 #include "node.h"
 
 #define FIRST_DRIVER_WITH_MEMORY_LIMITS 615
+#define FIRST_DRIVER_WITH_RECOVERY_ACTION 565
 
 enum kind { TEXT, BYTES, NUMBER, SWITCH };
 
@@ -115,11 +116,14 @@ static bool sign_line(struct sim_signs *signs, const char *key, const char *valu
     static const char *const rows[] = {"good", "pending", "failed", NULL};
     static const char *const fabric[] = {"none", "not-started", "in-progress", "completed", "failed", NULL};
     static const char *const brakes[] = {"none", "thermal", "power", NULL};
+    static const char *const recovery[] = {"none", "reset", "reboot", "drain-p2p", "drain-and-reset", NULL};
 
     if (strcmp(key, "row-remapping") == 0)
         return choose(&signs->rows, rows, value);
     if (strcmp(key, "fabric") == 0)
         return choose(&signs->fabric, fabric, value);
+    if (strcmp(key, "recovery") == 0)
+        return choose(&signs->recovery, recovery, value);
     return strcmp(key, "brake") == 0 && choose(&signs->brake, brakes, value);
 }
 
@@ -148,6 +152,7 @@ static bool node_line(struct sim_node *node, const char *key, const char *value)
         return put_text(node->name, sizeof node->name, value);
     if (strcmp(key, "driver-version") == 0) {
         node->memory_limits = atoi(value) >= FIRST_DRIVER_WITH_MEMORY_LIMITS;
+        node->tells_recovery = atoi(value) >= FIRST_DRIVER_WITH_RECOVERY_ACTION;
         return put_text(node->driver_version, sizeof node->driver_version, value);
     }
     if (strcmp(key, "memory-limits") == 0) {

@@ -75,10 +75,21 @@ nvmlReturn_t nvmlDeviceGetGpuFabricInfo(nvmlDevice_t device, nvmlGpuFabricInfo_t
     return result;
 }
 
+/* node.conf goes before what an XID error has asked for. */
+static nvmlReturn_t recovery_of(nvmlDevice_t device, const struct sim_signs *signs, nvmlFieldValue_t *field) {
+    if (!library_node.tells_recovery)
+        return NVML_ERROR_NOT_SUPPORTED;
+    field->valueType = NVML_VALUE_TYPE_UNSIGNED_INT;
+    field->value.uiVal = signs->recovery ? signs->recovery : library_state.region->recovery[device->card->index];
+    return NVML_SUCCESS;
+}
+
 /* A field that it has none of is not supported, and so are those of links on a card without any. */
 static nvmlReturn_t field_of(nvmlDevice_t device, const struct sim_signs *signs, nvmlFieldValue_t *field) {
     nvmlEnableState_t active;
 
+    if (field->fieldId == NVML_FI_DEV_GET_GPU_RECOVERY_ACTION)
+        return recovery_of(device, signs, field);
     if (nvmlDeviceGetNvLinkState(device, 0, &active) != NVML_SUCCESS)
         return NVML_ERROR_NOT_SUPPORTED;
     switch (field->fieldId) {

@@ -6,7 +6,7 @@ static bool unit_in_use(const struct sim_state *state, unsigned unit) {
     return sim_state_processes(state, unit, NULL, 0) > 0;
 }
 
-static bool in_use(const struct sim_state *state, unsigned card) {
+bool sim_card_in_use(const struct sim_state *state, unsigned card) {
     bool used = unit_in_use(state, card);
 
     for (unsigned slot = 0; !used && slot < SIM_MIG_MAX; slot++)
@@ -28,7 +28,7 @@ static enum sim_mig_result switch_locked(struct sim_state *state, unsigned card,
     mig->pending = enabled;
     if (mig->enabled == (uint32_t)enabled)
         return SIM_MIG_DONE;
-    if (in_use(state, card))
+    if (sim_card_in_use(state, card))
         return SIM_MIG_IN_USE;
     clear(mig);
     mig->enabled = enabled;
@@ -173,7 +173,7 @@ static void apply(struct sim_state *state, const struct sim_card *card) {
     struct sim_mig *mig = &state->region->migs[card->index];
     unsigned slot, compute, profiles;
 
-    if (mig->declared == sim_mig_layout_id(&card->mig) || in_use(state, card->index))
+    if (mig->declared == sim_mig_layout_id(&card->mig) || sim_card_in_use(state, card->index))
         return;
     clear(mig);
     mig->enabled = mig->pending = card->mig.enabled;

@@ -97,8 +97,8 @@ struct sim_region {
     _Atomic uint32_t lock;
     _Atomic uint32_t process_bound; /* all slots in use are below */
     uint32_t pad;
-    _Atomic uint64_t used[SIM_MAX_UNITS]; /* sum of memory and overhead over the slots */
-    uint64_t later[8];
+    _Atomic uint64_t used[SIM_MAX_UNITS];     /* sum of memory and overhead over the slots */
+    _Atomic uint32_t recovery[SIM_MAX_CARDS]; /* enum sim_recovery: what an XID error asks for */
     struct sim_process processes[SIM_MAX_PROCESSES];
     _Atomic uint32_t fault_count;
     struct sim_fault faults[SIM_MAX_FAULTS];
@@ -199,6 +199,9 @@ bool sim_fault_order(struct sim_state *state, const struct sim_fault *fault);
 void sim_faults_clear(struct sim_state *state);
 
 void sim_event_raise(struct sim_state *state, unsigned card, uint64_t xid);
+
+/* Whether a living process uses the card, or an instance of it. */
+bool sim_card_in_use(const struct sim_state *state, unsigned card);
 
 /* Inside of state/ only. */
 int sim_shared_payer(const struct sim_state *state, const struct sim_shared *shared);

@@ -123,6 +123,63 @@ static void xid_errors_are_events_of_the_card(void) {
     CHECK_EQUAL(NV(nvmlEventSetFree)(set), NVML_SUCCESS);
 }
 
+static unsigned recovery_action(unsigned index) {
+    nvmlFieldValue_t field = {.fieldId = NVML_FI_DEV_GET_GPU_RECOVERY_ACTION};
+
+    CHECK_EQUAL(NV(nvmlDeviceGetFieldValues)(card(index), 1, &field), NVML_SUCCESS);
+    CHECK_EQUAL(field.nvmlReturn, NVML_SUCCESS);
+    CHECK_EQUAL(field.valueType, NVML_VALUE_TYPE_UNSIGNED_INT);
+    return field.value.uiVal;
+}
+
+static void an_error_that_asks_for_a_reset_is_told_until_the_card_was_reset(void) {
+    nvmlEventData_t data;
+    nvmlEventSet_t set;
+
+    install_node("t4x2");
+    CHECK_EQUAL(NV(nvmlInit_v2)(), NVML_SUCCESS);
+    CHECK_EQUAL(NV(nvmlEventSetCreate)(&set), NVML_SUCCESS);
+    CHECK_EQUAL(NV(nvmlDeviceRegisterEvents)(card(1), nvmlEventTypeXidCriticalError, set), NVML_SUCCESS);
+    DRIVER_TOOL("xid", "--gpu", "1", "--xid", "31");
+    CHECK_EQUAL(recovery_action(1), NVML_GPU_RECOVERY_ACTION_NONE);
+    DRIVER_TOOL("xid", "--gpu", "1", "--xid", "95");
+    DRIVER_TOOL("xid", "--gpu", "1", "--xid", "119");
+    CHECK_EQUAL(recovery_action(1), NVML_GPU_RECOVERY_ACTION_GPU_RESET);
+    CHECK_EQUAL(recovery_action(0), NVML_GPU_RECOVERY_ACTION_NONE);
+    for (size_t i = 0; i < 4; i++) { /* 154: the action has changed, which it does once */
+        CHECK_EQUAL(NV(nvmlEventSetWait_v2)(set, &data, 10000), NVML_SUCCESS);
+        CHECK_EQUAL(data.eventData, ((const unsigned[]){31, 95, 154, 119})[i]);
+    }
+    CHECK_EQUAL(NV(nvmlEventSetFree)(set), NVML_SUCCESS);
+    DRIVER_TOOL("reset", "--gpu", "1");
+    CHECK_EQUAL(recovery_action(1), NVML_GPU_RECOVERY_ACTION_NONE);
+    DRIVER_TOOL("xid", "--gpu", "1", "--xid", "95");
+    break_card("1");
+    heal_card("1");
+    CHECK_EQUAL(recovery_action(1), NVML_GPU_RECOVERY_ACTION_NONE);
+}
+
+static void a_driver_before_565_does_not_tell_what_a_card_needs(void) {
+    nvmlFieldValue_t field = {.fieldId = NVML_FI_DEV_GET_GPU_RECOVERY_ACTION};
+    nvmlEventData_t data;
+    nvmlEventSet_t set;
+
+    install_node("t4x1");
+    configure("driver-version", "560.35.05");
+    CHECK_EQUAL(NV(nvmlInit_v2)(), NVML_SUCCESS);
+    CHECK_EQUAL(NV(nvmlEventSetCreate)(&set), NVML_SUCCESS);
+    CHECK_EQUAL(NV(nvmlDeviceRegisterEvents)(card(0), nvmlEventTypeXidCriticalError, set), NVML_SUCCESS);
+    DRIVER_TOOL("xid", "--gpu", "0", "--xid", "95");
+    CHECK_EQUAL(NV(nvmlDeviceGetFieldValues)(card(0), 1, &field), NVML_SUCCESS);
+    CHECK_EQUAL(field.nvmlReturn, NVML_ERROR_NOT_SUPPORTED);
+    CHECK_EQUAL(NV(nvmlEventSetWait_v2)(set, &data, 10000), NVML_SUCCESS);
+    CHECK_EQUAL(data.eventData, 95);
+    CHECK_EQUAL(NV(nvmlEventSetWait_v2)(set, &data, 1), NVML_ERROR_TIMEOUT);
+    CHECK_EQUAL(NV(nvmlEventSetFree)(set), NVML_SUCCESS);
+}
+
 RUN(TEST(a_function_fails_from_a_call_on_every_nth_time), TEST(a_function_takes_as_long_as_is_ordered),
     TEST(a_fault_may_be_one_processs_own), TEST(initialisation_and_nvml_can_fail),
-    TEST(cuda_does_not_begin_before_the_fabric_is_set_up), TEST(xid_errors_are_events_of_the_card))
+    TEST(cuda_does_not_begin_before_the_fabric_is_set_up), TEST(xid_errors_are_events_of_the_card),
+    TEST(an_error_that_asks_for_a_reset_is_told_until_the_card_was_reset),
+    TEST(a_driver_before_565_does_not_tell_what_a_card_needs))

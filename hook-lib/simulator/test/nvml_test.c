@@ -176,6 +176,20 @@ static void links_have_the_errors_that_the_node_says(void) {
     CHECK_EQUAL(NV(nvmlDeviceGetFieldValues)(card(0), 1, NULL), NVML_ERROR_INVALID_ARGUMENT);
 }
 
+static void a_card_needs_what_the_node_says(void) {
+    static const char *const lines[] = {"  recovery reset\n", "  recovery reboot\n", "  recovery drain-p2p\n",
+                                        "  recovery drain-and-reset\n"};
+    nvmlFieldValue_t field = {.fieldId = NVML_FI_DEV_GET_GPU_RECOVERY_ACTION};
+
+    begin_nvml("t4x1");
+    for (unsigned i = 0; i < 4; i++) {
+        add_to_node_conf(lines[i]);
+        CHECK_EQUAL(NV(nvmlDeviceGetFieldValues)(card(0), 1, &field), NVML_SUCCESS);
+        CHECK_EQUAL(field.nvmlReturn, NVML_SUCCESS);
+        CHECK_EQUAL(field.value.uiVal, NVML_GPU_RECOVERY_ACTION_GPU_RESET + i);
+    }
+}
+
 static void links_lead_to_cards_where_the_node_says_so(void) {
     nvmlIntNvLinkDeviceType_t type;
     nvmlPciInfo_t remote, first;
@@ -281,6 +295,7 @@ static void a_card_may_be_lost_from_the_start(void) {
 RUN(TEST(calls_outside_init_and_shutdown_are_uninitialized), TEST(the_inventory_is_the_profiles),
     TEST(uuids_are_stable_and_find_their_card), TEST(topology_is_switch_numa_node_and_system),
     TEST(nvlink_is_where_the_model_has_it), TEST(a_card_is_well_until_the_node_says_otherwise),
-    TEST(links_have_the_errors_that_the_node_says), TEST(links_lead_to_cards_where_the_node_says_so),
-    TEST(the_versions_of_memory_differ_by_the_reserve), TEST(running_processes_stand_in_every_layout),
-    TEST(a_broken_card_is_lost_until_it_heals), TEST(a_card_may_be_lost_from_the_start))
+    TEST(links_have_the_errors_that_the_node_says), TEST(a_card_needs_what_the_node_says),
+    TEST(links_lead_to_cards_where_the_node_says_so), TEST(the_versions_of_memory_differ_by_the_reserve),
+    TEST(running_processes_stand_in_every_layout), TEST(a_broken_card_is_lost_until_it_heals),
+    TEST(a_card_may_be_lost_from_the_start))

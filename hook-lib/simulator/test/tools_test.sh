@@ -186,6 +186,19 @@ faults_are_checked_and_listed)
     expect_status 2 "$DRIVER" xid --root "$root" --gpu 0 --xid many
     complained 'XID error'
     ;;
+a_card_in_use_is_not_reset)
+    install t4
+    hold 1Gi
+    expect_status 1 "$DRIVER" reset --root "$root" --gpu 0
+    complained 'GPU 0 is in use by a process'
+    kill $holder
+    wait $holder
+    expect_status 0 "$DRIVER" reset --root "$root" --gpu 0
+    expect_status 2 "$DRIVER" reset --root "$root" --gpu 7
+    complained 'none of the node'
+    expect_status 2 "$DRIVER" reset --root "$root"
+    complained '\-\-gpu'
+    ;;
 mig_is_switched_and_cut_by_the_tool)
     install h200,t4
     mig() { "$DRIVER" mig --root "$root" "$@"; }
