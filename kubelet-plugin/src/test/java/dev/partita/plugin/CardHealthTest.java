@@ -104,6 +104,62 @@ class CardHealthTest {
   }
 
   @Test
+  void aCardThatIsToBeResetIsUnhealthyForTheNextPluginTooUntilItWasReset() throws Exception {
+    try (TestNode node = TestNode.withCards("node-r", "t4x2")) {
+      try (KubeletPlugin _ = node.start(client)) {
+        api().statusWhen("node-r", s -> s.isReady());
+        xid(node, 1, 95);
+        GpuNodeStatus status = api().statusWhen("node-r", s -> "XID 95".equals(lastReason(s)));
+        assertThat(status.gpus().getFirst().health()).isEqualTo(GpuHealth.HEALTHY);
+        api().statusWhen("node-r", s -> String.valueOf(s.gpus().getLast().health().message())
+            .contains("the driver asks for a reset"));
+      }
+      try (KubeletPlugin _ = node.start(client)) { // one that has heard of no error
+        api().statusWhen("node-r", s -> "GpuResetRequired".equals(lastReason(s)));
+        reset(node, 1);
+        api().statusWhen("node-r", s -> s.gpus().getLast().health().equals(GpuHealth.HEALTHY));
+      }
+    }
+  }
+
+  @Test
+  void anErrorIsOverWithAResetDuringWhichNobodyAskedForTheCard() throws Exception {
+    try (TestNode node = TestNode.withCards("node-q", "t4x2");
+        KubeletPlugin _ = node.start(client)) {
+      api().statusWhen("node-q", s -> s.isReady());
+      xid(node, 1, 119);
+      api().statusWhen("node-q", s -> String.valueOf(s.gpus().getLast().health().message())
+          .contains("XID 119; the driver asks for a reset"));
+      reset(node, 1); // at once: the card answers before and after it
+      api().statusWhen("node-q", s -> s.gpus().getLast().health().equals(GpuHealth.HEALTHY));
+    }
+  }
+
+  @Test
+  void whatTheDriverAsksForAfterAnErrorIsReadAtOnce() throws Exception {
+    try (TestNode node = TestNode.withCards("node-p", "t4x2");
+        KubeletPlugin _ = TestNode.start(node.settings("--inventory-period=3600"), client)) {
+      api().statusWhen("node-p", s -> s.isReady());
+      xid(node, 1, 109); // no matter of the card by itself
+      api().statusWhen("node-p", s -> "GpuResetRequired".equals(lastReason(s)));
+    }
+  }
+
+  @Test
+  void anOlderDriverDoesNotTellTheNextPluginThatACardIsToBeReset() throws Exception {
+    try (TestNode node = TestNode.withCards("node-o", "t4x2", "560.35.05")) {
+      try (KubeletPlugin _ = node.start(client)) {
+        api().statusWhen("node-o", s -> s.isReady());
+        xid(node, 1, 95);
+        api().statusWhen("node-o", s -> "XID 95".equals(lastReason(s)));
+      }
+      try (KubeletPlugin _ = node.start(client)) {
+        api().statusWhen("node-o", s -> lastReason(s) == null);
+      }
+    }
+  }
+
+  @Test
   void aCardThatSomebodyElseHasPutIntoMigModeIsNotOfferedUntilItIsOff() throws Exception {
     try (TestNode node = TestNode.withCards("node-mig", "h200x2");
         KubeletPlugin _ = node.start(client)) {
@@ -157,6 +213,12 @@ class CardHealthTest {
       api().statusWhen("node-s", s -> "UncorrectableEccErrors".equals(lastReason(s)));
       Files.writeString(conf, well + "  row-remapping pending\n");
       api().statusWhen("node-s", s -> "RowRemappingPending".equals(lastReason(s)));
+      Files.writeString(conf, well + "  recovery drain-and-reset\n");
+      api().statusWhen("node-s", s -> "DrainAndResetRequired".equals(lastReason(s)));
+      Files.writeString(conf, well + "  recovery drain-p2p\n");
+      api().statusWhen("node-s", s -> "PeerToPeerDrainRequired".equals(lastReason(s)));
+      Files.writeString(conf, well + "  recovery reboot\n");
+      api().statusWhen("node-s", s -> "NodeRebootRequired".equals(lastReason(s)));
       Files.writeString(conf, well + "  brake thermal\n  fabric completed\n");
       api().statusWhen("node-s", s -> lastReason(s) == null);
     }
@@ -261,6 +323,10 @@ class CardHealthTest {
   private static void xid(TestNode node, int gpu, int xid) throws Exception {
     node.simulator("xid", "--root", node.driverRoot().toString(), "--gpu", String.valueOf(gpu), "--xid",
         String.valueOf(xid));
+  }
+
+  private static void reset(TestNode node, int gpu) throws Exception {
+    node.simulator("reset", "--root", node.driverRoot().toString(), "--gpu", String.valueOf(gpu));
   }
 
   private TestApi api() {

@@ -2,6 +2,7 @@ package dev.partita.plugin.inventory;
 
 import dev.partita.api.node.GpuHealth;
 import dev.partita.plugin.nvml.CardSigns;
+import dev.partita.plugin.nvml.XidEvent;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Map;
@@ -31,6 +32,10 @@ final class CardDiagnosis {
           CardReason.RowRemappingFailed,
           "a faulty row of its memory could not be remapped: have the card replaced (nvidia-smi -q -d ROW_REMAPPER)");
     }
+    Optional<GpuHealth> asked = asked(signs.recovery());
+    if (signs.recovery() == CardSigns.Recovery.REBOOT) {
+      return asked;
+    }
     if (signs.fabric() == CardSigns.Fabric.NOT_STARTED || signs.fabric() == CardSigns.Fabric.IN_PROGRESS) {
       return wrong(
           CardReason.FabricNotReady,
@@ -47,6 +52,9 @@ final class CardDiagnosis {
           "uncorrectable ECC errors " + (signs.sramErrors() > 0 ? "in its caches" : "in its memory")
               + " since its last reset: reset it (nvidia-smi --gpu-reset), and have it replaced if they come again (nvidia-smi -q -d ECC)");
     }
+    if (asked.isPresent()) {
+      return asked;
+    }
     if (signs.rows() == CardSigns.Rows.PENDING) {
       return wrong(
           CardReason.RowRemappingPending,
@@ -62,6 +70,48 @@ final class CardDiagnosis {
             CardReason.PowerBrake,
             "the machine has braked its power for a minute, so it is slow: look at the power supply (nvidia-smi -q -d POWER,PERFORMANCE)")
         : Optional.empty();
+  }
+
+  /**
+   * The health of a card with an XID error that is not over.
+   *
+   * @param recovery what the driver asks for; where that is something, it goes before what is to be done about any such
+   *        error
+   */
+  static GpuHealth ofXid(XidEvent xid, CardSigns.Recovery recovery) {
+    String what = asked(recovery).map(GpuHealth::message).orElse(xid.mend());
+    return GpuHealth.unhealthy(xid.reason(), "the driver reported " + xid.reason() + "; " + what);
+  }
+
+  /** What the driver asks for; empty if that is nothing, or it does not tell. */
+  private static Optional<GpuHealth> asked(CardSigns.Recovery recovery) {
+    return switch (recovery) {
+      case NOT_TOLD, NONE -> Optional.empty();
+      case RESET ->
+          wrong(
+              CardReason.GpuResetRequired,
+              "the driver asks for a reset of the card: end what runs on it, then reset it (nvidia-smi --gpu-reset)");
+      case BUS_RESET ->
+          wrong(
+              CardReason.GpuResetRequired,
+              "the driver asks for a reset of the card's PCIe bus: end what runs on it, then reset the bus, or start the machine anew");
+      case REBOOT ->
+          wrong(
+              CardReason.NodeRebootRequired,
+              "the driver asks to start the machine anew, since the error may have left the operating system inconsistent: drain the node (kubectl drain), then reboot it");
+      case DRAIN_P2P ->
+          wrong(
+              CardReason.PeerToPeerDrainRequired,
+              "the driver asks to end all programs that reach memory of other cards, and to switch off UVM persistence mode; it then says what else is to be done (GPU Recovery Action in nvidia-smi -q)");
+      case DRAIN_AND_RESET ->
+          wrong(
+              CardReason.DrainAndResetRequired,
+              "a part of the card, such as some of its memory, is out of use until its next reset: let what runs on it end, then reset it (nvidia-smi --gpu-reset)");
+      case OTHER ->
+          wrong(
+              CardReason.RecoveryRequired,
+              "the driver asks for something that this version does not know: see GPU Recovery Action in nvidia-smi -q");
+    };
   }
 
   private static boolean lasts(

@@ -10,6 +10,10 @@ import java.util.stream.Stream;
 public enum CardReason {
   GpuIsLost(CardState.UNHEALTHY),
   GpuResetRequired(CardState.UNHEALTHY),
+  NodeRebootRequired(CardState.UNHEALTHY),
+  PeerToPeerDrainRequired(CardState.UNHEALTHY),
+  DrainAndResetRequired(CardState.DEGRADED),
+  RecoveryRequired(CardState.UNHEALTHY),
   MigModeIsOn(CardState.UNHEALTHY),
   NvmlDoesNotAnswer(CardState.UNKNOWN),
   FabricNotReady(CardState.UNHEALTHY),

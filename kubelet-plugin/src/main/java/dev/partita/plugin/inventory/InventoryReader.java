@@ -179,7 +179,7 @@ public final class InventoryReader implements AutoCloseable, MigControl, MemoryL
   }
 
   /**
-   * Makes a card unhealthy, from the next reading on until the card was reset.
+   * Makes a card unhealthy, from the next reading on until the error is over.
    *
    * @return whether it was not already, for the same error
    */

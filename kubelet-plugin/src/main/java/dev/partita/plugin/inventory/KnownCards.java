@@ -40,19 +40,11 @@ final class KnownCards {
   private final CardPolicy policy;
   private final Map<String, Integer> indexOf = new TreeMap<>();
   private final Map<String, Gpu> lastSeen = new TreeMap<>();
-  private final Map<String, Blame> blamed = new TreeMap<>();
+  private final OpenXids xids = new OpenXids();
   private final Set<String> missing = new HashSet<>();
-  private final Set<String> cutByOthers = new HashSet<>();
   private final CardDiagnosis diagnosis = new CardDiagnosis();
   private final FlapDamping damping;
   private final LongSupplier nanos;
-
-  /**
-   * A card that had a fatal error.
-   *
-   * @param gone whether it has not answered since
-   */
-  private record Blame(XidEvent event, boolean gone) {}
 
   KnownCards(CardPolicy policy) {
     this(policy, FlapDamping.History.NONE, System::nanoTime);
@@ -83,20 +75,17 @@ final class KnownCards {
   }
 
   /**
-   * Makes a card unhealthy until it has gone and come back, as it does when it is reset.
+   * Makes a card unhealthy until the error is over ({@link OpenXids}).
    *
    * @return whether it was not already, for the same error
    */
   boolean blame(XidEvent event) {
-    // the event of a card that fell off the bus may come after that was seen
-    boolean gone = missing.contains(event.card());
-    Blame earlier = blamed.put(event.card(), new Blame(event, gone));
-    return earlier == null || earlier.event().xid() != event.xid() || (earlier.gone() && !gone);
+    return xids.add(event, missing.contains(event.card()), nanos.getAsLong());
   }
 
   /** The driver is not there: all cards are gone. */
   void gone() {
-    blamed.replaceAll((uuid, blame) -> new Blame(blame.event(), true));
+    xids.allGone();
   }
 
   /** The cards by index: those that answered, and those seen before that did not, as unhealthy. */
@@ -112,20 +101,16 @@ final class KnownCards {
     for (Card card : reading.cards()) {
       lastSeen.put(card.uuid(), describe(card, topology, domains.get(card.uuid()), peers(card, indexByBusId)));
     }
-    cutByOthers.clear();
-    reading.cards().stream().filter(card -> card.mig().on() && !policy.mig()).map(Card::uuid).forEach(cutByOthers::add);
     missing.clear();
     missing.addAll(lastSeen.keySet());
     missing.removeAll(present);
     long now = nanos.getAsLong();
-    Map<String, GpuHealth> wrong = new HashMap<>();
-    reading.cards()
-        .forEach(card -> diagnosis.of(card.uuid(), card.signs(), now).ifPresent(w -> wrong.put(card.uuid(), w)));
+    Map<String, GpuHealth> ofPresent = new HashMap<>();
+    reading.cards().forEach(card -> ofPresent.put(card.uuid(), healthOfPresent(card, now)));
     List<Gpu> gpus = new ArrayList<>();
     for (Gpu gpu : lastSeen.values()) {
-      GpuHealth ofPresent = wrong.getOrDefault(gpu.uuid(), GpuHealth.HEALTHY);
       GpuHealth health =
-          present.contains(gpu.uuid()) ? healthOfPresent(gpu, ofPresent) : healthOfAbsent(gpu, reading.faults());
+          Optional.ofNullable(ofPresent.get(gpu.uuid())).orElseGet(() -> healthOfAbsent(gpu, reading.faults()));
       gpus.add(gpu.withHealth(damping.update(gpu.uuid(), health, now)));
     }
     damping.keep(now);
@@ -177,24 +162,21 @@ final class KnownCards {
     return index;
   }
 
-  /** Of a card that answers; {@code signs} is what NVML says of it. An XID error ends when the card has been gone. */
-  private GpuHealth healthOfPresent(Gpu gpu, GpuHealth signs) {
-    Blame blame = blamed.get(gpu.uuid());
-    if (blame != null && !blame.gone()) {
-      XidEvent event = blame.event();
-      return GpuHealth.unhealthy(event.reason(), "the driver reported " + event.reason() + "; " + event.mend());
+  /** Of a card that answers. */
+  private GpuHealth healthOfPresent(Card card, long now) {
+    Optional<GpuHealth> signs = diagnosis.of(card.uuid(), card.signs(), now);
+    Optional<XidEvent> xid = xids.ofPresent(card.uuid(), card.signs().recovery(), now);
+    if (xid.isPresent()) {
+      return CardDiagnosis.ofXid(xid.get(), card.signs().recovery());
     }
-    blamed.remove(gpu.uuid());
-    return cutByOthers.contains(gpu.uuid()) ? MIG_MODE_IS_ON : signs;
+    return card.mig().on() && !policy.mig() ? MIG_MODE_IS_ON : signs.orElse(GpuHealth.HEALTHY);
   }
 
   private GpuHealth healthOfAbsent(Gpu gpu, List<CardReading.Fault> faults) {
     GpuHealth missing = healthOfMissing(gpu, faults);
-    Blame blame = blamed.computeIfPresent(gpu.uuid(), (uuid, known) -> new Blame(known.event(), true));
-    return blame == null
-        ? missing
-        : GpuHealth.unhealthy(
-            blame.event().reason(), "the driver reported " + blame.event().reason() + "; " + missing.message());
+    return xids.ofAbsent(gpu.uuid())
+        .map(xid -> GpuHealth.unhealthy(xid.reason(), "the driver reported " + xid.reason() + "; " + missing.message()))
+        .orElse(missing);
   }
 
   private static GpuHealth healthOfMissing(Gpu gpu, List<CardReading.Fault> faults) {

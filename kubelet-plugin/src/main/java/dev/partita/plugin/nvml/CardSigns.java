@@ -10,10 +10,17 @@ import java.util.Set;
  * @param rows whether faulty rows of its memory could be remapped
  * @param fabric how far the NVSwitch fabric is that it is part of
  * @param brakes why the hardware slows it down now
+ * @param recovery what the driver asks to have done with it
  */
-public record CardSigns(long dramErrors, long sramErrors, Rows rows, Fabric fabric, Set<Brake> brakes) {
+public record CardSigns(
+    long dramErrors,
+    long sramErrors,
+    Rows rows,
+    Fabric fabric,
+    Set<Brake> brakes,
+    Recovery recovery) {
   /** Those of a card that is well. */
-  public static final CardSigns WELL = new CardSigns(0, 0, Rows.GOOD, Fabric.NONE, Set.of());
+  public static final CardSigns WELL = new CardSigns(0, 0, Rows.GOOD, Fabric.NONE, Set.of(), Recovery.NOT_TOLD);
 
   public CardSigns {
     brakes = Set.copyOf(brakes);
@@ -44,5 +51,33 @@ public record CardSigns(long dramErrors, long sramErrors, Rows rows, Fabric fabr
     THERMAL,
     /** The machine's power supply asks for it. */
     POWER
+  }
+
+  /**
+   * What the driver asks to have done before the card can be used in full again
+   * (https://docs.nvidia.com/deploy/a100-gpu-mem-error-mgmt/error-recovery-and-response-flags.html).
+   */
+  public enum Recovery {
+    /** It does not tell: NVML has this from driver 565 on. */
+    NOT_TOLD,
+    /** Nothing: new programs can use it. */
+    NONE,
+    /** End its programs and reset it. */
+    RESET,
+    /** End its programs and reset its PCIe bus. */
+    BUS_RESET,
+    /** Start the machine anew. */
+    REBOOT,
+    /** End the programs that reach memory of other cards; the driver then asks for something else. */
+    DRAIN_P2P,
+    /** Let its programs end, start none, and reset it then: until then it works, with less than it has. */
+    DRAIN_AND_RESET,
+    /** Something that this version does not know. */
+    OTHER;
+
+    /** Whether something is to be done. */
+    public boolean isAsked() {
+      return this != NOT_TOLD && this != NONE;
+    }
   }
 }

@@ -11,6 +11,8 @@ public enum XidKind {
   PROGRAM,
   /** Nothing is to be done. */
   NOTE,
+  /** The driver asks for something else than before to be done with the card: {@link CardSigns#recovery} says what. */
+  RECOVERY,
   /** Something is wrong with the card. What nobody knows counts as this. */
   CARD;
 
@@ -28,16 +30,20 @@ public enum XidKind {
 
   /**
    * "IGNORE" in the catalogue, such as 43 (the card stopped processing for a program), 63 (a row is remapped) or 92
-   * (many corrected errors); and 154, which only says which recovery another error asks for, and says so again when
-   * none is needed any more.
+   * (many corrected errors).
    */
   private static final Set<Long> NOTES =
       Set.of(
-          14L, 37L, 38L, 43L, 44L, 63L, 66L, 67L, 92L, 93L, 106L, 107L, 108L, 121L, 137L, 141L, 152L, 153L, 154L, 157L,
+          14L, 37L, 38L, 43L, 44L, 63L, 66L, 67L, 92L, 93L, 106L, 107L, 108L, 121L, 137L, 141L, 152L, 153L, 157L,
           160L, 161L);
+
+  private static final long RECOVERY_ACTION_CHANGED = 154;
 
   /** Of an XID's number. */
   public static XidKind of(long xid) {
+    if (xid == RECOVERY_ACTION_CHANGED) {
+      return RECOVERY;
+    }
     return OF_PROGRAMS.contains(xid) ? PROGRAM : NOTES.contains(xid) ? NOTE : CARD;
   }
 }

@@ -54,13 +54,17 @@ public final class XidWatch {
       case PROGRAM ->
           LOG.info("card {}: {}: a matter of the program that had it; the card works", event.card(), event.reason());
       case NOTE -> LOG.info("card {}: {}: nothing is to be done", event.card(), event.reason());
+      case RECOVERY -> {
+        LOG.info("card {}: {}: the driver asks for something else to be done with it", event.card(), event.reason());
+        inventory.readSoon();
+      }
       case CARD -> blame(event);
     }
   }
 
   private void blame(XidEvent event) {
     boolean isNew = reader.blame(event);
-    LOG.warn("card {}: {}{}", event.card(), event.reason(), isNew ? ": it is unhealthy until it is reset" : " again");
+    LOG.warn("card {}: {}{}", event.card(), event.reason(), isNew ? ": it is unhealthy until that is over" : " again");
     if (isNew) {
       inventory.readSoon();
     }

@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.node.GpuHealth;
 import dev.partita.plugin.nvml.CardSigns;
+import dev.partita.plugin.nvml.XidEvent;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class CardDiagnosisTest {
   private final CardDiagnosis diagnosis = new CardDiagnosis();
@@ -63,8 +66,57 @@ class CardDiagnosisTest {
     }
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "RESET, GpuResetRequired, UNHEALTHY, reset it (nvidia-smi --gpu-reset)",
+    "BUS_RESET, GpuResetRequired, UNHEALTHY, PCIe bus",
+    "REBOOT, NodeRebootRequired, UNHEALTHY, reboot",
+    "DRAIN_P2P, PeerToPeerDrainRequired, UNHEALTHY, end all programs that reach memory of other cards",
+    "DRAIN_AND_RESET, DrainAndResetRequired, DEGRADED, let what runs on it end",
+    "OTHER, RecoveryRequired, UNHEALTHY, nvidia-smi -q"})
+  void whatTheDriverAsksForIsNamedAndWhatToDo(
+      CardSigns.Recovery recovery,
+      CardReason reason,
+      CardState state,
+      String words) {
+    GpuHealth health = diagnosis.of("a", asked(recovery), 0).orElseThrow();
+    assertThat(health.reason()).isEqualTo(reason.name());
+    assertThat(CardState.of(health)).isEqualTo(state);
+    assertThat(health.message()).contains(words);
+  }
+
+  @Test
+  void aDriverThatAsksForNothingOrDoesNotTellSaysNothingWrong() {
+    assertThat(diagnosis.of("a", asked(CardSigns.Recovery.NONE), 0)).isEmpty();
+    assertThat(diagnosis.of("a", asked(CardSigns.Recovery.NOT_TOLD), 0)).isEmpty();
+  }
+
+  @Test
+  void ofSeveralThingsToDoTheGreatestIsNamed() {
+    assertThat(reason(wrongAll(CardSigns.Rows.FAILED, CardSigns.Recovery.REBOOT))).isEqualTo("RowRemappingFailed");
+    assertThat(reason(wrongAll(CardSigns.Rows.GOOD, CardSigns.Recovery.REBOOT))).isEqualTo("NodeRebootRequired");
+    assertThat(reason(wrongAll(CardSigns.Rows.GOOD, CardSigns.Recovery.RESET))).isEqualTo("FabricNotReady");
+    CardSigns pending =
+        new CardSigns(0, 0, CardSigns.Rows.PENDING, CardSigns.Fabric.NONE, Set.of(), CardSigns.Recovery.RESET);
+    assertThat(reason(pending)).isEqualTo("GpuResetRequired");
+  }
+
+  @Test
+  void anXidErrorSaysWhatTheDriverAsksForOrElseWhatIsToBeDoneAboutSuchAnError() {
+    XidEvent nvlink = new XidEvent("a", 74);
+    assertThat(CardDiagnosis.ofXid(nvlink, CardSigns.Recovery.NOT_TOLD).message())
+        .startsWith("the driver reported XID 74; an NVLink has failed");
+    assertThat(CardDiagnosis.ofXid(nvlink, CardSigns.Recovery.REBOOT).message())
+        .startsWith("the driver reported XID 74; the driver asks to start the machine anew");
+  }
+
+  private static CardSigns wrongAll(CardSigns.Rows rows, CardSigns.Recovery recovery) {
+    return new CardSigns(1, 1, rows, CardSigns.Fabric.NOT_STARTED, Set.of(), recovery);
+  }
+
   private Optional<String> after(long seconds, CardSigns.Brake... brakes) {
-    CardSigns signs = new CardSigns(0, 0, CardSigns.Rows.GOOD, CardSigns.Fabric.NONE, Set.of(brakes));
+    CardSigns signs =
+        new CardSigns(0, 0, CardSigns.Rows.GOOD, CardSigns.Fabric.NONE, Set.of(brakes), CardSigns.Recovery.NONE);
     return diagnosis.of("a", signs, Duration.ofSeconds(seconds).toNanos()).map(health -> "" + health.reason());
   }
 
@@ -73,10 +125,14 @@ class CardDiagnosisTest {
   }
 
   private static CardSigns rows(long errors, CardSigns.Rows rows) {
-    return new CardSigns(errors, 0, rows, CardSigns.Fabric.NONE, Set.of());
+    return new CardSigns(errors, 0, rows, CardSigns.Fabric.NONE, Set.of(), CardSigns.Recovery.NOT_TOLD);
   }
 
   private static CardSigns fabric(CardSigns.Fabric state) {
-    return new CardSigns(0, 0, CardSigns.Rows.GOOD, state, Set.of());
+    return new CardSigns(0, 0, CardSigns.Rows.GOOD, state, Set.of(), CardSigns.Recovery.NOT_TOLD);
+  }
+
+  private static CardSigns asked(CardSigns.Recovery recovery) {
+    return new CardSigns(0, 0, CardSigns.Rows.GOOD, CardSigns.Fabric.NONE, Set.of(), recovery);
   }
 }

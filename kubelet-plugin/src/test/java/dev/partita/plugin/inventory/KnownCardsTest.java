@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.partita.api.node.Gpu;
+import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuProduct;
 import dev.partita.api.node.NvlinkPeer;
 import dev.partita.cdi.driver.DriverFiles;
@@ -12,12 +13,14 @@ import dev.partita.plugin.nvml.CardReading.Card;
 import dev.partita.plugin.nvml.CardReading.Fault;
 import dev.partita.plugin.nvml.CardReading.Nvlink;
 import dev.partita.plugin.nvml.CardSigns;
+import dev.partita.plugin.nvml.CardSigns.Recovery;
 import dev.partita.plugin.nvml.NvmlException;
 import dev.partita.plugin.nvml.XidEvent;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -132,6 +135,34 @@ class KnownCardsTest {
   }
 
   @Test
+  void aCardThatTheDriverWantsResetIsUnhealthyWhoeverHeardTheErrorUntilItAsksForNothing() {
+    KnownCards before = new KnownCards(POLICY);
+    before.update(reading(asking("a", Recovery.NONE)), NOWHERE);
+    before.blame(new XidEvent("a", 95));
+    Gpu heard = before.update(reading(asking("a", Recovery.RESET)), NOWHERE).getFirst();
+    assertThat(heard.health().reason()).isEqualTo("XID 95");
+    assertThat(heard.health().message()).contains("XID 95", "the driver asks for a reset of the card");
+
+    KnownCards after = new KnownCards(POLICY);
+    assertThat(after.update(reading(asking("a", Recovery.RESET)), NOWHERE).getFirst().health().reason())
+        .isEqualTo("GpuResetRequired");
+    for (KnownCards known : List.of(before, after)) {
+      assertThat(known.update(reading(asking("a", Recovery.NONE)), NOWHERE).getFirst().health())
+          .isEqualTo(GpuHealth.HEALTHY);
+    }
+  }
+
+  @Test
+  void anErrorThatIsOverLeavesWhatElseIsWrongWithItsCard() {
+    KnownCards known = new KnownCards(POLICY);
+    known.update(reading(card(0, "a", errors(Recovery.NONE))), NOWHERE);
+    known.blame(new XidEvent("a", 95));
+    known.update(reading(card(0, "a", errors(Recovery.RESET))), NOWHERE);
+    assertThat(known.update(reading(card(0, "a", errors(Recovery.NONE))), NOWHERE).getFirst().health().reason())
+        .isEqualTo("UncorrectableEccErrors");
+  }
+
+  @Test
   void linksAndSwitchesMakeDomains() {
     Card lone = card(0, "a");
     Card left = card(1, "b", new Nvlink(Optional.empty(), false, List.of("bus-2")));
@@ -187,11 +218,27 @@ class KnownCardsTest {
     return card(index, uuid, Nvlink.NONE);
   }
 
+  private static Card asking(String uuid, Recovery recovery) {
+    return card(0, uuid, new CardSigns(0, 0, CardSigns.Rows.GOOD, CardSigns.Fabric.NONE, Set.of(), recovery));
+  }
+
+  private static CardSigns errors(Recovery recovery) {
+    return new CardSigns(1, 0, CardSigns.Rows.GOOD, CardSigns.Fabric.NONE, Set.of(), recovery);
+  }
+
   private static Card card(int index, String uuid, Nvlink nvlink) {
+    return card(index, uuid, nvlink, CardSigns.WELL);
+  }
+
+  private static Card card(int index, String uuid, CardSigns signs) {
+    return card(index, uuid, Nvlink.NONE, signs);
+  }
+
+  private static Card card(int index, String uuid, Nvlink nvlink, CardSigns signs) {
     return new Card(
         index, uuid, index, GpuProduct.named("NVIDIA H200", "Nvidia", "Hopper", "9.0"),
         new CardReading.Memory(1L << 37, 0),
         new CardReading.Topology(Optional.of("bus-" + index), Optional.empty(), nvlink), CardReading.Mig.NONE,
-        false, CardSigns.WELL);
+        false, signs);
   }
 }

@@ -14,7 +14,7 @@ class XidKindTest {
   }
 
   @ParameterizedTest
-  @ValueSource(longs = {43, 63, 92, 154})
+  @ValueSource(longs = {43, 63, 92})
   void whatTheCatalogueSaysToIgnoreIsANote(long xid) {
     assertThat(XidKind.of(xid)).isEqualTo(XidKind.NOTE);
   }
@@ -23,6 +23,11 @@ class XidKindTest {
   @ValueSource(longs = {46, 48, 62, 64, 74, 79, 95, 119, 120, 140, 143, 144})
   void whatACardMustBeResetForCountsAgainstIt(long xid) {
     assertThat(XidKind.of(xid)).isEqualTo(XidKind.CARD);
+  }
+
+  @Test
+  void anErrorThatSaysWhatTheDriverAsksForIsNoErrorOfItsOwn() {
+    assertThat(XidKind.of(154)).isEqualTo(XidKind.RECOVERY);
   }
 
   @Test

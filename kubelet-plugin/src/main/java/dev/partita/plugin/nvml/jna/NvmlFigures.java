@@ -15,10 +15,6 @@ final class NvmlFigures {
   private static final int TEMPERATURE_GPU = 0; // NVML_TEMPERATURE_GPU
   private static final double HERTZ = 1e6; // clocks are in MHz
   private static final double WATTS = 1e-3; // power is in mW
-  private static final int FIELD_BYTES = 40; // nvmlFieldValue_t: fieldId, scopeId, timestamp, latencyUsec, …
-  private static final int FIELD_RETURN = 28;
-  private static final int FIELD_VALUE = 32;
-  private static final int UNANSWERED = 999; // NVML_ERROR_UNKNOWN
 
   /** NVML_FI_DEV_NVLINK_…_ERROR_COUNT_TOTAL. */
   private static final Map<CardFigure, Integer> NVLINK_FIELDS = new EnumMap<>(
@@ -72,22 +68,15 @@ final class NvmlFigures {
     return figures;
   }
 
-  /** By one call for all of them: a card may have 18 links. */
   private static Map<CardFigure, Double> nvlinkErrors(NvmlCalls nvml, Pointer device) {
-    List<CardFigure> figures = List.copyOf(NVLINK_FIELDS.keySet());
-    Memory fields = NvmlCalls.zeros((long) FIELD_BYTES * figures.size());
-    for (int i = 0; i < figures.size(); i++) {
-      fields.setInt((long) FIELD_BYTES * i, NVLINK_FIELDS.getOrDefault(figures.get(i), 0));
-      fields.setInt((long) FIELD_BYTES * i + FIELD_RETURN, UNANSWERED);
-    }
-    Map<CardFigure, Double> told = new EnumMap<>(CardFigure.class);
-    if (nvml.answers(new String[]{"nvmlDeviceGetFieldValues"}, device, figures.size(), fields)) {
-      for (int i = 0; i < figures.size(); i++) {
-        if (fields.getInt((long) FIELD_BYTES * i + FIELD_RETURN) == 0) {
-          told.put(figures.get(i), (double) fields.getLong((long) FIELD_BYTES * i + FIELD_VALUE));
-        }
+    Map<Integer, Long> told = NvmlFields.read(nvml, device, List.copyOf(NVLINK_FIELDS.values()));
+    Map<CardFigure, Double> errors = new EnumMap<>(CardFigure.class);
+    NVLINK_FIELDS.forEach((figure, field) -> {
+      Long count = told.get(field);
+      if (count != null) {
+        errors.put(figure, (double) count);
       }
-    }
-    return told;
+    });
+    return errors;
   }
 }

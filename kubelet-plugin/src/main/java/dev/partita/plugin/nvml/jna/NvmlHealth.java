@@ -6,6 +6,7 @@ import com.sun.jna.ptr.IntByReference;
 import com.sun.jna.ptr.LongByReference;
 import dev.partita.plugin.nvml.CardSigns;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
 
@@ -19,12 +20,13 @@ record NvmlHealth(NvmlCalls nvml, Pointer device) {
   private static final int VOLATILE = 0; // NVML_VOLATILE_ECC: since the driver was loaded or the card was reset
   static final int DRAM = 2; // NVML_MEMORY_LOCATION_DRAM
   static final int SRAM = 7; // NVML_MEMORY_LOCATION_SRAM
+  private static final int RECOVERY_ACTION = 230; // NVML_FI_DEV_GET_GPU_RECOVERY_ACTION
   private static final long HW_THERMAL_SLOWDOWN = 0x40; // nvmlClocksEventReasonHwThermalSlowdown
   private static final long HW_POWER_BRAKE = 0x80; // nvmlClocksEventReasonHwPowerBrakeSlowdown
 
   CardSigns read() {
     return new CardSigns(errors(UNCORRECTED, DRAM).orElse(0), errors(UNCORRECTED, SRAM).orElse(0), rows(), fabric(),
-        brakes());
+        brakes(), recovery());
   }
 
   /** Errors of that type since the last reset; empty if the card has no ECC, or the driver does not tell. */
@@ -78,5 +80,22 @@ record NvmlHealth(NvmlCalls nvml, Pointer device) {
       }
     }
     return brakes;
+  }
+
+  private CardSigns.Recovery recovery() {
+    Long action = NvmlFields.read(nvml, device, List.of(RECOVERY_ACTION)).get(RECOVERY_ACTION);
+    if (action == null) {
+      return CardSigns.Recovery.NOT_TOLD;
+    }
+    return switch (action.intValue()) { // NVML_GPU_RECOVERY_ACTION_*
+      case 0 -> CardSigns.Recovery.NONE;
+      case 1 -> CardSigns.Recovery.RESET;
+      case 2, 7 -> CardSigns.Recovery.REBOOT; // of the node, of the system
+      case 3 -> CardSigns.Recovery.DRAIN_P2P;
+      case 4 -> CardSigns.Recovery.DRAIN_AND_RESET;
+      case 5 -> CardSigns.Recovery.NONE; // RECOVER_IMEX_DOMAIN: of the links to other machines, nothing of the card
+      case 6 -> CardSigns.Recovery.BUS_RESET;
+      default -> CardSigns.Recovery.OTHER;
+    };
   }
 }
