@@ -4,15 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.partita.e2e.cluster.Ask;
+import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.OnBrokenNode;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.ResourceHealth;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
@@ -21,7 +24,9 @@ import org.junit.jupiter.api.Test;
 @OnBrokenNode
 class CardHealthIT {
   @Test
-  void aCardThatFallsOffTheBusShowsInTheStatusOfItsPodUntilItIsBack(RealCluster cluster, Workspace workspace) {
+  void aCardThatFallsOffTheBusShowsInTheStatusOfItsPodUntilItIsBackAndWasReset(
+      RealCluster cluster,
+      Workspace workspace) {
     String node = cluster.brokenNode();
     PodUnderTest pod = workspace.pod("on-card", node, Ask.share("1Gi"), "exec sleep 600").awaitRunning();
     String card = cardOf(pod);
@@ -36,7 +41,16 @@ class CardHealthIT {
       // kubelet takes for unknown what it has not heard of for 30 s
       await("more than kubelet's patience").during(Duration.ofSeconds(35)).atMost(Duration.ofSeconds(40))
           .until(() -> health(workspace, pod).equals(List.of("Unhealthy")));
+
+      setRecovery(cluster, node, card, "reset");
+      changeCard(cluster, node, "rm -f", card);
+      pod.claim().awaitCondition("Healthy", "GpuResetRequired");
+      restartPlugin(cluster, node);
+      assertThat(healthInGpuNode(cluster, node, card)).as("what a plugin says that has heard of no error")
+          .containsEntry("reason", "GpuResetRequired");
+      awaitHealth(workspace, pod, "Unhealthy");
     } finally {
+      setRecovery(cluster, node, card, "none");
       changeCard(cluster, node, "rm -f", card);
     }
     awaitHealth(workspace, pod, "Healthy");
@@ -80,6 +94,37 @@ class CardHealthIT {
         .flatMap(resource -> resource.getResources().stream())
         .map(ResourceHealth::getHealth)
         .toList();
+  }
+
+  /** Ends the plugin and waits until it runs again, in the same pod: another one would install the driver anew. */
+  private static void restartPlugin(RealCluster cluster, String node) {
+    Daemons daemons = new Daemons(cluster.client());
+    Pod before = daemons.awaitPlugin(node);
+    cluster.files().signal(node, before.getMetadata().getUid(), "KILL");
+    await("the plugin of " + node + ", started again").atMost(Workspace.PATIENCE)
+        .until(() -> daemons.plugin(node).filter(pod -> starts(pod) > starts(before)).isPresent());
+  }
+
+  private static int starts(Pod pod) {
+    return pod.getStatus().getContainerStatuses().getFirst().getRestartCount();
+  }
+
+  private static Map<String, Object> healthInGpuNode(RealCluster cluster, String node, String card) {
+    GenericKubernetesResource gpuNode = Objects.requireNonNull(cluster.gpuNode(node).get());
+    return Objects.requireNonNull(gpuNode.get("status", "gpus", Integer.parseInt(card), "health"));
+  }
+
+  /** Has the simulated driver ask to have something done with the card, as its configuration says. */
+  private static void setRecovery(RealCluster cluster, String node, String card, String action) {
+    cluster.files().shell(
+        node,
+        """
+            set -e
+            conf=$(find /var/lib/partita/simulator -path '*/etc/partita-simulator/node.conf')
+            grep -v '^ *recovery ' "$conf" | sed 's/^gpu %s$/&\\n  recovery %s/' > "$conf.new"
+            mv "$conf.new" "$conf"
+            """
+            .formatted(card, action));
   }
 
   /** Runs a command on the file whose existence makes the simulated card one that fell off the bus. */
