@@ -1,10 +1,13 @@
 package dev.partita.plugin.inventory;
 
 import dev.partita.api.node.GpuHealth;
+import dev.partita.plugin.nvml.CardReading;
 import dev.partita.plugin.nvml.CardSigns;
+import dev.partita.plugin.nvml.NvmlException;
 import dev.partita.plugin.nvml.XidEvent;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -13,6 +16,15 @@ import java.util.Optional;
  * tells it.
  */
 final class CardDiagnosis {
+  /**
+   * The health of a card whose MIG mode is on while this plugin makes no instances: CUDA sees nothing of such a card
+   * but its instances.
+   */
+  static final GpuHealth MIG_MODE_IS_ON =
+      GpuHealth.unhealthy(
+          CardReason.MigModeIsOn.name(),
+          "its MIG mode is on: nvidia-smi -i N -mig 0 on the node makes it usable, or plugin.mig=true offers its instances");
+
   private final Map<String, Map<CardSigns.Brake, LastingSign>> brakes = new HashMap<>();
 
   /**
@@ -81,6 +93,23 @@ final class CardDiagnosis {
   static GpuHealth ofXid(XidEvent xid, CardSigns.Recovery recovery) {
     String what = asked(recovery).map(GpuHealth::message).orElse(xid.mend());
     return GpuHealth.unhealthy(xid.reason(), "the driver reported " + xid.reason() + "; " + what);
+  }
+
+  /**
+   * The health of a card that does not answer.
+   *
+   * @param index of its devices
+   * @param faults of the cards that do not answer
+   */
+  static GpuHealth ofAbsent(int index, List<CardReading.Fault> faults) {
+    for (CardReading.Fault fault : faults) {
+      if (fault.code() == NvmlException.RESET_REQUIRED && (faults.size() == 1 || fault.index() == index)) {
+        return GpuHealth.unhealthy(CardReason.GpuResetRequired.name(),
+            "NVML says that the card must be reset: " + fault.message());
+      }
+    }
+    String detail = faults.isEmpty() ? "NVML no longer lists it" : faults.getFirst().message();
+    return GpuHealth.unhealthy(CardReason.GpuIsLost.name(), "the card does not answer: " + detail);
   }
 
   /** What the driver asks for; empty if that is nothing, or it does not tell. */

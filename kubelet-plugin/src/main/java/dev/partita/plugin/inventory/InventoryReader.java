@@ -69,7 +69,7 @@ public final class InventoryReader implements AutoCloseable, MigControl, MemoryL
    * @param flaps keeps which cards became unhealthy
    */
   public InventoryReader(DriverRoot root, Path sysfs, Opener opener, CardPolicy policy, FlapFile flaps) {
-    this(root, sysfs, opener, new KnownCards(policy, flaps, System::nanoTime));
+    this(root, sysfs, opener, new KnownCards(policy, new HealthOfCards(policy.mig(), flaps, System::nanoTime)));
   }
 
   private InventoryReader(DriverRoot root, Path sysfs, Opener opener, KnownCards known) {

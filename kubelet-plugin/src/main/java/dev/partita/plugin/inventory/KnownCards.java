@@ -8,7 +8,6 @@ import dev.partita.api.node.MemoryEnforcement;
 import dev.partita.api.node.NvlinkPeer;
 import dev.partita.plugin.nvml.CardReading;
 import dev.partita.plugin.nvml.CardReading.Card;
-import dev.partita.plugin.nvml.NvmlException;
 import dev.partita.plugin.nvml.XidEvent;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -20,7 +19,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,38 +26,19 @@ import org.jspecify.annotations.Nullable;
  * is known. When one card falls off the bus NVML renumbers the others, and that must not give claims other cards.
  */
 final class KnownCards {
-  /**
-   * The health of a card whose MIG mode is on while this plugin makes no instances: CUDA sees nothing of such a card
-   * but its instances.
-   */
-  private static final GpuHealth MIG_MODE_IS_ON =
-      GpuHealth.unhealthy(
-          CardReason.MigModeIsOn.name(),
-          "its MIG mode is on: nvidia-smi -i N -mig 0 on the node makes it usable, or plugin.mig=true offers its instances");
-
   private final CardPolicy policy;
   private final Map<String, Integer> indexOf = new TreeMap<>();
   private final Map<String, Gpu> lastSeen = new TreeMap<>();
-  private final OpenXids xids = new OpenXids();
+  private final HealthOfCards health;
   private final Set<String> missing = new HashSet<>();
-  private final CardDiagnosis diagnosis = new CardDiagnosis();
-  private final FlapDamping damping;
-  private final LongSupplier nanos;
 
   KnownCards(CardPolicy policy) {
-    this(policy, FlapDamping.History.NONE, System::nanoTime);
+    this(policy, new HealthOfCards(policy.mig()));
   }
 
-  /**
-   * The same.
-   *
-   * @param flaps keeps which cards became unhealthy
-   * @param nanos a clock that cannot be set
-   */
-  KnownCards(CardPolicy policy, FlapDamping.History flaps, LongSupplier nanos) {
+  KnownCards(CardPolicy policy, HealthOfCards health) {
     this.policy = policy;
-    this.nanos = nanos;
-    this.damping = new FlapDamping(flaps, nanos.getAsLong());
+    this.health = health;
   }
 
   /** Tells which indexes the cards had before this process started. */
@@ -75,17 +54,17 @@ final class KnownCards {
   }
 
   /**
-   * Makes a card unhealthy until the error is over ({@link OpenXids}).
+   * Makes a card unhealthy until the error is over.
    *
    * @return whether it was not already, for the same error
    */
   boolean blame(XidEvent event) {
-    return xids.add(event, missing.contains(event.card()), nanos.getAsLong());
+    return health.blame(event, missing.contains(event.card()));
   }
 
   /** The driver is not there: all cards are gone. */
   void gone() {
-    xids.allGone();
+    health.allGone();
   }
 
   /** The cards by index: those that answered, and those seen before that did not, as unhealthy. */
@@ -104,16 +83,16 @@ final class KnownCards {
     missing.clear();
     missing.addAll(lastSeen.keySet());
     missing.removeAll(present);
-    long now = nanos.getAsLong();
     Map<String, GpuHealth> ofPresent = new HashMap<>();
-    reading.cards().forEach(card -> ofPresent.put(card.uuid(), healthOfPresent(card, now)));
+    reading.cards().forEach(card -> ofPresent.put(card.uuid(), health.ofPresent(card)));
     List<Gpu> gpus = new ArrayList<>();
     for (Gpu gpu : lastSeen.values()) {
-      GpuHealth health =
-          Optional.ofNullable(ofPresent.get(gpu.uuid())).orElseGet(() -> healthOfAbsent(gpu, reading.faults()));
-      gpus.add(gpu.withHealth(damping.update(gpu.uuid(), health, now)));
+      gpus.add(
+          gpu.withHealth(
+              Optional.ofNullable(ofPresent.get(gpu.uuid()))
+                  .orElseGet(() -> health.ofAbsent(gpu.uuid(), gpu.index(), reading.faults()))));
     }
-    damping.keep(now);
+    health.keep();
     gpus.sort(Comparator.comparingInt(Gpu::index));
     return gpus;
   }
@@ -160,33 +139,5 @@ final class KnownCards {
       index++;
     }
     return index;
-  }
-
-  /** Of a card that answers. */
-  private GpuHealth healthOfPresent(Card card, long now) {
-    Optional<GpuHealth> signs = diagnosis.of(card.uuid(), card.signs(), now);
-    Optional<XidEvent> xid = xids.ofPresent(card.uuid(), card.signs().recovery(), now);
-    if (xid.isPresent()) {
-      return CardDiagnosis.ofXid(xid.get(), card.signs().recovery());
-    }
-    return card.mig().on() && !policy.mig() ? MIG_MODE_IS_ON : signs.orElse(GpuHealth.HEALTHY);
-  }
-
-  private GpuHealth healthOfAbsent(Gpu gpu, List<CardReading.Fault> faults) {
-    GpuHealth missing = healthOfMissing(gpu, faults);
-    return xids.ofAbsent(gpu.uuid())
-        .map(xid -> GpuHealth.unhealthy(xid.reason(), "the driver reported " + xid.reason() + "; " + missing.message()))
-        .orElse(missing);
-  }
-
-  private static GpuHealth healthOfMissing(Gpu gpu, List<CardReading.Fault> faults) {
-    for (CardReading.Fault fault : faults) {
-      if (fault.code() == NvmlException.RESET_REQUIRED && (faults.size() == 1 || fault.index() == gpu.index())) {
-        return GpuHealth.unhealthy(CardReason.GpuResetRequired.name(),
-            "NVML says that the card must be reset: " + fault.message());
-      }
-    }
-    String detail = faults.isEmpty() ? "NVML no longer lists it" : faults.getFirst().message();
-    return GpuHealth.unhealthy(CardReason.GpuIsLost.name(), "the card does not answer: " + detail);
   }
 }

@@ -1,0 +1,91 @@
+package dev.partita.plugin.inventory;
+
+import dev.partita.api.node.GpuHealth;
+import dev.partita.plugin.nvml.CardReading;
+import dev.partita.plugin.nvml.XidEvent;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+
+/**
+ * Says how well each card is: by its XID errors that are not over, or else by what NVML tells of it; a card that
+ * becomes unhealthy again and again stays so for a while. Not safe for several threads.
+ */
+final class HealthOfCards {
+  private final boolean makesInstances;
+  private final LongSupplier nanos;
+  private final CardDiagnosis diagnosis = new CardDiagnosis();
+  private final OpenXids xids = new OpenXids();
+  private final FlapDamping damping;
+
+  /**
+   * @param makesInstances whether this plugin makes MIG instances: where it does not, a card whose MIG mode is on is of
+   *        no use
+   */
+  HealthOfCards(boolean makesInstances) {
+    this(makesInstances, FlapDamping.History.NONE, System::nanoTime);
+  }
+
+  /**
+   * The same.
+   *
+   * @param flaps keeps which cards became unhealthy
+   * @param nanos a clock that cannot be set
+   */
+  HealthOfCards(boolean makesInstances, FlapDamping.History flaps, LongSupplier nanos) {
+    this.makesInstances = makesInstances;
+    this.nanos = nanos;
+    this.damping = new FlapDamping(flaps, nanos.getAsLong());
+  }
+
+  /**
+   * Makes a card unhealthy until the error is over.
+   *
+   * @param gone whether the card does not answer: the event may come after that was seen
+   * @return whether it was not already, for the same error
+   */
+  boolean blame(XidEvent event, boolean gone) {
+    return xids.add(event, gone, nanos.getAsLong());
+  }
+
+  /** No card answers: the driver is not there. */
+  void allGone() {
+    xids.allGone();
+  }
+
+  /** Of a card that answers. */
+  GpuHealth ofPresent(CardReading.Card card) {
+    long now = nanos.getAsLong();
+    Optional<GpuHealth> signs = diagnosis.of(card.uuid(), card.signs(), now);
+    GpuHealth health =
+        xids.ofPresent(card.uuid(), card.signs().recovery(), now)
+            .map(xid -> CardDiagnosis.ofXid(xid, card.signs().recovery()))
+            .orElseGet(
+                () -> card.mig().on() && !makesInstances
+                    ? CardDiagnosis.MIG_MODE_IS_ON
+                    : signs.orElse(GpuHealth.HEALTHY));
+    return damping.update(card.uuid(), health, now);
+  }
+
+  /**
+   * Of a card that does not answer.
+   *
+   * @param index of its devices
+   * @param faults of the cards that do not answer
+   */
+  GpuHealth ofAbsent(String card, int index, List<CardReading.Fault> faults) {
+    GpuHealth missing = CardDiagnosis.ofAbsent(index, faults);
+    GpuHealth health =
+        xids.ofAbsent(card)
+            .map(
+                xid -> GpuHealth.unhealthy(
+                    xid.reason(), "the driver reported " + xid.reason() + "; " + missing.message()))
+            .orElse(missing);
+    return damping.update(card, health, nanos.getAsLong());
+  }
+
+  /** Keeps for the next plugin what has changed since the last time, if anything has. */
+  void keep() {
+    damping.keep(nanos.getAsLong());
+  }
+}
