@@ -15,7 +15,7 @@ import dev.partita.controller.events.ClaimEvent;
 import dev.partita.controller.metrics.ClusterMetrics;
 import dev.partita.plugin.claimstatus.DeviceCondition;
 import dev.partita.plugin.claimstatus.EventReason;
-import dev.partita.plugin.inventory.CardReason;
+import dev.partita.plugin.diagnosis.CardReason;
 import dev.partita.plugin.inventory.NodeReason;
 import dev.partita.plugin.metrics.NodeMetrics;
 import dev.partita.serving.metrics.Family;

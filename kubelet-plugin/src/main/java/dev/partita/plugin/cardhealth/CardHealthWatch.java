@@ -5,7 +5,7 @@ import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claimstatus.ClaimReports;
-import dev.partita.plugin.inventory.CardState;
+import dev.partita.plugin.diagnosis.CardState;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.inventory.NodeInventory;
 import dev.partita.plugin.loop.Loops;

@@ -1,6 +1,6 @@
 package dev.partita.plugin.devicehealth;
 
-import dev.partita.plugin.inventory.CardState;
+import dev.partita.plugin.diagnosis.CardState;
 
 /**
  * The health of a device.

@@ -6,7 +6,7 @@ import dev.partita.api.MigSlot;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.MigProfile;
-import dev.partita.plugin.inventory.CardState;
+import dev.partita.plugin.diagnosis.CardState;
 import dev.partita.plugin.inventory.Inventory;
 import java.util.ArrayList;
 import java.util.List;

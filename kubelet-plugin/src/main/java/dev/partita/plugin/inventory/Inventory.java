@@ -3,6 +3,7 @@ package dev.partita.plugin.inventory;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.cdi.driver.DriverFiles;
+import dev.partita.plugin.diagnosis.CardReason;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

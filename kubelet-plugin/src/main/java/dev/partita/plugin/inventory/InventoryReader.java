@@ -5,6 +5,8 @@ import dev.partita.cdi.driver.DriverFile;
 import dev.partita.cdi.driver.DriverFiles;
 import dev.partita.cdi.driver.DriverRoot;
 import dev.partita.cdi.driver.DriverSearch;
+import dev.partita.plugin.diagnosis.FlapFile;
+import dev.partita.plugin.diagnosis.HealthOfCards;
 import dev.partita.plugin.nvml.CardFigure;
 import dev.partita.plugin.nvml.CardReader;
 import dev.partita.plugin.nvml.CardReading;
@@ -69,7 +71,7 @@ public final class InventoryReader implements AutoCloseable, MigControl, MemoryL
    * @param flaps keeps which cards became unhealthy
    */
   public InventoryReader(DriverRoot root, Path sysfs, Opener opener, CardPolicy policy, FlapFile flaps) {
-    this(root, sysfs, opener, new KnownCards(policy, new HealthOfCards(policy.mig(), flaps, System::nanoTime)));
+    this(root, sysfs, opener, new KnownCards(policy, new HealthOfCards(policy.mig(), flaps)));
   }
 
   private InventoryReader(DriverRoot root, Path sysfs, Opener opener, KnownCards known) {

@@ -6,6 +6,7 @@ import dev.partita.api.node.GpuReserve;
 import dev.partita.api.node.GpuTopology;
 import dev.partita.api.node.MemoryEnforcement;
 import dev.partita.api.node.NvlinkPeer;
+import dev.partita.plugin.diagnosis.HealthOfCards;
 import dev.partita.plugin.nvml.CardReading;
 import dev.partita.plugin.nvml.CardReading.Card;
 import dev.partita.plugin.nvml.XidEvent;

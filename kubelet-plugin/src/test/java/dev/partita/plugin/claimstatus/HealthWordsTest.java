@@ -6,7 +6,7 @@ import dev.partita.api.node.GpuHealth;
 import dev.partita.plugin.claim.CardIdentity;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.WholeCard;
-import dev.partita.plugin.inventory.CardReason;
+import dev.partita.plugin.diagnosis.CardReason;
 import dev.partita.plugin.nvml.XidEvent;
 import java.util.List;
 import java.util.Optional;

@@ -3,7 +3,7 @@ package dev.partita.plugin.devicehealth;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.partita.plugin.inventory.CardState;
+import dev.partita.plugin.diagnosis.CardState;
 import io.grpc.ManagedChannel;
 import io.grpc.Server;
 import io.grpc.Status;

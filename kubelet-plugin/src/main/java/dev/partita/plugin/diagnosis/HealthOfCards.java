@@ -1,4 +1,4 @@
-package dev.partita.plugin.inventory;
+package dev.partita.plugin.diagnosis;
 
 import dev.partita.api.node.GpuHealth;
 import dev.partita.plugin.nvml.CardReading;
@@ -11,7 +11,7 @@ import java.util.function.LongSupplier;
  * Says how well each card is: by its XID errors that are not over, or else by what NVML tells of it; a card that
  * becomes unhealthy again and again stays so for a while. Not safe for several threads.
  */
-final class HealthOfCards {
+public final class HealthOfCards {
   private final boolean makesInstances;
   private final LongSupplier nanos;
   private final CardDiagnosis diagnosis = new CardDiagnosis();
@@ -22,7 +22,7 @@ final class HealthOfCards {
    * @param makesInstances whether this plugin makes MIG instances: where it does not, a card whose MIG mode is on is of
    *        no use
    */
-  HealthOfCards(boolean makesInstances) {
+  public HealthOfCards(boolean makesInstances) {
     this(makesInstances, FlapDamping.History.NONE, System::nanoTime);
   }
 
@@ -30,9 +30,12 @@ final class HealthOfCards {
    * The same.
    *
    * @param flaps keeps which cards became unhealthy
-   * @param nanos a clock that cannot be set
    */
-  HealthOfCards(boolean makesInstances, FlapDamping.History flaps, LongSupplier nanos) {
+  public HealthOfCards(boolean makesInstances, FlapFile flaps) {
+    this(makesInstances, flaps, System::nanoTime);
+  }
+
+  private HealthOfCards(boolean makesInstances, FlapDamping.History flaps, LongSupplier nanos) {
     this.makesInstances = makesInstances;
     this.nanos = nanos;
     this.damping = new FlapDamping(flaps, nanos.getAsLong());
@@ -44,17 +47,17 @@ final class HealthOfCards {
    * @param gone whether the card does not answer: the event may come after that was seen
    * @return whether it was not already, for the same error
    */
-  boolean blame(XidEvent event, boolean gone) {
+  public boolean blame(XidEvent event, boolean gone) {
     return xids.add(event, gone, nanos.getAsLong());
   }
 
   /** No card answers: the driver is not there. */
-  void allGone() {
+  public void allGone() {
     xids.allGone();
   }
 
   /** Of a card that answers. */
-  GpuHealth ofPresent(CardReading.Card card) {
+  public GpuHealth ofPresent(CardReading.Card card) {
     long now = nanos.getAsLong();
     Optional<GpuHealth> signs = diagnosis.of(card.uuid(), card.signs(), now);
     GpuHealth health =
@@ -73,7 +76,7 @@ final class HealthOfCards {
    * @param index of its devices
    * @param faults of the cards that do not answer
    */
-  GpuHealth ofAbsent(String card, int index, List<CardReading.Fault> faults) {
+  public GpuHealth ofAbsent(String card, int index, List<CardReading.Fault> faults) {
     GpuHealth missing = CardDiagnosis.ofAbsent(index, faults);
     GpuHealth health =
         xids.ofAbsent(card)
@@ -85,7 +88,7 @@ final class HealthOfCards {
   }
 
   /** Keeps for the next plugin what has changed since the last time, if anything has. */
-  void keep() {
+  public void keep() {
     damping.keep(nanos.getAsLong());
   }
 }

@@ -1,4 +1,4 @@
-package dev.partita.plugin.inventory;
+package dev.partita.plugin.diagnosis;
 
 import java.util.Optional;
 import java.util.stream.Stream;

@@ -1,4 +1,4 @@
-package dev.partita.plugin.inventory;
+package dev.partita.plugin.diagnosis;
 
 import java.time.Duration;
 

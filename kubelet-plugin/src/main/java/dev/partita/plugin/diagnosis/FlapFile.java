@@ -1,4 +1,4 @@
-package dev.partita.plugin.inventory;
+package dev.partita.plugin.diagnosis;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;

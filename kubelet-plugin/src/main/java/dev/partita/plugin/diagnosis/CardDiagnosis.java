@@ -1,4 +1,4 @@
-package dev.partita.plugin.inventory;
+package dev.partita.plugin.diagnosis;
 
 import dev.partita.api.node.GpuHealth;
 import dev.partita.plugin.nvml.CardReading;

@@ -1,4 +1,4 @@
-package dev.partita.plugin.inventory;
+package dev.partita.plugin.diagnosis;
 
 import dev.partita.plugin.nvml.CardSigns.Recovery;
 import dev.partita.plugin.nvml.XidEvent;
