@@ -7,6 +7,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * Keeps a card unhealthy that becomes unhealthy again and again. Each change costs writes to the GpuNode, slices,
@@ -51,6 +52,8 @@ final class FlapDamping {
    */
   record Past(List<Duration> onsets, GpuHealth last, GpuHealth lastWrong, Duration wellSince) {
     Past {
+      Objects.requireNonNull(last);
+      Objects.requireNonNull(lastWrong);
       onsets = List.copyOf(onsets);
     }
   }
@@ -75,6 +78,13 @@ final class FlapDamping {
     long wellSince;
   }
 
+  /** What was seen last of each card that was ever unhealthy, before the first update by the plugin before this one. */
+  Map<String, GpuHealth> seenLast() {
+    Map<String, GpuHealth> seen = new HashMap<>();
+    cards.forEach((uuid, card) -> seen.put(uuid, card.last));
+    return seen;
+  }
+
   /**
    * What to say of the card.
    *
@@ -85,9 +95,10 @@ final class FlapDamping {
   GpuHealth update(String card, GpuHealth health, long nanos) {
     Card known = cards.computeIfAbsent(card, c -> new Card());
     boolean isWell = health.state() == GpuHealth.State.Healthy;
-    boolean wasWell = known.last.state() == GpuHealth.State.Healthy;
+    GpuHealth before = known.last;
+    boolean wasWell = before.state() == GpuHealth.State.Healthy;
     known.last = health;
-    if (isWell != wasWell) {
+    if (!Objects.equals(health.reason(), before.reason())) {
       changed = true;
     }
     if (!isWell) {

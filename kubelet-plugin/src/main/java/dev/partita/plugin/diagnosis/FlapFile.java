@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps in a file which cards became unhealthy lately, so that the next plugin damps them too. After a reboot it counts
- * as missing, and so does what cannot be read.
+ * Keeps in a file which cards became unhealthy lately, and what was wrong with them, so that the next plugin damps them
+ * too and knows their errors. After a reboot it counts as missing, and so does what cannot be read.
  */
 public final class FlapFile implements FlapDamping.History {
   private static final Logger LOG = LoggerFactory.getLogger(FlapFile.class);

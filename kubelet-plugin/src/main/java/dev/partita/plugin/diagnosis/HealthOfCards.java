@@ -29,7 +29,7 @@ public final class HealthOfCards {
   /**
    * The same.
    *
-   * @param flaps keeps which cards became unhealthy
+   * @param flaps keeps which cards became unhealthy, and why
    */
   public HealthOfCards(boolean makesInstances, FlapFile flaps) {
     this(makesInstances, flaps, System::nanoTime);
@@ -39,6 +39,8 @@ public final class HealthOfCards {
     this.makesInstances = makesInstances;
     this.nanos = nanos;
     this.damping = new FlapDamping(flaps, nanos.getAsLong());
+    damping.seenLast().forEach(
+        (card, health) -> XidEvent.ofReason(card, String.valueOf(health.reason())).ifPresent(xids::remember));
   }
 
   /**

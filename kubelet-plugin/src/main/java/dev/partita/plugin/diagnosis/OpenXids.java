@@ -23,6 +23,7 @@ final class OpenXids {
   static final Duration SETTLES = Duration.ofMinutes(5);
 
   private final Map<String, OpenXid> open = new HashMap<>();
+  private final Map<String, XidEvent> earlier = new HashMap<>();
 
   /**
    * An error.
@@ -58,8 +59,17 @@ final class OpenXids {
     return earlier == null || earlier.event().xid() != event.xid() || (earlier.gone() && !gone);
   }
 
+  /**
+   * Tells of an error that the plugin before this one knew. It goes on if the driver asks for something when the card
+   * is first seen to answer: that is then for this error. Otherwise the card may have been reset meanwhile.
+   */
+  void remember(XidEvent event) {
+    earlier.put(event.card(), event);
+  }
+
   /** No card answers: the driver is not there. */
   void allGone() {
+    earlier.clear();
     open.replaceAll((card, xid) -> xid.withGone());
   }
 
@@ -74,6 +84,10 @@ final class OpenXids {
    * @param recovery what the driver asks for now
    */
   Optional<XidEvent> ofPresent(String card, Recovery recovery, long nanos) {
+    XidEvent before = earlier.remove(card);
+    if (before != null && recovery.isAsked()) {
+      open.putIfAbsent(card, new OpenXid(before, nanos, false, true));
+    }
     return Optional
         .ofNullable(
             open.computeIfPresent(

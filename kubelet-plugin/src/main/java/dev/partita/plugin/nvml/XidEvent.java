@@ -1,5 +1,7 @@
 package dev.partita.plugin.nvml;
 
+import java.util.Optional;
+
 /**
  * NVML's event of an XID error.
  *
@@ -38,5 +40,16 @@ public record XidEvent(String card, long xid) {
   /** Whether a text is the {@link #reason} of some event. */
   public static boolean isReason(String text) {
     return text.startsWith(REASON);
+  }
+
+  /** The event of a card with that {@link #reason}; empty if the text is no such reason. */
+  public static Optional<XidEvent> ofReason(String card, String text) {
+    try {
+      return isReason(text)
+          ? Optional.of(new XidEvent(card, Long.parseLong(text.substring(REASON.length()))))
+          : Optional.empty();
+    } catch (NumberFormatException e) {
+      return Optional.empty();
+    }
   }
 }

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -64,6 +65,18 @@ class FlapFileTest {
   }
 
   @Test
+  void theNextPluginKnowsWhatWasWrongWithACardLast() {
+    Plugin plugin = new Plugin("boot");
+    GpuHealth xid = GpuHealth.unhealthy("XID 95", "the driver reported XID 95");
+    plugin.sees(0, LOST);
+    plugin.sees(10, xid);
+    assertThat(new Plugin("boot").damping.seenLast()).containsExactly(Map.entry("a", xid));
+    assertThat(new Plugin("another boot").damping.seenLast()).isEmpty();
+    plugin.sees(20, GpuHealth.HEALTHY);
+    assertThat(new Plugin("boot").damping.seenLast()).containsExactly(Map.entry("a", GpuHealth.HEALTHY));
+  }
+
+  @Test
   void afterARebootNothingIsDamped() {
     flapsFor50Seconds(new Plugin("boot"));
     assertThat(new Plugin("another boot").sees(60, GpuHealth.HEALTHY)).isEqualTo(GpuHealth.HEALTHY);
@@ -71,7 +84,8 @@ class FlapFileTest {
 
   @Test
   void whatCannotBeReadCountsAsMissing() throws IOException {
-    for (String text : new String[]{"", "{}", "[]", "{\"bootId\":\"boot\",\"cards\":{\"a\":{}}}", "\u0000"}) {
+    for (String text : new String[]{"", "{}", "[]", "{\"bootId\":\"boot\",\"cards\":{\"a\":{}}}",
+      "{\"bootId\":\"boot\",\"cards\":{\"a\":{\"onsets\":[1]}}}", "\u0000"}) {
       Files.writeString(root.resolve("flaps"), text);
       assertThat(new Plugin("boot").sees(60, GpuHealth.HEALTHY)).as(text).isEqualTo(GpuHealth.HEALTHY);
     }

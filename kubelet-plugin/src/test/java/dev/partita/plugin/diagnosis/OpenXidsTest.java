@@ -64,6 +64,34 @@ class OpenXidsTest {
   }
 
   @Test
+  void anErrorOfThePluginBeforeGoesOnForAsLongAsTheDriverAsksForSomething() {
+    xids.remember(new XidEvent("a", 95));
+    assertThat(at(1, Recovery.RESET)).contains(95L);
+    assertThat(at(100 * SETTLED, Recovery.RESET)).contains(95L);
+    assertThat(at(100 * SETTLED + 1, Recovery.NONE)).isEmpty();
+  }
+
+  @Test
+  void anErrorOfThePluginBeforeIsOverIfTheDriverAsksForNothing() {
+    for (Recovery recovery : new Recovery[]{Recovery.NONE, Recovery.NOT_TOLD}) {
+      xids.remember(new XidEvent("a", 95));
+      assertThat(at(1, recovery)).as("%s", recovery).isEmpty();
+      assertThat(at(2, Recovery.RESET)).as("which is no matter of this error").isEmpty();
+    }
+  }
+
+  @Test
+  void anErrorOfThePluginBeforeGivesWayToANewOneAndEndsWithTheDriver() {
+    xids.remember(new XidEvent("a", 95));
+    raised(0, 119);
+    assertThat(at(1, Recovery.RESET)).contains(119L);
+
+    xids.remember(new XidEvent("b", 95));
+    xids.allGone();
+    assertThat(xids.ofPresent("b", Recovery.RESET, 0)).isEmpty();
+  }
+
+  @Test
   void anErrorOfOneCardIsNoneOfAnother() {
     raised(0, 95);
     assertThat(xids.ofPresent("b", Recovery.RESET, 0)).isEmpty();

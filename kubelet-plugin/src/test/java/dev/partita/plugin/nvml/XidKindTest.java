@@ -41,4 +41,13 @@ class XidKindTest {
     assertThat(new XidEvent("GPU-1", 95).mend()).contains("--gpu-reset");
     assertThat(new XidEvent("GPU-1", 145).mend()).contains("nvlink");
   }
+
+  @Test
+  void anErrorIsKnownAgainByItsReason() {
+    XidEvent event = new XidEvent("GPU-1", 95);
+    assertThat(XidEvent.ofReason("GPU-1", event.reason())).contains(event);
+    for (String other : new String[]{"GpuIsLost", "XID", "XID ", "XID x", "95", "XID 99999999999999999999"}) {
+      assertThat(XidEvent.ofReason("GPU-1", other)).as(other).isEmpty();
+    }
+  }
 }
