@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
@@ -61,6 +62,16 @@ class MonitoringTest {
         .allSatisfy(alert -> assertThat(page).contains("\n## " + alert + "\n"));
     assertThat(page.lines().filter(line -> line.startsWith("## ")).map(line -> line.substring(3)))
         .containsExactlyElementsOf(alerts);
+  }
+
+  @Test
+  void theRunbookOfEveryAlertIsItsSection() throws IOException {
+    Document page = Document.of("docs/operate/alerts.md");
+    for (JsonNode rule : rules().at("/groups/0/rules")) {
+      String section = rule.path("alert").asText().toLowerCase(Locale.ROOT);
+      assertThat(rule.at("/annotations/runbook_url").asText()).isEqualTo(page.path() + "#" + section);
+      assertThat(page.anchors()).contains(section);
+    }
   }
 
   @Test

@@ -74,6 +74,16 @@ class MetricsChartTest {
         "name: partita-cluster-dashboard", "grafana_dashboard: \"1\"", "partita-claim.json: |");
   }
 
+  @Test
+  void theRunbookOfAnAlertIsReadWherePeopleCanReadTheProjectsFiles() {
+    String page = "docs/operate/alerts.md#partitanobodyleads\n";
+    assertThat(Chart.text(Map.of("metrics.prometheusRule.enabled", true))).contains("runbook_url: " + page);
+    for (String files : List.of("https://git.example.org/partita", "https://git.example.org/partita/")) {
+      assertThat(Chart.text(Map.of("metrics.prometheusRule.enabled", true, "metrics.prometheusRule.runbooks", files)))
+          .contains("runbook_url: https://git.example.org/partita/" + page);
+    }
+  }
+
   private static long reviews(Map<String, Object> values) {
     return Chart.rendered(values).filter(ClusterRole.class::isInstance).map(ClusterRole.class::cast)
         .filter(role -> !role.getMetadata().getName().equals("partita-metrics-reader"))
