@@ -53,6 +53,7 @@ import dev.partita.plugin.store.ClaimStore;
 import dev.partita.plugin.store.OperationLock;
 import dev.partita.plugin.usage.UnsharedWatch;
 import dev.partita.plugin.usage.UsageWatch;
+import dev.partita.plugin.usage.measure.HostProcesses;
 import dev.partita.plugin.usage.measure.ClaimUsers;
 import dev.partita.plugin.usage.verdict.ExcessPolicy;
 import dev.partita.plugin.xid.XidWatch;
@@ -240,7 +241,10 @@ public final class KubeletPlugin implements AutoCloseable {
         opened(new GpuNodeReporter(client, calls, settings.nodeName(), version(), settings.podUid(), clock));
     HeldClaims held = new HeldClaims(checkpoint, cdi, folders, clock);
     SetupReader setup =
-        new SetupReader(settings.cgroupRoot(), settings.cdiRoot(), () -> shareWasUsed.getAsBoolean());
+        new SetupReader(
+            new SetupReader.Folders(settings.cgroupRoot(), settings.cdiRoot(), settings.installRoot()),
+            SetupReader.NodeMounts.ofInit(new HostProcesses(Path.of("/proc")).seesAll()),
+            () -> shareWasUsed.getAsBoolean());
     InventoryReader reader =
         new InventoryReader(
             settings.driverRoot(), settings.sysfs(), open.driver().around(NvmlLibrary::open)::open,

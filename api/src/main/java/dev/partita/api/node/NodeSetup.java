@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
  * @param cdiProblem why no spec can be written there; null if one can
  * @param cdiApplied whether a container has used a share since the plugin started, so that the container runtime has
  *        given it what the share's CDI spec says; false as long as there was none
+ * @param installFolder where the CDI hook and the shadow libraries are installed, as the host names it; null if the
+ *        plugin does not know how the node has mounted that
+ * @param installProblem why the container runtime cannot start the hook there; null if nothing is in its way
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record NodeSetup(
@@ -19,4 +22,8 @@ public record NodeSetup(
     @JsonPropertyDescription("Where the plugin writes CDI specs; the container runtime must read them there.")
     @Nullable String cdiFolder,
     @JsonPropertyDescription("Why no CDI spec can be written there.") @Nullable String cdiProblem,
-    @JsonPropertyDescription("Whether a container has used a share since the plugin started, which it cannot without its CDI spec.") boolean cdiApplied) {}
+    @JsonPropertyDescription("Whether a container has used a share since the plugin started, which it cannot without its CDI spec.") boolean cdiApplied,
+    @JsonPropertyDescription("Where the CDI hook and the libraries for containers are installed.")
+    @Nullable String installFolder,
+    @JsonPropertyDescription("Why the container runtime cannot start the CDI hook there.")
+    @Nullable String installProblem) {}

@@ -11,6 +11,7 @@ final class SetupChecks {
   private static final String DRIVER = "driver";
   private static final String CGROUPS = "cgroups";
   private static final String CDI = "CDI";
+  private static final String HOOK = "CDI hook";
 
   /** Where containerd and CRI-O look for specs unless they are told otherwise; the last two are the same folder. */
   private static final Set<String> READ_BY_DEFAULT = Set.of("/etc/cdi", "/var/run/cdi", "/run/cdi");
@@ -24,7 +25,7 @@ final class SetupChecks {
         ? List.of(
             Finding.warn("cgroups and CDI", node, "the plugin does not say how the node is set up",
                 "upgrade the chart and, before it, its custom resources (docs/operate/upgrade.md)"))
-        : List.of(cgroups(node, setup), cdi(node, setup, runtime));
+        : List.of(cgroups(node, setup), cdi(node, setup, runtime), hook(node, setup));
   }
 
   /** The driver, where one answers; where none does, its cards are what is missing. */
@@ -69,6 +70,20 @@ final class SetupChecks {
         : Finding.warn(CDI, node,
             "whether " + (runtime.isEmpty() ? "the runtime" : runtime) + " has it on has not been seen yet",
             "switch it on in the runtime (containerd: enable_cdi = true); once a pod has used a share, this is known");
+  }
+
+  private static Finding hook(String node, NodeSetup setup) {
+    @Nullable String folder = setup.installFolder();
+    if (folder == null) {
+      return Finding.warn(HOOK, node, "the plugin cannot say whether the runtime can start it",
+          "set plugin.hostPID=true, with which it sees the node's mounts; an earlier release does not look: upgrade");
+    }
+    return setup.installProblem() == null
+        ? Finding.ok(HOOK, node, folder + " is not mounted noexec")
+        : Finding.fail(HOOK, node,
+            "the runtime cannot start it from " + folder + ", so no container with a GPU starts: "
+                + setup.installProblem(),
+            "mount it with exec on the node: mount -o remount,exec MOUNTPOINT, and take noexec out of /etc/fstab");
   }
 
   private static boolean hasCdiOn(String runtime) {

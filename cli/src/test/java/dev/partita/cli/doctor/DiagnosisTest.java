@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class DiagnosisTest {
@@ -216,31 +217,59 @@ class DiagnosisTest {
 
   @Test
   void eachNodeIsSaidToHaveItsDriverCgroupsAndCdi() {
-    assertThat(texts(new NodeSetup(2, "/var/run/cdi", null, true), "containerd://2.1.3")).contains(
+    assertThat(texts(setup(2, "/var/run/cdi", null, true), "containerd://2.1.3")).contains(
         "ok driver: 580.95.05, for CUDA up to 13.0", "ok cgroups: version 2",
         "ok CDI: containers get what the specs in /var/run/cdi say");
-    assertThat(texts(new NodeSetup(null, "/var/run/cdi", "there is no such folder", false), "containerd://2.1.3"))
+    assertThat(texts(setup(null, "/var/run/cdi", "there is no such folder", false), "containerd://2.1.3"))
         .contains("warn cgroups: the plugin's container shows neither version",
             "fail CDI: no spec can be written into /var/run/cdi: there is no such folder");
-    assertThat(texts(new NodeSetup(1, "/var/run/cdi", null, false), "cri-o://1.33.0"))
+    assertThat(texts(setup(1, "/var/run/cdi", null, false), "cri-o://1.33.0"))
         .anySatisfy(text -> assertThat(text).startsWith("warn cgroups: version 1, with which kubelet only starts"))
         .contains("ok CDI: on by default with this runtime, and no container has shown it yet");
-    assertThat(texts(new NodeSetup(2, "/opt/cdi", null, false), "containerd://2.1.3"))
+    assertThat(texts(setup(2, "/opt/cdi", null, false), "containerd://2.1.3"))
         .anySatisfy(text -> assertThat(text).startsWith("warn CDI: specs are in /opt/cdi, which a runtime only reads"));
-    assertThat(texts(new NodeSetup(2, "/opt/cdi", null, true), "containerd://2.1.3"))
+    assertThat(texts(setup(2, "/opt/cdi", null, true), "containerd://2.1.3"))
         .contains("ok CDI: containers get what the specs in /opt/cdi say");
   }
 
   @Test
   void aRuntimeThatHasCdiOffUnlessToldOtherwiseIsBelievedOnceAContainerHasShownIt() {
     for (String runtime : List.of("containerd://1.7.2", "docker://28.1.0")) {
-      assertThat(texts(new NodeSetup(2, "/etc/cdi", null, false), runtime))
+      assertThat(texts(setup(2, "/etc/cdi", null, false), runtime))
           .contains("warn CDI: whether " + runtime + " has it on has not been seen yet");
-      assertThat(texts(new NodeSetup(2, "/etc/cdi", null, true), runtime))
+      assertThat(texts(setup(2, "/etc/cdi", null, true), runtime))
           .contains("ok CDI: containers get what the specs in /etc/cdi say");
     }
-    assertThat(texts(new NodeSetup(2, "/etc/cdi", null, false), ""))
+    assertThat(texts(setup(2, "/etc/cdi", null, false), ""))
         .contains("warn CDI: whether the runtime has it on has not been seen yet");
+  }
+
+  @Test
+  void theHookMustNotLieOnAMountFromWhichNothingCanBeStarted() {
+    assertThat(texts(hook("/opt/partita", null), "containerd://2.1.3"))
+        .contains("ok CDI hook: /opt/partita is not mounted noexec");
+    assertThat(texts(hook("/opt/partita", "/opt is mounted noexec"), "containerd://2.1.3"))
+        .contains("fail CDI hook: the runtime cannot start it from /opt/partita, so no container with a GPU starts:"
+            + " /opt is mounted noexec");
+    assertThat(texts(hook(null, null), "containerd://2.1.3"))
+        .contains("warn CDI hook: the plugin cannot say whether the runtime can start it");
+    GpuNode node = PaperFleet.node("n", 1);
+    node.setStatus(node.getStatus().withSetup(hook("/opt/partita", "/opt is mounted noexec")));
+    assertThat(DiagnosisText.of(Diagnosis.of(new Snapshot(cluster(), installation(), nodes(node("v1.36.2",
+        "containerd://2.1.3"), node, plugin("True"), List.of(slice()), lease("n", Duration.ofSeconds(8))),
+        known(ALL_RIGHTS))), false)).contains("fail  CDI hook (n): ", "\n      mend: mount it with exec on the node");
+  }
+
+  private static NodeSetup hook(@Nullable String folder, @Nullable String problem) {
+    return new NodeSetup(2, "/var/run/cdi", null, true, folder, problem);
+  }
+
+  private static NodeSetup setup(
+      @Nullable Integer cgroups,
+      String cdi,
+      @Nullable String cdiProblem,
+      boolean cdiApplied) {
+    return new NodeSetup(cgroups, cdi, cdiProblem, cdiApplied, "/opt/partita", null);
   }
 
   @Test

@@ -28,7 +28,7 @@ class GpuNodeReporterTest {
   KubernetesMockServer server;
 
   private static final Inventory NO_DRIVER = new Inventory.NoCards(NodeReason.NoDriver, "none");
-  private static final NodeSetup SETUP = new NodeSetup(2, "/var/run/cdi", null, false);
+  private static final NodeSetup SETUP = new NodeSetup(2, "/var/run/cdi", null, false, "/opt/partita", null);
 
   @Test
   void theSpecIsNotGuessedButWaitedFor() {
@@ -74,7 +74,8 @@ class GpuNodeReporterTest {
       reporter.report(NO_DRIVER, List.of(), SETUP);
       reporter.report(NO_DRIVER, List.of(), SETUP);
       assertThat(writes).hasValue(1);
-      reporter.report(NO_DRIVER, List.of(), new NodeSetup(2, "/var/run/cdi", "the plugin may not write there", false));
+      reporter.report(NO_DRIVER, List.of(),
+          new NodeSetup(2, "/var/run/cdi", "the plugin may not write there", false, "/opt/partita", null));
       assertThat(writes).hasValue(2);
     }
   }

@@ -36,10 +36,46 @@ class SetupReaderTest {
 
   @Test
   void cgroupsThatAreNotMountedHaveNoVersion() {
-    assertThat(new SetupReader(root.resolve("none"), root, () -> false).read().cgroupVersion()).isNull();
+    SetupReader.Folders folders = new SetupReader.Folders(root.resolve("none"), root, root);
+    assertThat(new SetupReader(folders, mounts(true), () -> false).read().cgroupVersion()).isNull();
+  }
+
+  @Test
+  void aHookOnAMountWithoutExecCannotBeStarted() throws IOException {
+    Files.writeString(root.resolve("mountinfo"), "27 1 254:0 / / rw - ext4 /dev/a rw\n28 27 254:1 / " + root
+        + " rw,nosuid,noexec,relatime - ext4 /dev/b rw\n");
+    NodeSetup setup = read(root, true);
+    assertThat(setup.installFolder()).isEqualTo(root + "/opt");
+    assertThat(setup.installProblem()).isEqualTo(root + " is mounted noexec");
+    assertThat(readWithoutNodeMounts()).isEqualTo(setup);
+  }
+
+  @Test
+  void mountsThatAreNotTheNodesDoNotShowThatAHookCanBeStarted() throws IOException {
+    Files.writeString(root.resolve("mountinfo"), "27 1 254:0 / / rw - ext4 /dev/a rw\n");
+    assertThat(read(root, true).installFolder()).isEqualTo(root + "/opt");
+    assertThat(read(root, true).installProblem()).isNull();
+    assertThat(readWithoutNodeMounts().installFolder()).isNull();
+  }
+
+  @Test
+  void mountsThatCannotBeReadSayNothing() {
+    assertThat(read(root, true).installFolder()).isNull();
+  }
+
+  private NodeSetup readWithoutNodeMounts() {
+    return new SetupReader(folders(root), mounts(false), () -> true).read();
   }
 
   private NodeSetup read(Path cdi, boolean used) {
-    return new SetupReader(root, cdi, () -> used).read();
+    return new SetupReader(folders(cdi), mounts(true), () -> used).read();
+  }
+
+  private SetupReader.Folders folders(Path cdi) {
+    return new SetupReader.Folders(root, cdi, root.resolve("opt"));
+  }
+
+  private SetupReader.NodeMounts mounts(boolean areTheNodes) {
+    return new SetupReader.NodeMounts(root.resolve("mountinfo"), areTheNodes);
   }
 }
