@@ -123,8 +123,6 @@ static int find_card(CUdevice device) {
 }
 
 int cuda_card_of(CUdevice device) {
-    if (!cards_limited())
-        return CARD_UNLIMITED;
     bool cached = device >= 0 && device < DEVICES_MAX;
     int8_t known = cached ? load_relaxed(&cards_of_devices[device]) : 0;
     if (known)
@@ -145,8 +143,6 @@ bool cuda_is_device(CUdevice device) {
 CUresult cuda_current_card(int *card) {
     CUdevice device;
     *card = CARD_UNLIMITED;
-    if (!cards_limited())
-        return CUDA_SUCCESS;
     if (!DRIVER(cuCtxGetDevice))
         return CUDA_ERROR_NOT_SUPPORTED;
     CUresult result = DRIVER(cuCtxGetDevice)(&device);

@@ -10,10 +10,10 @@
 
 CUresult cuMulticastCreate(CUmemGenericAllocationHandle *handle, const CUmulticastObjectProp *prop) {
     NEED(cuMulticastCreate);
-    if (cards_limited() && !page_room(0))
+    if (!page_room(0))
         return CUDA_ERROR_OUT_OF_MEMORY;
     CUresult result = DRIVER(cuMulticastCreate)(handle, prop);
-    if (result == CUDA_SUCCESS && handle && cards_limited())
+    if (result == CUDA_SUCCESS && handle)
         page_created(*handle, PAGE_NO_CARD, -1, 0);
     return result;
 }

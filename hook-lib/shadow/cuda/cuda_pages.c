@@ -73,7 +73,7 @@ CUresult cuMemUnmap(CUdeviceptr pointer, size_t size) {
 
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *address) {
     NEED(cuMemRetainAllocationHandle);
-    if (cards_limited() && !page_room(0))
+    if (!page_room(0))
         return CUDA_ERROR_OUT_OF_MEMORY;
     CUresult result = DRIVER(cuMemRetainAllocationHandle)(handle, address);
     if (result == CUDA_SUCCESS && handle)

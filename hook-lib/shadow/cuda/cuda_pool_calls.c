@@ -13,7 +13,7 @@
 CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props) {
     NEED(cuMemPoolCreate);
     CUresult result = DRIVER(cuMemPoolCreate)(pool, props);
-    if (result == CUDA_SUCCESS && pool && props && cards_limited()) {
+    if (result == CUDA_SUCCESS && pool && props) {
         int device = cuda_device_of_memory(props->allocType, &props->location);
         pool_made((uint64_t)(uintptr_t)*pool, device >= 0 ? cuda_card_of(device) : CARD_UNLIMITED, device);
     }
@@ -25,7 +25,7 @@ CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props) {
     CUresult name(CUmemoryPool *pool, CUmemLocation *location, int type) {                                             \
         NEED(name);                                                                                                    \
         CUresult result = DRIVER(name)(pool, location, type);                                                          \
-        if (result == CUDA_SUCCESS && pool && location && cards_limited()) {                                           \
+        if (result == CUDA_SUCCESS && pool && location) {                                                              \
             int device = cuda_device_of_memory(type, location);                                                        \
             pool_open((uint64_t)(uintptr_t)*pool, device >= 0 ? cuda_card_of(device) : CARD_UNLIMITED, device);        \
         }                                                                                                              \

@@ -231,7 +231,7 @@ static CUresult allocate_for_itself(const struct request *r) {
 }
 
 static CUresult allocate_in_order(struct request r) {
-    if (!r.pointer || r.bytes == 0 || !cards_limited() || capturing(&r))
+    if (!r.pointer || r.bytes == 0 || capturing(&r))
         return ask_driver_in_order(&r);
     if (!pools_readable())
         return allocate_for_itself(&r);

@@ -227,7 +227,7 @@ static uint32_t context_of(CUstream stream) {
 
 static CUresult map(CUarrayMapInfo *list, unsigned int count, CUstream stream, bool per_thread) {
     __typeof__(&cuMemMapArrayAsync) call = per_thread ? DRIVER(cuMemMapArrayAsync_ptsz) : DRIVER(cuMemMapArrayAsync);
-    if (!list || !cards_limited())
+    if (!list)
         return call(list, count, stream);
     /* The references are taken before the driver's call, so that no other thread's release comes between. */
     page_object few[FEW], *objects = few;

@@ -23,10 +23,6 @@ struct timing_counter timing_counters[TIMING_COUNTERS];
 
 bool timing_watch_slowly(void) {
     struct timing_counter *counter = timing_counter();
-    if (!cards_limited()) {
-        store_relaxed(&counter->left, UINT32_MAX);
-        return false;
-    }
     /* A thread that launches seldom looks at each launch. */
     uint64_t now = cores_now(), looked = __atomic_exchange_n(&counter->looked, now, __ATOMIC_RELAXED);
     store_relaxed(&counter->left, now - looked < UINT64_C(100000000) ? TIMING_UNWATCHED : 0);

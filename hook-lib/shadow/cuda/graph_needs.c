@@ -149,8 +149,7 @@ bool graph_needs_of(CUgraph graph, struct graph_needs *needs) {
     needs->count = 0;
     needs->kernels = UINT32_MAX;
     needs->open_ended = false;
-    if (!cards_limited() || !graph || !DRIVER(cuGraphGetNodes) || !DRIVER(cuGraphNodeGetType) ||
-        !DRIVER(cuGraphMemAllocNodeGetParams))
+    if (!graph || !DRIVER(cuGraphGetNodes) || !DRIVER(cuGraphNodeGetType) || !DRIVER(cuGraphMemAllocNodeGetParams))
         return true;
     int error = errno;
     add_graph(&walk, graph);

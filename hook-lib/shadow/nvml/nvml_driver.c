@@ -36,8 +36,6 @@ static int card_by_uuid(nvmlDevice_t device, bool *instance) {
 int nvml_card_of(nvmlDevice_t device) {
     bool instance;
     nvmlDevice_t whole;
-    if (!cards_limited())
-        return CARD_UNLIMITED;
     int card = card_by_uuid(device, &instance);
     if (card != CARD_UNLIMITED || !instance)
         return card;

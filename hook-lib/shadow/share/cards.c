@@ -12,7 +12,6 @@ enum { SHARES_MAX = CARDS_MAX };
 
 static struct share shares[SHARES_MAX];
 static size_t share_count;
-static bool limited;
 static bool too_many; /* more shares than there is room for: cards that are not found are refused */
 
 static void add_share(const char *quota_path, const char *usage_path) {
@@ -32,12 +31,8 @@ void cards_open(const void *self) {
     int error = errno;
     share_count = 0;
     too_many = false;
-    limited = places_each_share(self, add_share, &too_many);
+    places_each_share(self, add_share, &too_many);
     errno = error;
-}
-
-bool cards_limited(void) {
-    return limited;
 }
 
 /* A card is known by its first share. */

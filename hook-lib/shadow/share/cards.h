@@ -19,9 +19,6 @@ enum { CARD_UNLIMITED = -1, CARD_REFUSED = -2 }; /* no share of it; some share c
  */
 void cards_open(const void *self);
 
-/* Whether the container has shares at all. If not, everything passes through. */
-bool cards_limited(void);
-
 /* The card with this UUID ("GPU-..."): an index, or one of the above. */
 int cards_find(const char *gpu);
 

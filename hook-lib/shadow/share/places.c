@@ -56,19 +56,17 @@ static int by_name(const void *a, const void *b) {
     return strcmp(a, b);
 }
 
-bool places_each_share(const void *self, void (*share)(const char *quota_path, const char *usage_path),
+void places_each_share(const void *self, void (*share)(const char *quota_path, const char *usage_path),
                        bool *unreadable) {
     char prefix[PLACE_MAX], folder[PLACE_MAX], quota[PLACE_MAX], usage[PLACE_MAX];
     static char keys[KEYS_MAX][KEY_MAX]; /* one thread, once */
     size_t count = 0;
-    if (!find_prefix(self, prefix))
-        return false;
     DIR *entries = NULL;
-    if (join(folder, (const char *const[]){prefix, PARTITA_SHARES_FOLDER, NULL}))
+    if (find_prefix(self, prefix) && join(folder, (const char *const[]){prefix, PARTITA_SHARES_FOLDER, NULL}))
         entries = opendir(folder);
     if (!entries) {
         *unreadable = true;
-        return true;
+        return;
     }
     for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
         if (entry->d_name[0] == '.')
@@ -89,5 +87,4 @@ bool places_each_share(const void *self, void (*share)(const char *quota_path, c
         else
             *unreadable = true;
     }
-    return true;
 }

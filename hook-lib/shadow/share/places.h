@@ -11,10 +11,10 @@
 enum { PLACE_MAX = 320 };
 
 /*
- * Calls `share` for every share, in the order of their keys, with paths shorter than PLACE_MAX. False if there is no
- * shares folder at all: nothing is limited. *unreadable: there is one, but not all of it could be read.
+ * Calls `share` for every share, in the order of their keys, with paths shorter than PLACE_MAX. *unreadable: there is
+ * no shares folder, or not all of it could be read.
  */
-bool places_each_share(const void *self, void (*share)(const char *quota_path, const char *usage_path),
+void places_each_share(const void *self, void (*share)(const char *quota_path, const char *usage_path),
                        bool *unreadable);
 
 #endif

@@ -234,12 +234,15 @@ static void a_mig_instance_of_a_card_without_a_share_is_not_limited(void) {
     CHECK_EQUAL(cuda.free(must_alloc(6 * GIB)), CUDA_SUCCESS);
 }
 
-static void without_a_shares_folder_nothing_is_limited(void) {
+/* As in a chroot that has the libraries and hides the shares. */
+static void without_a_shares_folder_nothing_is_granted(void) {
+    CUdeviceptr pointer;
     stage_driver("h200x1");
     box = stage_container("box");
     cuda_start(box, 0);
-    CHECK(cuda_free() > 100 * GIB);
-    CHECK_EQUAL(cuda.free(must_alloc(64 * GIB)), CUDA_SUCCESS);
+    CHECK_EQUAL(cuda_free(), 0);
+    CHECK_EQUAL(cuda.alloc(&pointer, MIB), CUDA_ERROR_OUT_OF_MEMORY);
+    CHECK_EQUAL(stage_hardware_used(0), 0);
 }
 
 static void two_shares_of_one_card_are_their_sum(void) {
@@ -493,7 +496,7 @@ int main(int argc, char **argv) {
         CASE(a_card_without_a_share_is_not_limited),
         CASE(a_mig_instance_of_a_card_is_held_to_the_share_of_the_card),
         CASE(a_mig_instance_of_a_card_without_a_share_is_not_limited),
-        CASE(without_a_shares_folder_nothing_is_limited),
+        CASE(without_a_shares_folder_nothing_is_granted),
         CASE(two_shares_of_one_card_are_their_sum),
         CASE(an_unusable_quota_grants_nothing),
         CASE(a_share_without_its_region_grants_nothing),
