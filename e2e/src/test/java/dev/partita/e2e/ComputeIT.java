@@ -19,9 +19,9 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /**
- * What part of a card's time containers get. Each test has a card to itself, as far as kernels go. A container that
- * gets no processor launches nothing, so that too little at times proves nothing; a limit that does not hold gives too
- * much, or the half of two equals, at all times.
+ * What part of a card's time containers get. Each test but that of two cards has a card to itself, as far as kernels
+ * go. A container that gets no processor launches nothing, so that too little at times proves nothing; a limit that
+ * does not hold gives too much, or the half of two equals, at all times.
  */
 @OnRealCluster
 class ComputeIT {
@@ -83,6 +83,21 @@ class ComputeIT {
 
     owner.deleteAndAwait();
     awaitShare(soft, shares(PERIOD, soft).size(), 50, 101);
+  }
+
+  /**
+   * A program on each of two cards, on which the other tests leave room: those limits let launches through together.
+   */
+  @Test
+  void aContainerWithSharesOfTwoCardsHasItsPartOfEach(RealCluster cluster, Workspace workspace) {
+    String spinBoth = "partita-probe spin 600s --every 0.5s --device 0 & " + SPIN + " --device 1";
+    PodUnderTest both = workspace.pod("both", cluster.quietNodes().getFirst(),
+        Ask.share("1Gi").cores(25).cards(2).config("coreLimit: Hard").onCardOf("gpu-1", "gpu-3"), spinBoth)
+        .awaitRunning();
+    awaitShare(both, 0, 18, 32);
+    List<Double> tenSeconds = await("twenty periods on each card").atMost(Workspace.PATIENCE)
+        .until(() -> shares(PERIOD, both), has -> has.size() >= 40);
+    assertThat(tenSeconds.stream().mapToDouble(Double::doubleValue).average().orElseThrow()).isLessThan(35);
   }
 
   @Test

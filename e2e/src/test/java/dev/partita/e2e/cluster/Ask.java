@@ -1,7 +1,9 @@
 package dev.partita.e2e.cluster;
 
+import java.util.Arrays;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * What a claim asks for: one request, named {@code gpu}.
@@ -40,10 +42,12 @@ public record Ask(String deviceClass, int count, Map<String, String> capacity, S
         "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, " + fields + "}", selector);
   }
 
-  /** Of the card that a device such as {@code gpu-2-shared} is of. */
-  public Ask onCardOf(String device) {
-    String index = device.replaceAll("^gpu-([0-9]+).*", "$1");
-    return new Ask(deviceClass, count, capacity, config, "device.attributes['gpu.partita.dev'].index == " + index);
+  /** Of the cards that devices such as {@code gpu-2-shared} are of. */
+  public Ask onCardOf(String... devices) {
+    String indexes = Arrays.stream(devices).map(device -> device.replaceAll("^gpu-([0-9]+).*", "$1"))
+        .collect(Collectors.joining(", "));
+    return new Ask(deviceClass, count, capacity, config,
+        "device.attributes['gpu.partita.dev'].index in [" + indexes + "]");
   }
 
   /** The {@code spec} of a ResourceClaim, as YAML flow. */
