@@ -5,7 +5,6 @@ import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.booking.Booking;
-import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.held.HeldBookings;
 import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.CardKey;
@@ -31,27 +30,24 @@ public record Fleet(List<NodeState> nodes) {
 
   /** Counts what is taken of each card, as the allocator counts it. */
   public static Fleet of(Collection<GpuNode> gpuNodes, Collection<ResourceClaim> claims) {
-    return of(Inventory.EMPTY.refreshed(gpuNodes), gpuNodes, claims);
+    return FleetCount.NONE.refreshed(Inventory.EMPTY.refreshed(gpuNodes), gpuNodes, claims).fleet();
   }
 
   /**
-   * The same where the nodes have been read before.
+   * The same where nodes and claims have been read before.
    *
    * @param inventory of these nodes
    */
-  public static Fleet of(Inventory inventory, Collection<GpuNode> gpuNodes, Collection<ResourceClaim> claims) {
+  static Fleet counted(Inventory inventory, Collection<GpuNode> gpuNodes, Collection<ClaimTaken> claims) {
     Map<String, GpuHost> hosts = inventory.hosts();
     Map<CardKey, Account> accounts = new HashMap<>();
     Map<CardKey, List<ClaimDevice>> devices = new HashMap<>();
     Map<String, List<Booking>> byClaim = new HashMap<>();
-    for (ResourceClaim claim : claims) {
-      List<ClaimDevice> had = ClaimDevice.of(claim);
-      // what is only proposed for it is taken, too
-      List<Booking> taken =
-          had.isEmpty() ? AllocatedClaim.taken(claim) : had.stream().map(ClaimDevice::booking).toList();
-      byClaim.put(claim.getMetadata().getUid(), taken);
-      taken.forEach(booking -> book(booking, accounts));
-      had.forEach(device -> devices.computeIfAbsent(device.booking().card(), _ -> new ArrayList<>()).add(device));
+    for (ClaimTaken claim : claims) {
+      byClaim.put(claim.uid(), claim.bookings());
+      claim.bookings().forEach(booking -> book(booking, accounts));
+      claim.devices()
+          .forEach(device -> devices.computeIfAbsent(device.booking().card(), _ -> new ArrayList<>()).add(device));
     }
     for (GpuHost host : hosts.values()) {
       HeldBookings.of(host).stream()

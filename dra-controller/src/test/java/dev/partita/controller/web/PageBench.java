@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.api.node.GpuNode;
 import dev.partita.controller.fleet.Fleet;
+import dev.partita.controller.fleet.FleetCount;
 import dev.partita.controller.fleet.PaperFleet;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.web.view.ClaimsView;
@@ -37,10 +38,14 @@ final class PageBench {
               i / CLAIMS_A_CARD % CARDS, 20, 10), 5, 6, 7));
     }
     Inventory inventory = Inventory.EMPTY.refreshed(nodes);
-    Fleet fleet = Fleet.of(inventory, nodes, claims);
+    FleetCount count = FleetCount.NONE.refreshed(inventory, nodes, claims);
+    Fleet fleet = count.fleet();
     System.out.println("| what | ms, median | bytes |");
     System.out.println("| --- | ---: | ---: |");
-    row("count the fleet, once for all viewers", () -> Fleet.of(inventory, nodes, claims).nodes().isEmpty() ? "" : "-");
+    row("count the fleet, once for all viewers",
+        () -> FleetCount.NONE.refreshed(inventory, nodes, claims).fleet().nodes().isEmpty() ? "" : "-");
+    row("the same after a count of it",
+        () -> count.refreshed(inventory, nodes, claims).fleet().nodes().isEmpty() ? "" : "-");
     row("a viewer's page of nodes", () -> text(NodesView.of(fleet, Query.of(Map.of()), PaperSight.EVERYTHING)));
     row("the same, sorted by what is used", () -> text(NodesView.of(fleet, Query.of(Map.of("sort", "used")),
         PaperSight.EVERYTHING)));
