@@ -2,14 +2,20 @@ package dev.partita.plugin.setup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import dev.partita.api.node.NodeSetup;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.slf4j.LoggerFactory;
 
 class SetupReaderTest {
   @TempDir @SuppressWarnings("NullAway.Init") Path root;
@@ -48,6 +54,28 @@ class SetupReaderTest {
     assertThat(setup.installFolder()).isEqualTo(root + "/opt");
     assertThat(setup.installProblem()).isEqualTo(root + " is mounted noexec");
     assertThat(readWithoutNodeMounts()).isEqualTo(setup);
+  }
+
+  @Test
+  void aHookThatCannotBeStartedIsWarnedOfOnceUntilItCan() throws IOException {
+    ListAppender<ILoggingEvent> lines = new ListAppender<>();
+    lines.start();
+    Logger log = (Logger) LoggerFactory.getLogger(SetupReader.class);
+    log.setLevel(Level.WARN);
+    log.addAppender(lines);
+    try {
+      SetupReader reader = new SetupReader(folders(root), mounts(true), () -> true);
+      for (String options : List.of("rw,noexec", "rw,noexec", "rw", "rw,noexec")) {
+        Files.writeString(root.resolve("mountinfo"), "27 1 254:0 / / " + options + " - ext4 /dev/a rw\n");
+        reader.read();
+      }
+    } finally {
+      log.detachAppender(lines);
+      log.setLevel(null); // as the configuration has it
+    }
+    assertThat(lines.list.stream().map(ILoggingEvent::getFormattedMessage).filter(line -> line.contains(root + "/opt")))
+        .hasSize(2).allSatisfy(line -> assertThat(line).contains("containers with a GPU cannot start",
+            ": / is mounted noexec"));
   }
 
   @Test
