@@ -123,7 +123,8 @@ public final class TopCommand implements Runnable {
     }
     OutputFormat format = asked.output.format();
     Redraw redraw =
-        new Redraw(spec.commandLine().getOut(), asked.watch && format.isTable() && Terminal.isCapable());
+        new Redraw(spec.commandLine().getOut(), asked.watch && format.isTable() && Terminal.isCapable(),
+            Terminal::height);
     redraw.show(text(asked, look.apply(reader)));
     while (asked.watch) {
       pause(Duration.ofSeconds(asked.interval));

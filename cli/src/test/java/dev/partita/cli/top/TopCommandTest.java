@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
+import java.util.OptionalInt;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -97,14 +98,28 @@ class TopCommandTest {
   @Test
   void inATerminalATextTakesThePlaceOfTheOneBeforeAndElsewhereItComesBelow() {
     StringWriter text = new StringWriter();
-    Redraw redraw = new Redraw(new PrintWriter(text), false);
+    Redraw redraw = new Redraw(new PrintWriter(text), false, OptionalInt::empty);
     redraw.show("a\n");
     redraw.show("b\n");
     assertThat(text.toString()).isEqualTo("a\n\nb\n");
     StringWriter screen = new StringWriter();
-    Redraw inPlace = new Redraw(new PrintWriter(screen), true);
+    Redraw inPlace = new Redraw(new PrintWriter(screen), true, OptionalInt::empty);
     inPlace.show("a\n");
     inPlace.show("b\n");
-    assertThat(screen.toString()).isEqualTo("\u001b[2J\u001b[Ha\u001b[K\n\u001b[J\u001b[Hb\u001b[K\n\u001b[J");
+    assertThat(screen.toString()).isEqualTo(
+        "\u001b[2J\u001b[H\u001b[?7la\u001b[K\n\u001b[?7h\u001b[J\u001b[H\u001b[?7lb\u001b[K\n\u001b[?7h\u001b[J");
+  }
+
+  @Test
+  void ofATextThatIsTallerThanTheTerminalTheFirstLinesAreShown() {
+    assertThat(inATerminalOf(4, "NAME\na\nb\n")).isEqualTo("NAME\na\nb\n");
+    assertThat(inATerminalOf(4, "NAME\na\nb\nc\nd\n")).isEqualTo("NAME\na\n… and 3 more lines\n");
+    assertThat(inATerminalOf(1, "NAME\na\n")).isEqualTo("NAME\n… and 1 more lines\n");
+  }
+
+  private static String inATerminalOf(int lines, String text) {
+    StringWriter screen = new StringWriter();
+    new Redraw(new PrintWriter(screen), true, () -> OptionalInt.of(lines)).show(text);
+    return screen.toString().replaceAll("\u001b\\[[?0-9]*[A-Za-z]", "");
   }
 }
