@@ -2,6 +2,7 @@ package dev.partita.cli.web;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.connection.ClusterAnswers;
 import dev.partita.cli.connection.ControllerPods;
 import dev.partita.controller.ControllerSettings;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -58,7 +59,9 @@ final class PagePort implements AutoCloseable {
         } else {
           failures.add(pod + " serves no page (web.enabled of the chart)");
         }
-      } catch (IOException | KubernetesClientException e) {
+      } catch (KubernetesClientException e) {
+        failures.add(pod + ": " + ClusterAnswers.reason(e));
+      } catch (IOException e) {
         failures.add(pod + ": " + e.getMessage());
       }
     }
@@ -84,7 +87,7 @@ final class PagePort implements AutoCloseable {
     try {
       return ControllerPods.running(client, namespace);
     } catch (KubernetesClientException e) {
-      throw CommandFailure.failed("the controller's pods cannot be listed: " + e.getMessage());
+      throw ClusterAnswers.failure(e);
     }
   }
 

@@ -40,6 +40,9 @@ class ConnectionTest {
         "the API server cannot be asked");
     assertOneLine(CommandRun.of("top", "--kubeconfig", kubeconfig(folder)), 1,
         "partita: no API server answers: the connection is refused; is the cluster up");
+    String token = Files.writeString(folder.resolve("token"), "secret").toString();
+    assertOneLine(CommandRun.of("web", "--token-file", token, "--kubeconfig", kubeconfig(folder)), 1,
+        "partita: no API server answers: the connection is refused; is the cluster up");
   }
 
   @Test
