@@ -16,7 +16,6 @@ import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
-import dev.partita.controller.quota.QuotaLedger;
 import dev.partita.controller.resize.ResizeDecision.Granted;
 import dev.partita.controller.resize.ResizeDecision.Refused;
 import dev.partita.controller.resize.ResizeDecision.Waits;
@@ -141,7 +140,7 @@ public final class ResizeDecider {
       return bookings.stream().map(Booking::card).distinct().flatMap(card -> tooMuch(card, bookings).stream())
           .findFirst()
           .or(() -> state.claims().quotas().excess(claim.getMetadata().getNamespace(), List.of(bookings))
-              .map(QuotaLedger.Excess::why));
+              .map(excess -> excess.why() + "; what the claim has now is not counted"));
     }
   }
 

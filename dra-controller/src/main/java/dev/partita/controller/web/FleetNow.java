@@ -134,8 +134,10 @@ final class FleetNow implements AutoCloseable {
   private void sample() {
     long begin = System.nanoTime();
     try {
-      history.add(new History.Sample(clock.instant().getEpochSecond(), Totals.of(count(FleetCount.NONE).fleet()),
-          waiting().size()));
+      Fleet now = count(FleetCount.NONE).fleet();
+      if (!now.nodes().isEmpty()) { // none, or none that has been read yet: not a fleet of nothing
+        history.add(new History.Sample(clock.instant().getEpochSecond(), Totals.of(now), waiting().size()));
+      }
       fleet.forgetUnlessAsked();
       quotaUses.forgetUnlessAsked();
     } catch (RuntimeException e) {
