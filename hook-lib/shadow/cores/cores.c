@@ -185,41 +185,49 @@ static bool owes_more(int index, uint64_t now, uint64_t gpu_time) {
     return percent > 0 && owed(index, now) > gpu_time * 100 / percent;
 }
 
+/* Of the other cards with limits. */
 struct peers {
     int of;
     uint64_t now;
-    bool behind;
-    uint64_t windows;
+    bool behind;      /* one is */
+    uint64_t windows; /* what is under way there */
 };
 
-static void look_at_peer(int index, void *context) {
-    struct peers *peers = context;
-    if (index == peers->of || load_relaxed(&cards[index].limited) == 0)
-        return;
-    peers->windows |= cards_windows(index);
-    peers->behind |= load_relaxed(&cards[index].paused) || owes_more(index, peers->now, CORE_BEHIND_NS);
+static bool is_peer(int index, const struct peers *peers) {
+    return index != peers->of && load_relaxed(&cards[index].limited) != 0;
 }
 
-static struct peers peers_of(int index, uint64_t now) {
-    struct peers peers = {index, now, false, 0};
-    if (cores_several())
-        cards_each(look_at_peer, &peers);
-    return peers;
+static void look_whether_behind(int index, void *context) {
+    struct peers *peers = context;
+    if (is_peer(index, peers))
+        peers->behind |= load_relaxed(&cards[index].paused) || owes_more(index, peers->now, CORE_BEHIND_NS);
+}
+
+static void look_at_windows(int index, void *context) {
+    struct peers *peers = context;
+    if (is_peer(index, peers))
+        peers->windows |= cards_windows(index);
 }
 
 uint64_t cores_due(int index, uint64_t now) {
     if (load_relaxed(&cards[index].paused))
         return PAUSE_NS;
-    uint64_t due = load_relaxed(&cards[index].percent) ? owed(index, now) : 0;
-    return due == 0 && load_relaxed(&cards[index].percent) && peers_of(index, now).behind ? PAUSE_NS : due;
+    if (load_relaxed(&cards[index].percent) == 0)
+        return 0;
+    uint64_t due = owed(index, now);
+    struct peers peers = {.of = index, .now = now};
+    if (due == 0 && cores_several())
+        cards_each(look_whether_behind, &peers);
+    return peers.behind ? PAUSE_NS : due;
 }
 
 unsigned int cores_turn_of_others(int index, uint64_t now) {
-    if (load_relaxed(&cards[index].percent) == 0 || owes_more(index, now, CORE_FOLLOWS_NS))
+    if (!cores_several() || load_relaxed(&cards[index].percent) == 0 || owes_more(index, now, CORE_FOLLOWS_NS))
         return PARTITA_TURNS;
-    uint64_t windows = peers_of(index, now).windows;
+    struct peers peers = {.of = index};
+    cards_each(look_at_windows, &peers);
     unsigned int turn = 0;
-    while (turn < PARTITA_TURNS && (windows >> 16 * turn & 0xffff) == 0)
+    while (turn < PARTITA_TURNS && (peers.windows >> 16 * turn & 0xffff) == 0)
         turn++;
     return turn;
 }

@@ -449,10 +449,10 @@ void timing_context_gone(CUcontext context) {
         struct clock *clock = track->clock;
         if (clock->context != context)
             continue;
-        if (load_relaxed(&track->open))
+        if (load_relaxed(&track->open)) {
             cores_used(clock->card, track->now.recorded, cores_now());
-        if (load_relaxed(&track->open))
             window_give_up(track);
+        }
         while (track->count > 0) {
             struct window window = track->pending[track->first];
             cores_used(clock->card, window.recorded, cores_now());

@@ -30,7 +30,7 @@ struct timed_launch {
     struct track *track; /* NULL: it is not timed, and what follows says why */
     uint64_t ticks;
     bool open_ended;   /* set before it begins: a loop on the card may make it take any time, whatever others took */
-    unsigned int turn; /* see cores_turn; 0: its card's limit allowed it */
+    unsigned int turn; /* see cores_turn_of_others; 0: its card's limit allowed it */
     int missed_on;     /* a card, or one of the above */
     uint64_t each;     /* ns that a kernel of it takes, by what was learned of its stream; 0: nothing was */
 };

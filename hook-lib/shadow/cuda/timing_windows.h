@@ -57,7 +57,7 @@ struct window {
     uint64_t guess;  /* ns that it is taken for meanwhile */
     uint32_t launches;
     bool open_ended;   /* of one launch, whose time says nothing of others */
-    unsigned int turn; /* see cores_turn; 0: its card's limit allowed it */
+    unsigned int turn; /* see cores_turn_of_others; 0: its card's limit allowed it */
 };
 
 extern struct track {

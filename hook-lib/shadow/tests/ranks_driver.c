@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/now.h"
 #include "cuda_events.h"
 #include "cuda_launch.h"
 
@@ -45,12 +46,6 @@ static struct card {
 
 static struct ranks_machine *machine;
 static __thread uintptr_t current;
-
-static uint64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static void open_machine(void) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "common/now.h"
 #include "cuda_launch.h"
 #include "partita/card_report.h"
 #include "partita/quota_file.h"
@@ -40,12 +41,6 @@ static void *function(const char *name) {
 }
 
 #define CUDA(name) ((__typeof__(&name))function(#name))
-
-static uint64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static void pass_ns(uint64_t ns) {
     struct timespec pause = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
