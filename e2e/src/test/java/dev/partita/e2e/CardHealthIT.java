@@ -42,7 +42,7 @@ class CardHealthIT {
       await("more than kubelet's patience").during(Duration.ofSeconds(35)).atMost(Duration.ofSeconds(40))
           .until(() -> health(workspace, pod).equals(List.of("Unhealthy")));
 
-      setRecovery(cluster, node, card, "reset");
+      cluster.files().setSimulated(node, "recovery", "reset", "gpu " + card);
       changeCard(cluster, node, "rm -f", card);
       pod.claim().awaitCondition("Healthy", "GpuResetRequired");
       restartPlugin(cluster, node);
@@ -50,7 +50,7 @@ class CardHealthIT {
           .containsEntry("reason", "GpuResetRequired");
       awaitHealth(workspace, pod, "Unhealthy");
     } finally {
-      setRecovery(cluster, node, card, "none");
+      cluster.files().setSimulated(node, "recovery", "none", "gpu " + card);
       changeCard(cluster, node, "rm -f", card);
     }
     awaitHealth(workspace, pod, "Healthy");
@@ -112,19 +112,6 @@ class CardHealthIT {
   private static Map<String, Object> healthInGpuNode(RealCluster cluster, String node, String card) {
     GenericKubernetesResource gpuNode = Objects.requireNonNull(cluster.gpuNode(node).get());
     return Objects.requireNonNull(gpuNode.get("status", "gpus", Integer.parseInt(card), "health"));
-  }
-
-  /** Has the simulated driver ask to have something done with the card, as its configuration says. */
-  private static void setRecovery(RealCluster cluster, String node, String card, String action) {
-    cluster.files().shell(
-        node,
-        """
-            set -e
-            conf=$(find /var/lib/partita/simulator -path '*/etc/partita-simulator/node.conf')
-            grep -v '^ *recovery ' "$conf" | sed 's/^gpu %s$/&\\n  recovery %s/' > "$conf.new"
-            mv "$conf.new" "$conf"
-            """
-            .formatted(card, action));
   }
 
   /** Runs a command on the file whose existence makes the simulated card one that fell off the bus. */

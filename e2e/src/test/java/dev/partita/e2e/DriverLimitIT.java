@@ -72,15 +72,7 @@ class DriverLimitIT {
   /** In the simulated driver's configuration, and waits until the node says so of every card. */
   private static void setDriver(RealCluster cluster, String limits, String enforcement) {
     String node = cluster.brokenNode();
-    cluster.files().shell(
-        node,
-        """
-            set -e
-            conf=$(find /var/lib/partita/simulator -path '*/etc/partita-simulator/node.conf')
-            grep -v '^memory-limits' "$conf" | sed 's/^cuda-version.*/&\\nmemory-limits %s/' > "$conf.new"
-            mv "$conf.new" "$conf"
-            """
-            .formatted(limits));
+    cluster.files().setSimulated(node, "memory-limits", limits, "cuda-version.*");
     await(enforcement + " on all cards of " + node).atMost(Workspace.PATIENCE).until(
         () -> cards(cluster, node).stream().allMatch(card -> enforcement.equals(card.get("memoryEnforcement"))));
   }

@@ -6,7 +6,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.List;
 
 /**
- * What one claim has and takes.
+ * What was read of one ResourceClaim: the devices that it is allocated, and what it takes of their cards.
  *
  * @param uid of the claim
  * @param devices what it has

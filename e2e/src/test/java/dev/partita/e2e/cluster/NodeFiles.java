@@ -44,6 +44,23 @@ public final class NodeFiles implements AutoCloseable {
     return Execution.run(pods.computeIfAbsent(node, this::start), "main", script).strip();
   }
 
+  /**
+   * Sets a key of the node's simulated driver ({@code node.conf}), in the place of any line that it has.
+   *
+   * @param behind the line behind which it is to stand, as sed matches it
+   */
+  public void setSimulated(String node, String key, String value, String behind) {
+    shell(
+        node,
+        """
+            set -e
+            conf=$(find /var/lib/partita/simulator -path '*/etc/partita-simulator/node.conf')
+            grep -v '^ *%1$s ' "$conf" | sed 's/^%3$s$/&\\n%1$s %2$s/' > "$conf.new"
+            mv "$conf.new" "$conf"
+            """
+            .formatted(key, value, behind));
+  }
+
   /** Sends a signal, such as KILL, to the processes of a pod on that node. */
   public void signal(String node, String podUid, String signal) {
     String pids =

@@ -26,7 +26,7 @@ final class OpenXids {
   private final Map<String, XidEvent> earlier = new HashMap<>();
 
   /**
-   * An error.
+   * A fatal XID error of a card.
    *
    * @param nanos when it was heard of, by a clock that cannot be set
    * @param gone whether the card has not answered since

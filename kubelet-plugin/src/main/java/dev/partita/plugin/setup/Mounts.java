@@ -26,7 +26,7 @@ record Mounts(List<Mount> all) {
   }
 
   /**
-   * A mount.
+   * A mount: one line of the list.
    *
    * @param parent the mount that it is mounted on
    * @param point where it is mounted

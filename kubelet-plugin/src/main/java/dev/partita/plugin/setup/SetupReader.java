@@ -27,7 +27,7 @@ public final class SetupReader {
   private Optional<String> toldProblem = Optional.empty();
 
   /**
-   * What is looked at.
+   * The folders of the node that are looked at.
    *
    * @param cgroups where the node's cgroups are: of version 2 where the node runs that version, and a tmpfs with the
    *        controllers of version 1 otherwise
