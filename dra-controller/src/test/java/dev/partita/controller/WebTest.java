@@ -16,11 +16,13 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a whole controller serves to browsers: a token is its user's name, see {@link ServerRules}. */
@@ -40,8 +42,14 @@ class WebTest {
     cluster.close();
   }
 
+  /** All of the page's files. */
+  private static List<String> files() {
+    return List.of("/", "/app.js", "/parts.js", "/style.css", "/icon.svg", "/lit/lit-html.js", "/lit/directive.js",
+        "/lit/directive-helpers.js", "/lit/directives/repeat.js");
+  }
+
   @ParameterizedTest
-  @ValueSource(strings = {"/", "/app.js", "/parts.js", "/style.css", "/icon.svg", "/lit-html.js"})
+  @MethodSource("files")
   void thePagesOwnFilesNeedNoTokenAndLetNothingElseBeLoaded(String path) {
     HttpResponse<String> answer = get(path, "");
     assertThat(answer.statusCode()).isEqualTo(200);
@@ -53,7 +61,7 @@ class WebTest {
   @Test
   void allFilesTogetherAreSmall() {
     int bytes = 0;
-    for (String path : new String[]{"/", "/app.js", "/parts.js", "/style.css", "/icon.svg", "/lit-html.js"}) {
+    for (String path : files()) {
       bytes += get(path, "").body().getBytes(StandardCharsets.UTF_8).length;
     }
     assertThat(bytes).isLessThan(200 << 10);

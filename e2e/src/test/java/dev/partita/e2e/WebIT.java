@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.microsoft.playwright.ElementHandle;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.AriaRole;
@@ -86,6 +87,25 @@ class WebIT {
       open.awaitText(claim);
       pod.deleteAndAwait();
       open.awaitText("No claim holds anything of a card that you may see.");
+      open.assertClean();
+    }
+  }
+
+  @Test
+  void aLinkStaysTheClaimsWhenAnotherComesBeforeIt(RealCluster cluster, Workspace workspace) throws Exception {
+    String node = cluster.quietNodes().getLast();
+    String second = workspace.pod("second", node, Ask.share("1Gi"), "exec sleep 600").awaitRunning().claim().name();
+    try (OpenPage open = open(cluster)) {
+      open.show("claims?q=" + workspace.namespace());
+      open.awaitText(second);
+      Locator link = open.page().locator("main").getByText(second);
+      ElementHandle asItIs = link.elementHandle();
+      asItIs.focus();
+      String first = workspace.pod("first", node, Ask.share("1Gi"), "exec sleep 600").awaitRunning().claim().name();
+      open.awaitText(first);
+      assertThat(asItIs.innerText()).isEqualTo(workspace.namespace() + "/" + second);
+      open.page().keyboard().press("Enter");
+      open.awaitText("Claim " + workspace.namespace() + "/" + second);
       open.assertClean();
     }
   }

@@ -31,7 +31,10 @@ final class Assets {
       "/parts.js", file("dev/partita/controller/web/parts.js", "text/javascript"),
       "/style.css", file("dev/partita/controller/web/style.css", "text/css"),
       "/icon.svg", file("dev/partita/controller/web/icon.svg", "image/svg+xml"),
-      "/lit-html.js", file("META-INF/resources/webjars/lit-html/" + version(LIT) + "/lit-html.js", "text/javascript"));
+      "/lit/lit-html.js", lit("lit-html.js"),
+      "/lit/directive.js", lit("directive.js"),
+      "/lit/directive-helpers.js", lit("directive-helpers.js"),
+      "/lit/directives/repeat.js", lit("directives/repeat.js"));
 
   /** The file at a path; empty if there is none. */
   Optional<HttpAnswer> at(String path) {
@@ -40,6 +43,11 @@ final class Assets {
 
   private static HttpAnswer file(String resource, String type) {
     return new HttpAnswer(HttpURLConnection.HTTP_OK, type + "; charset=utf-8", text(resource), HEADERS);
+  }
+
+  /** Its files load each other by the paths that they have below the library's folder. */
+  private static HttpAnswer lit(String path) {
+    return file("META-INF/resources/webjars/lit-html/" + version(LIT) + "/" + path, "text/javascript");
   }
 
   private static String version(String properties) {

@@ -1,5 +1,5 @@
 // The page: which view is open, what the server sends of it, and with whose token.
-import { html, render, nothing } from './lit-html.js';
+import { html, render, nothing } from './lit/lit-html.js';
 import { VIEWS } from './parts.js';
 
 const TABS = { nodes: 'Nodes', claims: 'Claims', pods: 'Waiting pods', quotas: 'Quotas', history: 'Last day' };
@@ -119,8 +119,13 @@ function login(event) {
 
 let typing;
 function find(event) {
+  const path = state.path;
   clearTimeout(typing);
-  typing = setTimeout(() => { location.hash = address({ q: event.target.value, page: '' }); }, 250);
+  typing = setTimeout(() => {
+    if (state.path === path) {
+      location.hash = address({ q: event.target.value, page: '' });
+    }
+  }, 250);
 }
 
 const loginForm = () => html`<main class="login"><h1>Partita</h1>

@@ -1,5 +1,6 @@
 // What is drawn of a view: functions of data, without requests and without state.
-import { html, svg, nothing } from './lit-html.js';
+import { html, svg, nothing } from './lit/lit-html.js';
+import { repeat } from './lit/directives/repeat.js';
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 
@@ -34,6 +35,18 @@ export function ago(time) {
 export const claimLink = (namespace, name) => `#/claim/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
 const podLink = (namespace, name) => `#/pod/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
 
+/** Rows that keep their elements while others come and go: what has the focus, or is being clicked, stays what it is. */
+function rows(items, name, draw) {
+  const met = new Map();
+  return repeat(items, (item, i) => {
+    const key = name(item, i);
+    met.set(key, (met.get(key) ?? 0) + 1);
+    return `${key} ${met.get(key)}`;
+  }, draw);
+}
+
+const partName = (piece) => piece.claim ? `${piece.namespace}/${piece.claim}` : piece.kind;
+
 function figures(totals) {
   return html`<div class="figures">
     <div><b>${totals.nodesReady} of ${totals.nodes}</b><span>nodes ready</span></div>
@@ -54,9 +67,8 @@ function partWords(piece) {
 }
 
 function bar(card) {
-  const rects = [];
   let at = 0;
-  for (const piece of card.parts) {
+  const draw = (piece) => {
     const width = part(piece.memory, card.memory);
     const gap = Math.min(0.4, width / 4);
     const kind = piece.kind === 'others' ? 'others' : piece.kind === 'held' ? 'lost' : 'held';
@@ -64,11 +76,11 @@ function bar(card) {
     const drawn = svg`<g><title>${partWords(piece)}</title>
       <rect class=${kind} x=${at} y="0" width=${Math.max(0, width - gap)} height="10"></rect>
       ${used ? svg`<rect class="used" x=${at} y="5" width=${used} height="5"></rect>` : nothing}</g>`;
-    rects.push(piece.claim ? svg`<a href=${claimLink(piece.namespace, piece.claim)} aria-label=${partWords(piece)}>${drawn}</a>` : drawn);
     at += width;
-  }
+    return piece.claim ? svg`<a href=${claimLink(piece.namespace, piece.claim)} aria-label=${partWords(piece)}>${drawn}</a>` : drawn;
+  };
   return html`<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" role="img"
-    aria-label="${bytes(card.memorySold)} of ${bytes(card.memory)} held">${rects}</svg>`;
+    aria-label="${bytes(card.memorySold)} of ${bytes(card.memory)} held">${rows(card.parts, partName, draw)}</svg>`;
 }
 
 function cardBox(card) {
@@ -78,7 +90,7 @@ function cardBox(card) {
       <span class="dim">${bytes(card.memorySold)} of ${bytes(card.memory)} held, ${card.coresSold} % of cores</span></p>
     ${card.problem ? html`<p class="bad">${card.problem}</p>` : nothing}
     ${bar(card)}
-    <ul class="parts">${card.parts.map((piece) => html`<li>${piece.claim
+    <ul class="parts">${rows(card.parts, partName, (piece) => html`<li>${piece.claim
       ? html`<a href=${claimLink(piece.namespace, piece.claim)}>${piece.namespace}/${piece.claim}</a>${partWords(piece).slice(piece.namespace.length + piece.claim.length + 1)}`
       : html`<span class="dim">${partWords(piece)}</span>`}</li>`)}</ul>
   </div>`;
@@ -89,31 +101,32 @@ const legend = html`<p class="legend"><span><i class="held"></i>held by a claim<
 
 function nodes(view) {
   return html`${figures(view.totals)}${legend}
-    ${view.nodes.rows.map((node) => html`<section class="node box" data-node=${node.name}>
+    ${rows(view.nodes.rows, (node) => node.name, (node) => html`<section class="node box" data-node=${node.name}>
       <h3>${node.name} ${node.problem ? html`<span class="bad">${node.problem}</span>` : nothing}</h3>
-      <div class="cards">${node.cards.map(cardBox)}</div></section>`)}
+      <div class="cards">${rows(node.cards, (card) => card.uuid, cardBox)}</div></section>`)}
     ${view.nodes.total === 0 ? html`<p class="message">No node with cards is to be shown.</p>` : nothing}`;
 }
 
-function table(head, rows, none) {
-  return rows.length === 0 ? html`<p class="message">${none}</p>` : html`<div class="scroll"><table class="narrow"><thead><tr>
+/** Of rows with a name each and a cell for each word of the head. */
+function table(head, lines, none) {
+  return lines.length === 0 ? html`<p class="message">${none}</p>` : html`<div class="scroll"><table class="narrow"><thead><tr>
     ${head.map((cell) => html`<th scope="col">${cell}</th>`)}</tr></thead><tbody>
-    ${rows.map((cells) => html`<tr>${cells.map((cell, i) => html`<td data-name=${head[i]}>${cell}</td>`)}</tr>`)}</tbody></table></div>`;
+    ${rows(lines, (line) => line.name, ({ cells }) => html`<tr>${cells.map((cell, i) => html`<td data-name=${head[i]}>${cell}</td>`)}</tr>`)}</tbody></table></div>`;
 }
 
 function claims(view) {
   return table(['Claim', 'Node', 'Card', 'Kind', 'Memory', 'Used', 'Cores', 'Cores used', 'By'],
-    view.claims.rows.map((row) => [
+    view.claims.rows.map((row) => ({ name: `${partName(row.part)} ${row.node} ${row.index}`, cells: [
       html`<a href=${claimLink(row.part.namespace, row.part.claim)}>${row.part.namespace}/${row.part.claim}</a>`, row.node,
       `${row.index} ${row.model}`, KINDS[row.part.kind], bytes(row.part.memory), known(row.part.memoryUsed, bytes),
-      `${row.part.cores} %`, known(row.part.coresUsed, (used) => `${used} %`), row.part.users.join(', ')]),
+      `${row.part.cores} %`, known(row.part.coresUsed, (used) => `${used} %`), row.part.users.join(', ')] })),
     'No claim holds anything of a card that you may see.');
 }
 
 function pods(view) {
   return table(['Pod', 'Waits', 'Reason', 'Why'],
-    view.pods.rows.map((pod) => [html`<a href=${podLink(pod.namespace, pod.name)}>${pod.namespace}/${pod.name}</a>`, ago(pod.since),
-      pod.reason, pod.message]),
+    view.pods.rows.map((pod) => ({ name: `${pod.namespace}/${pod.name}`, cells: [html`<a href=${podLink(pod.namespace, pod.name)}>${pod.namespace}/${pod.name}</a>`, ago(pod.since),
+      pod.reason, pod.message] })),
     'No pod that you may see waits for a card.');
 }
 
@@ -126,25 +139,25 @@ function whoHas(limit, amount) {
 const AMOUNTS = { memory: bytes, cores: (amount) => `${cards(amount)} cards' cores`, cards: String, claims: String };
 
 function quotas(view) {
-  const rows = [];
+  const lines = [];
   for (const quota of view.quotas.rows) {
     for (const limit of quota.limits) {
       for (const amount of limit.amounts) {
         const most = (amount.guaranteed ?? 0) + (amount.burst ?? 0);
-        rows.push([`${quota.name} (${quota.namespaces} namespaces)`, limit.models.length ? `${limit.name}: ${limit.models.join(', ')}` : limit.name,
+        lines.push({ name: `${quota.name} ${limit.name} ${amount.resource}`, cells: [`${quota.name} (${quota.namespaces} namespaces)`, limit.models.length ? `${limit.name}: ${limit.models.join(', ')}` : limit.name,
           amount.resource,
           html`${AMOUNTS[amount.resource](amount.used)} of ${AMOUNTS[amount.resource](most)} ${limit.borrows ? html`<b class="warn">borrows</b>` : nothing}
             <svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label=${percent(amount.used, most)}>
               <rect class="held" x="0" y="0" height="10" width=${part(amount.guaranteed ?? 0, most)}></rect>
               <rect class="used" x="0" y="5" height="5" width=${part(amount.used, most)}></rect></svg>`,
-          whoHas(limit, amount)]);
+          whoHas(limit, amount)] });
       }
     }
     if (quota.problem) {
-      rows.push([quota.name, html`<span class="bad">${quota.problem}</span>`, '', '', '']);
+      lines.push({ name: quota.name, cells: [quota.name, html`<span class="bad">${quota.problem}</span>`, '', '', ''] });
     }
   }
-  return html`${table(['Quota', 'Limit', 'Of', 'Used; what is guaranteed is shaded, the rest is borrowed', 'By namespace'], rows, 'There is no GpuQuota.')}`;
+  return html`${table(['Quota', 'Limit', 'Of', 'Used; what is guaranteed is shaded, the rest is borrowed', 'By namespace'], lines, 'There is no GpuQuota.')}`;
 }
 
 function curve(samples, lines) {
@@ -185,12 +198,12 @@ function claim(view) {
     ${view.devices.map((device) => html`<h2>Device ${device.device} of pool ${device.pool} <span class="dim">request ${device.request}, driver ${device.driver}</span></h2>
       <div class="box">${pairs(device.data)}</div>
       ${table(['Condition', 'Status', 'Reason', 'Message', 'For'],
-        device.conditions.map((each) => [each.type, html`<b class=${each.status === 'False' ? 'bad' : ''}>${each.status}</b>`, each.reason, each.message, ago(each.since)]),
+        device.conditions.map((each) => ({ name: each.type, cells: [each.type, html`<b class=${each.status === 'False' ? 'bad' : ''}>${each.status}</b>`, each.reason, each.message, ago(each.since)] })),
         'Its node has not said anything of it yet.')}`)}
     ${view.devices.length ? nothing : html`<p class="message">It is not allocated. Its pods' page says why, where they wait: see <a href="#/pods?q=${encodeURIComponent(view.namespace)}">pods that wait</a>.</p>`}
     <h2>Events</h2>
     ${view.events ? table(['Last', 'Type', 'Reason', 'Message', 'Count'],
-      view.events.map((event) => [ago(event.last), html`<span class=${event.type === 'Warning' ? 'warn' : ''}>${event.type}</span>`, event.reason, event.message, event.count]),
+      view.events.map((event) => ({ name: event.reason, cells: [ago(event.last), html`<span class=${event.type === 'Warning' ? 'warn' : ''}>${event.type}</span>`, event.reason, event.message, event.count] })),
       'None.') : html`<p class="message">You may not list events in this namespace.</p>`}`;
 }
 
@@ -199,7 +212,7 @@ function pod(view) {
     ${view.waiting ? html`<p class="message">Waits for ${ago(view.waiting.since)}: ${view.waiting.reason}. ${view.waiting.message}</p>` : html`<p>It does not wait for a card.</p>`}
     ${view.hint ? html`<p class="dim">${view.hint}</p>` : nothing}
     ${view.explanation ? html`<p><b>${view.explanation.state}</b>: ${view.explanation.summary}</p>
-      ${view.explanation.nodes.slice(0, 200).map((node) => html`<section class="node box"><h3>${node.node} <span class="dim">${node.cards} cards</span></h3>
+      ${rows(view.explanation.nodes.slice(0, 200), (node) => node.node, (node) => html`<section class="node box"><h3>${node.node} <span class="dim">${node.cards} cards</span></h3>
         <p>${node.reason}</p>${Object.keys(node.byCard).length ? pairs(node.byCard) : nothing}</section>`)}
       ${view.explanation.nodes.length > 200 ? html`<p class="dim">and ${view.explanation.nodes.length - 200} more nodes: <code>kubectl partita explain pod ${view.name} -n ${view.namespace}</code></p>` : nothing}` : nothing}`;
 }

@@ -6,6 +6,7 @@ import com.microsoft.playwright.Browser;
 import com.microsoft.playwright.BrowserType;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Playwright;
+import com.microsoft.playwright.TimeoutError;
 import com.microsoft.playwright.options.ColorScheme;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -116,9 +117,14 @@ public final class OpenPage implements AutoCloseable {
     page.navigate(address.substring(0, address.indexOf('#')) + "#/" + view);
   }
 
-  /** Waits until the page's content has the text. */
+  /** Waits until the page's content has the text; an error says what it has instead. */
   public void awaitText(String text) {
-    page.locator("main").getByText(text).first().waitFor();
+    try {
+      page.locator("main").getByText(text).first().waitFor();
+    } catch (TimeoutError e) {
+      throw new AssertionError("the page at " + page.url() + " has no \"" + text + "\" but: "
+          + page.locator("main").innerText(), e);
+    }
   }
 
   /** A picture of all of it. */
