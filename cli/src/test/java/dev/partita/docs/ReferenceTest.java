@@ -119,7 +119,7 @@ class ReferenceTest {
                     What only the controller that leads knows is told by that one alone: what would fit (`partita_largest_share_bytes`,
                     `partita_whole_cards_free`, `partita_free_bytes`, `partita_fragmentation_ratio`) and what waits to be done.
 
-                    `pod` and `container` are empty where a device belongs to several, or to none.
+                    `pod` and `container` are empty where what is told is of several containers together, or of none.
                     """);
     Map<String, List<Family>> all = new LinkedHashMap<>();
     all.put("The controller's", ClusterMetrics.families());

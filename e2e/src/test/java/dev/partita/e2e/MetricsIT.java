@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.partita.e2e.cluster.Ask;
+import dev.partita.e2e.cluster.ClaimUnderTest;
 import dev.partita.e2e.cluster.Dashboard;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PrometheusServer;
@@ -40,6 +41,46 @@ class MetricsIT {
     assertThat(scrape.value("DCGM_FI_DEV_FB_USED", "pod=\"measured\"")).contains(3072.0 + 300);
     assertThat(scrape.value("hami_vgpu_memory_limit_bytes", "pod=\"measured\"")).contains(8192 * MIB);
     assertThat(scrape.text()).contains("container=\"main\"");
+  }
+
+  @Test
+  void containersThatShareAClaimAreToldApart(RealCluster cluster, Workspace workspace) {
+    String node = cluster.quietNodes().getLast();
+    ClaimUnderTest claim = workspace.claim("ours", Ask.share("8Gi"));
+    workspace.create(
+        """
+            apiVersion: v1
+            kind: Pod
+            metadata: {name: pair}
+            spec:
+              restartPolicy: Never
+              terminationGracePeriodSeconds: 0
+              nodeSelector: {kubernetes.io/hostname: %1$s}
+              resourceClaims: [{name: gpu, resourceClaimName: ours}]
+              containers:
+              - {name: trainer, image: %2$s, command: [partita-probe, hold, 3Gi], resources: {claims: [{name: gpu}]}}
+              - {name: loader, image: %2$s, command: [partita-probe, hold, 1Gi], resources: {claims: [{name: gpu}]}}
+            """
+            .formatted(node, RealCluster.PROBE_IMAGE));
+    workspace.podOf(claim, "other", node, "exec partita-probe hold 2Gi").awaitLine("holding");
+    String token = workspace.metricsReader();
+    await().atMost(Workspace.PATIENCE).untilAsserted(() -> {
+      Scrape scrape = Scrape.ofPlugin(cluster.client(), node, token);
+      for (String name : List.of("partita_share_memory_used_bytes", "hami_vgpu_memory_used_bytes")) {
+        assertThat(used(scrape, name, workspace, "pod=\"pair\"", "container=\"trainer\"")).isEqualTo(3072 + 300);
+        assertThat(used(scrape, name, workspace, "pod=\"pair\"", "container=\"loader\"")).isEqualTo(1024 + 300);
+        assertThat(used(scrape, name, workspace, "pod=\"other\"", "container=\"main\"")).isEqualTo(2048 + 300);
+        assertThat(used(scrape, name, workspace)).as("all together").isEqualTo(6 * 1024 + 3 * 300);
+      }
+    });
+  }
+
+  /** MiB of all samples of that name in the workspace that have these labels. */
+  private static double used(Scrape scrape, String name, Workspace workspace, String... labels) {
+    return scrape.text().lines()
+        .filter(line -> line.startsWith(name + "{") && line.contains("namespace=\"" + workspace.namespace() + "\""))
+        .filter(line -> List.of(labels).stream().allMatch(line::contains))
+        .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1))).sum() / MIB;
   }
 
   /** Debian's package prometheus has the program; CI installs it. */

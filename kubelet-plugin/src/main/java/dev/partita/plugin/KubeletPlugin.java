@@ -38,6 +38,7 @@ import dev.partita.plugin.mig.PatientMigControl;
 import dev.partita.plugin.nvml.DriverWatch;
 import dev.partita.plugin.nvml.jna.NvmlLibrary;
 import dev.partita.plugin.podresources.ContainerDevices;
+import dev.partita.plugin.podresources.ProcessContainers;
 import dev.partita.plugin.prepare.ClaimPreparer;
 import dev.partita.plugin.prepare.ClaimReader;
 import dev.partita.plugin.prepare.ClaimSpec;
@@ -293,7 +294,8 @@ public final class KubeletPlugin implements AutoCloseable {
     shareWasUsed = usage::shareWasUsed;
     metrics.add(new NodeMetrics(
         new NodeMetrics.NodeState(settings.nodeName(), inventory::current, () -> node.spec(), checkpoint,
-            usage::current, new ContainerDevices(settings.podResourcesSocket())::byCdiId, limits::failures),
+            usage::current, new ContainerDevices(settings.podResourcesSocket())::byCdiId,
+            new ProcessContainers(new HostProcesses(Path.of("/proc"))::place, api, monotonicClock), limits::failures),
         usage.totals(), reader::figures, reader::samples, settings.metricsNames(), clock));
     if (settings.metricsPort() != 0) {
       opened(serveMetrics(settings, client, metrics));

@@ -101,6 +101,43 @@ class MetricsTest {
   }
 
   @Test
+  void whatNobodyCanTellOfContainersThatShareAClaimStandsUnderNoneOfThemAndOnce() throws Exception {
+    try (TestNode node = TestNode.withCards("node-b", "h200x1")) {
+      assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
+      Path socket = node.root.resolve("pod-resources.sock");
+      int port = TestNode.freePort();
+      try (PodResourcesOfTest kubelet = new PodResourcesOfTest(socket);
+          KubeletPlugin _ = TestNode.start(
+              settings(node, port, socket, "--metrics-names=hami,dcgm,vgpu-manager"), client)) {
+        ResourceClaim claim = client.resource(claim("ours", share("node-b", "gpu", 0, "8Gi", "25"))).create();
+        TestContainer container = TestContainer.of(node, claim);
+        String id = cdiId(node, claim);
+        kubelet.answer(used("trainer", "main", claim, id).toBuilder()
+            .mergeFrom(used("loader", "main", claim, id)).build());
+        try (TestContainer.Running holder = container.hold("4Gi")) {
+          assertThat(holder.firstLine()).isEqualTo("holding 4294967296");
+          await().atMost(SOON).until(
+              () -> value(port, "partita_share_memory_used_bytes{", "container=\"\",device=\"gpu-0-shared\""),
+              bytes -> bytes == (4096 + 300) * MIB);
+          String text = scrape(port);
+          for (String pod : List.of("pod=\"trainer\"", "pod=\"loader\"")) {
+            assertThat(value(text, "partita_share_memory_used_bytes{", pod)).isZero();
+            assertThat(value(text, "hami_vgpu_memory_used_bytes{", pod)).isZero();
+            assertThat(value(text, "hami_vgpu_memory_limit_bytes{", pod)).isEqualTo(8192 * MIB);
+            assertThat(value(text, "DCGM_FI_DEV_FB_USED{", pod)).isZero();
+          }
+          assertThat(text.lines()
+              .filter(line -> line.startsWith("DCGM_FI_DEV_FB_USED{") && line.contains("dra_claim_name=\"ours\""))
+              .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1))).sum())
+              .as("all that the claim uses").isEqualTo(4096 + 300);
+          assertThat(text.lines().filter(line -> line.startsWith("partita_device_memory_limit_bytes{")).count())
+              .isEqualTo(1);
+        }
+      }
+    }
+  }
+
+  @Test
   void whoComputesIsSeen() throws Exception {
     try (TestNode node = TestNode.withCards("node-n", "h200x1")) {
       assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonIncludeProperties;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ContainerStatus;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -41,6 +42,7 @@ public final class PluginClient {
     mapper.addMixIn(Pod.class, PodFields.class);
     mapper.addMixIn(PodSpec.class, SpecFields.class);
     mapper.addMixIn(PodStatus.class, StatusFields.class);
+    mapper.addMixIn(ContainerStatus.class, ContainerStatusFields.class);
     mapper.addMixIn(Container.class, ContainerFields.class);
     mapper.addMixIn(ResourceRequirements.class, ResourceFields.class);
     return new KubernetesSerialization(mapper, false);
@@ -58,8 +60,12 @@ public final class PluginClient {
   @JsonIncludeProperties({"containers", "initContainers", "resourceClaims"})
   private interface SpecFields {}
 
-  @JsonIncludeProperties({"extendedResourceClaimStatus", "resourceClaimStatuses"})
+  @JsonIncludeProperties({"containerStatuses", "extendedResourceClaimStatus", "initContainerStatuses",
+    "resourceClaimStatuses"})
   private interface StatusFields {}
+
+  @JsonIncludeProperties({"containerID", "name"})
+  private interface ContainerStatusFields {}
 
   @JsonIncludeProperties({"name", "resources"})
   private interface ContainerFields {}

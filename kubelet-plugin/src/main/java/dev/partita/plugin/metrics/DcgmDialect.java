@@ -14,9 +14,9 @@ import java.util.stream.Stream;
 
 /**
  * The names and labels of NVIDIA's dcgm-exporter (4.x), so that its dashboards have data. A card that is shared is
- * split by container, which dcgm-exporter cannot: memory and utilization stand once for each share, and once without a
- * pod for what is left of the card, so that sums are the card's. What belongs to no container, such as power, has the
- * labels of the container that has the whole card, or else none.
+ * split by container, which dcgm-exporter cannot: memory and utilization stand once for each container of a share, and
+ * once without a pod for what is left of the card, so that sums are the card's. What belongs to no container, such as
+ * power, has the labels of the container that has the whole card, or else none.
  */
 final class DcgmDialect implements Dialect {
   private static final double MIB = 1 << 20;
@@ -51,9 +51,10 @@ final class DcgmDialect implements Dialect {
   @Override
   public void write(NodeSnapshot node, Samples into) {
     for (NodeSnapshot.Card card : node.cards()) {
-      String[] whole = labels(node, card, card.devices().stream()
+      String[] whole = card.devices().stream()
           .filter(device -> device.grant().share().isEmpty() && device.grant().mig().isEmpty() && device.takes())
-          .findFirst());
+          .findFirst().map(device -> labels(node, card, device, device.pod(), device.container()))
+          .orElseGet(() -> labels(node, card, Stream.of("", "", "", "", "", "", "", "")));
       for (Whole of : OF_THE_CARD) {
         card.figure(of.figure()).ifPresent(value -> into.put(of.family(), value / of.unit(), whole));
       }
@@ -61,16 +62,16 @@ final class DcgmDialect implements Dialect {
       double percent = 0;
       double free = 0;
       for (NodeSnapshot.Device device : card.devices().stream().filter(its -> its.use().isPresent()).toList()) {
-        String[] labels = labels(node, card, Optional.of(device));
-        double bytes = device.use().orElseThrow().bytes();
-        double left = Math.max(0, device.memoryBytes() - bytes);
-        into.add(USED, bytes / MIB, labels);
-        into.add(FREE, left / MIB, labels);
-        used += bytes;
+        double left = Math.max(0, device.memoryBytes() - device.use().orElseThrow().bytes());
+        into.add(FREE, left / MIB, labels(node, card, device, device.pod(), device.container()));
         free += left;
-        OptionalDouble busy = device.corePercent();
-        busy.ifPresent(value -> into.add(UTILIZATION, value, labels));
-        percent += busy.orElse(0);
+        for (NodeSnapshot.Part part : device.parts()) {
+          String[] labels = labels(node, card, device, device.pod(part), device.container(part));
+          into.add(USED, part.bytes() / MIB, labels);
+          used += part.bytes();
+          part.corePercent().ifPresent(value -> into.add(UTILIZATION, value, labels));
+          percent += part.corePercent().orElse(0);
+        }
       }
       rest(card, CardFigure.MEMORY_USED_BYTES, used).ifPresent(value -> into.add(USED, value / MIB, whole));
       rest(card, CardFigure.MEMORY_FREE_BYTES, free).ifPresent(value -> into.add(FREE, value / MIB, whole));
@@ -83,15 +84,23 @@ final class DcgmDialect implements Dialect {
     return all.isPresent() ? OptionalDouble.of(Math.max(0, all.getAsDouble() - told)) : all;
   }
 
-  /** Labels of a device's samples, or of what of the card is nobody's. */
-  private static String[] labels(NodeSnapshot node, NodeSnapshot.Card card, Optional<NodeSnapshot.Device> device) {
+  private static String[] labels(
+      NodeSnapshot node,
+      NodeSnapshot.Card card,
+      NodeSnapshot.Device device,
+      String pod,
+      String container) {
+    return labels(node, card, Stream.of(device.containers().isEmpty() ? "" : device.claim().namespace(), pod,
+        container, device.claim().namespace(), device.claim().name(), Driver.NAME, node.pool(),
+        device.grant().device()));
+  }
+
+  /** @param whose the labels from the namespace on; empty ones for what of the card is nobody's */
+  private static String[] labels(NodeSnapshot node, NodeSnapshot.Card card, Stream<String> whose) {
     String busId = card.gpu().pciBusId();
     Stream<String> ofCard = Stream.of(String.valueOf(card.gpu().index()), card.gpu().uuid(),
         busId == null ? "" : "0000" + busId.toUpperCase(Locale.ROOT), "nvidia" + card.gpu().minor(),
         card.gpu().productName(), node.node(), node.driverVersion());
-    Stream<String> ofDevice = device.map(its -> Stream.of(its.containers().isEmpty() ? "" : its.claim().namespace(),
-        its.pod(), its.container(), its.claim().namespace(), its.claim().name(), Driver.NAME, node.pool(),
-        its.grant().device())).orElseGet(() -> Stream.of("", "", "", "", "", "", "", ""));
-    return Stream.concat(ofCard, ofDevice).toArray(String[]::new);
+    return Stream.concat(ofCard, whose).toArray(String[]::new);
   }
 }

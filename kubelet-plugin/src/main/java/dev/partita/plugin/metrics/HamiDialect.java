@@ -4,7 +4,6 @@ import static dev.partita.serving.metrics.Family.gauge;
 
 import dev.partita.plugin.nvml.CardFigure;
 import dev.partita.plugin.podresources.ContainerRef;
-import dev.partita.plugin.usage.verdict.ShareUse;
 import dev.partita.serving.metrics.Family;
 import dev.partita.serving.metrics.Samples;
 import java.util.List;
@@ -70,19 +69,22 @@ final class HamiDialect implements Dialect {
   }
 
   private static void write(NodeSnapshot.Card card, NodeSnapshot.Device device, Samples into) {
-    for (ContainerRef container : device.containers()) {
-      String[] labels = {container.namespace(), container.pod(), container.container(),
-        String.valueOf(device.number()), card.gpu().uuid()};
-      into.put(DEVICE_LIMIT, device.memoryBytes(), labels);
-      device.corePercent().ifPresent(percent -> into.put(DEVICE_UTILIZATION, percent, labels));
-      device.use().ifPresent(use -> write(use, labels, into));
-    }
+    device.containers().forEach(
+        container -> into.put(DEVICE_LIMIT, device.memoryBytes(), labels(card, device, container)));
+    device.parts().forEach(
+        part -> part.container().ifPresent(container -> write(part, labels(card, device, container), into)));
   }
 
-  private static void write(ShareUse use, String[] labels, Samples into) {
-    into.put(USED, use.bytes(), labels);
-    into.put(DEVICE_USED, use.bytes(), labels);
-    into.put(CONTEXT, use.overheadBytes(), labels);
-    into.put(BUFFER, use.ledger().grantedBytes(), labels);
+  private static String[] labels(NodeSnapshot.Card card, NodeSnapshot.Device device, ContainerRef container) {
+    return new String[]{container.namespace(), container.pod(), container.container(),
+      String.valueOf(device.number()), card.gpu().uuid()};
+  }
+
+  private static void write(NodeSnapshot.Part part, String[] labels, Samples into) {
+    part.corePercent().ifPresent(percent -> into.put(DEVICE_UTILIZATION, percent, labels));
+    into.put(USED, part.bytes(), labels);
+    into.put(DEVICE_USED, part.bytes(), labels);
+    into.put(CONTEXT, part.overheadBytes(), labels);
+    into.put(BUFFER, part.ledgerBytes(), labels);
   }
 }

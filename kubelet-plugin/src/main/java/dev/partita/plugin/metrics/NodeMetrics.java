@@ -15,16 +15,18 @@ import dev.partita.plugin.nvml.CardFigure;
 import dev.partita.plugin.nvml.ProcessSample;
 import dev.partita.plugin.nvml.Samples;
 import dev.partita.plugin.podresources.ContainerRef;
+import dev.partita.plugin.podresources.ProcessContainers;
 import dev.partita.plugin.usage.UseTotals;
 import dev.partita.plugin.usage.measure.ShareRef;
+import dev.partita.plugin.usage.verdict.ProcessUse;
 import dev.partita.plugin.usage.verdict.ShareUse;
 import dev.partita.serving.metrics.Family;
 import dev.partita.serving.metrics.Source;
 import java.io.IOException;
 import java.time.InstantSource;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -35,6 +37,7 @@ import java.util.TreeSet;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** Tells Prometheus of the node, in our own names and in those of others. */
 public final class NodeMetrics implements Source {
@@ -62,6 +65,7 @@ public final class NodeMetrics implements Source {
    * @param checkpoint the prepared claims
    * @param uses what shares are used for
    * @param containers which have a device, by its CDI id
+   * @param running in which of some containers a process runs, by its pid
    * @param unsetLimits memory limits of pods that the driver has refused
    */
   public record NodeState(
@@ -71,6 +75,7 @@ public final class NodeMetrics implements Source {
       Checkpoint checkpoint,
       Supplier<Map<ShareRef, ShareUse>> uses,
       Supplier<Map<String, List<ContainerRef>>> containers,
+      ProcessContainers running,
       IntSupplier unsetLimits) {}
 
   /**
@@ -173,19 +178,39 @@ public final class NodeMetrics implements Source {
         Optional<ShareUse> use = Optional.ofNullable(uses.get(ref));
         int number = those.isEmpty() ? 0 : List.copyOf(cardsOf.get(those.getFirst())).indexOf(grant.card());
         devices.computeIfAbsent(grant.card().uuid(), card -> new ArrayList<>())
-            .add(new NodeSnapshot.Device(claim, grant, those, number, use, totals.of(ref),
-                use.map(u -> corePercent(u, reading.samples())).orElse(OptionalDouble.empty())));
+            .add(new NodeSnapshot.Device(claim, grant, those, number, use,
+                use.map(u -> parts(u, those, reading.samples())).orElse(List.of()), totals.of(ref)));
       }
     }
     return devices;
   }
 
-  private static OptionalDouble corePercent(ShareUse use, Map<String, List<ProcessSample>> samples) {
-    Collection<ProcessSample> ofCard = samples.get(use.share().card());
+  /** One for each container that has the share, and another one for processes that cannot be told apart. */
+  private List<NodeSnapshot.Part> parts(
+      ShareUse use,
+      List<ContainerRef> containers,
+      Map<String, List<ProcessSample>> samples) {
+    Map<Optional<ContainerRef>, List<ProcessUse>> processes = new LinkedHashMap<>();
+    containers.forEach(container -> processes.put(Optional.of(container), new ArrayList<>()));
+    if (containers.isEmpty()) {
+      processes.put(Optional.empty(), new ArrayList<>());
+    }
+    for (ProcessUse process : use.processes()) {
+      Optional<ContainerRef> its =
+          containers.size() == 1
+              ? Optional.of(containers.getFirst())
+              : state.running().of(process.pid(), containers);
+      processes.computeIfAbsent(its, container -> new ArrayList<>()).add(process);
+    }
+    return processes.entrySet().stream().map(part -> new NodeSnapshot.Part(part.getKey(), part.getValue(),
+        corePercent(part.getValue(), samples.get(use.share().card())))).toList();
+  }
+
+  private static OptionalDouble corePercent(List<ProcessUse> processes, @Nullable List<ProcessSample> ofCard) {
     if (ofCard == null) {
       return OptionalDouble.empty();
     }
-    return OptionalDouble.of(use.processes().stream()
+    return OptionalDouble.of(processes.stream()
         .mapToInt(process -> ofCard.stream().filter(sample -> sample.pid() == process.pid())
             .mapToInt(ProcessSample::smPercent).sum())
         .sum());

@@ -8,6 +8,7 @@ import dev.partita.plugin.claim.Share;
 import dev.partita.plugin.nvml.CardFigure;
 import dev.partita.plugin.podresources.ContainerRef;
 import dev.partita.plugin.usage.UseTotals;
+import dev.partita.plugin.usage.verdict.ProcessUse;
 import dev.partita.plugin.usage.verdict.ShareUse;
 import java.util.List;
 import java.util.Map;
@@ -62,8 +63,8 @@ record NodeSnapshot(String node, String pool, String driverVersion, List<Card> c
    * @param number its card's number among the cards of its container, in CUDA's order; 0 where the container is not
    *        known
    * @param use what a share is used for; empty for what is no share
+   * @param parts of that use, by container; together they are all of it
    * @param total the same over time
-   * @param corePercent of the card's time that its processes have now; empty if nobody tells
    */
   record Device(
       PreparedClaim prepared,
@@ -71,10 +72,11 @@ record NodeSnapshot(String node, String pool, String driverVersion, List<Card> c
       List<ContainerRef> containers,
       int number,
       Optional<ShareUse> use,
-      UseTotals.Total total,
-      OptionalDouble corePercent) {
+      List<Part> parts,
+      UseTotals.Total total) {
     Device {
       containers = List.copyOf(containers);
+      parts = List.copyOf(parts);
     }
 
     ClaimRef claim() {
@@ -108,6 +110,43 @@ record NodeSnapshot(String node, String pool, String driverVersion, List<Card> c
     /** The container that has it; empty where it is several or not known. */
     String container() {
       return containers.size() == 1 ? containers.getFirst().container() : "";
+    }
+
+    /** The pod of a part of its use, or else of all of it. */
+    String pod(Part part) {
+      return part.container().map(ContainerRef::pod).orElseGet(this::pod);
+    }
+
+    /** The container of a part of its use, or else of all of it. */
+    String container(Part part) {
+      return part.container().map(ContainerRef::container).orElseGet(this::container);
+    }
+  }
+
+  /**
+   * What the processes of one container use of a share.
+   *
+   * @param container empty for processes of which that is not known
+   * @param corePercent of the card's time that they have now; empty if nobody tells
+   */
+  record Part(Optional<ContainerRef> container, List<ProcessUse> processes, OptionalDouble corePercent) {
+    Part {
+      processes = List.copyOf(processes);
+    }
+
+    /** Bytes of the card that they hold, by NVML. */
+    long bytes() {
+      return processes.stream().mapToLong(ProcessUse::bytes).sum();
+    }
+
+    /** What their contexts and modules take. */
+    long overheadBytes() {
+      return processes.stream().mapToLong(ProcessUse::overheadBytes).sum();
+    }
+
+    /** What the ledger has granted to them. */
+    long ledgerBytes() {
+      return processes.stream().mapToLong(ProcessUse::ledgerBytes).sum();
     }
   }
 }

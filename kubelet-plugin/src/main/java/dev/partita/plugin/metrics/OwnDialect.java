@@ -127,23 +127,28 @@ final class OwnDialect implements Dialect {
   }
 
   private static void write(String[] card, NodeSnapshot.Device device, Samples into) {
-    String[] labels = with(card, device.claim().namespace(), device.claim().name(), device.grant().device(),
-        device.grant().shareKey(), device.pod(), device.container());
+    String[] share = with(card, device.claim().namespace(), device.claim().name(), device.grant().device(),
+        device.grant().shareKey());
+    String[] labels = with(share, device.pod(), device.container());
     into.put(DEVICE_MEMORY, device.memoryBytes(), with(labels, strategy(device)));
-    device.grant().share().ifPresent(share -> {
-      into.put(SHARE_PHYSICAL, share.physicalBytes(), labels);
-      into.put(SHARE_CORE_LIMIT, share.limitsCores() ? share.cores() * PERCENT : 0, labels);
+    device.grant().share().ifPresent(limits -> {
+      into.put(SHARE_PHYSICAL, limits.physicalBytes(), labels);
+      into.put(SHARE_CORE_LIMIT, limits.limitsCores() ? limits.cores() * PERCENT : 0, labels);
     });
-    device.corePercent().ifPresent(percent -> into.put(SHARE_CORE_USE, percent * PERCENT, labels));
+    device.parts().forEach(part -> write(part, with(share, device.pod(part), device.container(part)), into));
     device.use().ifPresent(use -> write(labels, device, use, into));
   }
 
+  private static void write(NodeSnapshot.Part part, String[] labels, Samples into) {
+    part.corePercent().ifPresent(percent -> into.put(SHARE_CORE_USE, percent * PERCENT, labels));
+    into.put(SHARE_USED, part.bytes(), labels);
+    into.put(SHARE_OVERHEAD, part.overheadBytes(), labels);
+    into.put(SHARE_PROCESSES, part.processes().size(), labels);
+  }
+
   private static void write(String[] labels, NodeSnapshot.Device device, ShareUse use, Samples into) {
-    into.put(SHARE_USED, use.bytes(), labels);
     into.put(SHARE_PEAK, device.total().peakBytes(), labels);
     into.put(SHARE_LEDGER, use.ledger().grantedBytes(), labels);
-    into.put(SHARE_OVERHEAD, use.overheadBytes(), labels);
-    into.put(SHARE_PROCESSES, use.processes().size(), labels);
     into.put(SHARE_CORE_SECONDS, device.total().gpuNanos() * NANOS, labels);
     into.put(SHARE_THROTTLED, device.total().ledger().throttledNanos() * NANOS, labels);
     into.put(SHARE_LENT, device.total().lending().lentNanos() * NANOS, labels);

@@ -83,8 +83,17 @@ final class VgpuManagerDialect implements Dialect {
       into.put(ASSIGNED_MEMORY, card.allocatedBytes(), vgpu);
       into.put(ASSIGNED_PHYSICAL, card.devices().stream().filter(NodeSnapshot.Device::takes)
           .mapToLong(NodeSnapshot.Device::physicalBytes).sum(), vgpu);
-      card.devices().forEach(device -> device.containers().forEach(
-          container -> container(node, card, device, container, into)));
+      for (NodeSnapshot.Device device : card.devices()) {
+        for (ContainerRef container : device.containers()) {
+          String[] labels = labels(node, card, device, container);
+          into.put(LIMIT, device.memoryBytes(), labels);
+          into.put(PHYSICAL_LIMIT, device.physicalBytes(), labels);
+        }
+        for (NodeSnapshot.Part part : device.parts()) {
+          part.container().ifPresent(
+              container -> write(device, part, labels(node, card, device, container), into));
+        }
+      }
     }
   }
 
@@ -103,21 +112,19 @@ final class VgpuManagerDialect implements Dialect {
     into.put(HEALTH, card.gpu().health().state() == GpuHealth.State.Healthy ? 1 : 0, labels);
   }
 
-  private static void container(
+  private static String[] labels(
       NodeSnapshot node,
       NodeSnapshot.Card card,
       NodeSnapshot.Device device,
-      ContainerRef container,
-      Samples into) {
-    String[] labels = {container.namespace(), container.pod(), container.container(),
+      ContainerRef container) {
+    return new String[]{container.namespace(), container.pod(), container.container(),
       String.valueOf(device.number()), card.gpu().uuid(), node.node()};
-    into.put(LIMIT, device.memoryBytes(), labels);
-    into.put(PHYSICAL_LIMIT, device.physicalBytes(), labels);
-    device.use().ifPresent(use -> {
-      into.put(USED, use.bytes(), labels);
-      into.put(PHYSICAL_USED, use.bytes(), labels);
-      into.put(USED_PERCENT, Math.floor((double) ALL * use.bytes() / device.memoryBytes()), labels);
-    });
-    device.corePercent().ifPresent(percent -> into.put(CORES, percent, labels));
+  }
+
+  private static void write(NodeSnapshot.Device device, NodeSnapshot.Part part, String[] labels, Samples into) {
+    into.put(USED, part.bytes(), labels);
+    into.put(PHYSICAL_USED, part.bytes(), labels);
+    into.put(USED_PERCENT, Math.floor((double) ALL * part.bytes() / device.memoryBytes()), labels);
+    part.corePercent().ifPresent(percent -> into.put(CORES, percent, labels));
   }
 }

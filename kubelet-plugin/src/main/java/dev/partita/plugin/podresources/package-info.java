@@ -1,4 +1,6 @@
-/** Which containers have which devices, as kubelet tells (its PodResources API). */
+/**
+ * Which containers have which devices, as kubelet tells (its PodResources API), and in which of them a process runs.
+ */
 @NullMarked
 package dev.partita.plugin.podresources;
 

@@ -11,7 +11,7 @@ class PluginClientTest {
   private final KubernetesSerialization reading = PluginClient.serialization();
 
   @Test
-  void ofAPodItReadsWhichContainersUseWhichClaimsAndNothingElse() {
+  void ofAPodItReadsWhichContainersThereAreAndUseWhichClaimsAndNothingElse() {
     String used =
         """
             {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "train", "namespace": "lab", "uid": "6e1b"},
@@ -22,13 +22,14 @@ class PluginClientTest {
              "status": {
                "resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "train-gpu-x2f"}],
                "extendedResourceClaimStatus": {"resourceClaimName": "train-extended", "requestMappings": [
-                 {"containerName": "main", "resourceName": "nvidia.com/gpu", "requestName": "container-0-request-0"}]}%s}}""";
+                 {"containerName": "main", "resourceName": "nvidia.com/gpu", "requestName": "container-0-request-0"}]},
+               "containerStatuses": [{"name": "main", "containerID": "containerd://0c1d"%s}]}}""";
     Pod pod =
         reading.unmarshal(
             used.formatted(
                 ", \"image\": \"example\", \"env\": [{\"name\": \"A\", \"value\": \"b\"}]",
                 ", \"volumes\": [{\"name\": \"v\", \"emptyDir\": {}}], \"nodeName\": \"node-a\"",
-                ", \"phase\": \"Running\", \"containerStatuses\": [{\"name\": \"main\", \"ready\": true}]"),
+                ", \"ready\": true, \"state\": {\"running\": {\"startedAt\": \"2026-01-01T00:00:00Z\"}}"),
             Pod.class);
     assertThat(pod).isEqualTo(new KubernetesSerialization().unmarshal(used.formatted("", "", ""), Pod.class));
   }

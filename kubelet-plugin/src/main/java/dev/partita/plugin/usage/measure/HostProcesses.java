@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -35,9 +36,13 @@ public record HostProcesses(Path proc) {
       Pattern.compile("^\\d+ \\d+ (\\d+):(\\d+) (?:/\\S*)?/shares/([A-Za-z0-9-]{1,64})/([A-Za-z0-9-]{1,64})/"
           + ShareFolders.USAGE_NAME + " ");
 
-  /** The folder that kubelet gives a pod's cgroup, with the systemd driver (dashes become underscores) and without. */
+  /**
+   * The folder that kubelet gives a pod's cgroup, with the systemd driver (dashes become underscores) and without, and
+   * below it the one that a runtime gives a container: its id, as in {@code cri-containerd-<id>.scope} or alone.
+   */
   private static final Pattern POD =
-      Pattern.compile("(?:/|-)pod([0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12})(?:\\.slice)?(?:/|$)");
+      Pattern.compile("(?:/|-)pod([0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12})(?:\\.slice)?"
+          + "(?:/(?:[a-z][a-z-]{0,31}-)?([0-9a-f]{64})(?:\\.scope)?)?(?:/|$)");
 
   /**
    * How much of a file is read that a process can make as long as it likes. A process that makes a mount namespace of
@@ -125,13 +130,27 @@ public record HostProcesses(Path proc) {
     }
   }
 
-  /** UID of the pod in whose cgroup the process is, which a container cannot leave; empty for one of the host's own. */
+  /**
+   * The pod and the container in whose cgroup a process is.
+   *
+   * @param podUid the pod's UID
+   * @param container the runtime's id of the container; empty where the cgroup does not tell
+   */
+  public record Place(String podUid, String container) {}
+
+  /** UID of the pod in whose cgroup the process is; empty for one of the host's own. */
   public Optional<String> pod(long pid) {
+    return place(pid).map(Place::podUid);
+  }
+
+  /** In whose cgroup the process is, which a container cannot leave; empty for one of the host's own. */
+  public Optional<Place> place(long pid) {
     try {
       for (String line : lines(pid, "cgroup")) {
         Matcher pod = POD.matcher(line);
         if (pod.find()) {
-          return Optional.of(pod.group(1).replace('_', '-'));
+          return Optional
+              .of(new Place(pod.group(1).replace('_', '-'), Objects.requireNonNullElse(pod.group(2), "")));
         }
       }
     } catch (IOException e) {

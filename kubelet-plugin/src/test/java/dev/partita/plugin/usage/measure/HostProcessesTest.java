@@ -89,6 +89,19 @@ class HostProcessesTest {
     assertThat(host().pod(7)).contains("0b5e1a2b-0000-4000-8000-0123456789ab");
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "'0::/kubepods.slice/kubepods-pod0b5e1a2b_0000_4000_8000_0123456789ab.slice/cri-containerd-%s.scope'",
+    "'0::/kubepods.slice/kubepods-pod0b5e1a2b_0000_4000_8000_0123456789ab.slice/crio-%s.scope/made/inside'",
+    "'4:memory:/kubepods/besteffort/pod0b5e1a2b-0000-4000-8000-0123456789ab/%s'",
+    "'4:memory:/kubepods/besteffort/pod0b5e1a2b-0000-4000-8000-0123456789ab/%s/%2$s'",
+  })
+  void theContainerIsKnownByItsCgroupAndNotByOneWithin(String line) throws IOException {
+    String id = "0c1d".repeat(16);
+    file("cgroup", "9:name=systemd:/\n" + line.formatted(id, "f".repeat(64)) + "\n");
+    assertThat(host().place(7)).contains(new HostProcesses.Place("0b5e1a2b-0000-4000-8000-0123456789ab", id));
+  }
+
   @Test
   void aProcessOfTheHostHasNoPod() throws IOException {
     file("cgroup", "0::/system.slice/podman-0b5e1a2b.service\n");
