@@ -3,6 +3,8 @@ package dev.partita.cli.shell;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
@@ -21,28 +23,52 @@ final class FishCompletion {
   /** The script; {@code complete} of fish reads it. */
   static String of(CommandLine line) {
     FishCompletion completion = new FishCompletion(line.getCommandName());
-    completion.functions();
+    Set<String> valued = new TreeSet<>();
+    valued(line, valued);
+    completion.functions(valued);
     completion.command(line, List.of());
     return completion.script.toString();
   }
 
+  /** The options of a command, and of those below it, behind which a value stands. */
+  private static void valued(CommandLine line, Set<String> names) {
+    for (OptionSpec option : line.getCommandSpec().options()) {
+      if (option.arity().min() > 0) {
+        names.addAll(List.of(option.names()));
+      }
+    }
+    line.getSubcommands().values().forEach(sub -> valued(sub, names));
+  }
+
   /** Where the cursor stands: {@code at} behind just these commands, {@code in} behind these and anything else. */
-  private void functions() {
+  private void functions(Set<String> valued) {
     script.append(
         """
             # fish completion of NAME: NAME completion fish > ~/.config/fish/completions/NAME.fish
             function __NAME_words
               set -l tokens (commandline -opc)
-              string match -v -- '-*' $tokens[2..-1]
+              set -e tokens[1]
+              set -l value no
+              for token in $tokens
+                if test $value = yes
+                  set value no
+                else if contains -- $token VALUED
+                  set value yes
+                else if not string match -q -- '-*' $token
+                  echo $token
+                end
+              end
             end
             function __NAME_at
-              test (string join ' ' (__NAME_words)) = "$argv[1]"
+              set -l words (__NAME_words)
+              test "$words" = "$argv[1]"
             end
             function __NAME_in
-              string match -q -- "$argv[1]*" (string join ' ' (__NAME_words))
+              set -l words (__NAME_words)
+              test -z "$argv[1]"; or string match -q -- "$argv[1] *" "$words "
             end
             complete -c NAME -f
-            """.replace("NAME", program));
+            """.replace("NAME", program).replace("VALUED", String.join(" ", valued)));
   }
 
   private void command(CommandLine line, List<String> path) {
