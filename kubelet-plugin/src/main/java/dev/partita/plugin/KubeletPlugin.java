@@ -56,7 +56,7 @@ import dev.partita.plugin.usage.UnsharedWatch;
 import dev.partita.plugin.usage.UsageWatch;
 import dev.partita.plugin.usage.measure.HostProcesses;
 import dev.partita.plugin.usage.measure.ClaimUsers;
-import dev.partita.plugin.usage.verdict.ExcessPolicy;
+import dev.partita.plugin.usage.excess.ExcessPolicy;
 import dev.partita.plugin.xid.XidWatch;
 import dev.partita.serving.metrics.Metrics;
 import dev.partita.serving.metrics.MetricsServer;

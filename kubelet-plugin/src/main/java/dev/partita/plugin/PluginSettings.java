@@ -8,7 +8,7 @@ import dev.partita.plugin.inventory.Reserve;
 import dev.partita.plugin.metrics.OtherNames;
 import dev.partita.plugin.prepare.ExtraDriverMount;
 import dev.partita.plugin.usage.UsageWatch;
-import dev.partita.plugin.usage.verdict.OnExcess;
+import dev.partita.plugin.usage.excess.OnExcess;
 import dev.partita.serving.metrics.MetricsReaders;
 import java.math.BigDecimal;
 import java.nio.file.Path;

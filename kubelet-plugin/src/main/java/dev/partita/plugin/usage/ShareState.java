@@ -7,7 +7,7 @@ import dev.partita.plugin.usage.region.Ledger;
 import dev.partita.plugin.usage.region.RegionFile;
 import dev.partita.plugin.usage.region.RegionLocks;
 import dev.partita.plugin.usage.verdict.CoreAccount;
-import dev.partita.plugin.usage.verdict.ExcessAction;
+import dev.partita.plugin.usage.excess.ExcessAction;
 import dev.partita.plugin.usage.verdict.ShareUse;
 import dev.partita.plugin.usage.verdict.ShareVerdict;
 import dev.partita.plugin.usage.verdict.StableVerdict;

@@ -3,7 +3,7 @@ package dev.partita.plugin.usage.verdict;
 /** A share's memory state once it has lasted for some readings on end: nobody is blamed for one reading. */
 public final class StableVerdict {
   /** Readings that a state must last. */
-  static final int READINGS = 3;
+  public static final int READINGS = 3;
 
   private MemoryState shown = new MemoryState.Held();
   private MemoryState next = shown;

@@ -1,4 +1,4 @@
-/** Judges what was seen: whether a share keeps to what its claim has, and what is done if not. */
+/** Judges what was seen: whether a share keeps to what its claim has. */
 @NullMarked
 package dev.partita.plugin.usage.verdict;
 

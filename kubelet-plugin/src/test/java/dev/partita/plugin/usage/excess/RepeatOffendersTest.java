@@ -1,8 +1,9 @@
-package dev.partita.plugin.usage.verdict;
+package dev.partita.plugin.usage.excess;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.plugin.usage.measure.ProcessIdentity;
+import dev.partita.plugin.usage.verdict.ProcessUse;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -1,6 +1,8 @@
-package dev.partita.plugin.usage.verdict;
+package dev.partita.plugin.usage.excess;
 
 import dev.partita.plugin.usage.measure.ProcessIdentity;
+import dev.partita.plugin.usage.verdict.ProcessUse;
+import dev.partita.plugin.usage.verdict.StableVerdict;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -1,4 +1,4 @@
-package dev.partita.plugin.usage.verdict;
+package dev.partita.plugin.usage.excess;
 
 /**
  * What is done about a process that holds more of a card's memory than its claims allow, and more than contexts and

@@ -1,4 +1,4 @@
-package dev.partita.plugin.usage.verdict;
+package dev.partita.plugin.usage.excess;
 
 /**
  * When a process is blamed for what it holds, and what is done about it then.

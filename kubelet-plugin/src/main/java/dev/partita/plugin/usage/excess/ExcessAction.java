@@ -1,8 +1,11 @@
-package dev.partita.plugin.usage.verdict;
+package dev.partita.plugin.usage.excess;
 
 import dev.partita.plugin.claimstatus.ClaimReports;
 import dev.partita.plugin.claimstatus.EventReason;
 import dev.partita.plugin.usage.measure.HostProcesses;
+import dev.partita.plugin.usage.verdict.MemoryState;
+import dev.partita.plugin.usage.verdict.ProcessUse;
+import dev.partita.plugin.usage.verdict.ShareUse;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
