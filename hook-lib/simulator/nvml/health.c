@@ -90,6 +90,11 @@ static nvmlReturn_t field_of(nvmlDevice_t device, const struct sim_signs *signs,
 
     if (field->fieldId == NVML_FI_DEV_GET_GPU_RECOVERY_ACTION)
         return recovery_of(device, signs, field);
+    if (field->fieldId == NVML_FI_DEV_MEMORY_TEMP) {
+        field->valueType = NVML_VALUE_TYPE_UNSIGNED_INT;
+        field->value.uiVal = 38;
+        return device->card->architecture < NVML_DEVICE_ARCH_AMPERE ? NVML_ERROR_NOT_SUPPORTED : NVML_SUCCESS;
+    }
     if (nvmlDeviceGetNvLinkState(device, 0, &active) != NVML_SUCCESS)
         return NVML_ERROR_NOT_SUPPORTED;
     switch (field->fieldId) {

@@ -2,6 +2,8 @@
 /* Temperature, power, clocks, and what simulated cards have none of: fans, a PCIe link with traffic, codecs at work. */
 #include "library.h"
 
+#include <time.h>
+
 nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, nvmlTemperatureSensors_t sensor, unsigned int *celsius) {
     FAULT_POINT();
     nvmlReturn_t result = library_device(device, celsius);
@@ -23,6 +25,28 @@ nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned int *milliwat
         busy.gpu = 0; /* with MIG there is no figure: as if idle */
     if (result == NVML_SUCCESS)
         *milliwatts = device->card->power_limit / 10 + device->card->power_limit / 125 * busy.gpu;
+    return result;
+}
+
+/* As if it had been idle since the machine started: what it drew at each moment nobody adds up. */
+nvmlReturn_t nvmlDeviceGetTotalEnergyConsumption(nvmlDevice_t device, unsigned long long *millijoules) {
+    FAULT_POINT();
+    nvmlReturn_t result = library_device(device, millijoules);
+    struct timespec since;
+
+    if (result == NVML_SUCCESS && clock_gettime(CLOCK_BOOTTIME, &since) != 0)
+        return NVML_ERROR_UNKNOWN;
+    if (result == NVML_SUCCESS)
+        *millijoules = device->card->power_limit / 10 * (unsigned long long)since.tv_sec;
+    return result;
+}
+
+nvmlReturn_t nvmlDeviceGetPcieReplayCounter(nvmlDevice_t device, unsigned int *count) {
+    FAULT_POINT();
+    nvmlReturn_t result = library_device(device, count);
+
+    if (result == NVML_SUCCESS)
+        *count = 0;
     return result;
 }
 

@@ -170,9 +170,11 @@ static void links_have_the_errors_that_the_node_says(void) {
         CHECK_EQUAL(fields[i].valueType, NVML_VALUE_TYPE_UNSIGNED_LONG_LONG);
         CHECK_EQUAL(fields[i].value.ullVal, i + 1);
     }
-    CHECK_EQUAL(fields[4].nvmlReturn, NVML_ERROR_NOT_SUPPORTED);
-    CHECK_EQUAL(NV(nvmlDeviceGetFieldValues)(card(0), 1, fields), NVML_SUCCESS);
+    CHECK_EQUAL(fields[4].nvmlReturn, NVML_SUCCESS);
+    CHECK_EQUAL(fields[4].valueType, NVML_VALUE_TYPE_UNSIGNED_INT);
+    CHECK_EQUAL(NV(nvmlDeviceGetFieldValues)(card(0), 5, fields), NVML_SUCCESS);
     CHECK_EQUAL(fields[0].nvmlReturn, NVML_ERROR_NOT_SUPPORTED);
+    CHECK_EQUAL(fields[4].nvmlReturn, NVML_ERROR_NOT_SUPPORTED);
     CHECK_EQUAL(NV(nvmlDeviceGetFieldValues)(card(0), 1, NULL), NVML_ERROR_INVALID_ARGUMENT);
 }
 

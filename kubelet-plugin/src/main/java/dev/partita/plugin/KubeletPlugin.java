@@ -57,6 +57,7 @@ import dev.partita.plugin.usage.UsageWatch;
 import dev.partita.plugin.usage.measure.HostProcesses;
 import dev.partita.plugin.usage.measure.ClaimUsers;
 import dev.partita.plugin.usage.excess.ExcessPolicy;
+import dev.partita.plugin.xid.XidCounts;
 import dev.partita.plugin.xid.XidWatch;
 import dev.partita.serving.metrics.Metrics;
 import dev.partita.serving.metrics.MetricsServer;
@@ -292,10 +293,12 @@ public final class KubeletPlugin implements AutoCloseable {
             clock,
             monotonicClock);
     shareWasUsed = usage::shareWasUsed;
+    XidCounts xids = new XidCounts();
     metrics.add(new NodeMetrics(
         new NodeMetrics.NodeState(settings.nodeName(), inventory::current, () -> node.spec(), checkpoint,
             usage::current, new ContainerDevices(settings.podResourcesSocket())::byCdiId,
-            new ProcessContainers(new HostProcesses(Path.of("/proc"))::place, api, monotonicClock), limits::failures),
+            new ProcessContainers(new HostProcesses(Path.of("/proc"))::place, api, monotonicClock), xids,
+            limits::failures),
         usage.totals(), reader::figures, reader::samples, settings.metricsNames(), clock));
     if (settings.metricsPort() != 0) {
       opened(serveMetrics(settings, client, metrics));
@@ -333,7 +336,7 @@ public final class KubeletPlugin implements AutoCloseable {
     sweep.start(loops, settings.sweepPeriod(), settings.inventoryPeriod());
     usage.start(loops, settings.usagePeriod());
     new UnsharedWatch(checkpoint, reader::processes, cards, reports::used).start(loops);
-    new XidWatch(reader, inventory).start(loops);
+    new XidWatch(reader, inventory, xids).start(loops);
     new CardHealthWatch(inventory, checkpoint, reports).start(loops);
     new DeviceHealthWatch(here.pool(), inventory, open.health(), clock).start(loops);
     cardReports.start(loops);

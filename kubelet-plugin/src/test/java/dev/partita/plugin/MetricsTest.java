@@ -200,6 +200,18 @@ class MetricsTest {
             errors -> errors == 7);
         assertThat(value(port, "partita_card_ecc_errors_total{error=\"uncorrected\"", "gpu=\"1\",memory=\"sram\""))
             .isEqualTo(2);
+        assertThat(value(text, "partita_card_energy_joules_total{", "gpu=\"1\"")).isPositive();
+        assertThat(value(text, "partita_card_memory_temperature_celsius{", "gpu=\"1\"")).isPositive();
+        assertThat(value(text, "partita_card_remapped_rows_total{error=\"corrected\"", "gpu=\"1\"")).isZero();
+        assertThat(value(text, "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{", "gpu=\"1\""))
+            .isGreaterThan(value(text, "partita_card_energy_joules_total{", "gpu=\"1\""));
+        assertThat(value(text, "DCGM_FI_DEV_XID_ERRORS{", "gpu=\"1\"")).isZero();
+        for (int times = 0; times < 2; times++) {
+          node.simulator("xid", "--root", node.driverRoot().toString(), "--gpu", "1", "--xid", "31");
+        }
+        await().atMost(SOON).until(() -> value(port, "partita_card_xid_errors_total{", "xid=\"31\""),
+            errors -> errors == 2);
+        assertThat(value(port, "DCGM_FI_DEV_XID_ERRORS{", "gpu=\"1\"")).isEqualTo(31);
         assertThat(value(text, "partita_card_nvlink_errors_total{error=\"crc_flit\"", "gpu=\"1\"")).isZero();
         assertThat(value(text, "partita_card_cores_allocated_ratio{", "gpu=\"0\"")).isEqualTo(1);
         assertThat(line(text, "partita_device_memory_limit_bytes{", "claim=\"mine\""))
@@ -208,7 +220,7 @@ class MetricsTest {
         assertThat(value(text, "DCGM_FI_DEV_POWER_USAGE{", "dra_claim_name=\"mine\"")).isPositive();
         assertThat(
             text.lines().filter(line -> line.contains("gpu=\"1\"") || line.contains("device_index=\"1\"")).count())
-            .as("series of a card").isEqualTo(43);
+            .as("series of a card").isEqualTo(56);
         Set<String> listed =
             NodeMetrics.families().values().stream().flatMap(List::stream).map(Family::name)
                 .collect(Collectors.toSet());

@@ -16,17 +16,20 @@ import java.util.stream.Stream;
  * The names and labels of NVIDIA's dcgm-exporter (4.x), so that its dashboards have data. A card that is shared is
  * split by container, which dcgm-exporter cannot: memory and utilization stand once for each container of a share, and
  * once without a pod for what is left of the card, so that sums are the card's. What belongs to no container, such as
- * power, has the labels of the container that has the whole card, or else none.
+ * power, has the labels of the container that has the whole card, or else none. Its counters are told as gauges, since
+ * their names do not end as those of counters must; rate() takes both.
  */
 final class DcgmDialect implements Dialect {
   private static final double MIB = 1 << 20;
   private static final double MEGA = 1e6;
+  private static final double MILLI = 1e-3;
   private static final String[] LABELS =
       {"gpu", "UUID", "pci_bus_id", "device", "modelName", "Hostname", "DCGM_FI_DRIVER_VERSION", "namespace", "pod",
         "container", "dra_claim_namespace", "dra_claim_name", "dra_driver_name", "dra_pool_name", "dra_device_name"};
 
   private static final Family UTILIZATION = gauge("DCGM_FI_DEV_GPU_UTIL", "GPU utilization (in %).", LABELS);
   private static final Family USED = gauge("DCGM_FI_DEV_FB_USED", "Framebuffer memory used (in MiB).", LABELS);
+  private static final Family XID = gauge("DCGM_FI_DEV_XID_ERRORS", "Value of the last XID error encountered.", LABELS);
   private static final Family FREE = gauge("DCGM_FI_DEV_FB_FREE", "Framebuffer memory free (in MiB).", LABELS);
 
   private record Whole(Family family, CardFigure figure, double unit) {}
@@ -37,7 +40,19 @@ final class DcgmDialect implements Dialect {
       new Whole(gauge("DCGM_FI_DEV_MEM_CLOCK", "Memory clock frequency (in MHz).", LABELS),
           CardFigure.MEMORY_CLOCK_HERTZ, MEGA),
       new Whole(gauge("DCGM_FI_DEV_GPU_TEMP", "GPU temperature (in C).", LABELS), CardFigure.TEMPERATURE_CELSIUS, 1),
+      new Whole(gauge("DCGM_FI_DEV_MEMORY_TEMP", "Memory temperature (in C).", LABELS),
+          CardFigure.MEMORY_TEMPERATURE_CELSIUS, 1),
       new Whole(gauge("DCGM_FI_DEV_POWER_USAGE", "Power draw (in W).", LABELS), CardFigure.POWER_WATTS, 1),
+      new Whole(gauge("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "Total energy consumption since boot (in mJ).", LABELS),
+          CardFigure.ENERGY_JOULES, MILLI),
+      new Whole(gauge("DCGM_FI_DEV_PCIE_REPLAY_COUNTER", "Total number of PCIe retries.", LABELS),
+          CardFigure.PCIE_REPLAYS, 1),
+      new Whole(gauge("DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS",
+          "Number of remapped rows for uncorrectable errors.", LABELS), CardFigure.REMAPPED_ROWS_UNCORRECTABLE, 1),
+      new Whole(gauge("DCGM_FI_DEV_CORRECTABLE_REMAPPED_ROWS",
+          "Number of remapped rows for correctable errors.", LABELS), CardFigure.REMAPPED_ROWS_CORRECTABLE, 1),
+      new Whole(gauge("DCGM_FI_DEV_ROW_REMAP_FAILURE", "Whether remapping of rows has failed.", LABELS),
+          CardFigure.ROW_REMAPPING_FAILED, 1),
       new Whole(gauge("DCGM_FI_DEV_MEM_COPY_UTIL", "Memory utilization (in %).", LABELS),
           CardFigure.MEMORY_UTILIZATION_PERCENT, 1),
       new Whole(gauge("DCGM_FI_DEV_ENC_UTIL", "Encoder utilization (in %).", LABELS), CardFigure.ENCODER_PERCENT, 1),
@@ -45,7 +60,7 @@ final class DcgmDialect implements Dialect {
 
   @Override
   public List<Family> families() {
-    return Stream.concat(Stream.of(UTILIZATION, USED, FREE), OF_THE_CARD.stream().map(Whole::family)).toList();
+    return Stream.concat(Stream.of(UTILIZATION, USED, FREE, XID), OF_THE_CARD.stream().map(Whole::family)).toList();
   }
 
   @Override
@@ -55,6 +70,7 @@ final class DcgmDialect implements Dialect {
           .filter(device -> device.grant().share().isEmpty() && device.grant().mig().isEmpty() && device.takes())
           .findFirst().map(device -> labels(node, card, device, device.pod(), device.container()))
           .orElseGet(() -> labels(node, card, Stream.of("", "", "", "", "", "", "", "")));
+      into.put(XID, card.xids().last(), whole);
       for (Whole of : OF_THE_CARD) {
         card.figure(of.figure()).ifPresent(value -> into.put(of.family(), value / of.unit(), whole));
       }

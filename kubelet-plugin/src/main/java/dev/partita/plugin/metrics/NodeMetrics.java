@@ -20,6 +20,7 @@ import dev.partita.plugin.usage.UseTotals;
 import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.verdict.ProcessUse;
 import dev.partita.plugin.usage.verdict.ShareUse;
+import dev.partita.plugin.xid.XidCounts;
 import dev.partita.serving.metrics.Family;
 import dev.partita.serving.metrics.Source;
 import java.io.IOException;
@@ -66,6 +67,7 @@ public final class NodeMetrics implements Source {
    * @param uses what shares are used for
    * @param containers which have a device, by its CDI id
    * @param running in which of some containers a process runs, by its pid
+   * @param xids of the cards
    * @param unsetLimits memory limits of pods that the driver has refused
    */
   public record NodeState(
@@ -76,6 +78,7 @@ public final class NodeMetrics implements Source {
       Supplier<Map<ShareRef, ShareUse>> uses,
       Supplier<Map<String, List<ContainerRef>>> containers,
       ProcessContainers running,
+      XidCounts xids,
       IntSupplier unsetLimits) {}
 
   /**
@@ -152,7 +155,8 @@ public final class NodeMetrics implements Source {
     List<NodeSnapshot.Card> all = new ArrayList<>();
     for (Gpu gpu : cards.gpus()) {
       all.add(new NodeSnapshot.Card(gpu, gpu.sellableBytes(spec),
-          reading.figures().getOrDefault(gpu.uuid(), Map.of()), devices.getOrDefault(gpu.uuid(), List.of())));
+          reading.figures().getOrDefault(gpu.uuid(), Map.of()), state.xids().of(gpu.uuid()),
+          devices.getOrDefault(gpu.uuid(), List.of())));
     }
     return new NodeSnapshot(state.node(), Driver.poolOf(state.node()), cards.driverVersion(), all);
   }

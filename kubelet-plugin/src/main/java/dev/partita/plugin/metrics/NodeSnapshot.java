@@ -10,6 +10,7 @@ import dev.partita.plugin.podresources.ContainerRef;
 import dev.partita.plugin.usage.UseTotals;
 import dev.partita.plugin.usage.verdict.ProcessUse;
 import dev.partita.plugin.usage.verdict.ShareUse;
+import dev.partita.plugin.xid.XidCounts;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -33,9 +34,15 @@ record NodeSnapshot(String node, String pool, String driverVersion, List<Card> c
    *
    * @param sellable bytes of it that shares may have together
    * @param figures what NVML measures of it
+   * @param xids its XID errors
    * @param devices what is prepared on it
    */
-  record Card(Gpu gpu, long sellable, Map<CardFigure, Double> figures, List<Device> devices) {
+  record Card(
+      Gpu gpu,
+      long sellable,
+      Map<CardFigure, Double> figures,
+      XidCounts.OfCard xids,
+      List<Device> devices) {
     Card {
       devices = List.copyOf(devices);
     }

@@ -44,6 +44,11 @@ final class OwnDialect implements Dialect {
       "Errors of the card's memory (dram) and of the memory within its chip (sram) since its last reset; of cards with"
           + " ECC.",
       with(CARD, "memory", "error"));
+  private static final Family REMAPPED_ROWS = Family.counter("partita_card_remapped_rows_total",
+      "Rows of memory that spare ones have replaced, by the kind of error before it; of cards that can.",
+      with(CARD, "error"));
+  private static final Family XID_ERRORS = Family.counter("partita_card_xid_errors_total",
+      "XID errors since the plugin started, by their number, whoever is to blame.", with(CARD, "xid"));
   private static final Family NVLINK_ERRORS = Family.counter("partita_card_nvlink_errors_total",
       "Errors of all the card's NVLinks since its last reset, by what they are; of cards with NVLinks.",
       with(CARD, "error"));
@@ -98,7 +103,7 @@ final class OwnDialect implements Dialect {
     return Stream.concat(
         Stream.of(CARD_DETAILS, CARD_HEALTHY, CARD_MEMORY, CARD_SELLABLE, CARD_ALLOCATED, CARD_CORES, CARD_CLAIMS),
         Stream.concat(FIGURES.values().stream().distinct(),
-            Stream.of(DEVICE_MEMORY, SHARE_PHYSICAL, SHARE_USED, SHARE_PEAK, SHARE_LEDGER, SHARE_OVERHEAD,
+            Stream.of(XID_ERRORS, DEVICE_MEMORY, SHARE_PHYSICAL, SHARE_USED, SHARE_PEAK, SHARE_LEDGER, SHARE_OVERHEAD,
                 SHARE_PROCESSES, SHARE_CORE_LIMIT, SHARE_CORE_USE, SHARE_CORE_SECONDS, SHARE_THROTTLED, SHARE_LENT,
                 SHARE_BORROWED, SHARE_REFUSED, SHARE_REPAIRS, SHARE_MEMORY_HOLDS, SHARE_CORES_HOLD)))
         .toList();
@@ -119,6 +124,7 @@ final class OwnDialect implements Dialect {
       into.put(CARD_ALLOCATED, card.allocatedBytes(), labels);
       into.put(CARD_CORES, card.allocatedCores() * PERCENT, labels);
       into.put(CARD_CLAIMS, card.devices().size(), labels);
+      card.xids().counts().forEach((xid, count) -> into.put(XID_ERRORS, count, with(labels, String.valueOf(xid))));
       card.figures().forEach((figure, value) -> {
         into.put(Objects.requireNonNull(FIGURES.get(figure)), value * unit(figure), with(labels, kind(figure)));
       });
@@ -187,9 +193,16 @@ final class OwnDialect implements Dialect {
       case DECODER_PERCENT -> card("decoder_utilization_ratio", "Part of the time in which the decoder worked.");
       case POWER_WATTS -> card("power_watts", "Power that the card draws.");
       case TEMPERATURE_CELSIUS -> card("temperature_celsius", "Temperature of the chip.");
+      case ENERGY_JOULES -> Family.counter("partita_card_energy_joules_total",
+          "Energy that the card has drawn since the driver was loaded.", CARD);
+      case MEMORY_TEMPERATURE_CELSIUS -> card("memory_temperature_celsius", "Temperature of the memory.");
       case SM_CLOCK_HERTZ -> card("sm_clock_hertz", "Clock of the multiprocessors.");
       case MEMORY_CLOCK_HERTZ -> card("memory_clock_hertz", "Clock of the memory.");
       case ECC_DRAM_CORRECTED, ECC_DRAM_UNCORRECTED, ECC_SRAM_CORRECTED, ECC_SRAM_UNCORRECTED -> ECC_ERRORS;
+      case REMAPPED_ROWS_CORRECTABLE, REMAPPED_ROWS_UNCORRECTABLE -> REMAPPED_ROWS;
+      case ROW_REMAPPING_FAILED -> card("row_remapping_failed", "Whether a row of memory could not be replaced.");
+      case PCIE_REPLAYS -> Family.counter("partita_card_pcie_replays_total",
+          "Transmissions over PCIe that were repeated since the card's last reset.", CARD);
       case NVLINK_CRC_FLIT_ERRORS, NVLINK_CRC_DATA_ERRORS, NVLINK_REPLAYS, NVLINK_RECOVERIES -> NVLINK_ERRORS;
     };
   }
@@ -201,12 +214,15 @@ final class OwnDialect implements Dialect {
       case ECC_DRAM_UNCORRECTED -> new String[]{"dram", "uncorrected"};
       case ECC_SRAM_CORRECTED -> new String[]{"sram", "corrected"};
       case ECC_SRAM_UNCORRECTED -> new String[]{"sram", "uncorrected"};
+      case REMAPPED_ROWS_CORRECTABLE -> new String[]{"corrected"};
+      case REMAPPED_ROWS_UNCORRECTABLE -> new String[]{"uncorrected"};
       case NVLINK_CRC_FLIT_ERRORS -> new String[]{"crc_flit"};
       case NVLINK_CRC_DATA_ERRORS -> new String[]{"crc_data"};
       case NVLINK_REPLAYS -> new String[]{"replay"};
       case NVLINK_RECOVERIES -> new String[]{"recovery"};
       case MEMORY_USED_BYTES, MEMORY_FREE_BYTES, UTILIZATION_PERCENT, MEMORY_UTILIZATION_PERCENT, ENCODER_PERCENT,
-          DECODER_PERCENT, POWER_WATTS, TEMPERATURE_CELSIUS, SM_CLOCK_HERTZ, MEMORY_CLOCK_HERTZ ->
+          DECODER_PERCENT, POWER_WATTS, TEMPERATURE_CELSIUS, SM_CLOCK_HERTZ, MEMORY_CLOCK_HERTZ, ENERGY_JOULES,
+          MEMORY_TEMPERATURE_CELSIUS, ROW_REMAPPING_FAILED, PCIE_REPLAYS ->
           new String[0];
     };
   }
@@ -216,7 +232,9 @@ final class OwnDialect implements Dialect {
       case UTILIZATION_PERCENT, MEMORY_UTILIZATION_PERCENT, ENCODER_PERCENT, DECODER_PERCENT -> PERCENT;
       case MEMORY_USED_BYTES, MEMORY_FREE_BYTES, POWER_WATTS, TEMPERATURE_CELSIUS, SM_CLOCK_HERTZ, MEMORY_CLOCK_HERTZ,
           ECC_DRAM_CORRECTED, ECC_DRAM_UNCORRECTED, ECC_SRAM_CORRECTED, ECC_SRAM_UNCORRECTED,
-          NVLINK_CRC_FLIT_ERRORS, NVLINK_CRC_DATA_ERRORS, NVLINK_REPLAYS, NVLINK_RECOVERIES ->
+          NVLINK_CRC_FLIT_ERRORS, NVLINK_CRC_DATA_ERRORS, NVLINK_REPLAYS, NVLINK_RECOVERIES, ENERGY_JOULES,
+          MEMORY_TEMPERATURE_CELSIUS, REMAPPED_ROWS_CORRECTABLE, REMAPPED_ROWS_UNCORRECTABLE, ROW_REMAPPING_FAILED,
+          PCIE_REPLAYS ->
           1;
     };
   }

@@ -18,6 +18,10 @@ public enum CardFigure {
   POWER_WATTS,
   /** Degrees Celsius of the chip. */
   TEMPERATURE_CELSIUS,
+  /** Joules drawn since the driver was loaded. */
+  ENERGY_JOULES,
+  /** Degrees Celsius of the memory. */
+  MEMORY_TEMPERATURE_CELSIUS,
   /** Hertz of the multiprocessors' clock. */
   SM_CLOCK_HERTZ,
   /** Hertz of the memory's clock. */
@@ -30,6 +34,14 @@ public enum CardFigure {
   ECC_SRAM_CORRECTED,
   /** Those that could not be corrected. */
   ECC_SRAM_UNCORRECTED,
+  /** Rows of memory that were replaced by spare ones after errors that could be corrected. */
+  REMAPPED_ROWS_CORRECTABLE,
+  /** Those after errors that could not be corrected. */
+  REMAPPED_ROWS_UNCORRECTABLE,
+  /** 1 if a row could not be replaced. */
+  ROW_REMAPPING_FAILED,
+  /** Transmissions over PCIe that were repeated, since the last reset. */
+  PCIE_REPLAYS,
   /** Flow control units with a wrong checksum, on all its NVLinks since the last reset. */
   NVLINK_CRC_FLIT_ERRORS,
   /** Data with a wrong checksum, likewise. */

@@ -18,11 +18,14 @@ public final class XidWatch {
 
   private final InventoryReader reader;
   private final NodeInventory inventory;
+  private final XidCounts counts;
   private boolean explained;
 
-  public XidWatch(InventoryReader reader, NodeInventory inventory) {
+  /** @param counts where all of them are counted */
+  public XidWatch(InventoryReader reader, NodeInventory inventory, XidCounts counts) {
     this.reader = reader;
     this.inventory = inventory;
+    this.counts = counts;
   }
 
   /** Waits from now on. */
@@ -50,6 +53,7 @@ public final class XidWatch {
   }
 
   private void take(XidEvent event) {
+    counts.add(event);
     switch (event.kind()) {
       case PROGRAM ->
           LOG.info("card {}: {}: a matter of the program that had it; the card works", event.card(), event.reason());

@@ -3,6 +3,7 @@ package dev.partita.plugin.nvml.jna;
 import com.sun.jna.Memory;
 import com.sun.jna.Pointer;
 import com.sun.jna.ptr.IntByReference;
+import com.sun.jna.ptr.LongByReference;
 import dev.partita.plugin.nvml.CardFigure;
 import java.util.EnumMap;
 import java.util.List;
@@ -15,10 +16,12 @@ final class NvmlFigures {
   private static final int TEMPERATURE_GPU = 0; // NVML_TEMPERATURE_GPU
   private static final double HERTZ = 1e6; // clocks are in MHz
   private static final double WATTS = 1e-3; // power is in mW
+  private static final double JOULES = 1e-3; // energy is in mJ
 
-  /** NVML_FI_DEV_NVLINK_…_ERROR_COUNT_TOTAL. */
-  private static final Map<CardFigure, Integer> NVLINK_FIELDS = new EnumMap<>(
-      Map.of(CardFigure.NVLINK_CRC_FLIT_ERRORS, 38, CardFigure.NVLINK_CRC_DATA_ERRORS, 45, CardFigure.NVLINK_REPLAYS,
+  /** NVML_FI_DEV_NVLINK_…_ERROR_COUNT_TOTAL and NVML_FI_DEV_MEMORY_TEMP. */
+  private static final Map<CardFigure, Integer> FIELDS = new EnumMap<>(
+      Map.of(CardFigure.MEMORY_TEMPERATURE_CELSIUS, 82, CardFigure.NVLINK_CRC_FLIT_ERRORS, 38,
+          CardFigure.NVLINK_CRC_DATA_ERRORS, 45, CardFigure.NVLINK_REPLAYS,
           52, CardFigure.NVLINK_RECOVERIES, 59));
 
   private NvmlFigures() {}
@@ -46,6 +49,13 @@ final class NvmlFigures {
     if (nvml.answers(new String[]{"nvmlDeviceGetPowerUsage"}, device, value)) {
       figures.put(CardFigure.POWER_WATTS, value.getValue() * WATTS);
     }
+    LongByReference total = new LongByReference();
+    if (nvml.answers(new String[]{"nvmlDeviceGetTotalEnergyConsumption"}, device, total)) {
+      figures.put(CardFigure.ENERGY_JOULES, total.getValue() * JOULES);
+    }
+    if (nvml.answers(new String[]{"nvmlDeviceGetPcieReplayCounter"}, device, value)) {
+      figures.put(CardFigure.PCIE_REPLAYS, (double) value.getValue());
+    }
     if (nvml.answers(new String[]{"nvmlDeviceGetTemperature"}, device, TEMPERATURE_GPU, value)) {
       figures.put(CardFigure.TEMPERATURE_CELSIUS, (double) value.getValue());
     }
@@ -64,19 +74,18 @@ final class NvmlFigures {
         .ifPresent(errors -> figures.put(CardFigure.ECC_SRAM_CORRECTED, (double) errors));
     health.errors(NvmlHealth.UNCORRECTED, NvmlHealth.SRAM)
         .ifPresent(errors -> figures.put(CardFigure.ECC_SRAM_UNCORRECTED, (double) errors));
-    figures.putAll(nvlinkErrors(nvml, device));
-    return figures;
-  }
-
-  private static Map<CardFigure, Double> nvlinkErrors(NvmlCalls nvml, Pointer device) {
-    Map<Integer, Long> told = NvmlFields.read(nvml, device, List.copyOf(NVLINK_FIELDS.values()));
-    Map<CardFigure, Double> errors = new EnumMap<>(CardFigure.class);
-    NVLINK_FIELDS.forEach((figure, field) -> {
-      Long count = told.get(field);
-      if (count != null) {
-        errors.put(figure, (double) count);
+    health.remappedRows().ifPresent(rows -> {
+      figures.put(CardFigure.REMAPPED_ROWS_CORRECTABLE, (double) rows.correctable());
+      figures.put(CardFigure.REMAPPED_ROWS_UNCORRECTABLE, (double) rows.uncorrectable());
+      figures.put(CardFigure.ROW_REMAPPING_FAILED, rows.failed() ? 1.0 : 0.0);
+    });
+    Map<Integer, Long> fields = NvmlFields.read(nvml, device, List.copyOf(FIELDS.values()));
+    FIELDS.forEach((figure, field) -> {
+      Long told = fields.get(field);
+      if (told != null) {
+        figures.put(figure, (double) told);
       }
     });
-    return errors;
+    return figures;
   }
 }

@@ -7,6 +7,7 @@ import com.sun.jna.ptr.LongByReference;
 import dev.partita.plugin.nvml.CardSigns;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 
@@ -37,19 +38,37 @@ record NvmlHealth(NvmlCalls nvml, Pointer device) {
         : OptionalLong.empty();
   }
 
-  private CardSigns.Rows rows() {
+  /**
+   * Rows of memory that spare ones have replaced, or are to replace.
+   *
+   * @param correctable how many after errors that could be corrected
+   * @param uncorrectable how many after errors that could not
+   * @param pending whether some are replaced at the next reset only
+   * @param failed whether one could not be replaced
+   */
+  record RemappedRows(long correctable, long uncorrectable, boolean pending, boolean failed) {}
+
+  /** Empty if the card replaces no rows, or the driver does not tell. */
+  Optional<RemappedRows> remappedRows() {
+    IntByReference correctable = new IntByReference();
+    IntByReference uncorrectable = new IntByReference();
     IntByReference pending = new IntByReference();
     IntByReference failed = new IntByReference();
     boolean told =
-        nvml.answers(
-            new String[]{"nvmlDeviceGetRemappedRows"}, device, new IntByReference(), new IntByReference(), pending,
-            failed);
-    if (!told) {
-      return CardSigns.Rows.GOOD;
-    }
-    return failed.getValue() != 0
-        ? CardSigns.Rows.FAILED
-        : pending.getValue() != 0 ? CardSigns.Rows.PENDING : CardSigns.Rows.GOOD;
+        nvml.answers(new String[]{"nvmlDeviceGetRemappedRows"}, device, correctable, uncorrectable, pending, failed);
+    return told
+        ? Optional.of(new RemappedRows(Integer.toUnsignedLong(correctable.getValue()),
+            Integer.toUnsignedLong(uncorrectable.getValue()), pending.getValue() != 0, failed.getValue() != 0))
+        : Optional.empty();
+  }
+
+  private CardSigns.Rows rows() {
+    return remappedRows()
+        .map(
+            rows -> rows.failed()
+                ? CardSigns.Rows.FAILED
+                : rows.pending() ? CardSigns.Rows.PENDING : CardSigns.Rows.GOOD)
+        .orElse(CardSigns.Rows.GOOD);
   }
 
   private CardSigns.Fabric fabric() {
