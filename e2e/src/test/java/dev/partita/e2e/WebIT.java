@@ -204,11 +204,12 @@ class WebIT {
     }
   }
 
-  /** The documents show two of these; they are made anew with {@code -Dpartita.docs.write=true}. */
+  /** The documents show these; they are made anew with {@code -Dpartita.docs.write=true}. */
   @Test
   void picturesAreMadeForTheDocuments(RealCluster cluster, Workspace workspace) throws Exception {
     String node = cluster.quietNodes().getLast();
-    workspace.pod("train", node, Ask.share("40Gi").cores(50), "exec partita-probe hold 25Gi").awaitLine("holding");
+    PodUnderTest train = workspace.pod("train", node, Ask.share("40Gi").cores(50), "exec partita-probe hold 25Gi")
+        .awaitLine("holding");
     workspace.pod("notebook", node, Ask.share("16Gi").cores(10), "exec partita-probe hold 2Gi").awaitLine("holding");
     Path folder = Files.createDirectories(Boolean.getBoolean("partita.docs.write")
         ? cluster.home().resolve("docs/operate/images")
@@ -229,6 +230,13 @@ class WebIT {
       open.page().getByRole(AriaRole.SEARCHBOX).fill(workspace.namespace());
       awaitOnly(open, node, "train");
       open.picture(folder.resolve("web.png"));
+      open.show("claim/" + workspace.namespace() + "/" + train.claim().name());
+      open.awaitText("memoryUsed");
+      open.picture(folder.resolve("web-claim.png"));
+      workspace.pod("too-large", node, Ask.share("200Gi"), "exec sleep 600");
+      open.show("pod/" + workspace.namespace() + "/too-large");
+      open.awaitText("Waits for ");
+      open.picture(folder.resolve("web-waiting.png"));
       open.show("history");
       open.awaitText("Memory");
       open.picture(folder.resolve("web-history.png"));

@@ -209,7 +209,7 @@ function claim(view) {
 
 function pod(view) {
   return html`<h2>Pod ${view.namespace}/${view.name}</h2>
-    ${view.waiting ? html`<p class="message">Waits for ${ago(view.waiting.since)}: ${view.waiting.reason}. ${view.waiting.message}</p>` : html`<p>It does not wait for a card.</p>`}
+    ${view.waiting ? html`<p class="message">Waits for ${ago(view.waiting.since)}: ${view.waiting.reason}. ${view.waiting.message}</p>` : view.explanation ? nothing : html`<p>It does not wait for a card.</p>`}
     ${view.hint ? html`<p class="dim">${view.hint}</p>` : nothing}
     ${view.explanation ? html`<p><b>${view.explanation.state}</b>: ${view.explanation.summary}</p>
       ${rows(view.explanation.nodes.slice(0, 200), (node) => node.node, (node) => html`<section class="node box"><h3>${node.node} <span class="dim">${node.cards} cards</span></h3>
