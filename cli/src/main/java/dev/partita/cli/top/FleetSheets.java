@@ -105,7 +105,8 @@ final class FleetSheets {
             Column.of("namespace", "NAMESPACE"), Column.of("name", "NAME"), Column.of("node", "NODE"),
             Column.of("gpu", "GPU"), Column.of("kind", "KIND"), Column.of("memory", "MEMORY"),
             Column.of("used", "USED"), Column.of("peak", "PEAK"), Column.of("cores", "CORES"),
-            Column.of("coresUsed", "CORES-USED"), Column.of("processes", "PROCESSES"), Column.of("users", "USERS"));
+            Column.of("coresUsed", "CORES-USED"), Column.of("processes", "PROCESSES"), Column.of("users", "USERS"),
+            Column.wide("model", "MODEL"), Column.wide("device", "DEVICE"));
     for (ClaimDevice device : devices.stream().filter(d -> filter.admits(d.booking().card().node())).toList()) {
       sheet.row(
           Cell.text(device.namespace()),
@@ -119,7 +120,9 @@ final class FleetSheets {
           Cell.percent(device.isShare() ? OptionalLong.of(device.booking().cores()) : OptionalLong.empty()),
           Cell.percent(device.measured().coresUsed()),
           new Cell.Count(device.measured().processes(), ""),
-          new Cell.Words(device.users(), USERS_SHOWN));
+          new Cell.Words(device.users(), USERS_SHOWN),
+          Cell.text(device.model()),
+          Cell.text(device.booking().device().toString()));
     }
     return sheet;
   }

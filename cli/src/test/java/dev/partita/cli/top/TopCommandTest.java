@@ -71,6 +71,8 @@ class TopCommandTest {
             team        large   node-a   gpu-0   Share   40GiB    -      -      0%      -            -           large
             team        small   node-a   gpu-0   Share   8GiB     3GiB   4GiB   25%     20%          2           small
             """);
+    assertThat(run("top", "claims", "-o", "wide").out().lines().filter(line -> line.contains("small")))
+        .singleElement().asString().containsPattern("h200 +gpu-0-shared$");
     assertThat(run("top", "claims", "--sort-by", "used").out().lines().skip(1).findFirst().orElse(""))
         .as("what is not known comes last").contains("small");
     assertThat(run("top", "claims", "-A").out()).contains("alone", "small");
