@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "caching.h"
 #include "driver.h"
 
 enum { EXIT_DONE = 0, EXIT_OTHER_ERROR = 1, EXIT_USAGE = 2, EXIT_OUT_OF_MEMORY = 3 };
@@ -19,6 +20,10 @@ static const char usage[] =
     "       partita-probe alloc BYTES [--device I] [--every S]      allocate and free; exit status 3: out of memory;\n"
     "                                                               with --every instead try again every S seconds\n"
     "       partita-probe hold BYTES [--device I] [--seconds S]     allocate and keep until SIGTERM or S seconds\n"
+    "       partita-probe fill BYTES [--device I] [--every S]       take so much piece by piece, as PyTorch's caching "
+    "allocator does;\n"
+    "                                                               out of memory, with --every try again every S "
+    "seconds\n"
     "       partita-probe spin SECONDS [--device I] [--every S]     keep the device busy, and say how much of its time "
     "that got;\n"
     "                                                               with --every also every S seconds, of these\n"
@@ -138,8 +143,12 @@ static int allocate(int ordinal, size_t bytes, CUdeviceptr *pointer) {
                                                 : EXIT_OTHER_ERROR;
 }
 
+static struct timespec span(double seconds) {
+    return (struct timespec){(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+}
+
 static int alloc(int ordinal, size_t bytes, double every) {
-    const struct timespec pause = {(time_t)every, (long)((every - (double)(time_t)every) * 1e9)};
+    const struct timespec pause = span(every);
     CUdeviceptr pointer;
     int status = allocate(ordinal, bytes, &pointer);
     CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
@@ -161,7 +170,7 @@ static int alloc(int ordinal, size_t bytes, double every) {
 }
 
 static int hold(int ordinal, size_t bytes, double seconds) {
-    struct timespec limit = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    struct timespec limit = span(seconds);
     CUdeviceptr pointer;
     CUresult result;
     sigset_t ends;
@@ -182,6 +191,54 @@ static int hold(int ordinal, size_t bytes, double seconds) {
     if (result != CUDA_SUCCESS)
         return failed("cuMemFree", result);
     printf("released\n");
+    return EXIT_DONE;
+}
+
+/* One step of a training that grows: memory for a moment, and some that it keeps. */
+static CUresult step(struct caching *caching, size_t piece) {
+    enum { SCRATCH = 24 << 20 };
+    struct caching_block scratch, kept;
+    CUresult result = caching_take(caching, SCRATCH, &scratch);
+
+    if (result == CUDA_SUCCESS)
+        result = caching_put(caching, scratch);
+    return result == CUDA_SUCCESS ? caching_take(caching, piece, &kept) : result;
+}
+
+static int fill(int ordinal, size_t bytes, double every) {
+    enum { PIECE = 64 << 20 };
+    const struct timespec pause = span(every);
+    struct caching caching = {.driver = &driver};
+    struct timespec now;
+    bool full = false;
+    CUdevice device;
+    CUresult result = open_device(ordinal, &device);
+    size_t held = 0;
+
+    while (result == CUDA_SUCCESS && held < bytes) {
+        result = step(&caching, PIECE);
+        if (result == CUDA_SUCCESS) {
+            held += PIECE;
+            if (full) {
+                clock_gettime(CLOCK_REALTIME, &now);
+                printf("filled %zu, more at %lld.%09ld\n", held, (long long)now.tv_sec, now.tv_nsec);
+            }
+            full = false;
+        } else if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+            if (!full) {
+                printf("filled %zu, out of memory\n", held);
+                fflush(stdout);
+            }
+            if (every <= 0)
+                return EXIT_OUT_OF_MEMORY;
+            full = true;
+            nanosleep(&pause, NULL);
+            result = CUDA_SUCCESS;
+        }
+    }
+    if (result != CUDA_SUCCESS)
+        return failed("fill", result);
+    printf("filled %zu\n", held);
     return EXIT_DONE;
 }
 
@@ -288,7 +345,7 @@ int main(int argc, char **argv) {
             return EXIT_USAGE;
         }
     command = optind < argc ? argv[optind] : "";
-    sized = strcmp(command, "alloc") == 0 || strcmp(command, "hold") == 0;
+    sized = strcmp(command, "alloc") == 0 || strcmp(command, "hold") == 0 || strcmp(command, "fill") == 0;
     timed = strcmp(command, "spin") == 0;
     if (argc - optind != (sized || timed ? 2 : 1) ||
         (!sized && !timed && strcmp(command, "info") != 0 && strcmp(command, "mem") != 0)) {
@@ -309,5 +366,7 @@ int main(int argc, char **argv) {
         return info();
     if (strcmp(command, "mem") == 0)
         return mem(ordinal);
+    if (strcmp(command, "fill") == 0)
+        return fill(ordinal, bytes, every);
     return strcmp(command, "alloc") == 0 ? alloc(ordinal, bytes, every) : hold(ordinal, bytes, seconds);
 }

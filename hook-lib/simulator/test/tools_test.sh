@@ -158,6 +158,19 @@ the_probe_tells_success_from_out_of_memory)
     said '^released$'
     for bytes in 1GB -1 x 0; do expect_status 2 probe alloc -- $bytes; done
     ;;
+the_probe_gives_back_what_it_caches_before_it_is_out_of_memory_and_tries_again)
+    install t4
+    expect_status 3 probe fill 15Gi
+    said '^filled 15300820992, out of memory$' # less than a piece of 64 MiB is left
+    hold 4Gi
+    probe fill 12Gi --every 0.01 > "$dir/filled" &
+    filler=$!
+    until grep -q 'out of memory' "$dir/filled"; do kill -0 $filler || fail "the probe ended"; done
+    kill $holder
+    wait $filler || fail "the probe failed"
+    grep -qE '^filled [0-9]+, more at [0-9]+\.[0-9]{9}$' "$dir/filled" || fail "it does not say when it had more"
+    [ "$(tail -n 1 "$dir/filled")" = 'filled 12884901888' ] || fail "it has not got all"
+    ;;
 faults_are_checked_and_listed)
     install t4
     fault() { "$DRIVER" fault --root "$root" "$@"; }
