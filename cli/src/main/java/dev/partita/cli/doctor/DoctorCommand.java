@@ -19,8 +19,8 @@ import picocli.CommandLine.Spec;
     description = {
       "Checks the cluster, Partita's installation, every node with its plugin and your own rights, and says for each failure how to mend it.",
       "",
-      "Everything is read from the API with your rights, and nothing is changed. What you may not see is told as such. Nodes that are well are "
-          + "summed up; -o wide shows each."
+      "Everything is read from the API with your rights, and nothing is changed. What you may not see is told as such; without the rights to see the "
+          + "nodes' cards and plugins it fails. Nodes that are well are summed up; -o wide shows each."
     },
     mixinStandardHelpOptions = true,
     sortOptions = false,

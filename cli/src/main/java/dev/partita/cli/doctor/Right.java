@@ -1,5 +1,7 @@
 package dev.partita.cli.doctor;
 
+import java.util.List;
+
 /**
  * Something that a command needs the user's right for.
  *
@@ -9,7 +11,11 @@ package dev.partita.cli.doctor;
  * @param inPartita whether it is needed in Partita's namespace only
  * @param commands who needs it
  */
-record Right(String verb, String group, String resource, boolean inPartita, String commands) {
+record Right(String verb, String group, String resource, boolean inPartita, List<String> commands) {
+  Right {
+    commands = List.copyOf(commands);
+  }
+
   @Override
   public String toString() {
     return verb + " " + resource + (group.isEmpty() ? "" : "." + group);

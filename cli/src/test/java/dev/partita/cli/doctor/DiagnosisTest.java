@@ -304,6 +304,18 @@ class DiagnosisTest {
   }
 
   @Test
+  void whoMaySeeNeitherCardsNorPluginsHasAFailureThatNamesTheRight() {
+    Map<Right, Boolean> none = ALL_RIGHTS.keySet().stream().collect(Collectors.toMap(right -> right, _ -> false));
+    List<Finding> findings = RightChecks.of(known(none));
+    assertThat(notWell(findings)).hasSize(RightChecks.NEEDED.size())
+        .contains("fail your rights: you may not list gpunodes.gpu.partita.dev: needed by top, cordon, doctor",
+            "fail your rights: you may not list pods: needed by explain, logs, doctor",
+            "warn your rights: you may not get pods/log: needed by logs");
+    assertThat(findings).extracting(Finding::mend).contains("ask for a role with that right",
+        "ask for a role with that right in Partita's namespace");
+  }
+
+  @Test
   void nodesThatAreWellAreOneLineUnlessAllAreAskedFor() {
     Diagnosis diagnosis =
         new Diagnosis(
