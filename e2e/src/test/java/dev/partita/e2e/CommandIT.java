@@ -61,10 +61,8 @@ class CommandIT {
 
   @Test
   void aClusterThatHasPartitaAlreadyIsNotGivenASecondOne(RealCluster cluster, @TempDir Path folder) {
-    String kubeconfig = cluster.command().run("cluster", "env").out().lines().findFirst().orElseThrow()
-        .replace("export KUBECONFIG=", "");
     Outcome again =
-        elsewhere(cluster, folder).run(Map.of("KUBECONFIG", kubeconfig), "cluster", "up", "--provider", "current");
+        elsewhere(cluster, folder).run(cluster.kubeconfigEnvironment(), "cluster", "up", "--provider", "current");
     assertThat(again.status()).as(again.err()).isEqualTo(2);
     assertThat(again.err()).contains("already installed");
   }

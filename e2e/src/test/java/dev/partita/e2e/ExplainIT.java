@@ -17,7 +17,6 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
-import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -43,9 +42,7 @@ class ExplainIT {
   }
 
   private static Outcome explain(RealCluster cluster, String... arguments) {
-    String kubeconfig = cluster.command().run("cluster", "env").out().lines().findFirst().orElseThrow()
-        .replace("export KUBECONFIG=", "");
-    return cluster.command().run(Map.of("KUBECONFIG", kubeconfig), arguments);
+    return cluster.command().run(cluster.kubeconfigEnvironment(), arguments);
   }
 
   @Test

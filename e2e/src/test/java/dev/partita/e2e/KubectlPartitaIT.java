@@ -29,14 +29,8 @@ import org.junit.jupiter.api.io.TempDir;
 @NeedsSteadyController
 @NeedsSteadyPlugins
 class KubectlPartitaIT {
-  private static Outcome run(RealCluster cluster, String... arguments) {
-    List<String> command = new ArrayList<>(List.of(cluster.home().resolve("kubectl-partita").toString()));
-    command.addAll(List.of(arguments));
-    return cluster.command().execute(command, cluster.kubeconfigEnvironment());
-  }
-
   private static String out(RealCluster cluster, String... arguments) {
-    Outcome outcome = run(cluster, arguments);
+    Outcome outcome = cluster.kubectlPartita(arguments);
     assertThat(outcome.status()).as("%s: %s%s", List.of(arguments), outcome.err(), outcome.out()).isZero();
     return outcome.out();
   }
@@ -100,7 +94,7 @@ class KubectlPartitaIT {
       assertThat(out(cluster, "uncordon", "gpu", node + "/" + index)).contains("uncordoned");
       waits.awaitRunning();
     } finally {
-      run(cluster, "uncordon", "gpu", node + "/" + index);
+      cluster.kubectlPartita("uncordon", "gpu", node + "/" + index);
     }
   }
 
@@ -114,20 +108,32 @@ class KubectlPartitaIT {
     Outcome unpacked =
         cluster.command().execute(List.of("tar", "-C", folder.toString(), "-xzf", staged.out().strip()), Map.of());
     assertThat(unpacked.status()).as(unpacked.err()).isZero();
-    Map<String, String> kubeconfig = cluster.kubeconfigEnvironment();
-    Outcome top = cluster.command().execute(List.of("env", "-i", "PATH=/usr/bin:/bin",
-        "KUBECONFIG=" + kubeconfig.get("KUBECONFIG"), folder.resolve("partita/bin/kubectl-partita").toString(), "top"),
-        Map.of());
+    Outcome top = unpacked(cluster, folder, "top");
     assertThat(top.status()).as(top.err()).isZero();
     assertThat(top.out()).contains(cluster.brokenNode());
     assertThat(top.err()).isEmpty();
+    Path charts = folder.resolve("charts.svg");
+    Outcome compared = unpacked(cluster, folder, "simulate", "compare", "--generate", "pods=200,nodes=2,load=120",
+        "--policy", "auto,spread", "--svg", charts.toString());
+    assertThat(compared.status()).as(compared.err()).isZero();
+    assertThat(compared.out().lines().map(line -> line.split(" ", 2)[0])).containsExactly("POLICY", "auto", "spread");
+    assertThat(charts).content().startsWith("<svg");
+  }
+
+  /** Runs the archive's program with nothing of this environment but the cluster. */
+  private static Outcome unpacked(RealCluster cluster, Path folder, String... arguments) {
+    List<String> line = new ArrayList<>(List.of("env", "-i", "PATH=/usr/bin:/bin"));
+    cluster.kubeconfigEnvironment().forEach((name, value) -> line.add(name + "=" + value));
+    line.add(folder.resolve("partita/bin/kubectl-partita").toString());
+    line.addAll(List.of(arguments));
+    return cluster.command().execute(line, Map.of());
   }
 
   @Test
   @OnBrokenNode // which no test breaks meanwhile
   void theDoctorFindsNothingWrong(RealCluster cluster) {
     await("every node to be well").atMost(Workspace.PATIENCE).untilAsserted(() -> {
-      Outcome outcome = run(cluster, "doctor");
+      Outcome outcome = cluster.kubectlPartita("doctor");
       assertThat(outcome.status()).as(outcome.out() + outcome.err()).isZero();
       assertThat(outcome.out()).contains("ok    Kubernetes version", "ok    DRA API", "ok    controller that leads",
           "ok    webhooks", "ok    policies", "ok    node plugin", "ok    published cards", "ok    clock of the node",

@@ -32,15 +32,17 @@ public final class RealCluster implements AutoCloseable {
   private final PartitaCommand command;
   private final Optional<Lab> lab;
   private final List<AutoCloseable> below;
+  private final String kubeconfig;
   private final KubernetesClient client;
   private final List<String> nodes;
   private final NodeFiles files;
 
-  private RealCluster(PartitaCommand command, Optional<Lab> lab, List<AutoCloseable> below, KubernetesClient client) {
+  private RealCluster(PartitaCommand command, Optional<Lab> lab, List<AutoCloseable> below, String kubeconfig) {
     this.command = command;
     this.lab = lab;
     this.below = below;
-    this.client = client;
+    this.kubeconfig = kubeconfig;
+    this.client = Kubeconfig.client(Path.of(kubeconfig));
     this.nodes =
         client.nodes().list().getItems().stream().map(Node::getMetadata).map(m -> m.getName()).sorted().toList();
     this.files = new NodeFiles(client);
@@ -101,7 +103,7 @@ public final class RealCluster implements AutoCloseable {
             .map(line -> line.substring("export KUBECONFIG=".length()))
             .findFirst()
             .orElseThrow();
-    return new RealCluster(command, lab, below, Kubeconfig.client(Path.of(kubeconfig)));
+    return new RealCluster(command, lab, below, kubeconfig);
   }
 
   public KubernetesClient client() {
@@ -115,8 +117,19 @@ public final class RealCluster implements AutoCloseable {
 
   /** By which kubectl and its plugins find the cluster. */
   public Map<String, String> kubeconfigEnvironment() {
-    return Map.of("KUBECONFIG", command().run("cluster", "env").out().lines().findFirst().orElseThrow()
-        .replace("export KUBECONFIG=", ""));
+    return Map.of("KUBECONFIG", kubeconfig);
+  }
+
+  /** {@code kubectl partita} by an administrator of this cluster. */
+  public PartitaCommand.Outcome kubectlPartita(String... arguments) {
+    return kubectlPartita(Path.of(kubeconfig), arguments);
+  }
+
+  /** The same by whoever has this kubeconfig. */
+  public PartitaCommand.Outcome kubectlPartita(Path kubeconfig, String... arguments) {
+    List<String> line = new java.util.ArrayList<>(List.of(HOME.resolve("kubectl-partita").toString()));
+    line.addAll(List.of(arguments));
+    return command.execute(line, Map.of("KUBECONFIG", kubeconfig.toString()));
   }
 
   public Path home() {
