@@ -1,6 +1,7 @@
 package dev.partita.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -16,10 +17,12 @@ import dev.partita.e2e.cluster.PodTraits;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,12 +34,10 @@ import org.junit.jupiter.api.io.TempDir;
 @NeedsSteadyPlugins
 class WhatIfIT {
   private static JsonNode json(RealCluster cluster, String... arguments) {
-    String kubeconfig = cluster.command().run("cluster", "env").out().lines().findFirst().orElseThrow()
-        .replace("export KUBECONFIG=", "");
-    List<String> command = new ArrayList<>(List.of(cluster.home().resolve("partita").toString(), "simulate"));
+    List<String> command = new ArrayList<>(List.of("simulate"));
     command.addAll(List.of(arguments));
     command.addAll(List.of("-o", "json"));
-    Outcome outcome = cluster.command().execute(command, Map.of("KUBECONFIG", kubeconfig));
+    Outcome outcome = cluster.kubectlPartita(command.toArray(String[]::new));
     assertThat(outcome.status()).as("%s: %s%s", command, outcome.err(), outcome.out()).isZero();
     try {
       return new ObjectMapper().readTree(outcome.out());
@@ -82,5 +83,37 @@ class WhatIfIT {
     assertThat(pod.path("with").asText()).startsWith("added-h200-");
     assertThat(larger.path("runWithThem").asInt()).isGreaterThan(larger.path("runNow").asInt());
     assertThat(waits.phase()).as("nothing was done").isEqualTo("Pending");
+  }
+
+  @Test
+  void theShareThatNobodyUsesIsTheOneToShrinkSoThatAPodRuns(
+      RealCluster cluster,
+      Workspace workspace,
+      @TempDir Path folder) throws IOException {
+    String node = cluster.brokenNode();
+    new Daemons(cluster.client()).awaitFreeCards(node);
+    PodUnderTest idle =
+        workspace.pod("idle", node, Ask.share("100Gi").onCardOf("gpu-1"), "exec partita-probe hold 1Gi")
+            .awaitLine("holding");
+    PodUnderTest waits = workspace.pod("waits", node, Ask.share("60Gi").onCardOf("gpu-1"), "exec sleep 600");
+    workspace.awaitEvent("ResourceClaim", waits.claim().name(), "Unallocatable");
+    Path saved = folder.resolve("saved.json");
+    await("the idle share's peak to be known").atMost(Workspace.PATIENCE).untilAsserted(() -> {
+      JsonNode item = item(
+          json(cluster, "shrink", "--min-age", "0s", "--save-snapshot", saved.toString()),
+          "podNamespace", workspace.namespace());
+      assertThat(item.path("pod").asText()).isEqualTo("waits");
+      assertThat(item.path("claim").asText()).isEqualTo(workspace.namespace() + "/" + idle.claim().name());
+      assertThat(item.path("memory").asLong()).isEqualTo(100L << 30);
+      assertThat(item.path("peak").asLong()).isBetween(1L << 30, 2L << 30);
+      assertThat(item.path("proposed").asLong()).isBetween(item.path("peak").asLong(), 3L << 30);
+    });
+    assertThat(waits.phase()).as("nothing was done").isEqualTo("Pending");
+
+    Path cut = Files.write(folder.resolve("cut.json"), Arrays.copyOf(Files.readAllBytes(saved), 5000));
+    Outcome refused = cluster.kubectlPartita("simulate", "shrink", "--snapshot", cut.toString());
+    assertThat(refused.status()).isEqualTo(2);
+    assertThat(refused.err()).startsWith("partita: " + cut + " is no snapshot: ").contains("line ").hasLineCount(1);
+    assertThat(refused.out()).isEmpty();
   }
 }
