@@ -56,7 +56,8 @@ public final class ClusterAnswers {
     return line.length() > LONGEST ? line.substring(0, LONGEST) + "…" : line;
   }
 
-  private static String rootOf(Throwable failure) {
+  /** What went wrong first: clients wrap it in words of their own, which say less. */
+  static String rootOf(Throwable failure) {
     Throwable root = failure;
     for (int depth = 0; depth < 20 && root.getCause() != null; depth++) {
       if (root instanceof ConnectException && root.getMessage() == null) {

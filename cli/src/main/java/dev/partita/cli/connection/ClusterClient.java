@@ -60,7 +60,7 @@ public final class ClusterClient {
       config = context.isEmpty() ? Config.fromKubeconfig(file) : Config.fromKubeconfig(context.get(), file);
     } catch (RuntimeException e) {
       throw CommandFailure.usage("the kubeconfig at " + kubeconfig + " cannot be read: "
-          + String.valueOf(e.getMessage()).lines().findFirst().orElse(""));
+          + ClusterAnswers.rootOf(e).lines().findFirst().orElse(""));
     }
     return checked(config, context);
   }

@@ -55,7 +55,8 @@ class ConnectionTest {
   @Test
   void aKubeconfigThatIsNoneIsOneLine(@TempDir Path folder) throws IOException {
     Path broken = Files.writeString(folder.resolve("broken"), "contexts: {");
-    assertOneLine(CommandRun.of("explain", "pod", "p", "--kubeconfig", broken.toString()), 2, "cannot be read");
+    assertOneLine(CommandRun.of("explain", "pod", "p", "--kubeconfig", broken.toString()), 2,
+        "broken cannot be read: while parsing");
   }
 
   private static String said(int code, String message) {
