@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.partita.e2e.cluster.Ask;
+import dev.partita.e2e.cluster.ClaimUnderTest;
 import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.OnBrokenNode;
 import dev.partita.e2e.cluster.OnRealCluster;
@@ -17,18 +18,22 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 /** What a pod's user sees of the health of its card. */
 @OnRealCluster
 @OnBrokenNode
 class CardHealthIT {
+  /** A share of the one card that goes wrong twice here: one that does three times within 10 min stays unhealthy. */
+  private static final Ask OFTEN_ILL = Ask.share("1Gi").onCardOf("gpu-0");
+
   @Test
   void aCardThatFallsOffTheBusShowsInTheStatusOfItsPodUntilItIsBackAndWasReset(
       RealCluster cluster,
       Workspace workspace) {
     String node = cluster.brokenNode();
-    PodUnderTest pod = workspace.pod("on-card", node, Ask.share("1Gi"), "exec sleep 600").awaitRunning();
+    PodUnderTest pod = workspace.pod("on-card", node, OFTEN_ILL, "exec sleep 600").awaitRunning();
     String card = cardOf(pod);
     awaitHealth(workspace, pod, "Healthy");
     pod.claim().awaitCondition("Healthy", "CardHealthy");
@@ -61,7 +66,7 @@ class CardHealthIT {
   @Test
   void podsAreEvictedFromALostCardOnlyWhereTheNodeSaysSo(RealCluster cluster, Workspace workspace) {
     String node = cluster.brokenNode();
-    PodUnderTest pod = workspace.pod("evicted", node, Ask.share("1Gi"), "exec sleep 600").awaitRunning();
+    PodUnderTest pod = workspace.pod("evicted", node, OFTEN_ILL, "exec sleep 600").awaitRunning();
     String card = cardOf(pod);
     changeCard(cluster, node, "touch", card);
     try {
@@ -73,6 +78,64 @@ class CardHealthIT {
       cluster.patchGpuNode(node, "{\"evictFrom\": null}");
       changeCard(cluster, node, "rm -f", card);
     }
+  }
+
+  @Test
+  void whatIsWrongWithACardIsToldOnItsClaimsAndKeepsOthersOffItUntilItIsOver(RealCluster cluster, Workspace workspace) {
+    String node = cluster.brokenNode();
+    Map<Integer, ClaimUnderTest> claims = new TreeMap<>();
+    for (int card : List.of(1, 2, 3)) {
+      claims.put(card, workspace.pod("on-" + card, node, Ask.share("1Gi").onCardOf("gpu-" + card), "exec sleep 600")
+          .awaitRunning().claim());
+    }
+    try {
+      cluster.files().setSimulated(node, "row-remapping", "pending", "gpu 2");
+      cluster.files().setSimulated(node, "ecc-sram", "1", "gpu 2");
+      cluster.files().setSimulated(node, "fabric", "failed", "gpu 3");
+      cluster.files().simulate(node, "xid --gpu 1 --xid 95");
+      awaitWrong(cluster, claims, 1, "XidError", "CardUnhealthy");
+      awaitWrong(cluster, claims, 2, "UncorrectableEccErrors", "CardUnhealthy");
+      awaitWrong(cluster, claims, 3, "FabricFailed", "CardUnhealthy");
+
+      cluster.files().setSimulated(node, "ecc-sram", "0", "gpu 2");
+      awaitWrong(cluster, claims, 2, "RowRemappingPending", "Prepared");
+    } finally {
+      cluster.files().setSimulated(node, "ecc-sram", "0", "gpu 2");
+      cluster.files().setSimulated(node, "row-remapping", "good", "gpu 2");
+      cluster.files().setSimulated(node, "fabric", "none", "gpu 3");
+      cluster.files().simulate(node, "reset --gpu 1");
+    }
+    claims.forEach((card, claim) -> {
+      claim.awaitCondition("Healthy", "CardHealthy");
+      claim.awaitCondition("Ready", "Prepared");
+      awaitTaints(cluster, node, card, List.of());
+    });
+  }
+
+  /** What claims that have the card, and whoever looks for one, are told. */
+  private static void awaitWrong(
+      RealCluster cluster,
+      Map<Integer, ClaimUnderTest> claims,
+      int card,
+      String reason,
+      String ready) {
+    ClaimUnderTest claim = Objects.requireNonNull(claims.get(card));
+    assertThat(claim.awaitCondition("Healthy", reason).getStatus()).isEqualTo("False");
+    claim.awaitCondition("Ready", ready);
+    awaitTaints(cluster, cluster.brokenNode(), card,
+        List.of((reason.equals("XidError") ? "XID-95" : reason) + ":NoSchedule"));
+  }
+
+  private static void awaitTaints(RealCluster cluster, String node, int card, List<String> taints) {
+    await("the taints by health of card gpu-" + card + " of " + node + " to be " + taints).atMost(Workspace.PATIENCE)
+        .until(
+            () -> new Daemons(cluster.client()).slices(node).stream()
+                .flatMap(slice -> slice.getSpec().getDevices().stream())
+                .filter(device -> device.getName().equals("gpu-" + card + "-shared"))
+                .flatMap(device -> device.getTaints().stream())
+                .filter(taint -> taint.getKey().equals("gpu.partita.dev/unhealthy"))
+                .map(taint -> taint.getValue() + ":" + taint.getEffect()).toList(),
+            taints::equals);
   }
 
   /** The index of the card that the pod has a share of. */

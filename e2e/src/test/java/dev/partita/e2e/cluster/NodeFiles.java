@@ -61,6 +61,20 @@ public final class NodeFiles implements AutoCloseable {
             .formatted(key, value, behind));
   }
 
+  /** Runs {@code partita-sim-driver}, such as {@code xid --gpu 0 --xid 95}, on the node's simulated driver. */
+  public void simulate(String node, String command) {
+    String said = shell(
+        node,
+        """
+            conf=$(find /var/lib/partita/simulator -path '*/etc/partita-simulator/node.conf')
+            /simulator/partita-sim-driver %s --root "${conf%%/etc/*}" 2>&1 || echo failed
+            """
+            .formatted(command));
+    if (said.endsWith("failed")) {
+      throw new IllegalStateException("partita-sim-driver " + command + " on " + node + ": " + said);
+    }
+  }
+
   /** Sends a signal, such as KILL, to the processes of a pod on that node. */
   public void signal(String node, String podUid, String signal) {
     String pids =
@@ -91,6 +105,13 @@ public final class NodeFiles implements AutoCloseable {
               hostPID: true
               terminationGracePeriodSeconds: 0
               tolerations: [{operator: Exists}]
+              initContainers:
+              - name: simulator
+                image: %s
+                imagePullPolicy: IfNotPresent
+                command: [cp, /usr/lib/partita/bin/partita-sim-driver, /simulator/]
+                volumeMounts:
+                - {name: simulator, mountPath: /simulator}
               containers:
               - name: main
                 image: %s
@@ -98,17 +119,19 @@ public final class NodeFiles implements AutoCloseable {
                 command: [sleep, infinity]
                 securityContext: {runAsUser: 0}
                 volumeMounts:
+                - {name: simulator, mountPath: /simulator}
                 - {name: cdi, mountPath: /var/run/cdi}
                 - {name: state, mountPath: /var/lib/partita}
                 - {name: run, mountPath: /run/partita}
                 - {name: opt, mountPath: /opt/partita}
               volumes:
+              - {name: simulator, emptyDir: {}}
               - {name: cdi, hostPath: {path: /var/run/cdi}}
               - {name: state, hostPath: {path: /var/lib/partita}}
               - {name: run, hostPath: {path: /run/partita}}
               - {name: opt, hostPath: {path: /opt/partita}}
             """
-            .formatted(node, node, RealCluster.PROBE_IMAGE);
+            .formatted(node, node, RealCluster.SIMULATOR_IMAGE, RealCluster.PROBE_IMAGE);
     client.load(new ByteArrayInputStream(yaml.getBytes(StandardCharsets.UTF_8))).inNamespace(NAMESPACE).create();
     PodResource pod = client.pods().inNamespace(NAMESPACE).withName(node);
     await("a pod that sees the files of " + node).atMost(Workspace.PATIENCE)

@@ -26,6 +26,9 @@ public final class RealCluster implements AutoCloseable {
   /** The image that pods under test run: a shell, partita-probe and nothing of a driver. */
   public static final String PROBE_IMAGE = "localhost/partita/probe:dev";
 
+  /** The image that lays out the simulated driver on nodes. */
+  static final String SIMULATOR_IMAGE = "localhost/partita/simulator:dev";
+
   private static final Path HOME = Path.of(System.getProperty("partita.home", "..")).toAbsolutePath().normalize();
   private static final Path TARGET = Path.of(System.getProperty("partita.target", "target")).toAbsolutePath();
 
