@@ -15,12 +15,16 @@ import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PartitaCommand.Outcome;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
+import dev.partita.e2e.cluster.TokenClient;
 import dev.partita.e2e.cluster.Workspace;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.StreamSupport;
+import org.assertj.core.api.SoftAssertions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -155,5 +159,31 @@ class KubectlPartitaIT {
           assertThat(finding.path("message").asText()).startsWith("containers get what the specs in ");
         }));
     pod.deleteAndAwait();
+  }
+
+  @Test
+  void whoMayDoNothingIsToldInOneLineByEachCommand(RealCluster cluster, Workspace workspace, @TempDir Path folder)
+      throws IOException {
+    String namespace = workspace.namespace();
+    try (KubernetesClient nobody = TokenClient.of(cluster.client(), namespace, "default")) {
+      Path kubeconfig = TokenClient.kubeconfig(nobody, folder.resolve("nobody"));
+      SoftAssertions.assertSoftly(all -> {
+        for (String command : List.of("top", "top claims -n " + namespace, "report -n " + namespace,
+            "resize claim any -n " + namespace + " --memory 1Gi", "cordon gpu " + cluster.brokenNode() + "/0",
+            "explain pod any -n " + namespace, "logs any -n " + namespace, "simulate fits", "web --no-open")) {
+          Outcome refused = cluster.kubectlPartita(kubeconfig, command.split(" "));
+          all.assertThat(refused.status()).as("%s: %s", command, refused).isEqualTo(1);
+          all.assertThat(refused.err()).as(command).startsWith("partita: you may not ").hasLineCount(1);
+          all.assertThat(refused.out()).as(command).isEmpty();
+        }
+      });
+      Outcome doctor = cluster.kubectlPartita(kubeconfig, "doctor");
+      assertThat(doctor.status()).as(doctor.out()).isEqualTo(1);
+      assertThat(doctor.err()).isEmpty();
+      assertThat(doctor.out()).contains(
+          "fail  your rights: you may not list gpunodes.gpu.partita.dev: needed by top, cordon, doctor\n"
+              + "      mend: ask for a role with that right\n",
+          "fail  your rights: you may not list pods: needed by explain, logs, doctor\n");
+    }
   }
 }

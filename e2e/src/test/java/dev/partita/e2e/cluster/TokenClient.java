@@ -7,6 +7,9 @@ import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 
 /** Clients that have nothing but a ServiceAccount's token: what whoever has such a token can do. */
 public final class TokenClient {
@@ -35,6 +38,22 @@ public final class TokenClient {
   public static KubernetesClient of(KubernetesClient admin, String namespace, String serviceAccount) {
     TokenRequest free = new TokenRequestBuilder().withNewSpec().withExpirationSeconds(VALID_SECONDS).endSpec().build();
     return of(admin, namespace, serviceAccount, free);
+  }
+
+  /** Writes the kubeconfig of who has what such a client has, and nothing else. */
+  public static Path kubeconfig(KubernetesClient client, Path file) throws IOException {
+    Config of = client.getConfiguration();
+    return Files.writeString(
+        file,
+        """
+            apiVersion: v1
+            kind: Config
+            current-context: only
+            contexts: [{name: only, context: {cluster: only, user: only}}]
+            clusters: [{name: only, cluster: {server: "%s", certificate-authority-data: "%s"}}]
+            users: [{name: only, user: {token: "%s"}}]
+            """
+            .formatted(of.getMasterUrl(), of.getCaCertData(), of.getOauthToken()));
   }
 
   private static KubernetesClient of(KubernetesClient admin, String namespace, String name, TokenRequest request) {
