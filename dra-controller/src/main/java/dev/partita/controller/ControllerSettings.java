@@ -13,7 +13,7 @@ import java.util.Optional;
  * @param healthPort port of /healthz and /readyz, 0 for any free one; empty for none
  * @param explainPort port on the loopback address at which {@code partita explain} asks, 0 for any free one; empty for
  *        none
- * @param webPort port on the loopback address of the web page, 0 for any free one; empty for none
+ * @param web where the web page is served; empty for nowhere
  * @param templateGrace how long a ResourceClaimTemplate of ours that no pod names is kept
  * @param webhook where admission webhooks are served; empty for nowhere
  * @param metrics where metrics are served; empty for nowhere
@@ -23,14 +23,14 @@ public record ControllerSettings(
     Optional<Election> election,
     Optional<Integer> healthPort,
     Optional<Integer> explainPort,
-    Optional<Integer> webPort,
+    Optional<WebPage> web,
     Duration templateGrace,
     Optional<Webhook> webhook,
     Optional<MetricsEndpoint> metrics) {
   /** Where {@code partita explain} expects a controller's {@link #explainPort}. */
   public static final int DEFAULT_EXPLAIN_PORT = 8082;
 
-  /** Where {@code partita web} expects a controller's {@link #webPort}. */
+  /** Where {@code partita web} expects a controller's {@link WebPage#port}. */
   public static final int DEFAULT_WEB_PORT = 8083;
 
   /** Long enough for a Deployment that is rolled out, scaled or rescheduled. */
@@ -51,7 +51,6 @@ public record ControllerSettings(
     }
     healthPort.ifPresent(port -> check("health", port));
     explainPort.ifPresent(port -> check("explain", port));
-    webPort.ifPresent(port -> check("web", port));
   }
 
   /**
@@ -70,6 +69,21 @@ public record ControllerSettings(
       if (drain.isNegative() || drain.compareTo(MOST_DRAIN) > 0) {
         throw new IllegalArgumentException(
             "the webhook's drain must be from 0 to " + MOST_DRAIN.toSeconds() + " s: " + drain.toSeconds());
+      }
+    }
+  }
+
+  /**
+   * Where the web page is served.
+   *
+   * @param port on the loopback address, 0 for any free one
+   * @param namespace where what it shows of the last day is kept: Partita's own
+   */
+  public record WebPage(int port, String namespace) {
+    public WebPage {
+      check("web", port);
+      if (namespace.isBlank()) {
+        throw new IllegalArgumentException("the web page needs a namespace");
       }
     }
   }

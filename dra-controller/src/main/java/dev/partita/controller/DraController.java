@@ -7,6 +7,8 @@ import dev.partita.controller.explain.ExplanationServer;
 import dev.partita.controller.explain.Question;
 import dev.partita.controller.health.Deadlocks;
 import dev.partita.controller.health.HealthServer;
+import dev.partita.controller.history.History;
+import dev.partita.controller.history.HistoryStore;
 import dev.partita.controller.leader.Campaign;
 import dev.partita.controller.metrics.ClusterMetrics;
 import dev.partita.controller.metrics.LeaderMetrics;
@@ -45,6 +47,8 @@ public final class DraController implements AutoCloseable {
   private final ClusterView view;
   private final Metrics metrics = new Metrics();
   private final WriteCounts writes = new WriteCounts();
+  private final History history = new History();
+  private final Optional<HistoryStore> stored;
   private final Clock clock;
   private @Nullable HttpListener health;
   private @Nullable HttpListener explanations;
@@ -60,6 +64,7 @@ public final class DraController implements AutoCloseable {
     this.settings = settings;
     this.client = client;
     this.view = new ClusterView(client);
+    this.stored = settings.web().map(page -> new HistoryStore(client, page.namespace(), clock, history));
   }
 
   /**
@@ -157,9 +162,13 @@ public final class DraController implements AutoCloseable {
         metricsServer = server;
       }
     }
-    if (settings.webPort().isPresent()) {
-      int port = settings.webPort().get();
-      WebServer server = listening(port, () -> WebServer.start(port, client, view, this::leads, this::explain));
+    if (settings.web().isPresent()) {
+      int port = settings.web().get().port();
+      HistoryStore store = stored.orElseThrow();
+      store.recall();
+      history.listen(store::recall);
+      WebServer server = listening(port,
+          () -> WebServer.start(port, client, view, this::leads, this::explain, history, clock));
       synchronized (this) {
         web = server;
       }
@@ -239,7 +248,7 @@ public final class DraController implements AutoCloseable {
   private synchronized void begin() {
     if (!closed && term == null) {
       LOG.info("{} leads", settings.identity());
-      term = new Term(client, view, clock, settings, writes, metrics.registry());
+      term = new Term(client, view, clock, settings, writes, metrics.registry(), stored);
     }
   }
 

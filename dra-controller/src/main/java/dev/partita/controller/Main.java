@@ -227,7 +227,8 @@ public final class Main implements Callable<Integer> {
                       Integer.parseInt(webhookPort), new WebhookNames(leaseNamespace, webhookService),
                       Duration.ofSeconds(webhookDrain), keepWebhookCertificate));
       return new ControllerSettings(who, election, Optional.of(healthPort), Optional.of(explainPort),
-          webPort == 0 ? Optional.empty() : Optional.of(webPort), Duration.ofSeconds(templateGrace), webhook,
+          webPort == 0 ? Optional.empty() : Optional.of(new ControllerSettings.WebPage(webPort, leaseNamespace)),
+          Duration.ofSeconds(templateGrace), webhook,
           metricsPort == 0
               ? Optional.empty()
               : Optional.of(new ControllerSettings.MetricsEndpoint(metricsPort, metricsAccess)));

@@ -10,6 +10,8 @@ import dev.partita.controller.events.PodEvents;
 import dev.partita.controller.explain.Answer;
 import dev.partita.controller.explain.Question;
 import dev.partita.controller.headroom.Headroom;
+import dev.partita.controller.history.HistoryKeeper;
+import dev.partita.controller.history.HistoryStore;
 import dev.partita.controller.metrics.LeaderMetrics;
 import dev.partita.controller.metrics.TimedDecider;
 import dev.partita.controller.quota.QuotaStatusWriter;
@@ -42,6 +44,7 @@ final class Term implements LeaderMetrics.Leader, AutoCloseable {
   private final TemplateLoop templates;
   private final Optional<CertificateKeeper> certificate;
   private final Optional<UnconvertedPods> unconverted;
+  private final Optional<HistoryKeeper> keeper;
 
   Term(
       KubernetesClient client,
@@ -49,7 +52,8 @@ final class Term implements LeaderMetrics.Leader, AutoCloseable {
       Clock clock,
       ControllerSettings settings,
       WriteOutcomes outcomes,
-      MeterRegistry meters) {
+      MeterRegistry meters,
+      Optional<HistoryStore> store) {
     String identity = settings.identity();
     ApiEdge edge = new ApiEdge(leads::get, outcomes);
     this.events = new ClaimEvents(client, edge.background(), clock, identity);
@@ -65,11 +69,13 @@ final class Term implements LeaderMetrics.Leader, AutoCloseable {
     PodEvents notes = new PodEvents(client, edge.background(), clock, identity);
     this.unconverted =
         settings.webhook().map(webhook -> new UnconvertedPods(client, view, notes, webhook.names().namespace()));
+    this.keeper = store.map(kept -> new HistoryKeeper(edge.background(), kept));
     certificate.ifPresent(CertificateKeeper::start);
     templates.start();
     publication.start();
     allocation.start();
     unconverted.ifPresent(UnconvertedPods::start);
+    keeper.ifPresent(HistoryKeeper::start);
   }
 
   /** What does not come round any more, if anything. */
@@ -107,6 +113,7 @@ final class Term implements LeaderMetrics.Leader, AutoCloseable {
     quotaStatus.close();
     conditions.close();
     events.close();
+    keeper.ifPresent(HistoryKeeper::close);
     stopWriting();
   }
 }

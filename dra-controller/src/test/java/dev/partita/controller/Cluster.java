@@ -98,15 +98,20 @@ public final class Cluster implements AutoCloseable {
 
   /** Starts a controller that serves the web page. */
   Cluster startWithPage() {
-    return start(
-        new ControllerSettings("shown", Optional.empty(), Optional.empty(), Optional.empty(), Optional.of(0),
-            ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.empty(), Optional.empty()),
-        Clock.systemUTC());
+    return startWithPage(Clock.systemUTC());
   }
 
-  /** Where the controller that was started first serves the web page. */
+  Cluster startWithPage(Clock clock) {
+    return start(
+        new ControllerSettings("shown-" + controllers.size(), Optional.empty(), Optional.empty(), Optional.empty(),
+            Optional.of(new ControllerSettings.WebPage(0, "partita")), ControllerSettings.DEFAULT_TEMPLATE_GRACE,
+            Optional.empty(), Optional.empty()),
+        clock);
+  }
+
+  /** Where the controller that was started last serves the web page. */
   int webPort() {
-    return controllers.getFirst().webPort().orElseThrow();
+    return controllers.getLast().webPort().orElseThrow();
   }
 
   /** Where the controller that was started first serves metrics. */

@@ -24,7 +24,7 @@ class MainTest {
     assertThat(settings.healthPort()).contains(8081);
     assertThat(settings.templateGrace()).isEqualTo(Duration.ofMinutes(10));
     assertThat(settings.explainPort()).contains(8082);
-    assertThat(settings.webPort()).isEmpty();
+    assertThat(settings.web()).isEmpty();
     assertThat(settings.election())
         .contains(
             new ControllerSettings.Election(
@@ -34,7 +34,7 @@ class MainTest {
 
   @Test
   void theWebPageIsServedWhereAPortIsGiven() {
-    assertThat(settings("--web-port=8083").webPort()).contains(8083);
+    assertThat(settings("--web-port=8083").web()).contains(new ControllerSettings.WebPage(8083, "partita"));
   }
 
   @Test

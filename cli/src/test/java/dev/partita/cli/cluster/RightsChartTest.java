@@ -3,6 +3,7 @@ package dev.partita.cli.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingAdmissionPolicy;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
@@ -90,6 +91,25 @@ class RightsChartTest {
         .filteredOn(rule -> rule.getResources().contains("mutatingwebhookconfigurations"))
         .singleElement()
         .satisfies(rule -> assertThat(rule.getResourceNames()).containsExactly("partita-webhook"));
+  }
+
+  /** Data in the chart would replace what the controller has stored. */
+  @Test
+  void theControllerMayPatchOneConfigMapWhichTheChartMakesEmpty() {
+    assertThat(Chart.rendered(Map.of()).filter(Role.class::isInstance).map(Role.class::cast)
+        .flatMap(role -> role.getRules().stream()))
+        .filteredOn(rule -> rule.getResources().contains("configmaps"))
+        .singleElement()
+        .satisfies(
+            rule -> {
+              assertThat(rule.getResourceNames()).containsExactly("partita-history");
+              assertThat(rule.getVerbs()).containsExactly("get", "patch");
+            });
+    assertThat(Chart.rendered(Map.of()).filter(ConfigMap.class::isInstance).map(ConfigMap.class::cast))
+        .filteredOn(object -> object.getMetadata().getName().equals("partita-history"))
+        .singleElement()
+        .satisfies(object -> assertThat(object.getData()).isNullOrEmpty())
+        .satisfies(object -> assertThat(object.getBinaryData()).isNullOrEmpty());
   }
 
   @Test

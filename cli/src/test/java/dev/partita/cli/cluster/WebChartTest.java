@@ -31,7 +31,7 @@ class WebChartTest {
   @Test
   void withoutThePageThereIsNothingOfIt() {
     assertThat(Chart.environment(Chart.controller(OFF))).doesNotContainKey("PARTITA_WEB_PORT");
-    assertThat(Chart.text(OFF)).doesNotContain("partita-viewer");
+    assertThat(Chart.text(OFF)).doesNotContain("partita-viewer", "partita-history");
     assertThat(Chart.text(Map.of("web.viewer", false))).doesNotContain("partita-viewer");
     assertThat(verbsOnEvents(Map.of())).contains("list");
     assertThat(verbsOnEvents(OFF)).doesNotContain("list");

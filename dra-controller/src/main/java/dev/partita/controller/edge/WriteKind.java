@@ -33,7 +33,9 @@ public enum WriteKind {
   /** An event. */
   EVENT,
   /** The webhooks' certificate, and who is to trust it. */
-  CERTIFICATE;
+  CERTIFICATE,
+  /** The samples of the last day. */
+  HISTORY;
 
   @Override
   public String toString() {

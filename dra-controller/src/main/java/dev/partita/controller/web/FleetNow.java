@@ -3,12 +3,13 @@ package dev.partita.controller.web;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.fleet.Fleet;
 import dev.partita.controller.fleet.FleetCount;
+import dev.partita.controller.fleet.Totals;
 import dev.partita.controller.fleet.WaitingPod;
+import dev.partita.controller.history.History;
+import dev.partita.controller.history.Sample;
 import dev.partita.controller.quota.QuotaLedger;
 import dev.partita.controller.quota.QuotaWorld;
 import dev.partita.controller.watch.ClusterView;
-import dev.partita.controller.web.view.History;
-import dev.partita.controller.web.view.Totals;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
@@ -23,7 +24,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counts what the fleet is now, once for all viewers, and keeps its figures of the last day. In a large cluster that
+ * Counts what the fleet is now, once for all viewers, and samples its figures every minute. In a large cluster that
  * takes a while: it is then done less often, so that it never takes more than a tenth of a processor for viewers, and a
  * hundredth without any. For any thread.
  */
@@ -36,7 +37,7 @@ final class FleetNow implements AutoCloseable {
 
   private final ClusterView view;
   private final InstantSource clock;
-  private final History history = new History();
+  private final History history;
   private final ScheduledExecutorService sampling =
       Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("fleet-history").daemon().factory());
   private final CachedCount<FleetCount> fleet =
@@ -44,9 +45,11 @@ final class FleetNow implements AutoCloseable {
   private final CachedCount<Map<String, Map<String, List<QuotaLedger.NamespaceUse>>>> quotaUses =
       new CachedCount<>(_ -> countQuotas());
 
-  FleetNow(ClusterView view, InstantSource clock) {
+  /** @param history gets the samples */
+  FleetNow(ClusterView view, InstantSource clock, History history) {
     this.view = view;
     this.clock = clock;
+    this.history = history;
     sampling.execute(this::sample);
   }
 
@@ -127,16 +130,12 @@ final class FleetNow implements AutoCloseable {
     return view.pods().stream().flatMap(pod -> WaitingPod.of(pod).stream()).toList();
   }
 
-  History.View history() {
-    return history.view();
-  }
-
   private void sample() {
     long begin = System.nanoTime();
     try {
       Fleet now = count(FleetCount.NONE).fleet();
       if (!now.nodes().isEmpty()) { // none, or none that has been read yet: not a fleet of nothing
-        history.add(new History.Sample(clock.instant().getEpochSecond(), Totals.of(now), waiting().size()));
+        history.add(new Sample(clock.instant().getEpochSecond(), Totals.of(now), waiting().size()));
       }
       fleet.forgetUnlessAsked();
       quotaUses.forgetUnlessAsked();

@@ -4,9 +4,11 @@ import dev.partita.controller.explain.Answer;
 import dev.partita.controller.explain.PodExplanation;
 import dev.partita.controller.explain.Question;
 import dev.partita.controller.fleet.WaitingPod;
+import dev.partita.controller.history.History;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
 import dev.partita.controller.web.view.ClaimsView;
+import dev.partita.controller.web.view.HistoryView;
 import dev.partita.controller.web.view.NodesView;
 import dev.partita.controller.web.view.PodsView;
 import dev.partita.controller.web.view.QuotasView;
@@ -33,6 +35,7 @@ final class Views {
 
   private final ClusterView view;
   private final FleetNow fleet;
+  private final History history;
   private final ClaimDetails claims;
   private final Function<Question, CompletionStage<Answer>> explanations;
 
@@ -40,10 +43,12 @@ final class Views {
   Views(
       ClusterView view,
       FleetNow fleet,
+      History history,
       ClaimDetails claims,
       Function<Question, CompletionStage<Answer>> explanations) {
     this.view = view;
     this.fleet = fleet;
+    this.history = history;
     this.claims = claims;
     this.explanations = explanations;
   }
@@ -76,7 +81,7 @@ final class Views {
             ? shown(NodesView.of(fleet.fleet(), query, look), look)
             : Shown.Not.allowed(viewer.name(), LIST_NODES);
         case "history" -> look.nodes()
-            ? shown(fleet.history(), look)
+            ? shown(HistoryView.of(history.samples()), look)
             : Shown.Not.allowed(viewer.name(), LIST_NODES);
         case "claims" -> shown(ClaimsView.of(fleet.fleet(), query, look), look);
         case "pods" -> shown(PodsView.of(fleet.waiting(), query, look), look);

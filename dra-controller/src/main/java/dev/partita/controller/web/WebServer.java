@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.controller.explain.Answer;
 import dev.partita.controller.explain.Question;
+import dev.partita.controller.history.History;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.web.view.Query;
 import dev.partita.serving.access.AccessReview;
@@ -68,10 +69,12 @@ public final class WebServer implements AutoCloseable {
       KubernetesClient client,
       ClusterView view,
       BooleanSupplier leads,
-      Function<Question, CompletionStage<Answer>> explanations) throws IOException {
+      Function<Question, CompletionStage<Answer>> explanations,
+      History history,
+      InstantSource clock) throws IOException {
     AccessReview review = new AccessReview(client);
-    this.fleet = new FleetNow(view, InstantSource.system());
-    this.views = new Views(view, fleet, new ClaimDetails(client), explanations);
+    this.fleet = new FleetNow(view, clock, history);
+    this.views = new Views(view, fleet, history, new ClaimDetails(client), explanations);
     this.access =
         new TokenAccess<>(client, "the page", user -> new Verdict.Allowed<>(new Viewer(review, user)),
             InstantSource.system());
@@ -88,6 +91,8 @@ public final class WebServer implements AutoCloseable {
    * @param client asks the API server about tokens, and reads claims and their events
    * @param leads whether this instance leads now
    * @param explanations why a pod waits
+   * @param history gets a sample a minute, and is shown
+   * @param clock when samples are taken
    * @throws IOException if the port cannot be had
    */
   public static WebServer start(
@@ -95,8 +100,10 @@ public final class WebServer implements AutoCloseable {
       KubernetesClient client,
       ClusterView view,
       BooleanSupplier leads,
-      Function<Question, CompletionStage<Answer>> explanations) throws IOException {
-    return new WebServer(port, client, view, leads, explanations);
+      Function<Question, CompletionStage<Answer>> explanations,
+      History history,
+      InstantSource clock) throws IOException {
+    return new WebServer(port, client, view, leads, explanations, history, clock);
   }
 
   /** The port that it listens on. */

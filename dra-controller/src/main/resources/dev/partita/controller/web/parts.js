@@ -160,34 +160,36 @@ function quotas(view) {
   return html`${table(['Quota', 'Limit', 'Of', 'Used; what is guaranteed is shaded, the rest is borrowed', 'By namespace'], lines, 'There is no GpuQuota.')}`;
 }
 
-function curve(samples, lines) {
+/** Lines over time: one where samples are, none over gaps, the times before which nothing is known. */
+function curve(samples, gaps, lines) {
   const first = samples[0].at;
   const span = Math.max(1, samples[samples.length - 1].at - first);
   const path = (value) => samples.map((sample, i) =>
-    `${i ? 'L' : 'M'}${(100 * (sample.at - first) / span).toFixed(2)} ${(40 - 40 * Math.min(1, value(sample))).toFixed(2)}`).join('');
+    `${i && !gaps.has(sample.at) ? 'L' : 'M'}${(100 * (sample.at - first) / span).toFixed(2)} ${(40 - 40 * Math.min(1, value(sample))).toFixed(2)}`).join('');
   return html`<svg class="curve" viewBox="0 -1 100 42" preserveAspectRatio="none" role="img" aria-label=${lines.map((line) => line.name).join(', ')}>
     ${lines.map((line) => svg`<path class=${line.of} d=${path(line.value)}></path>`)}</svg>`;
 }
 
 function history(view) {
   const samples = view.samples;
+  const gaps = new Set(view.gaps);
   if (samples.length < 2) {
     return html`<p class="message">Curves appear when two samples are there: one is taken a minute.</p>`;
   }
   const last = samples[samples.length - 1];
   const most = Math.max(1, ...samples.map((sample) => sample.waiting));
   return html`<p class="dim">From ${new Date(samples[0].at * 1000).toLocaleString()} to ${new Date(last.at * 1000).toLocaleString()}:
-      at most a day, as this instance of the controller saw it.</p>
+      at most a day. Where a line is broken, nothing is known.</p>
     <h2>Memory</h2><p class="legend"><span><i class="others"></i>held: ${percent(last.totals.memorySold, last.totals.memory)} now</span>
       <span><i class="used"></i>used: ${percent(last.totals.memoryUsed, last.totals.memory)} now</span><span>from 0 to 100 %</span></p>
-    ${curve(samples, [{ name: 'memory held', of: 'sold', value: (s) => part(s.totals.memorySold, s.totals.memory) / 100 },
+    ${curve(samples, gaps, [{ name: 'memory held', of: 'sold', value: (s) => part(s.totals.memorySold, s.totals.memory) / 100 },
       { name: 'memory used', of: 'used', value: (s) => part(s.totals.memoryUsed, s.totals.memory) / 100 }])}
     <h2>Cores</h2><p class="legend"><span><i class="others"></i>set aside: ${percent(last.totals.coresSold, last.totals.cores)} now</span>
       <span><i class="used"></i>used: ${percent(last.totals.coresUsed, last.totals.cores)} now</span><span>from 0 to 100 %</span></p>
-    ${curve(samples, [{ name: 'cores set aside', of: 'sold', value: (s) => part(s.totals.coresSold, s.totals.cores) / 100 },
+    ${curve(samples, gaps, [{ name: 'cores set aside', of: 'sold', value: (s) => part(s.totals.coresSold, s.totals.cores) / 100 },
       { name: 'cores used', of: 'used', value: (s) => part(s.totals.coresUsed, s.totals.cores) / 100 }])}
     <h2>Pods that wait</h2><p class="legend"><span>${last.waiting} now</span><span>from 0 to ${most}</span></p>
-    ${curve(samples, [{ name: 'pods that wait', of: 'used', value: (s) => s.waiting / most }])}`;
+    ${curve(samples, gaps, [{ name: 'pods that wait', of: 'used', value: (s) => s.waiting / most }])}`;
 }
 
 const pairs = (fields) => html`<dl>${Object.entries(fields).map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;

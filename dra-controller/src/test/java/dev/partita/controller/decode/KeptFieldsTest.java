@@ -76,7 +76,7 @@ class KeptFieldsTest {
   /** Types of objects that no informer of the view keeps, and the interface of all. */
   private static final Set<String> READ_OTHERWISE =
       Set.of(
-          "HasMetadata", "Secret", "Status", "StatusCause", "StatusDetails",
+          "ConfigMap", "HasMetadata", "Secret", "Status", "StatusCause", "StatusDetails",
           "admissionregistration/v1/MutatingWebhook", "admissionregistration/v1/MutatingWebhookConfiguration",
           "admissionregistration/v1/ValidatingWebhook", "admissionregistration/v1/ValidatingWebhookConfiguration",
           "admissionregistration/v1/WebhookClientConfig", "authentication/UserInfo", "events/v1/Event");

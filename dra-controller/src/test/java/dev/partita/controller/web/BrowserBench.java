@@ -8,6 +8,7 @@ import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Playwright;
 import com.microsoft.playwright.options.AriaRole;
+import dev.partita.controller.history.History;
 import dev.partita.controller.memory.GeneratedApiServer;
 import dev.partita.controller.memory.GeneratedCluster;
 import dev.partita.controller.memory.GeneratedCluster.Kind;
@@ -22,6 +23,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -98,7 +100,8 @@ final class BrowserBench {
       view.start();
       try (
           WebServer server = WebServer.start(0, client, view, () -> true,
-              _ -> CompletableFuture.failedFuture(new IllegalStateException("nobody decides here")));
+              _ -> CompletableFuture.failedFuture(new IllegalStateException("nobody decides here")),
+              new History(), InstantSource.system());
           Playwright playwright =
               Playwright.create(new Playwright.CreateOptions().setEnv(Map.of("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1")));
           Browser browser = playwright.chromium().launch(

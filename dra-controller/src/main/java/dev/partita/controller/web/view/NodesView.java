@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.partita.controller.fleet.CardState;
 import dev.partita.controller.fleet.Fleet;
 import dev.partita.controller.fleet.NodeState;
+import dev.partita.controller.fleet.Totals;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.ToLongFunction;

@@ -1,6 +1,8 @@
 package dev.partita.controller.web.view;
 
+import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.LONG;
 
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.quota.Amounts;
@@ -9,7 +11,9 @@ import dev.partita.api.quota.GpuQuotaSpec;
 import dev.partita.api.quota.GpuQuotaStatus;
 import dev.partita.controller.fleet.Fleet;
 import dev.partita.controller.fleet.PaperFleet;
+import dev.partita.controller.fleet.Totals;
 import dev.partita.controller.fleet.WaitingPod;
+import dev.partita.controller.history.Sample;
 import dev.partita.controller.quota.QuotaLedger;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.List;
@@ -171,14 +175,36 @@ class ViewsTest {
         new QuotasView.AmountRow("cores", 20, null, 150L), new QuotasView.AmountRow("cards", 1, 2L, null));
   }
 
-  @Test
-  void theHistoryKeepsADayAndShowsAsManyPointsAsACurveNeedsTheLastAmongThem() {
-    History history = new History();
+  private List<Sample> everyMinute(IntStream minutes) {
     Totals totals = Totals.of(fleet);
-    IntStream.range(0, 2_000).forEach(minute -> history.add(new History.Sample(minute * 60L, totals, minute)));
-    List<History.Sample> samples = history.view().samples();
-    assertThat(samples).hasSize(288);
-    assertThat(samples.getLast().waiting()).isEqualTo(1_999);
-    assertThat(samples.getFirst().waiting()).isGreaterThanOrEqualTo(560);
+    return minutes.mapToObj(minute -> new Sample(minute * 60L, totals, minute)).toList();
+  }
+
+  @Test
+  void aDayIsShownByAsManyPointsAsACurveNeedsTheLastAmongThem() {
+    HistoryView view = HistoryView.of(everyMinute(IntStream.range(0, 1_440)));
+    assertThat(view.samples()).hasSize(288);
+    assertThat(view.samples().getLast().waiting()).isEqualTo(1_439);
+    assertThat(view.gaps()).isEmpty();
+  }
+
+  @Test
+  void aTimeOfWhichNothingIsKnownIsAGapHoweverFewPointsAreShown() {
+    IntStream minutes = IntStream.concat(IntStream.range(0, 700), IntStream.range(720, 1_440));
+    HistoryView view = HistoryView.of(everyMinute(minutes));
+    assertThat(view.samples()).hasSizeLessThan(300);
+    assertThat(view.gaps()).singleElement(as(LONG)).isBetween(720 * 60L, 725 * 60L);
+    assertThat(view.samples()).extracting(Sample::at).containsAll(view.gaps());
+  }
+
+  @Test
+  void aMissedMinuteIsNoGap() {
+    assertThat(HistoryView.of(everyMinute(IntStream.of(0, 1, 5, 15))).gaps()).isEmpty();
+    assertThat(HistoryView.of(everyMinute(IntStream.of(0, 1, 12))).gaps()).containsExactly(720L);
+  }
+
+  @Test
+  void nothingIsShownOfAnEmptyHistory() {
+    assertThat(HistoryView.of(List.of())).isEqualTo(new HistoryView(List.of(), List.of()));
   }
 }

@@ -1,10 +1,6 @@
-package dev.partita.controller.web.view;
+package dev.partita.controller.fleet;
 
 import dev.partita.controller.booking.Account;
-import dev.partita.controller.fleet.CardStanding;
-import dev.partita.controller.fleet.CardState;
-import dev.partita.controller.fleet.Fleet;
-import dev.partita.controller.fleet.NodeState;
 
 /**
  * The whole fleet in figures; memory in bytes, cores in percent of a card, so that 250 are those of two and a half
