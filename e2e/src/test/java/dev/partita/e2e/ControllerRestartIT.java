@@ -10,6 +10,7 @@ import dev.partita.e2e.cluster.ClaimUnderTest;
 import dev.partita.e2e.cluster.Controllers;
 import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.HeldWrites;
+import dev.partita.e2e.cluster.LastDay;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PaperNode;
 import dev.partita.e2e.cluster.PodTraits;
@@ -18,6 +19,8 @@ import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.SoldMemory;
 import dev.partita.e2e.cluster.Workspace;
 import io.fabric8.kubernetes.api.model.Pod;
+import java.io.IOException;
+import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
 @OnRealCluster
@@ -47,6 +50,21 @@ class ControllerRestartIT {
           .until(() -> workspace.client().pods().inNamespace(workspace.namespace()).list().getItems().stream()
               .allMatch(pod -> node.name().equals(pod.getSpec().getNodeName())));
     }
+  }
+
+  @Test
+  void aControllerThatTakesAnothersPlaceShowsWhatThatOneSampled(RealCluster cluster)
+      throws IOException, InterruptedException {
+    LastDay lastDay = new LastDay(cluster.client());
+    Controllers controllers = new Controllers(cluster);
+    Pod former = controllers.awaitLeader();
+    Instant stored = lastDay.awaitStored().getFirst();
+    new Daemons(cluster.client()).killControllers();
+    controllers.awaitAnotherLeader(former);
+    Pod next = controllers.awaitLeader();
+    Instant made = Instant.parse(next.getMetadata().getCreationTimestamp());
+    assertThat(stored).isBefore(made);
+    assertThat(lastDay.shownBy(next)).as("of a controller that was made at " + made).anyMatch(at -> at.isBefore(made));
   }
 
   @Test

@@ -13,6 +13,7 @@ import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.TokenClient;
 import dev.partita.e2e.cluster.Workspace;
+import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Secret;
@@ -266,7 +267,7 @@ class ControllerRightsIT {
   }
 
   @Test
-  void itReadsNoSecretsAndTouchesNoPods(RealCluster cluster, Workspace workspace) {
+  void itReadsNeitherSecretsNorOthersConfigMapsAndTouchesNoPods(RealCluster cluster, Workspace workspace) {
     Pod pod =
         new PodBuilder()
             .withNewMetadata()
@@ -282,6 +283,9 @@ class ControllerRightsIT {
     try (KubernetesClient controller = controller(cluster)) {
       assertForbidden(() -> controller.resources(Secret.class).inNamespace("kube-system").list());
       assertForbidden(() -> controller.resources(Secret.class).inNamespace(RealCluster.NAMESPACE).list());
+      assertForbidden(() -> controller.resources(ConfigMap.class).inNamespace(RealCluster.NAMESPACE).list());
+      assertForbidden(
+          () -> controller.configMaps().inNamespace(RealCluster.NAMESPACE).withName("kube-root-ca.crt").get());
       assertForbidden(() -> controller.resource(pod).inNamespace(workspace.namespace()).create());
       assertForbidden(() -> controller.pods().inNamespace(RealCluster.NAMESPACE).withName("any").delete());
     }

@@ -10,6 +10,7 @@ import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
 import dev.partita.e2e.cluster.Ask;
+import dev.partita.e2e.cluster.NeedsSteadyController;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.OpenPage;
 import dev.partita.e2e.cluster.PodUnderTest;
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The web page on a real cluster, in a real browser. */
 @OnRealCluster
+@NeedsSteadyController
 class WebIT {
   private static Path chromium = Path.of("chromium");
 
