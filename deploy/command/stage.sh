@@ -27,7 +27,8 @@ find "$stage" -exec touch -h -d @0 {} + # the cache holds for jars of one time
 "$jdk/bin/java" "$root/deploy/command/Rehearsal.java" "$stage/bin/partita" "$stage/lib/partita.aot"
 
 archive=$root/deploy/target/$name.tar.gz
-tar -C "$stage/.." --owner=0 --group=0 -cf - partita | gzip -6 > "$archive"
+# krew unpacks files and folders alone.
+tar -C "$stage/.." --owner=0 --group=0 --dereference --hard-dereference -cf - partita | gzip -6 > "$archive"
 sum=$(sha256sum "$archive" | cut -d' ' -f1)
 echo "$archive"
 if [ -n "${PARTITA_RELEASE_URL:-}" ]; then

@@ -112,6 +112,8 @@ class KubectlPartitaIT {
     Outcome unpacked =
         cluster.command().execute(List.of("tar", "-C", folder.toString(), "-xzf", staged.out().strip()), Map.of());
     assertThat(unpacked.status()).as(unpacked.err()).isZero();
+    assertThat(cluster.command().execute(List.of("tar", "-tvzf", staged.out().strip()), Map.of()).out().lines())
+        .as("krew unpacks files and folders, and refuses links").allMatch(line -> line.matches("[-d].*"));
     Outcome top = unpacked(cluster, folder, "top");
     assertThat(top.status()).as(top.err()).isZero();
     assertThat(top.out()).contains(cluster.brokenNode());
