@@ -178,6 +178,31 @@ static void links_have_the_errors_that_the_node_says(void) {
     CHECK_EQUAL(NV(nvmlDeviceGetFieldValues)(card(0), 1, NULL), NVML_ERROR_INVALID_ARGUMENT);
 }
 
+static void two_samples_say_how_busy_a_card_was_from_hopper_on(void) {
+    static nvmlGpmMetricsGet_t get;
+    nvmlGpmSample_t samples[2];
+
+    begin_nvml("a100x1,h200x1");
+    for (unsigned i = 0; i < 2; i++)
+        CHECK_EQUAL(NV(nvmlGpmSampleAlloc)(&samples[i]), NVML_SUCCESS);
+    CHECK_EQUAL(NV(nvmlGpmSampleGet)(card(0), samples[0]), NVML_ERROR_NOT_SUPPORTED);
+    get = (nvmlGpmMetricsGet_t){.version = NVML_GPM_METRICS_GET_VERSION,
+                                .numMetrics = 2,
+                                .sample1 = samples[0],
+                                .sample2 = samples[1],
+                                .metrics = {{.metricId = NVML_GPM_METRIC_ANY_TENSOR_UTIL}, {.metricId = 4}}};
+    CHECK_EQUAL(NV(nvmlGpmMetricsGet)(&get), NVML_ERROR_INVALID_ARGUMENT);
+    for (unsigned i = 0; i < 2; i++)
+        CHECK_EQUAL(NV(nvmlGpmSampleGet)(card(1), samples[i]), NVML_SUCCESS);
+    CHECK_EQUAL(NV(nvmlGpmMetricsGet)(&get), NVML_SUCCESS);
+    CHECK_EQUAL(get.metrics[0].nvmlReturn, NVML_SUCCESS);
+    CHECK(get.metrics[0].value == 0);
+    CHECK_EQUAL(get.metrics[1].nvmlReturn, NVML_ERROR_NOT_SUPPORTED);
+    for (unsigned i = 0; i < 2; i++)
+        CHECK_EQUAL(NV(nvmlGpmSampleFree)(samples[i]), NVML_SUCCESS);
+    CHECK_EQUAL(NV(nvmlGpmSampleFree)(NULL), NVML_ERROR_INVALID_ARGUMENT);
+}
+
 static void a_card_needs_what_the_node_says(void) {
     static const char *const lines[] = {"  recovery reset\n", "  recovery reboot\n", "  recovery drain-p2p\n",
                                         "  recovery drain-and-reset\n"};
@@ -298,6 +323,6 @@ RUN(TEST(calls_outside_init_and_shutdown_are_uninitialized), TEST(the_inventory_
     TEST(uuids_are_stable_and_find_their_card), TEST(topology_is_switch_numa_node_and_system),
     TEST(nvlink_is_where_the_model_has_it), TEST(a_card_is_well_until_the_node_says_otherwise),
     TEST(links_have_the_errors_that_the_node_says), TEST(a_card_needs_what_the_node_says),
-    TEST(links_lead_to_cards_where_the_node_says_so), TEST(the_versions_of_memory_differ_by_the_reserve),
-    TEST(running_processes_stand_in_every_layout), TEST(a_broken_card_is_lost_until_it_heals),
-    TEST(a_card_may_be_lost_from_the_start))
+    TEST(two_samples_say_how_busy_a_card_was_from_hopper_on), TEST(links_lead_to_cards_where_the_node_says_so),
+    TEST(the_versions_of_memory_differ_by_the_reserve), TEST(running_processes_stand_in_every_layout),
+    TEST(a_broken_card_is_lost_until_it_heals), TEST(a_card_may_be_lost_from_the_start))

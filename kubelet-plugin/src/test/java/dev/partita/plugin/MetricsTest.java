@@ -152,6 +152,10 @@ class MetricsTest {
               ratio -> ratio > 0.5);
           await().atMost(SOON).until(() -> value(port, "partita_card_utilization_ratio{", "gpu=\"0\""),
               ratio -> ratio > 0.5);
+          await().atMost(SOON).until(() -> value(port, "partita_card_engine_active_ratio{", "gpu=\"0\""),
+              ratio -> ratio > 0.5);
+          assertThat(value(port, "partita_card_tensor_active_ratio{", "gpu=\"0\""))
+              .as("simulated kernels compute nothing").isZero();
         }
       }
     }

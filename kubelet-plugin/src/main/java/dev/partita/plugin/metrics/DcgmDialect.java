@@ -23,6 +23,7 @@ final class DcgmDialect implements Dialect {
   private static final double MIB = 1 << 20;
   private static final double MEGA = 1e6;
   private static final double MILLI = 1e-3;
+  private static final double HUNDRED = 100;
   private static final String[] LABELS =
       {"gpu", "UUID", "pci_bus_id", "device", "modelName", "Hostname", "DCGM_FI_DRIVER_VERSION", "namespace", "pod",
         "container", "dra_claim_namespace", "dra_claim_name", "dra_driver_name", "dra_pool_name", "dra_device_name"};
@@ -55,6 +56,13 @@ final class DcgmDialect implements Dialect {
           CardFigure.ROW_REMAPPING_FAILED, 1),
       new Whole(gauge("DCGM_FI_DEV_MEM_COPY_UTIL", "Memory utilization (in %).", LABELS),
           CardFigure.MEMORY_UTILIZATION_PERCENT, 1),
+      new Whole(gauge("DCGM_FI_PROF_GR_ENGINE_ACTIVE", "Ratio of time the graphics engine is active.", LABELS),
+          CardFigure.ENGINE_PERCENT, HUNDRED),
+      new Whole(gauge("DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", "Ratio of cycles the tensor (HMMA) pipe is active.", LABELS),
+          CardFigure.TENSOR_PERCENT, HUNDRED),
+      new Whole(gauge("DCGM_FI_PROF_DRAM_ACTIVE",
+          "Ratio of cycles the device memory interface is active sending or receiving data.", LABELS),
+          CardFigure.DRAM_PERCENT, HUNDRED),
       new Whole(gauge("DCGM_FI_DEV_ENC_UTIL", "Encoder utilization (in %).", LABELS), CardFigure.ENCODER_PERCENT, 1),
       new Whole(gauge("DCGM_FI_DEV_DEC_UTIL", "Decoder utilization (in %).", LABELS), CardFigure.DECODER_PERCENT, 1));
 

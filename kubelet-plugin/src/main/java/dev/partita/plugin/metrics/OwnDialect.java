@@ -191,6 +191,12 @@ final class OwnDialect implements Dialect {
           card("memory_utilization_ratio", "Part of the time in which memory was read or written.");
       case ENCODER_PERCENT -> card("encoder_utilization_ratio", "Part of the time in which the encoder worked.");
       case DECODER_PERCENT -> card("decoder_utilization_ratio", "Part of the time in which the decoder worked.");
+      case ENGINE_PERCENT -> card("engine_active_ratio",
+          "Part of the time since the scrape before in which any program was at work on the card; from Hopper on.");
+      case TENSOR_PERCENT -> card("tensor_active_ratio",
+          "Part of that time in which tensor cores computed; from Hopper on.");
+      case DRAM_PERCENT -> card("dram_active_ratio",
+          "Part of the memory's bandwidth that was used in that time; from Hopper on.");
       case POWER_WATTS -> card("power_watts", "Power that the card draws.");
       case TEMPERATURE_CELSIUS -> card("temperature_celsius", "Temperature of the chip.");
       case ENERGY_JOULES -> Family.counter("partita_card_energy_joules_total",
@@ -221,7 +227,8 @@ final class OwnDialect implements Dialect {
       case NVLINK_REPLAYS -> new String[]{"replay"};
       case NVLINK_RECOVERIES -> new String[]{"recovery"};
       case MEMORY_USED_BYTES, MEMORY_FREE_BYTES, UTILIZATION_PERCENT, MEMORY_UTILIZATION_PERCENT, ENCODER_PERCENT,
-          DECODER_PERCENT, POWER_WATTS, TEMPERATURE_CELSIUS, SM_CLOCK_HERTZ, MEMORY_CLOCK_HERTZ, ENERGY_JOULES,
+          DECODER_PERCENT, ENGINE_PERCENT, TENSOR_PERCENT, DRAM_PERCENT, POWER_WATTS, TEMPERATURE_CELSIUS,
+          SM_CLOCK_HERTZ, MEMORY_CLOCK_HERTZ, ENERGY_JOULES,
           MEMORY_TEMPERATURE_CELSIUS, ROW_REMAPPING_FAILED, PCIE_REPLAYS ->
           new String[0];
     };
@@ -229,7 +236,9 @@ final class OwnDialect implements Dialect {
 
   private static double unit(CardFigure figure) {
     return switch (figure) {
-      case UTILIZATION_PERCENT, MEMORY_UTILIZATION_PERCENT, ENCODER_PERCENT, DECODER_PERCENT -> PERCENT;
+      case UTILIZATION_PERCENT, MEMORY_UTILIZATION_PERCENT, ENCODER_PERCENT, DECODER_PERCENT, ENGINE_PERCENT,
+          TENSOR_PERCENT, DRAM_PERCENT ->
+          PERCENT;
       case MEMORY_USED_BYTES, MEMORY_FREE_BYTES, POWER_WATTS, TEMPERATURE_CELSIUS, SM_CLOCK_HERTZ, MEMORY_CLOCK_HERTZ,
           ECC_DRAM_CORRECTED, ECC_DRAM_UNCORRECTED, ECC_SRAM_CORRECTED, ECC_SRAM_UNCORRECTED,
           NVLINK_CRC_FLIT_ERRORS, NVLINK_CRC_DATA_ERRORS, NVLINK_REPLAYS, NVLINK_RECOVERIES, ENERGY_JOULES,

@@ -14,6 +14,12 @@ public enum CardFigure {
   ENCODER_PERCENT,
   /** Percent of the last sample period in which the decoder worked. */
   DECODER_PERCENT,
+  /** Percent of the time since the last asking in which any program was at work on the card. */
+  ENGINE_PERCENT,
+  /** Percent of that time in which tensor cores computed. */
+  TENSOR_PERCENT,
+  /** Percent of the memory's bandwidth that was used in that time. */
+  DRAM_PERCENT,
   /** Watts drawn. */
   POWER_WATTS,
   /** Degrees Celsius of the chip. */

@@ -40,11 +40,13 @@ public final class NvmlLibrary implements CardReader {
   private static final Path CGROUPS = Path.of("/sys/fs/cgroup"); // where NVML wants cgroup v2
 
   private final NvmlCalls nvml;
+  private final NvmlActivity activity;
   private final Map<String, List<MigProfile>> migProfiles = new HashMap<>();
   private @Nullable NvmlEvents events;
 
   private NvmlLibrary(NvmlCalls nvml) {
     this.nvml = nvml;
+    this.activity = new NvmlActivity(nvml);
   }
 
   /** Loads the library and starts it. */
@@ -105,7 +107,11 @@ public final class NvmlLibrary implements CardReader {
   @Override
   public Map<String, Map<CardFigure, Double>> figures() throws NvmlException {
     Map<String, Map<CardFigure, Double>> figures = new TreeMap<>();
-    handles().forEach((device, uuid) -> figures.put(uuid, NvmlFigures.of(nvml, device)));
+    handles().forEach((device, uuid) -> {
+      Map<CardFigure, Double> ofCard = NvmlFigures.of(nvml, device);
+      ofCard.putAll(activity.of(uuid, device));
+      figures.put(uuid, ofCard);
+    });
     return figures;
   }
 
@@ -181,6 +187,7 @@ public final class NvmlLibrary implements CardReader {
     if (set != null) {
       set.free();
     }
+    activity.close();
     nvml.answers(new String[]{"nvmlShutdown"});
     nvml.unload();
   }
