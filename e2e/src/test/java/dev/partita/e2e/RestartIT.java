@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.ClaimUnderTest;
 import dev.partita.e2e.cluster.Daemons;
+import dev.partita.e2e.cluster.Lab;
+import dev.partita.e2e.cluster.NodeFiles;
 import dev.partita.e2e.cluster.OnBrokenNode;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodTraits;
@@ -109,6 +111,38 @@ class RestartIT {
         .contains("CUDA_SUCCESS");
     assertThat(pod.exec("partita-probe alloc 3Gi; partita-probe alloc 512Mi")).containsSubsequence("OUT_OF_MEMORY",
         "CUDA_SUCCESS");
+  }
+
+  /**
+   * The lab's nodes cannot be booted. This takes from one what a boot takes: the processes of the pod and of the
+   * plugin, and what lies in memory.
+   */
+  @Test
+  void aPodHasItsShareAgainAfterAReboot(RealCluster cluster, Workspace workspace) {
+    assumeTrue(cluster.lab().isPresent(), "only a lab's kubelets can be killed");
+    Lab lab = cluster.lab().orElseThrow();
+    String node = cluster.brokenNode();
+    Daemons daemons = new Daemons(cluster.client());
+    PodUnderTest pod =
+        workspace.pod("booted", PodTraits.on(node).startedAgain(), Ask.share("2Gi"), "exec partita-probe hold 1Gi")
+            .awaitLine("holding");
+    String claim = pod.claim().uid();
+    String plugin = daemons.awaitPlugin(node).getMetadata().getUid();
+    lab.kill(node, "kubelet");
+    try {
+      assertThat(lab.shell(node, NodeFiles.signalling(plugin, "KILL"))).isNotBlank();
+      assertThat(lab.shell(node, NodeFiles.signalling(pod.uid(), "KILL"))).isNotBlank();
+      assertThat(lab.shell(node, "find /run/partita /var/run/cdi -mindepth 1 -delete; find /run/partita /var/run/cdi"))
+          .doesNotContain(claim);
+    } finally {
+      lab.start(node, "kubelet");
+    }
+    pod.awaitStartedAgain(1).awaitLine("holding");
+    assertThat(pod.exec("partita-probe alloc 3Gi; partita-probe alloc 512Mi")).containsSubsequence("OUT_OF_MEMORY",
+        "CUDA_SUCCESS");
+    pod.deleteAndAwait();
+    await("traces").atMost(Workspace.PATIENCE)
+        .untilAsserted(() -> assertThat(cluster.files().tracesOf(claim, node)).isEmpty());
   }
 
   @Test

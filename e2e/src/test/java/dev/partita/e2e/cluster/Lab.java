@@ -45,11 +45,18 @@ public record Lab(String script) {
     }
   }
 
-  private void run(String verb, String name) {
-    PartitaCommand.Outcome done =
-        new PartitaCommand(Path.of("."), Map.of()).execute(List.of(script, verb, name), Map.of());
+  /** Runs a shell script on a node, as root and whether its kubelet runs or not; gives its stdout. */
+  public String shell(String node, String shellScript) {
+    return run("exec", node, "sh", "-c", shellScript);
+  }
+
+  private String run(String... words) {
+    List<String> command = new ArrayList<>(List.of(script));
+    command.addAll(List.of(words));
+    PartitaCommand.Outcome done = new PartitaCommand(Path.of("."), Map.of()).execute(command, Map.of());
     if (done.status() != 0) {
-      throw new IllegalStateException("the lab could not " + verb + " " + name + ": " + done.err());
+      throw new IllegalStateException("the lab could not " + words[0] + " " + words[1] + ": " + done.err());
     }
+    return done.out();
   }
 }

@@ -77,19 +77,21 @@ public final class NodeFiles implements AutoCloseable {
 
   /** Sends a signal, such as KILL, to the processes of a pod on that node. */
   public void signal(String node, String podUid, String signal) {
-    String pids =
-        shell(
-            node,
-            """
-                for cgroup in $(grep -l -e 'pod%s' -e 'pod%s' /proc/[0-9]*/cgroup); do
-                  process=${cgroup%%/cgroup}
-                  [ "$(cat $process/comm)" = pause ] || { kill -%s ${process#/proc/} && echo ${process#/proc/}; }
-                done
-                """
-                .formatted(podUid, podUid.replace('-', '_'), signal)); // the second is systemd's way to name it
+    String pids = shell(node, signalling(podUid, signal));
     if (pids.isEmpty()) {
       throw new IllegalStateException("no process of pod " + podUid + " is to be seen on " + node);
     }
+  }
+
+  /** A script that sends it, and says to which processes. */
+  public static String signalling(String podUid, String signal) {
+    return """
+        for cgroup in $(grep -l -e 'pod%s' -e 'pod%s' /proc/[0-9]*/cgroup); do
+          process=${cgroup%%/cgroup}
+          [ "$(cat $process/comm)" = pause ] || { kill -%s ${process#/proc/} && echo ${process#/proc/}; }
+        done
+        """
+        .formatted(podUid, podUid.replace('-', '_'), signal); // the second is systemd's way to name it
   }
 
   private PodResource start(String node) {
