@@ -8,6 +8,7 @@ import dev.partita.e2e.cluster.ClaimUnderTest;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
+import dev.partita.e2e.cluster.Scrape;
 import dev.partita.e2e.cluster.Workspace;
 import org.junit.jupiter.api.Test;
 
@@ -69,6 +70,11 @@ class UsageIT {
     assertThat(workspace.awaitEvent("ResourceClaim", greedy.claim().name(), "CoreLimitExceeded").message())
         .contains("25 % at most", "Look at what the pod runs");
     assertThat(patient.claim().awaitCondition("WithinCoreLimit", "WithinLimit").getStatus()).isEqualTo("True");
+    Scrape scrape = Scrape.ofPlugin(cluster.client(), node, workspace.metricsReader());
+    assertThat(scrape.value("partita_share_within_core_limit", "claim=\"" + greedy.claim().name() + "\""))
+        .contains(0.0);
+    assertThat(scrape.value("partita_share_within_core_limit", "claim=\"" + patient.claim().name() + "\""))
+        .contains(1.0);
     assertThat(greedy.phase()).as("it is only told").isEqualTo("Running");
   }
 }

@@ -18,6 +18,7 @@ import dev.partita.plugin.podresources.ContainerRef;
 import dev.partita.plugin.podresources.ProcessContainers;
 import dev.partita.plugin.usage.UseTotals;
 import dev.partita.plugin.usage.measure.ShareRef;
+import dev.partita.plugin.usage.verdict.CoreUse;
 import dev.partita.plugin.usage.verdict.ProcessUse;
 import dev.partita.plugin.usage.verdict.ShareUse;
 import dev.partita.plugin.xid.XidCounts;
@@ -65,6 +66,7 @@ public final class NodeMetrics implements Source {
    * @param spec the node's knobs
    * @param checkpoint the prepared claims
    * @param uses what shares are used for
+   * @param coreUses whether they keep to their core limits
    * @param containers which have a device, by its CDI id
    * @param running in which of some containers a process runs, by its pid
    * @param xids of the cards
@@ -76,6 +78,7 @@ public final class NodeMetrics implements Source {
       Supplier<GpuNodeSpec> spec,
       Checkpoint checkpoint,
       Supplier<Map<ShareRef, ShareUse>> uses,
+      Supplier<Map<ShareRef, CoreUse>> coreUses,
       Supplier<Map<String, List<ContainerRef>>> containers,
       ProcessContainers running,
       XidCounts xids,
@@ -165,6 +168,7 @@ public final class NodeMetrics implements Source {
       List<PreparedClaim> prepared,
       DriverFigures.Reading reading) {
     Map<ShareRef, ShareUse> uses = state.uses().get();
+    Map<ShareRef, CoreUse> coreUses = state.coreUses().get();
     Map<String, List<ContainerRef>> containers = prepared.isEmpty() ? Map.of() : state.containers().get();
     Map<ContainerRef, Set<CardIdentity>> cardsOf = new HashMap<>();
     for (PreparedClaim claim : prepared) {
@@ -183,7 +187,8 @@ public final class NodeMetrics implements Source {
         int number = those.isEmpty() ? 0 : List.copyOf(cardsOf.get(those.getFirst())).indexOf(grant.card());
         devices.computeIfAbsent(grant.card().uuid(), card -> new ArrayList<>())
             .add(new NodeSnapshot.Device(claim, grant, those, number, use,
-                use.map(u -> parts(u, those, reading.samples())).orElse(List.of()), totals.of(ref)));
+                use.map(u -> parts(u, those, reading.samples())).orElse(List.of()),
+                Optional.ofNullable(coreUses.get(ref)), totals.of(ref)));
       }
     }
     return devices;

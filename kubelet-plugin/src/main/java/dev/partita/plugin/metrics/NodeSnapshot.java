@@ -8,6 +8,7 @@ import dev.partita.plugin.claim.Share;
 import dev.partita.plugin.nvml.CardFigure;
 import dev.partita.plugin.podresources.ContainerRef;
 import dev.partita.plugin.usage.UseTotals;
+import dev.partita.plugin.usage.verdict.CoreUse;
 import dev.partita.plugin.usage.verdict.ProcessUse;
 import dev.partita.plugin.usage.verdict.ShareUse;
 import dev.partita.plugin.xid.XidCounts;
@@ -71,6 +72,7 @@ record NodeSnapshot(String node, String pool, String driverVersion, List<Card> c
    *        known
    * @param use what a share is used for; empty for what is no share
    * @param parts of that use, by container; together they are all of it
+   * @param coreUse whether a share keeps to its core limit; empty for what is no share
    * @param total the same over time
    */
   record Device(
@@ -80,6 +82,7 @@ record NodeSnapshot(String node, String pool, String driverVersion, List<Card> c
       int number,
       Optional<ShareUse> use,
       List<Part> parts,
+      Optional<CoreUse> coreUse,
       UseTotals.Total total) {
     Device {
       containers = List.copyOf(containers);

@@ -6,6 +6,7 @@ import dev.partita.api.node.GpuHealth;
 import dev.partita.plugin.claimstatus.DeviceCondition.Reason;
 import dev.partita.plugin.nvml.CardFigure;
 import dev.partita.plugin.usage.verdict.CoreState;
+import dev.partita.plugin.usage.verdict.CoreUse;
 import dev.partita.plugin.usage.verdict.MemoryState;
 import dev.partita.plugin.usage.verdict.ShareUse;
 import dev.partita.plugin.usage.verdict.UsageWords;
@@ -95,6 +96,8 @@ final class OwnDialect implements Dialect {
       "Times that the usage region was found wrong and mended; the container's own word.", DEVICE);
   private static final Family SHARE_MEMORY_HOLDS = device("partita_share_within_memory_limit",
       "Whether its processes keep to the memory limit, by NVML; the reason of the claim's condition.", "reason");
+  private static final Family SHARE_WITHIN_CORES = device("partita_share_within_core_limit",
+      "Whether its processes keep to a hard core limit, by NVML; the reason of the claim's condition.", "reason");
   private static final Family SHARE_CORES_HOLD = device("partita_share_core_limit_enforced",
       "Whether what its processes launch is limited; the reason of the claim's condition.", "reason");
 
@@ -105,7 +108,8 @@ final class OwnDialect implements Dialect {
         Stream.concat(FIGURES.values().stream().distinct(),
             Stream.of(XID_ERRORS, DEVICE_MEMORY, SHARE_PHYSICAL, SHARE_USED, SHARE_PEAK, SHARE_LEDGER, SHARE_OVERHEAD,
                 SHARE_PROCESSES, SHARE_CORE_LIMIT, SHARE_CORE_USE, SHARE_CORE_SECONDS, SHARE_THROTTLED, SHARE_LENT,
-                SHARE_BORROWED, SHARE_REFUSED, SHARE_REPAIRS, SHARE_MEMORY_HOLDS, SHARE_CORES_HOLD)))
+                SHARE_BORROWED, SHARE_REFUSED, SHARE_REPAIRS, SHARE_MEMORY_HOLDS, SHARE_WITHIN_CORES,
+                SHARE_CORES_HOLD)))
         .toList();
   }
 
@@ -143,6 +147,13 @@ final class OwnDialect implements Dialect {
     });
     device.parts().forEach(part -> write(part, with(share, device.pod(part), device.container(part)), into));
     device.use().ifPresent(use -> write(labels, device, use, into));
+    device.coreUse().ifPresent(use -> {
+      switch (use) {
+        case CoreUse.Within _ -> into.put(SHARE_WITHIN_CORES, 1, with(labels, Reason.WithinLimit.name()));
+        case CoreUse.Exceeded _ -> into.put(SHARE_WITHIN_CORES, 0, with(labels, Reason.CoreLimitExceeded.name()));
+        case CoreUse.NotLimited _,CoreUse.Watched _,CoreUse.Untold _ -> {}
+      }
+    });
   }
 
   private static void write(NodeSnapshot.Part part, String[] labels, Samples into) {

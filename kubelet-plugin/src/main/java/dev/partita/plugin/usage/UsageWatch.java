@@ -22,6 +22,7 @@ import dev.partita.plugin.usage.region.Ledger;
 import dev.partita.plugin.usage.region.RegionFile;
 import dev.partita.plugin.usage.excess.ExcessAction;
 import dev.partita.plugin.usage.excess.ExcessPolicy;
+import dev.partita.plugin.usage.verdict.CoreUse;
 import dev.partita.plugin.usage.verdict.ShareUse;
 import dev.partita.plugin.usage.verdict.ShareVerdict;
 import dev.partita.plugin.usage.verdict.UsageReckoning;
@@ -87,6 +88,7 @@ public final class UsageWatch {
   private final SampledTimes times = new SampledTimes();
   private final Map<ShareRef, ShareState> states = new HashMap<>();
   private volatile Map<ShareRef, ShareUse> current = Map.of();
+  private volatile Map<ShareRef, CoreUse> coreUses = Map.of();
   private volatile boolean shareWasUsed;
   private final UseTotals totals = new UseTotals();
   private Watched watched = new Watched(List.of(), List.of(), Set.of(), Set.of());
@@ -187,6 +189,11 @@ public final class UsageWatch {
     return current;
   }
 
+  /** Whether shares keep to their core limits, at the last reading. */
+  public Map<ShareRef, CoreUse> coreUses() {
+    return coreUses;
+  }
+
   /** UIDs of the pods whose processes use a claim's shares, by the claim's UID, at the last reading. */
   public Map<String, Set<String>> pods() {
     Map<String, Set<String>> pods = new TreeMap<>();
@@ -280,6 +287,7 @@ public final class UsageWatch {
       state(use.share()).writeQuota(verdict, now);
       verdicts.add(verdict);
     }
+    coreUses = verdicts.stream().collect(Collectors.toMap(verdict -> verdict.use().share().ref(), ShareVerdict::cores));
     verdicts.forEach(verdict -> state(verdict.use().share()).tell(verdict));
     reports.tell(
         verdicts.stream().filter(verdict -> state(verdict.use().share()).everUsed()).toList(),
