@@ -3,6 +3,7 @@ package dev.partita.cli.doctor;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -30,7 +31,7 @@ final class ClusterChecks {
         "use Kubernetes " + ServerVersion.KUBERNETES + " or newer, and do not switch resource.k8s.io/v1 off"
             + " (--runtime-config of the API server)",
         served -> List.of(dra(served))));
-    findings.addAll(gates(cluster.gates()));
+    findings.addAll(cluster.gates().judged(GATES, "look at the API server's /metrics", known -> List.of(gates(known))));
     findings.addAll(cluster.skew().judged(CLOCK, "look at the API server", skew -> List.of(skew(skew))));
     return findings;
   }
@@ -55,19 +56,15 @@ final class ClusterChecks {
             "switch the feature gate DynamicResourceAllocation on for all of Kubernetes");
   }
 
-  /** Few may read the API server's metrics, and a gate that it does not name is of another version: no warning. */
-  private static List<Finding> gates(Reading<java.util.Map<String, Boolean>> gates) {
-    if (!(gates instanceof Reading.Known<java.util.Map<String, Boolean>>(var known))) {
-      return List.of();
-    }
+  /** A gate that the API server does not name is of another version. */
+  private static Finding gates(Map<String, Boolean> known) {
     Set<String> off = new TreeSet<>(NEEDED_GATES);
     off.removeIf(gate -> known.getOrDefault(gate, true));
-    return List.of(
-        off.isEmpty()
-            ? Finding.ok(GATES, "", "those that Partita needs are on")
-            : Finding.fail(GATES, "", "off: " + String.join(", ", off),
-                "switch them on (--feature-gates) for the API server, kube-scheduler, kube-controller-manager and"
-                    + " kubelets"));
+    return off.isEmpty()
+        ? Finding.ok(GATES, "", "those that Partita needs are on")
+        : Finding.fail(GATES, "", "off: " + String.join(", ", off),
+            "switch them on (--feature-gates) for the API server, kube-scheduler, kube-controller-manager and"
+                + " kubelets");
   }
 
   private static Finding skew(Duration skew) {
