@@ -91,10 +91,14 @@ class CardHealthIT {
     try {
       cluster.files().setSimulated(node, "row-remapping", "pending", "gpu 2");
       cluster.files().setSimulated(node, "ecc-sram", "1", "gpu 2");
-      cluster.files().setSimulated(node, "fabric", "failed", "gpu 3");
+      cluster.files().setSimulated(node, "fabric", "not-started", "gpu 3");
       cluster.files().simulate(node, "xid --gpu 1 --xid 95");
       awaitWrong(cluster, claims, 1, "XidError", "CardUnhealthy");
       awaitWrong(cluster, claims, 2, "UncorrectableEccErrors", "CardUnhealthy");
+      awaitWrong(cluster, claims, 3, "FabricNotReady", "CardUnhealthy");
+      assertThat(Objects.requireNonNull(claims.get(3)).awaitCondition("Healthy", "FabricNotReady").getMessage())
+          .contains("error 802", "start nvidia-fabricmanager");
+      cluster.files().setSimulated(node, "fabric", "failed", "gpu 3");
       awaitWrong(cluster, claims, 3, "FabricFailed", "CardUnhealthy");
 
       cluster.files().setSimulated(node, "ecc-sram", "0", "gpu 2");

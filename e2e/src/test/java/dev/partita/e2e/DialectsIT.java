@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.NeedsSteadyController;
 import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.PartitaCommand.Outcome;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.TokenClient;
@@ -15,12 +16,16 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplateBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Pods that asked in other systems' ways: what admission leaves of them refers to templates, which the controller
@@ -68,6 +73,32 @@ class DialectsIT {
           .doesNotContain("device 1");
     }
     assertThat(templates(workspace)).hasSize(dialects.size());
+  }
+
+  @Test
+  void whatTheConvertCommandWritesRuns(RealCluster cluster, Workspace workspace, @TempDir Path folder)
+      throws IOException {
+    Path file = Files.writeString(folder.resolve("hami.yaml"),
+        """
+            apiVersion: v1
+            kind: Pod
+            metadata: {name: converted, namespace: %s}
+            spec:
+              restartPolicy: Never
+              nodeSelector: {kubernetes.io/hostname: %s}
+              containers:
+              - name: main
+                image: %s
+                imagePullPolicy: IfNotPresent
+                command: [partita-probe, info]
+                resources: {limits: {nvidia.com/gpu: 1, nvidia.com/gpumem: 1028, nvidia.com/gpucores: 5}}
+            """
+            .formatted(workspace.namespace(), cluster.quietNodes().getFirst(), RealCluster.PROBE_IMAGE));
+    Outcome converted = cluster.kubectlPartita("convert", "-f", file.toString());
+    assertThat(converted.status()).as(converted.err()).isZero();
+    assertThat(converted.out()).doesNotContain("gpumem");
+    workspace.create(converted.out());
+    assertThat(workspace.podNamed("converted").awaitLog()).contains("total=" + 1028 * MIB + " ");
   }
 
   @Test

@@ -11,6 +11,7 @@ import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.NeedsSteadyController;
+import dev.partita.e2e.cluster.OnBrokenNode;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.OpenPage;
 import dev.partita.e2e.cluster.PodUnderTest;
@@ -108,6 +109,32 @@ class WebIT {
       assertThat(asItIs.innerText()).isEqualTo(workspace.namespace() + "/" + second);
       open.page().keyboard().press("Enter");
       open.awaitText("Claim " + workspace.namespace() + "/" + second);
+      open.assertClean();
+    }
+  }
+
+  @Test
+  @OnBrokenNode
+  void aCardThatIsIllIsShownAsSuchAndWhatItsClaimsUse(RealCluster cluster, Workspace workspace) throws Exception {
+    String node = cluster.brokenNode();
+    PodUnderTest pod =
+        workspace.pod("ill", node, Ask.share("8Gi").onCardOf("gpu-3"), "exec partita-probe hold 3Gi")
+            .awaitLine("holding");
+    try (OpenPage open = open(cluster)) {
+      open.show("nodes?q=" + workspace.namespace());
+      Locator card = open.page().locator("section[data-node='" + node + "'] .card")
+          .filter(new Locator.FilterOptions().setHasText(pod.claim().name()));
+      card.getByText("3.3 GiB used").first().waitFor();
+      cluster.files().simulate(node, "xid --gpu 3 --xid 95");
+      try {
+        card.getByText("Unhealthy").waitFor();
+        card.getByText("XID 95").first().waitFor();
+        open.show("claim/" + workspace.namespace() + "/" + pod.claim().name());
+        open.awaitText("XidError");
+      } finally {
+        cluster.files().simulate(node, "reset --gpu 3");
+      }
+      open.awaitText("CardHealthy");
       open.assertClean();
     }
   }

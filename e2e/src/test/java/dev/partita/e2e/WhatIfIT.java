@@ -108,6 +108,10 @@ class WhatIfIT {
       assertThat(item.path("peak").asLong()).isBetween(1L << 30, 2L << 30);
       assertThat(item.path("proposed").asLong()).isBetween(item.path("peak").asLong(), 3L << 30);
     });
+    Outcome told = cluster.kubectlPartita("report", "-n", workspace.namespace(), "--min-age", "0s");
+    assertThat(told.status()).as(told.err()).isZero();
+    assertThat(told.out()).containsPattern(workspace.namespace() + " +" + idle.claim().name() + " +h200 +100GiB ")
+        .containsPattern("1 of 1 shares hold far more than they ever used; the fleet would gain 9[78]\\S* GiB of h200");
     assertThat(waits.phase()).as("nothing was done").isEqualTo("Pending");
 
     Path cut = Files.write(folder.resolve("cut.json"), Arrays.copyOf(Files.readAllBytes(saved), 5000));

@@ -293,6 +293,11 @@ public final class Workspace implements AutoCloseable {
     return new PodUnderTest(this, name);
   }
 
+  /** A pod that was made otherwise, such as by {@link #create}. */
+  public PodUnderTest podNamed(String name) {
+    return new PodUnderTest(this, name);
+  }
+
   /** What was said of the objects here. */
   public List<EventLine> events() {
     return client().v1().events().inNamespace(namespace).list().getItems().stream()
