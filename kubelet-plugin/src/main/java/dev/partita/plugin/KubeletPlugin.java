@@ -296,9 +296,10 @@ public final class KubeletPlugin implements AutoCloseable {
     XidCounts xids = new XidCounts();
     metrics.add(new NodeMetrics(
         new NodeMetrics.NodeState(settings.nodeName(), inventory::current, () -> node.spec(), checkpoint,
-            usage::current, usage::coreUses, new ContainerDevices(settings.podResourcesSocket())::byCdiId,
-            new ProcessContainers(new HostProcesses(Path.of("/proc"))::place, api, monotonicClock), xids,
-            limits::failures),
+            new NodeMetrics.Shares(usage::current, usage::coreUses),
+            new NodeMetrics.Containers(new ContainerDevices(settings.podResourcesSocket())::byCdiId,
+                new ProcessContainers(new HostProcesses(Path.of("/proc"))::place, api, monotonicClock)),
+            xids, limits::failures),
         usage.totals(), reader::figures, reader::samples, settings.metricsNames(), clock));
     if (settings.metricsPort() != 0) {
       opened(serveMetrics(settings, client, metrics));

@@ -33,11 +33,6 @@ public final class ClusterAnswers {
     };
   }
 
-  /** Whether the user lacks the right. */
-  public static boolean isForbidden(KubernetesClientException e) {
-    return e.getCode() == HttpURLConnection.HTTP_FORBIDDEN;
-  }
-
   /** Whether there is no such object, or no such kind of object. */
   public static boolean isNotFound(KubernetesClientException e) {
     return e.getCode() == HttpURLConnection.HTTP_NOT_FOUND;

@@ -65,10 +65,8 @@ public final class NodeMetrics implements Source {
    * @param inventory the last reading of the cards
    * @param spec the node's knobs
    * @param checkpoint the prepared claims
-   * @param uses what shares are used for
-   * @param coreUses whether they keep to their core limits
-   * @param containers which have a device, by its CDI id
-   * @param running in which of some containers a process runs, by its pid
+   * @param shares the last reading of what they use
+   * @param containers who has them
    * @param xids of the cards
    * @param unsetLimits memory limits of pods that the driver has refused
    */
@@ -77,12 +75,26 @@ public final class NodeMetrics implements Source {
       Supplier<Inventory> inventory,
       Supplier<GpuNodeSpec> spec,
       Checkpoint checkpoint,
-      Supplier<Map<ShareRef, ShareUse>> uses,
-      Supplier<Map<ShareRef, CoreUse>> coreUses,
-      Supplier<Map<String, List<ContainerRef>>> containers,
-      ProcessContainers running,
+      Shares shares,
+      Containers containers,
       XidCounts xids,
       IntSupplier unsetLimits) {}
+
+  /**
+   * Of the shares.
+   *
+   * @param uses what they are used for
+   * @param coreUses whether they keep to their core limits
+   */
+  public record Shares(Supplier<Map<ShareRef, ShareUse>> uses, Supplier<Map<ShareRef, CoreUse>> coreUses) {}
+
+  /**
+   * Of the containers.
+   *
+   * @param byDevice which have a device, by its CDI id
+   * @param running in which of some containers a process runs, by its pid
+   */
+  public record Containers(Supplier<Map<String, List<ContainerRef>>> byDevice, ProcessContainers running) {}
 
   /**
    * Made once.
@@ -167,9 +179,9 @@ public final class NodeMetrics implements Source {
   private Map<String, List<NodeSnapshot.Device>> devices(
       List<PreparedClaim> prepared,
       DriverFigures.Reading reading) {
-    Map<ShareRef, ShareUse> uses = state.uses().get();
-    Map<ShareRef, CoreUse> coreUses = state.coreUses().get();
-    Map<String, List<ContainerRef>> containers = prepared.isEmpty() ? Map.of() : state.containers().get();
+    Map<ShareRef, ShareUse> uses = state.shares().uses().get();
+    Map<ShareRef, CoreUse> coreUses = state.shares().coreUses().get();
+    Map<String, List<ContainerRef>> containers = prepared.isEmpty() ? Map.of() : state.containers().byDevice().get();
     Map<ContainerRef, Set<CardIdentity>> cardsOf = new HashMap<>();
     for (PreparedClaim claim : prepared) {
       for (Grant grant : claim.grants()) {
@@ -208,7 +220,7 @@ public final class NodeMetrics implements Source {
       Optional<ContainerRef> its =
           containers.size() == 1
               ? Optional.of(containers.getFirst())
-              : state.running().of(process.pid(), containers);
+              : state.containers().running().of(process.pid(), containers);
       processes.computeIfAbsent(its, container -> new ArrayList<>()).add(process);
     }
     return processes.entrySet().stream().map(part -> new NodeSnapshot.Part(part.getKey(), part.getValue(),
