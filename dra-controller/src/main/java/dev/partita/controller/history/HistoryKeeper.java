@@ -20,6 +20,7 @@ public final class HistoryKeeper implements AutoCloseable {
   private static final Duration GATHER = Duration.ofMillis(50);
   private static final Duration FAREWELL = Duration.ofSeconds(2);
 
+  /** Why the thread looks whether something is to be stored. */
   private enum Work {
     /** There is another sample. */
     SAMPLED,

@@ -18,8 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where the samples outlive instances: the ConfigMap {@value #NAME} in Partita's namespace, which the chart makes
- * empty. What it holds is input: what is not of our form counts as nothing, and samples of the future are left out.
+ * Reads and writes the samples of the last day where they outlive instances of the controller: the ConfigMap
+ * {@value #NAME} in Partita's namespace, which the chart makes empty. What it holds is input: what is not of our form
+ * counts as nothing, and samples of the future are left out.
  */
 public final class HistoryStore {
   /** The ConfigMap's name. */
@@ -49,7 +50,7 @@ public final class HistoryStore {
   }
 
   /**
-   * What is stored.
+   * The ConfigMap as it was read, with the samples that it holds.
    *
    * @param object as it was read
    * @param samples of it that can be used, the oldest first

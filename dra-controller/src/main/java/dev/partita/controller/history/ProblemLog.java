@@ -2,7 +2,10 @@ package dev.partita.controller.history;
 
 import org.slf4j.Logger;
 
-/** Warns of what comes again and again once, until it is over or is something else. For any thread. */
+/**
+ * Warns of a problem once, although it is met again and again, such as each minute: anew when it is another one, or had
+ * been over. For any thread.
+ */
 final class ProblemLog {
   private final Logger log;
   private String last = "";

@@ -81,7 +81,7 @@ public final class NodeMetrics implements Source {
       IntSupplier unsetLimits) {}
 
   /**
-   * Of the shares.
+   * Where the last reading of the shares comes from.
    *
    * @param uses what they are used for
    * @param coreUses whether they keep to their core limits
@@ -89,7 +89,7 @@ public final class NodeMetrics implements Source {
   public record Shares(Supplier<Map<ShareRef, ShareUse>> uses, Supplier<Map<ShareRef, CoreUse>> coreUses) {}
 
   /**
-   * Of the containers.
+   * Where it comes from which container has a device, and in which one a process runs.
    *
    * @param byDevice which have a device, by its CDI id
    * @param running in which of some containers a process runs, by its pid

@@ -36,6 +36,7 @@ public final class ProcessContainers {
   /** A pod of the same name may have taken the place of the one that was read. */
   private static final Duration GOOD_FOR = Duration.ofSeconds(30);
 
+  /** A pod as kubelet names it: without its UID, which the API server tells. */
   private record PodName(String namespace, String name) {
     static PodName of(ContainerRef container) {
       return new PodName(container.namespace(), container.pod());

@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 /** Counts the XID errors of each card since the plugin started. For any thread. */
 public final class XidCounts {
   /**
-   * A card's.
+   * The XID errors of one card.
    *
    * @param last number of the newest one; 0 if there was none
    * @param counts how many there were, by number

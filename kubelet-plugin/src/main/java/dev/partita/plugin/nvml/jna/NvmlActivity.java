@@ -41,7 +41,7 @@ final class NvmlActivity {
   }
 
   /**
-   * A card's samples.
+   * The two samples of a card between which its figures are taken; each new one replaces the older of them.
    *
    * @param last the one that was taken last
    * @param spare where the next one goes
