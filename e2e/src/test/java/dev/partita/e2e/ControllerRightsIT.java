@@ -7,6 +7,7 @@ import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.ClaimUnderTest;
 import dev.partita.e2e.cluster.Controllers;
 import dev.partita.e2e.cluster.Daemons;
+import dev.partita.e2e.cluster.Fresh;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodTraits;
 import dev.partita.e2e.cluster.PodUnderTest;
@@ -194,9 +195,9 @@ class ControllerRightsIT {
               .build();
       assertHeld("partita-own-allocations", () -> controller.resource(allocated).updateStatus());
       claim.awaitDeviceStatus();
-      ResourceClaim freed =
-          new ResourceClaimBuilder(claim.get()).editStatus().withReservedFor().withAllocation(null).endStatus().build();
-      assertHeld("partita-own-allocations", () -> controller.resource(freed).updateStatus());
+      assertHeld("partita-own-allocations", () -> Fresh.write(() -> controller.resource(
+          new ResourceClaimBuilder(claim.get()).editStatus().withReservedFor().withAllocation(null).endStatus().build())
+          .updateStatus()));
       var its = controller.resources(ResourceClaim.class).inNamespace(workspace.namespace()).withName(claim.name());
       for (String change : List.of(
           "{op: remove, path: /metadata/finalizers}",
@@ -256,13 +257,15 @@ class ControllerRightsIT {
     try (KubernetesClient controller = controller(cluster)) {
       String node = cluster.quietNodes().getFirst();
       var nodes = controller.genericKubernetesResources("gpu.partita.dev/v1alpha1", "GpuNode");
-      var found =
-          nodes.list().getItems().stream()
-              .filter(each -> node.equals(each.getMetadata().getName()))
-              .findFirst()
-              .orElseThrow();
-      found.<Map<String, Object>>get("status").put("gpuCount", 99);
-      assertHeld("partita-own-node-condition", () -> controller.resource(found).updateStatus());
+      assertHeld("partita-own-node-condition", () -> Fresh.write(() -> {
+        var found =
+            nodes.list().getItems().stream()
+                .filter(each -> node.equals(each.getMetadata().getName()))
+                .findFirst()
+                .orElseThrow();
+        found.<Map<String, Object>>get("status").put("gpuCount", 99);
+        controller.resource(found).updateStatus();
+      }));
     }
   }
 

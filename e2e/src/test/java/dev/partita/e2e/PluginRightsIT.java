@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.ClaimUnderTest;
 import dev.partita.e2e.cluster.Daemons;
+import dev.partita.e2e.cluster.Fresh;
 import dev.partita.e2e.cluster.NeedsSteadyPlugins;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.RealCluster;
@@ -31,8 +32,8 @@ class PluginRightsIT {
     return client.genericKubernetesResources("gpu.partita.dev/v1alpha1", "GpuNode").withName(node).get();
   }
 
-  private static void writeStatus(KubernetesClient client, GenericKubernetesResource gpuNode) {
-    client.resource(gpuNode).updateStatus();
+  private static void writeStatus(KubernetesClient client, String node) {
+    Fresh.write(() -> client.resource(gpuNode(client, node)).updateStatus());
   }
 
   private static KubernetesClient pluginOf(RealCluster cluster, String node) {
@@ -43,9 +44,9 @@ class PluginRightsIT {
   void itWritesTheGpuNodeOfItsOwnNodeAndOfNoOther(RealCluster cluster) {
     String own = cluster.nodes().getFirst();
     try (KubernetesClient plugin = pluginOf(cluster, own)) {
-      writeStatus(plugin, gpuNode(plugin, own));
+      writeStatus(plugin, own);
       for (String other : cluster.nodes().subList(1, cluster.nodes().size())) {
-        assertThatThrownBy(() -> writeStatus(plugin, gpuNode(plugin, other)))
+        assertThatThrownBy(() -> writeStatus(plugin, other))
             .isInstanceOf(KubernetesClientException.class)
             .hasMessageContaining("GpuNode of its own node only");
       }
@@ -92,11 +93,13 @@ class PluginRightsIT {
       taken.getStatus().setDevices(List.of());
       taken.getStatus().setReservedFor(List.of());
       assertForbidden(() -> plugin.resource(taken).updateStatus());
-      ResourceClaim freed = claim.get();
-      freed.getStatus().setReservedFor(List.of());
-      freed.getStatus().setAllocation(null);
-      freed.getStatus().setDevices(List.of());
-      assertForbidden(() -> plugin.resource(freed).updateStatus());
+      assertForbidden(() -> Fresh.write(() -> {
+        ResourceClaim freed = claim.get();
+        freed.getStatus().setReservedFor(List.of());
+        freed.getStatus().setAllocation(null);
+        freed.getStatus().setDevices(List.of());
+        plugin.resource(freed).updateStatus();
+      }));
     }
     assertThat(claim.devices()).isNotEmpty();
     assertThat(free.devices()).isEmpty();
@@ -110,9 +113,11 @@ class PluginRightsIT {
     ClaimUnderTest there = workspace.pod("there", other, Ask.share("1Gi"), "exec sleep 600").awaitRunning().claim();
     there.awaitDeviceStatus();
     try (KubernetesClient plugin = pluginOf(cluster, own)) {
-      ResourceClaim lie = there.get();
-      lie.getStatus().getDevices().getFirst().getConditions().getFirst().setStatus("False");
-      assertForbidden(() -> plugin.resource(lie).updateStatus());
+      assertForbidden(() -> Fresh.write(() -> {
+        ResourceClaim lie = there.get();
+        lie.getStatus().getDevices().getFirst().getConditions().getFirst().setStatus("False");
+        plugin.resource(lie).updateStatus();
+      }));
     }
   }
 

@@ -108,10 +108,12 @@ public final class PaperNode implements AutoCloseable {
     gpuNode.setMetadata(new io.fabric8.kubernetes.api.model.ObjectMetaBuilder().withName(name).build());
     gpuNode.setAdditionalProperties(Map.of("spec", Map.of("allocator", "Controller"), "status", status(cards)));
     client.resource(gpuNode).create();
-    GenericKubernetesResource made =
-        client.genericKubernetesResources("gpu.partita.dev/v1alpha1", "GpuNode").withName(name).get();
-    made.setAdditionalProperty("status", status(cards));
-    client.resource(made).updateStatus();
+    Fresh.write(() -> {
+      GenericKubernetesResource made =
+          client.genericKubernetesResources("gpu.partita.dev/v1alpha1", "GpuNode").withName(name).get();
+      made.setAdditionalProperty("status", status(cards));
+      client.resource(made).updateStatus();
+    });
     var _ = heart.scheduleWithFixedDelay(this::beat, 0, HEARTBEAT_SECONDS, TimeUnit.SECONDS);
   }
 
