@@ -37,11 +37,13 @@ class CardHealthIT {
     String card = cardOf(pod);
     awaitHealth(workspace, pod, "Healthy");
     pod.claim().awaitCondition("Healthy", "CardHealthy");
+    assertThat(pod.claim().statusData()).contains("health=Healthy", "enforcement=Interception");
     changeCard(cluster, node, "touch", card);
     try {
       awaitHealth(workspace, pod, "Unhealthy");
       assertThat(pod.claim().awaitCondition("Healthy", "GpuIsLost").getStatus()).isEqualTo("False");
       assertThat(pod.claim().awaitCondition("Ready", "CardUnhealthy").getMessage()).contains("does not answer");
+      assertThat(pod.claim().statusData()).contains("health=GpuIsLost");
       workspace.awaitEvent("ResourceClaim", pod.claim().name(), "GpuUnhealthy");
       // kubelet takes for unknown what it has not heard of for 30 s
       await("more than kubelet's patience").during(Duration.ofSeconds(35)).atMost(Duration.ofSeconds(40))

@@ -46,7 +46,9 @@ class ResizeIT {
     claim.annotate("gpu.partita.dev/resize", "memory=512Mi");
     assertThat(workspace.awaitEvent("ResourceClaim", claim.name(), "ResizeWaits").message())
         .contains("its processes hold 1.", "it has 512 MiB there once they hold no more than that");
-    assertThat(claim.statusData()).contains("sizeInForce=memory=4Gi");
+    await("both sizes in the status of " + claim.name()).atMost(Workspace.PATIENCE)
+        .until(claim::statusData,
+            data -> data.contains("sizeGranted=memory=512Mi,") && data.contains("sizeInForce=memory=4Gi,"));
   }
 
   @Test

@@ -264,7 +264,9 @@ public final class KubeletPlugin implements AutoCloseable {
                 loops));
 
     ClaimReports reports = opened(new ClaimReports(
-        client, calls, settings.nodeName(), clock, card -> inventory.state().flatMap(now -> now.healthOf(card)),
+        client, calls, settings.nodeName(), clock, card -> inventory.state().flatMap(
+            now -> now.healthOf(card).map(
+                health -> new ClaimReports.CardNow(health, now.memoryEnforcementOf(card)))),
         open.reporting()));
     ClaimSpec specs = new ClaimSpec(
         settings.driverRoot(), settings.extraDriverMounts(), folders, store.metadata());

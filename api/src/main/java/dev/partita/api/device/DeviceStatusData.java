@@ -39,6 +39,22 @@ public enum DeviceStatusData {
   GUARANTEE("guarantee"),
 
   /**
+   * Who holds the containers to the memory limit: {@code Interception} or {@code Driver} for a share
+   * ({@link dev.partita.api.node.MemoryEnforcement}), {@code Card} for a whole card or a MIG instance, which end there,
+   * and {@code None} where nobody does.
+   */
+  ENFORCEMENT("enforcement"),
+
+  /** Health of the card: {@code Healthy}, or the reason why it is not, such as {@code GpuIsLost}. Where it is known. */
+  HEALTH("health"),
+
+  /**
+   * What a resize has granted the share, such as {@code memory=12Gi,cores=40}; its containers are held to it once it is
+   * {@link #SIZE_IN_FORCE}. Of shares that have been resized.
+   */
+  SIZE_GRANTED("sizeGranted"),
+
+  /**
    * What a resize has given the share, and its containers are held to, such as {@code memory=12Gi,cores=40}: see
    * {@link dev.partita.api.resize.ShareSize}. Of shares that have been resized.
    */

@@ -1,6 +1,7 @@
 package dev.partita.plugin.claim;
 
 import dev.partita.api.node.HeldDevice;
+import dev.partita.api.node.MemoryEnforcement;
 import java.util.List;
 import java.util.Optional;
 
@@ -25,6 +26,11 @@ public record AdminAccess() implements CardUse {
   @Override
   public Optional<HeldDevice> held(CardIdentity card) {
     return Optional.empty();
+  }
+
+  @Override
+  public String enforcement(MemoryEnforcement ofShares) {
+    return "None";
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.partita.plugin.claim;
 
 import dev.partita.api.node.HeldDevice;
+import dev.partita.api.node.MemoryEnforcement;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -49,6 +50,14 @@ public sealed interface CardUse permits HookedShare, ExclusiveShare, WholeCard, 
   default OptionalInt coreLimit() {
     return share().filter(Share::limitsCores).map(share -> OptionalInt.of(share.cores())).orElse(OptionalInt.empty());
   }
+
+  /**
+   * Who holds containers to the memory that they have, as {@link dev.partita.api.device.DeviceStatusData#ENFORCEMENT}
+   * says it.
+   *
+   * @param ofShares who holds shares of the card
+   */
+  String enforcement(MemoryEnforcement ofShares);
 
   /**
    * What was given, for people: {@code 8 GiB of NVIDIA H200 (GPU-…) on node-0, at most 25 % of its time}.

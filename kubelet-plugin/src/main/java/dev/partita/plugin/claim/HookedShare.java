@@ -1,6 +1,7 @@
 package dev.partita.plugin.claim;
 
 import dev.partita.api.node.HeldDevice;
+import dev.partita.api.node.MemoryEnforcement;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -20,6 +21,11 @@ public record HookedShare(Share its) implements CardUse {
   @Override
   public Optional<HeldDevice> held(CardIdentity card) {
     return Optional.of(HeldDevice.share(card.uuid(), its.physicalBytes(), its.cores()));
+  }
+
+  @Override
+  public String enforcement(MemoryEnforcement ofShares) {
+    return ofShares.name();
   }
 
   @Override

@@ -3,6 +3,7 @@ package dev.partita.plugin.claim;
 import dev.partita.api.Bytes;
 import dev.partita.api.MigSlot;
 import dev.partita.api.node.HeldDevice;
+import dev.partita.api.node.MemoryEnforcement;
 import dev.partita.api.node.MigProfile;
 import java.util.List;
 import java.util.Optional;
@@ -56,6 +57,11 @@ public record MigInstance(String profile, int start, int size, long memoryBytes)
   @Override
   public long memoryBytes(CardIdentity card) {
     return memoryBytes;
+  }
+
+  @Override
+  public String enforcement(MemoryEnforcement ofShares) {
+    return "Card";
   }
 
   @Override

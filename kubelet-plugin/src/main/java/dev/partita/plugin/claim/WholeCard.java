@@ -1,6 +1,7 @@
 package dev.partita.plugin.claim;
 
 import dev.partita.api.node.HeldDevice;
+import dev.partita.api.node.MemoryEnforcement;
 import java.util.List;
 import java.util.Optional;
 
@@ -14,6 +15,11 @@ public record WholeCard() implements CardUse {
   @Override
   public Optional<HeldDevice> held(CardIdentity card) {
     return Optional.of(HeldDevice.whole(card.uuid()));
+  }
+
+  @Override
+  public String enforcement(MemoryEnforcement ofShares) {
+    return "Card";
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.partita.plugin.claimstatus;
 
 import dev.partita.api.Driver;
 import dev.partita.api.node.GpuHealth;
+import dev.partita.api.node.MemoryEnforcement;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.kube.ApiCalls;
@@ -44,7 +45,7 @@ public final class ClaimReports implements AutoCloseable {
   private final String nodeName;
   private final String pool;
   private final Clock clock;
-  private final CardHealths cards;
+  private final CardsNow cards;
   private final Duration firstRepeat;
   private final ReportQueue queue = new ReportQueue();
   private final PeriodicLoop writer;
@@ -52,17 +53,24 @@ public final class ClaimReports implements AutoCloseable {
   private boolean idle; // under written
   private long warned = System.nanoTime() - BETWEEN_WARNINGS.toNanos();
 
-  /** Tells the health of cards, at the moment of writing. */
-  public interface CardHealths {
+  /**
+   * What is known of a card at the moment of writing.
+   *
+   * @param memory who holds its shares to their memory
+   */
+  public record CardNow(GpuHealth health, MemoryEnforcement memory) {}
+
+  /** Tells what is known of cards. */
+  public interface CardsNow {
     /** Where nothing is known of any card. */
-    CardHealths NONE = uuid -> Optional.empty();
+    CardsNow NONE = uuid -> Optional.empty();
 
     /** Of the card with that UUID; empty if nothing is known of it. */
-    Optional<GpuHealth> of(String uuid);
+    Optional<CardNow> of(String uuid);
   }
 
   public ClaimReports(KubernetesClient client, ApiCalls calls, String nodeName, Clock clock) {
-    this(client, calls, nodeName, clock, CardHealths.NONE, new Loops());
+    this(client, calls, nodeName, clock, CardsNow.NONE, new Loops());
   }
 
   /**
@@ -76,7 +84,7 @@ public final class ClaimReports implements AutoCloseable {
       ApiCalls calls,
       String nodeName,
       Clock clock,
-      CardHealths cards,
+      CardsNow cards,
       Loops loops) {
     this(client, calls, nodeName, clock, cards, loops, Duration.ofMinutes(1));
   }
@@ -91,7 +99,7 @@ public final class ClaimReports implements AutoCloseable {
       ApiCalls calls,
       String nodeName,
       Clock clock,
-      CardHealths cards,
+      CardsNow cards,
       Loops loops,
       Duration firstRepeat) {
     this.client = client;
@@ -118,8 +126,9 @@ public final class ClaimReports implements AutoCloseable {
   }
 
   /** A size that the claim was granted is not in force yet, and why. */
-  public void resizeWaits(ClaimRef claim, String why) {
-    add(event(claim, EventReason.ResizeWaits, why));
+  public void resizeWaits(PreparedClaim claim, String why) {
+    add(new ReportQueue.State(claim, Map.of()));
+    add(event(claim.claim(), EventReason.ResizeWaits, why));
   }
 
   /**

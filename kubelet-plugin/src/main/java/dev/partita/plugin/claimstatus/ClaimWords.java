@@ -2,6 +2,7 @@ package dev.partita.plugin.claimstatus;
 
 import dev.partita.api.Bytes;
 import dev.partita.api.device.DeviceStatusData;
+import dev.partita.api.node.GpuHealth;
 import dev.partita.api.resize.ShareSize;
 import dev.partita.plugin.claim.CdiName;
 import dev.partita.plugin.claim.ClaimRef;
@@ -9,6 +10,7 @@ import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.Share;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.TreeMap;
@@ -44,6 +46,17 @@ final class ClaimWords {
     grant.share().flatMap(Share::resized)
         .ifPresent(size -> data.put(DeviceStatusData.SIZE_IN_FORCE.key(), size.toString()));
     return data;
+  }
+
+  /** What the card's state says of the device. */
+  static Map<String, String> data(Grant grant, ClaimReports.CardNow card) {
+    boolean healthy = card.health().state() == GpuHealth.State.Healthy;
+    return Map.of(
+        DeviceStatusData.ENFORCEMENT.key(), grant.use().enforcement(card.memory()),
+        DeviceStatusData.HEALTH.key(),
+        healthy
+            ? GpuHealth.State.Healthy.name()
+            : Objects.requireNonNullElse(card.health().reason(), card.health().state().name()));
   }
 
   /** What nobody else has meanwhile; a MIG instance is set aside as a whole, and who only looks has nothing. */

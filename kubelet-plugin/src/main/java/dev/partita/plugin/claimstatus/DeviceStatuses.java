@@ -3,8 +3,9 @@ package dev.partita.plugin.claimstatus;
 import dev.partita.api.Bytes;
 import dev.partita.api.Driver;
 import dev.partita.api.device.DeviceStatusData;
-import dev.partita.plugin.allocation.AllocationDecoder;
 import dev.partita.api.node.GpuHealth;
+import dev.partita.api.resize.GrantedSizes;
+import dev.partita.plugin.allocation.AllocationDecoder;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
 import io.fabric8.kubernetes.api.model.Condition;
@@ -20,16 +21,21 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
  * Makes our entries of a claim's {@code status.devices}.
  */
 final class DeviceStatuses {
+  /** What is there only while the share has been resized. */
+  private static final Set<DeviceStatusData> RESIZED =
+      Set.of(DeviceStatusData.SIZE_GRANTED, DeviceStatusData.SIZE_IN_FORCE);
+
   private final ResourceClaim claim;
   private final PreparedClaim prepared;
   private final String nodeName;
-  private final ClaimReports.CardHealths cards;
+  private final ClaimReports.CardsNow cards;
   private final String pool;
   private final String now;
 
@@ -37,7 +43,7 @@ final class DeviceStatuses {
       ResourceClaim claim,
       PreparedClaim prepared,
       String nodeName,
-      ClaimReports.CardHealths cards,
+      ClaimReports.CardsNow cards,
       Instant now) {
     this.claim = claim;
     this.prepared = prepared;
@@ -65,13 +71,18 @@ final class DeviceStatuses {
     Optional<AllocatedDeviceStatus> before =
         earlier().stream().filter(d -> StatusPatch.isSame(d, status.build())).findFirst();
 
+    Optional<ClaimReports.CardNow> card = cards.of(grant.card().uuid());
     Map<String, Object> earlier = before.map(DeviceStatuses::dataOf).orElse(Map.of());
     Map<String, Object> data = new TreeMap<>(notes.isEmpty() ? earlier : Map.of());
+    RESIZED.forEach(field -> data.remove(field.key()));
     data.putAll(ClaimWords.data(prepared.claim(), grant, nodeName));
+    card.ifPresent(known -> data.putAll(ClaimWords.data(grant, known)));
+    GrantedSizes.of(claim).ofShare(shareId.orElse(null))
+        .ifPresent(size -> data.put(DeviceStatusData.SIZE_GRANTED.key(), size.toString()));
     notes.ifPresent(n -> data.putAll(n.data()));
     keepPeak(earlier, data);
 
-    Optional<GpuHealth> health = cards.of(grant.card().uuid());
+    Optional<GpuHealth> health = card.map(ClaimReports.CardNow::health);
     List<DeviceNotes.Note> now = new ArrayList<>(HealthWords.notes(grant, nodeName, health));
     notes.ifPresent(n -> now.addAll(n.conditions()));
     List<Condition> conditions = new ArrayList<>();

@@ -2,6 +2,7 @@ package dev.partita.plugin.inventory;
 
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
+import dev.partita.api.node.MemoryEnforcement;
 import dev.partita.cdi.driver.DriverFiles;
 import dev.partita.plugin.diagnosis.CardReason;
 import java.time.Duration;
@@ -16,6 +17,11 @@ public sealed interface Inventory {
    * @return empty if the card is not known, or none has been read yet
    */
   Optional<GpuHealth> healthOf(String uuid);
+
+  /** Who holds shares of the card with that UUID to their memory: the library alone, where nothing else is known. */
+  default MemoryEnforcement memoryEnforcementOf(String uuid) {
+    return MemoryEnforcement.Interception;
+  }
 
   /** The cards as far as they are known while NVML does not answer. */
   static List<Gpu> silent(List<Gpu> gpus) {
@@ -55,6 +61,11 @@ public sealed interface Inventory {
     @Override
     public Optional<GpuHealth> healthOf(String uuid) {
       return byUuid(uuid).map(Gpu::health);
+    }
+
+    @Override
+    public MemoryEnforcement memoryEnforcementOf(String uuid) {
+      return byUuid(uuid).map(Gpu::memoryEnforcement).orElse(MemoryEnforcement.Interception);
     }
 
     public Optional<Gpu> byUuid(String uuid) {

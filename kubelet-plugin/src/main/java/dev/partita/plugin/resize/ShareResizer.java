@@ -188,7 +188,7 @@ public final class ShareResizer {
         case Try.Waits(String why) -> {
           if (!sizes.equals(waits.put(claim.uid(), sizes))) { // how much is held changes all the time
             LOG.info("claim {}: its new size waits: {}", claim, why);
-            reports.resizeWaits(claim, why);
+            reports.resizeWaits(record, why);
           }
           yield BETWEEN_TRIES;
         }

@@ -60,7 +60,7 @@ class ClaimReportsTest {
   private ClaimReports reports(Duration firstRepeat) {
     ApiCalls once = new ApiCalls(Retry.of("once", RetryConfig.custom().maxAttempts(1).build()));
     return new ClaimReports(
-        client, once, "node", Clock.systemUTC(), ClaimReports.CardHealths.NONE, new Loops(), firstRepeat);
+        client, once, "node", Clock.systemUTC(), ClaimReports.CardsNow.NONE, new Loops(), firstRepeat);
   }
 
   private void answer(int code, int times) {

@@ -2,7 +2,10 @@ package dev.partita.plugin.claimstatus;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.api.Driver;
 import dev.partita.api.device.DeviceStatusData;
+import dev.partita.api.node.GpuHealth;
+import dev.partita.api.node.MemoryEnforcement;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grants;
 import dev.partita.plugin.claim.PreparedClaim;
@@ -14,6 +17,8 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 class DeviceStatusesTest {
@@ -40,6 +45,53 @@ class DeviceStatusesTest {
     assertThat(data(status(claim("5000Mi"), Map.of())).get("memoryPeak")).isEqualTo("5000Mi");
   }
 
+  @Test
+  void itSaysWhoHoldsTheShareToItsMemoryAndWhatIsWrongWithItsCard() {
+    assertThat(withCard(GpuHealth.HEALTHY, MemoryEnforcement.Driver)).containsEntry("enforcement", "Driver")
+        .containsEntry("health", "Healthy");
+    assertThat(withCard(GpuHealth.unhealthy("GpuIsLost", "gone"), MemoryEnforcement.Interception))
+        .containsEntry("enforcement", "Interception").containsEntry("health", "GpuIsLost");
+    assertThat(data(status(new ResourceClaim(), Map.of())).containsKey("health")).isFalse();
+  }
+
+  @Test
+  void aSizeThatWasGrantedIsThereAsLongAsTheClaimSaysSo() {
+    ResourceClaim claim = resizable("memory=4Gi,cores=25");
+    List<AllocatedDeviceStatus> granted = status(claim, Map.of());
+    assertThat(data(granted).get("sizeGranted")).isEqualTo("memory=4Gi,cores=25");
+    claim.getMetadata().setAnnotations(Map.of());
+    claim.getStatus().setDevices(granted);
+    assertThat(data(status(claim, Map.of())).containsKey("sizeGranted")).isFalse();
+  }
+
+  /** The claim, allocated, with the annotation of the size that was granted. */
+  private static ResourceClaim resizable(String granted) {
+    return new ResourceClaimBuilder()
+        .withNewMetadata()
+        .addToAnnotations(Driver.GRANTED_SIZES_ANNOTATION, "key:" + granted)
+        .endMetadata()
+        .withNewStatus()
+        .withNewAllocation()
+        .withNewDevices()
+        .addNewResult()
+        .withDriver(Driver.NAME)
+        .withPool(Driver.poolOf("node"))
+        .withDevice("gpu-0-shared")
+        .withRequest("gpu")
+        .withShareID("key")
+        .endResult()
+        .endDevices()
+        .endAllocation()
+        .endStatus()
+        .build();
+  }
+
+  private Map<Object, Object> withCard(GpuHealth health, MemoryEnforcement memory) {
+    return new TreeMap<>(
+        data(new DeviceStatuses(new ResourceClaim(), prepared, "node",
+            card -> Optional.of(new ClaimReports.CardNow(health, memory)), NOW).wanted(Map.of())));
+  }
+
   private Object peakAfter(String told, String now) {
     DeviceNotes notes = new DeviceNotes(Map.of(DeviceStatusData.MEMORY_PEAK.key(), now), List.of());
     return Objects.requireNonNull(data(status(claim(told), Map.of("key", notes))).get("memoryPeak"));
@@ -52,7 +104,7 @@ class DeviceStatusesTest {
   }
 
   private List<AllocatedDeviceStatus> status(ResourceClaim claim, Map<String, DeviceNotes> notes) {
-    return new DeviceStatuses(claim, prepared, "node", ClaimReports.CardHealths.NONE, NOW).wanted(notes);
+    return new DeviceStatuses(claim, prepared, "node", ClaimReports.CardsNow.NONE, NOW).wanted(notes);
   }
 
   private static Map<?, ?> data(List<AllocatedDeviceStatus> devices) {
