@@ -67,6 +67,10 @@ class WhatIfIT {
     assertThat(json(cluster, "fits", "--snapshot", saved.toString(), "--request", "count=1")).isEqualTo(live);
     assertThat(item(json(cluster, "fits", "--snapshot", saved.toString(), "--request", "cores=80,memory=1Gi"), "node",
         node).path("pods").asInt()).as("one a card, and none beside the share of 25 %").isEqualTo(cards - 1);
+    Outcome played = cluster.kubectlPartita("simulate", "--snapshot", saved.toString());
+    assertThat(played.status()).as(played.err()).isZero();
+    assertThat(played.out()).containsPattern("\\{\"pod\":\"" + workspace.namespace() + "/holder\",\"node\":\"[^\"]+\"");
+    assertThat(json(cluster, "compare", "--from-cluster", "--policy", "auto,spread").path("items")).hasSize(2);
     pod.deleteAndAwait();
   }
 

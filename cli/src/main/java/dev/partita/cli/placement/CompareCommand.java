@@ -29,6 +29,9 @@ import picocli.CommandLine.Spec;
       "A policy is what 'placement' of a GpuShareConfig can say: auto (learns what pods ask for, and takes least from later ones), binpack (fills "
           + "one after the other), spread (takes where most is free); two of them, such as binpack/spread, are for nodes and for the cards of a node.",
       "",
+      "Of a cluster it plays the pods that have claims of Partita's, running or waiting, in the order in which they were made, onto the cluster's "
+          + "nodes as if these were empty: it shows how full the cards would be under another policy.",
+      "",
       "MEMORY, CORES and CARDS are what was allocated of all cards' memory and time, and the cards of which something was, on average from the "
           + "begin to the last arrival. WAIT is of the pods that ran. FRAGMENTED is free memory that the largest usual share cannot use: on cards with "
           + "too little free memory or cores for one, in percent of the memory of the cards that could serve it if they were empty. The largest usual "
@@ -40,6 +43,7 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "Examples:",
+      "  partita simulate compare --from-cluster",
       "  partita simulate compare --stream stream.jsonl",
       "  partita simulate compare --generate pods=20000,nodes=200,load=120 --policy auto,spread --svg charts.svg"
     })
@@ -60,8 +64,10 @@ public final class CompareCommand implements Runnable {
   @Override
   public void run() {
     List<StreamPolicy> chosen = policies.stream().distinct().map(CompareCommand::policy).toList();
-    ClusterStream work = source.read();
+    StreamSource.Source played = source.read();
+    ClusterStream work = played.stream();
     PrintWriter err = spec.commandLine().getErr();
+    played.note().ifPresent(err::println);
     long start = System.nanoTime();
     List<StreamReport> reports = new ArrayList<>();
     for (StreamPolicy policy : chosen) {

@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -44,7 +45,10 @@ import picocli.CommandLine.Spec;
           + "after it got its place (default: never). What finds no place waits, and is tried again when a pod leaves. Of a node, 'gpuMemoryMiB' "
           + "(default 64000) is each GPU's memory, and 'gpusPerNuma' (default: all) how many GPUs share a NUMA node.",
       "",
-      "The answers are a line a pod: {\"node\":\"n0007\",\"gpus\":[0,3]}, or null where it never found a place. The summary goes to stderr."
+      "The answers are a line a pod: {\"node\":\"n0007\",\"gpus\":[0,3]}, or null where it never found a place. The summary goes to stderr.",
+      "",
+      "Instead of a stream it plays the pods of a cluster that have claims of Partita's, running or waiting, in the order in which they were made, onto "
+          + "the cluster's nodes as if these were empty. Nobody leaves. Then a line has the pod's name, and no node where it found no place."
     },
     mixinStandardHelpOptions = true,
     sortOptions = false,
@@ -53,6 +57,7 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  partita simulate --stream stream.jsonl --out answers.jsonl",
       "  partita simulate --stream stream.jsonl --others least-allocated > answers.jsonl",
+      "  partita simulate --from-cluster",
       "  partita simulate --generate pods=100000,nodes=5000 --out answers.jsonl"
     })
 public final class SimulateCommand implements Callable<Integer> {
@@ -89,8 +94,10 @@ public final class SimulateCommand implements Callable<Integer> {
     if (warmUp < 0) {
       throw CommandFailure.usage("--warm-up is 0 or more, not " + warmUp);
     }
-    ClusterStream work = source.read();
+    StreamSource.Source played = source.read();
+    ClusterStream work = played.stream();
     PrintWriter err = spec.commandLine().getErr();
+    played.note().ifPresent(err::println);
     for (int i = 0; i < warmUp; i++) {
       PodProgress progress = new PodProgress(err, "warm-up " + (i + 1) + " of " + warmUp + ": ", work.pods().size());
       StreamRun.play(work, StreamPolicy.AUTO, who, progress);
@@ -99,7 +106,8 @@ public final class SimulateCommand implements Callable<Integer> {
     AnswersOf answers = new AnswersOf(err, work.pods().size());
     StreamReport report = StreamRun.play(work, StreamPolicy.AUTO, who, answers);
     answers.end();
-    write(answers.byPod);
+    write(
+        played.isOfCluster() ? named(work, answers.byPod) : answers.byPod.stream().map(SimulateCommand::line).toList());
     err.println(StreamWords.of(work, report) + "; " + StreamWords.cost(System.nanoTime() - start));
     err.flush();
     return 0;
@@ -126,15 +134,15 @@ public final class SimulateCommand implements Callable<Integer> {
     }
   }
 
-  private void write(List<Answer> answers) {
+  private void write(List<? extends @Nullable Map<String, Object>> answers) {
     ObjectMapper json = new ObjectMapper();
     try (PrintStream to =
         out.isPresent()
             ? new PrintStream(Files.newOutputStream(out.get()), false, StandardCharsets.UTF_8)
             : new PrintStream(new java.io.FileOutputStream(java.io.FileDescriptor.out), false,
                 StandardCharsets.UTF_8)) {
-      for (Answer answer : answers) {
-        to.println(answer.node().isEmpty() ? "null" : json.writeValueAsString(line(answer)));
+      for (Map<String, Object> answer : answers) {
+        to.println(json.writeValueAsString(answer));
       }
       if (to.checkError()) {
         throw CommandFailure.failed("the answers could not be written to " + out.map(Path::toString).orElse("stdout"));
@@ -147,10 +155,26 @@ public final class SimulateCommand implements Callable<Integer> {
     }
   }
 
-  private static Map<String, Object> line(Answer answer) {
+  private static @Nullable Map<String, Object> line(Answer answer) {
+    return answer.node().isEmpty() ? null : placed(answer);
+  }
+
+  private static Map<String, Object> placed(Answer answer) {
     Map<String, Object> line = new LinkedHashMap<>();
-    line.put("node", answer.node().orElseThrow());
+    answer.node().ifPresent(node -> line.put("node", node));
     line.put("gpus", answer.gpus());
     return line;
+  }
+
+  /** With the pods' names: nobody has a file to look them up in. */
+  private static List<Map<String, Object>> named(ClusterStream work, List<Answer> answers) {
+    List<Map<String, Object>> lines = new ArrayList<>();
+    for (int i = 0; i < answers.size(); i++) {
+      Map<String, Object> line = new LinkedHashMap<>();
+      line.put("pod", work.pods().get(i).pod());
+      line.putAll(placed(answers.get(i)));
+      lines.add(line);
+    }
+    return lines;
   }
 }

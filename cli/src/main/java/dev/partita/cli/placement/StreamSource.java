@@ -1,15 +1,19 @@
 package dev.partita.cli.placement;
 
 import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.whatif.SnapshotOptions;
 import dev.partita.controller.stream.ClusterStream;
 import dev.partita.controller.stream.StreamGenerator;
 import dev.partita.controller.stream.StreamReader;
+import dev.partita.controller.whatif.ClusterSnapshot;
+import dev.partita.controller.whatif.SnapshotStream;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Optional;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Where a stream comes from: a mixin of the commands that play one. */
@@ -28,18 +32,51 @@ final class StreamSource {
             + "times 8000 MiB and 20 %%, 14 for a whole card and 6 for four; each with CPU and memory of its node."
       }) private Optional<String> generate = Optional.empty();
 
+  @Mixin private final SnapshotOptions snapshot = new SnapshotOptions();
+
+  /**
+   * What to play.
+   *
+   * @param note what a person should know of it; empty if nothing
+   * @param isOfCluster whether its pods are those of a cluster
+   */
+  record Source(ClusterStream stream, Optional<String> note, boolean isOfCluster) {}
+
   /**
    * The stream.
    *
    * @throws CommandFailure if there is none, or it cannot be read
    */
-  ClusterStream read() {
-    if (stream.isPresent() == generate.isPresent()) {
+  Source read() {
+    int named = (stream.isPresent() ? 1 : 0) + (generate.isPresent() ? 1 : 0) + (snapshot.isNamed() ? 1 : 0);
+    if (named != 1) {
       throw CommandFailure.usage(
-          stream.isPresent() ? "--stream and --generate exclude each other" : "--stream FILE or --generate is missing");
+          named == 0
+              ? "say what to play: --stream FILE, --generate, --from-cluster or --snapshot FILE"
+              : "--stream, --generate and a cluster (--from-cluster, --snapshot) exclude each other");
     }
-    return generate.map(text -> StreamGenerator.of(GeneratorText.shape(text)))
-        .orElseGet(() -> read(stream.orElseThrow()));
+    if (snapshot.isNamed()) {
+      return ofCluster(snapshot.read());
+    }
+    ClusterStream read =
+        generate.map(text -> StreamGenerator.of(GeneratorText.shape(text)))
+            .orElseGet(() -> read(stream.orElseThrow()));
+    return new Source(read, Optional.empty(), false);
+  }
+
+  private static Source ofCluster(ClusterSnapshot cluster) {
+    SnapshotStream read = SnapshotStream.of(cluster);
+    if (read.stream().nodes().isEmpty()) {
+      throw CommandFailure.failed("the cluster has no node with cards that Partita knows");
+    }
+    Optional<String> note =
+        read.leftOut() == 0
+            ? Optional.empty()
+            : Optional.of(
+                read.leftOut()
+                    + " pods are left out: they ask for MIG instances, for all cards of a node, for devices of"
+                    + " several kinds, or for what no card is");
+    return new Source(read.stream(), note, true);
   }
 
   private static ClusterStream read(Path file) {

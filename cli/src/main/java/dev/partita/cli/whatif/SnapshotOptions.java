@@ -18,9 +18,9 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Which cluster a question is about: a mixin of the commands that ask one. */
-final class SnapshotOptions {
+public final class SnapshotOptions {
   @Option(names = "--from-cluster",
-      description = "Reads the cluster, with your own rights. This is so without --snapshot, too.") private boolean fromCluster;
+      description = "Reads the cluster, with your own rights. Questions about a cluster do so without --snapshot, too.") private boolean fromCluster;
 
   @Option(names = "--snapshot", paramLabel = "FILE",
       description = "Reads what --save-snapshot wrote, and asks no cluster.") private Optional<Path> snapshot =
@@ -34,12 +34,17 @@ final class SnapshotOptions {
 
   @Mixin private final ClusterOptions cluster = new ClusterOptions();
 
+  /** Whether a cluster or a snapshot of one is named. */
+  public boolean isNamed() {
+    return fromCluster || snapshot.isPresent();
+  }
+
   /**
    * The cluster.
    *
    * @throws CommandFailure if the file is none, or none can be written
    */
-  ClusterSnapshot read() {
+  public ClusterSnapshot read() {
     if (fromCluster && snapshot.isPresent()) {
       throw CommandFailure.usage("--from-cluster and --snapshot exclude each other");
     }

@@ -120,7 +120,8 @@ class PlacementCommandsTest {
 
   @Test
   void aStreamComesFromOnePlace() {
-    assertThat(run("simulate").err()).contains("--stream FILE or --generate is missing");
+    assertThat(run("simulate").err())
+        .contains("say what to play: --stream FILE, --generate, --from-cluster or --snapshot FILE");
     Run both = run("simulate", "--stream", "a", "--generate", "pods=1");
     assertThat(both.err()).contains("exclude each other");
     assertThat(both.status()).isEqualTo(2);

@@ -145,6 +145,26 @@ class WhatIfCommandsTest {
   }
 
   @Test
+  void aClustersPodsArePlayedAnewAndCompared() throws IOException {
+    waits("x", "139Gi");
+    waits("y", "139Gi");
+    Path file = folder.resolve("saved.json");
+    Path answers = folder.resolve("answers.jsonl");
+    out("simulate", "--from-cluster", "--save-snapshot", file.toString(), "--out", answers.toString());
+    assertThat(Files.readAllLines(answers)).containsExactlyInAnyOrder(
+        "{\"pod\":\"team/waits\",\"node\":\"n\",\"gpus\":[0]}", "{\"pod\":\"team/x\",\"node\":\"n\",\"gpus\":[1]}",
+        "{\"pod\":\"team/y\",\"gpus\":[]}");
+    JsonNode compared =
+        json("simulate", "compare", "--from-cluster", "--policy", "auto,spread", "-o", "json").path("items");
+    assertThat(compared).hasSize(2).allSatisfy(item -> assertThat(item.path("neverRan").asInt()).isEqualTo(1));
+    assertThat(CommandRun.of("simulate", "compare", "--snapshot", file.toString(), "--policy", "auto").out())
+        .contains("auto");
+    CommandRun both = CommandRun.of("simulate", "--snapshot", file.toString(), "--generate", "pods=1");
+    assertThat(both.err()).contains("exclude each other");
+    assertThat(both.status()).isEqualTo(2);
+  }
+
+  @Test
   void aSnapshotAnswersAsTheClusterDid() throws IOException {
     Path file = folder.resolve("saved.json");
     String live = out("simulate", "fits", "--save-snapshot", file.toString());

@@ -7,11 +7,15 @@ import java.util.Objects;
 
 /** Says which of two pods is decided about first. */
 public final class PodOrder {
+  /** By age, then by name. */
+  public static final Comparator<Pod> OLDEST_FIRST =
+      Comparator.<Pod, String>comparing(
+          pod -> Objects.requireNonNullElse(pod.getMetadata().getCreationTimestamp(), ""))
+          .thenComparing(pod -> ObjectKey.of(pod).toString());
+
   /** By priority, then by age, then by name. */
   public static final Comparator<Pod> MOST_URGENT_FIRST =
-      Comparator.comparing(PodOrder::priority, Comparator.reverseOrder())
-          .thenComparing(pod -> Objects.requireNonNullElse(pod.getMetadata().getCreationTimestamp(), ""))
-          .thenComparing(pod -> ObjectKey.of(pod).toString());
+      Comparator.comparing(PodOrder::priority, Comparator.reverseOrder()).thenComparing(OLDEST_FIRST);
 
   private PodOrder() {}
 

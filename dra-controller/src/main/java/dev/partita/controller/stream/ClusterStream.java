@@ -4,6 +4,7 @@ import dev.partita.controller.request.PodNeeds;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.Set;
 
 /**
  * A cluster and the pods that arrive there one after the other.
@@ -12,6 +13,9 @@ import java.util.OptionalDouble;
  * @param pods in order of their arrival
  */
 public record ClusterStream(String name, List<StreamNode> nodes, List<StreamPod> pods) {
+  /** What {@link Among#matchAttribute} may be. */
+  public static final Set<String> ATTRIBUTES = Set.of("numaNode", "model");
+
   private static final long MIB = 1L << 20;
 
   /** Memory of a thousandth of a card, where a stream speaks of cards in thousandths only. */

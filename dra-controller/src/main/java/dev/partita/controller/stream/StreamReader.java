@@ -25,7 +25,6 @@ public final class StreamReader {
   private static final int MOST_GPUS = 64;
   private static final long MOST_AMOUNT = 1L << 40;
   private static final double MOST_SECONDS = 1e10;
-  private static final Set<String> ATTRIBUTES = Set.of("numaNode", "model");
 
   private final List<StreamNode> nodes = new ArrayList<>();
   private final List<StreamPod> pods = new ArrayList<>();
@@ -137,7 +136,7 @@ public final class StreamReader {
     }
     said.forEach(model -> models.add(model.asText()));
     Optional<String> attribute = Optional.of(line.path("matchAttribute").asText("")).filter(text -> !text.isEmpty());
-    attribute.filter(text -> !ATTRIBUTES.contains(text)).ifPresent(text -> {
+    attribute.filter(text -> !ClusterStream.ATTRIBUTES.contains(text)).ifPresent(text -> {
       throw new IllegalArgumentException("matchAttribute must be numaNode or model: " + text);
     });
     return new Among(models, attribute);

@@ -70,6 +70,13 @@ final class PaperSnapshot {
     return this;
   }
 
+  PaperSnapshot runsWithoutClaim(String name, String node) {
+    pods.add(
+        ClusterWithoutServer.pod(ClusterWithoutServer.key(name), 0).editSpec().withNodeName(node).withResourceClaims()
+            .endSpec().build());
+    return this;
+  }
+
   PaperSnapshot waits(String name, int priority, String memory) {
     pods.add(ClusterWithoutServer.pod(ClusterWithoutServer.key(name), priority).build());
     claims.add(ClusterWithoutServer.claim(ClusterWithoutServer.key(name), memory));
