@@ -144,7 +144,7 @@ class KubectlPartitaIT {
       assertThat(outcome.out()).contains("ok    Kubernetes version", "ok    DRA API", "ok    controller that leads",
           "ok    webhooks", "ok    policies", "ok    node plugin", "ok    published cards", "ok    clock of the node",
           "ok    driver", "ok    feature gates", "ok    container runtime", "ok    clock of this machine", "ok    CDI",
-          "ok    CDI hook", "ok    your rights")
+          "ok    CDI hook", "ok    rights of Partita", "ok    your rights")
           .containsPattern("(ok|warn)  +cgroups.*: version [12]")
           .contains("\n0 failed");
     });

@@ -57,6 +57,7 @@ final class InstallationChecks {
         lease -> List.of(leader(lease, now, partita.namespace()))));
     findings.addAll(webhooks(partita.webhooks(), now));
     findings.addAll(partita.policies().judged(POLICIES_CHECK, install, it -> List.of(policies(it))));
+    findings.addAll(AccountChecks.of(partita.accounts()));
     findings.addAll(partita.classes().judged(CLASSES, install, it -> List.of(classes(it))));
     return findings;
   }

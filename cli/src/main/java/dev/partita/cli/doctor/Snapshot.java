@@ -1,6 +1,7 @@
 package dev.partita.cli.doctor;
 
 import dev.partita.api.node.GpuNode;
+import dev.partita.cli.doctor.AccountChecks.AccountRight;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhookConfiguration;
@@ -48,6 +49,7 @@ record Snapshot(Cluster cluster, Installation installation, Nodes nodes, Reading
    * @param webhooks the webhooks that validate
    * @param policies names of ValidatingAdmissionPolicies that have a binding
    * @param classes names of DeviceClasses
+   * @param accounts whether its ServiceAccounts have each right of {@link AccountChecks#NEEDED}
    */
   record Installation(
       String namespace,
@@ -55,7 +57,8 @@ record Snapshot(Cluster cluster, Installation installation, Nodes nodes, Reading
       Reading<Lease> lease,
       Reading<ValidatingWebhookConfiguration> webhooks,
       Reading<Set<String>> policies,
-      Reading<Set<String>> classes) {}
+      Reading<Set<String>> classes,
+      Reading<Map<AccountRight, Boolean>> accounts) {}
 
   /**
    * What it said of the nodes.

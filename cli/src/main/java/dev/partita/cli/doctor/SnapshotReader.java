@@ -3,6 +3,7 @@ package dev.partita.cli.doctor;
 import dev.partita.api.Driver;
 import dev.partita.api.node.GpuNode;
 import dev.partita.cli.connection.ClusterAnswers;
+import dev.partita.cli.doctor.AccountChecks.AccountRight;
 import io.fabric8.kubernetes.api.model.APIResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Node;
@@ -13,6 +14,8 @@ import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhoo
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.authorization.v1.SelfSubjectAccessReview;
 import io.fabric8.kubernetes.api.model.authorization.v1.SelfSubjectAccessReviewBuilder;
+import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReview;
+import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuilder;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
@@ -87,7 +90,8 @@ final class SnapshotReader {
         read("ValidatingWebhookConfiguration " + WEBHOOKS,
             () -> client.resources(ValidatingWebhookConfiguration.class).withName(WEBHOOKS).get()),
         read("ValidatingAdmissionPolicies", this::policies),
-        read("DeviceClasses", () -> names(client.resources(DeviceClass.class).list().getItems())));
+        read("DeviceClasses", () -> names(client.resources(DeviceClass.class).list().getItems())),
+        read("rights of Partita's ServiceAccounts", this::accounts));
   }
 
   private Snapshot.Nodes nodes() {
@@ -146,6 +150,26 @@ final class SnapshotReader {
 
   private static Set<String> names(List<? extends HasMetadata> objects) {
     return objects.stream().map(object -> object.getMetadata().getName()).collect(Collectors.toSet());
+  }
+
+  private Map<AccountRight, Boolean> accounts() {
+    Map<AccountRight, Boolean> rights = new HashMap<>();
+    for (AccountRight right : AccountChecks.NEEDED) {
+      String[] resource = right.resource().split("/", 2);
+      SubjectAccessReview review =
+          new SubjectAccessReviewBuilder().withNewSpec()
+              .withUser("system:serviceaccount:" + namespace + ":" + right.account())
+              .withGroups("system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated")
+              .withNewResourceAttributes()
+              .withVerb(right.verb()).withGroup(right.group()).withResource(resource[0])
+              .withSubresource(resource.length > 1 ? resource[1] : null)
+              .withName(right.name().isEmpty() ? null : right.name())
+              .withNamespace(right.inPartita() ? namespace : null)
+              .endResourceAttributes().endSpec().build();
+      SubjectAccessReview answer = client.authorization().v1().subjectAccessReview().create(review);
+      rights.put(right, answer.getStatus() != null && Boolean.TRUE.equals(answer.getStatus().getAllowed()));
+    }
+    return rights;
   }
 
   private Map<Right, Boolean> rights() {

@@ -7,6 +7,7 @@ import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.NodeSetup;
+import dev.partita.cli.doctor.AccountChecks.AccountRight;
 import dev.partita.controller.fleet.PaperFleet;
 import io.fabric8.kubernetes.api.model.ConditionBuilder;
 import io.fabric8.kubernetes.api.model.Node;
@@ -37,6 +38,8 @@ class DiagnosisTest {
       Set.of("deviceclasses", "resourceclaims", "resourceclaimtemplates", "resourceslices");
   private static final Map<Right, Boolean> ALL_RIGHTS =
       RightChecks.NEEDED.stream().collect(Collectors.toMap(right -> right, right -> true));
+  private static final Map<AccountRight, Boolean> ALL_ACCOUNT_RIGHTS =
+      AccountChecks.NEEDED.stream().collect(Collectors.toMap(right -> right, right -> true));
 
   private static <T> Reading<T> known(T value) {
     return new Reading.Known<>(value);
@@ -66,7 +69,8 @@ class DiagnosisTest {
       Lease lease,
       Reading<ValidatingWebhookConfiguration> webhooks) {
     return new Snapshot.Installation("partita-system", controller, known(lease), webhooks,
-        known(InstallationChecks.POLICIES), known(Set.of(Driver.SHARE_CLASS, Driver.WHOLE_CLASS)));
+        known(InstallationChecks.POLICIES), known(Set.of(Driver.SHARE_CLASS, Driver.WHOLE_CLASS)),
+        known(ALL_ACCOUNT_RIGHTS));
   }
 
   private static Snapshot.Installation installation() {
@@ -185,9 +189,25 @@ class DiagnosisTest {
   void policiesAndClassesThatAreMissingAreNamed() {
     Snapshot.Installation bare =
         new Snapshot.Installation("partita-system", known(controller(1, 1)), known(lease("c", Duration.ZERO)),
-            new Reading.Missing<>("none"), known(Set.of()), known(Set.of("other")));
+            new Reading.Missing<>("none"), known(Set.of()), known(Set.of("other")), known(ALL_ACCOUNT_RIGHTS));
     assertThat(notWell(bare)).anySatisfy(text -> assertThat(text).contains("partita-allocations"))
         .contains("fail DeviceClasses: missing: gpu.partita.dev, whole.gpu.partita.dev");
+  }
+
+  @Test
+  void aServiceAccountThatHasLostARightIsNamedWithIt() {
+    assertThat(notWell(AccountChecks.of(known(ALL_ACCOUNT_RIGHTS)))).isEmpty();
+    Map<AccountRight, Boolean> few =
+        AccountChecks.NEEDED.stream()
+            .collect(Collectors.toMap(right -> right, right -> !right.resource().startsWith("resourceclaims/")));
+    assertThat(notWell(AccountChecks.of(known(few)))).containsExactly(
+        "fail rights of Partita: ServiceAccount partita-dra-controller may not"
+            + " update resourceclaims/binding.resource.k8s.io, update resourceclaims/status.resource.k8s.io",
+        "fail rights of Partita: ServiceAccount partita-kubelet-plugin may not"
+            + " associated-node:patch resourceclaims/driver.resource.k8s.io,"
+            + " patch resourceclaims/status.resource.k8s.io");
+    assertThat(notWell(AccountChecks.of(new Reading.Unknown<>("you may not"))))
+        .containsExactly("warn rights of Partita: could not be looked at: you may not");
   }
 
   @Test
