@@ -14,6 +14,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -69,12 +73,7 @@ public final class CompareCommand implements Runnable {
     PrintWriter err = spec.commandLine().getErr();
     played.note().ifPresent(err::println);
     long start = System.nanoTime();
-    List<StreamReport> reports = new ArrayList<>();
-    for (StreamPolicy policy : chosen) {
-      PodProgress progress = new PodProgress(err, policy.name() + ": ", work.pods().size());
-      reports.add(StreamRun.play(work, policy, StreamRun.Others.ALLOCATOR, progress));
-      progress.end();
-    }
+    List<StreamReport> reports = play(work, chosen, err);
     long took = System.nanoTime() - start;
     Comparison comparison = new Comparison(reports);
     svg.ifPresent(file -> write(file, comparison.svg(work.lastArrival())));
@@ -84,6 +83,32 @@ public final class CompareCommand implements Runnable {
     out.flush();
     err.println(StreamWords.what(work) + "; " + StreamWords.cost(took));
     err.flush();
+  }
+
+  /** Plays all policies at once, as far as there are processors: each has a cluster of its own. */
+  private static List<StreamReport> play(ClusterStream work, List<StreamPolicy> policies, PrintWriter err) {
+    PodProgress progress =
+        new PodProgress(err, policies.size() + " policies: ", work.pods().size() * policies.size());
+    int threads = Math.min(policies.size(), Runtime.getRuntime().availableProcessors());
+    try (ExecutorService plays = Executors.newFixedThreadPool(threads)) {
+      List<Future<StreamReport>> reports =
+          policies.stream()
+              .map(policy -> plays.submit(
+                  () -> StreamRun.play(work, policy, StreamRun.Others.ALLOCATOR, progress)))
+              .toList();
+      List<StreamReport> done = new ArrayList<>();
+      for (Future<StreamReport> report : reports) {
+        done.add(report.get());
+      }
+      return done;
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("a play failed: " + e.getCause(), e.getCause());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw CommandFailure.failed("interrupted");
+    } finally {
+      progress.end();
+    }
   }
 
   private static StreamPolicy policy(String text) {

@@ -5,7 +5,10 @@ import dev.partita.controller.stream.StreamEvents;
 import dev.partita.controller.stream.StreamRun.Answer;
 import java.io.PrintWriter;
 
-/** Shows on a terminal how many pods of a stream have arrived, and how many wait; writes nothing anywhere else. */
+/**
+ * Shows on a terminal how many pods of a stream have arrived, and how many wait; writes nothing anywhere else. Several
+ * plays may tell it at once: then it counts the pods of all of them.
+ */
 class PodProgress implements StreamEvents {
   private static final int STEP = 1_000;
 
@@ -13,6 +16,7 @@ class PodProgress implements StreamEvents {
   private final String play;
   private final int pods;
   private final boolean watched = Terminal.isProgressSeen();
+  private int arrived;
   private int waiting;
 
   /**
@@ -27,16 +31,21 @@ class PodProgress implements StreamEvents {
 
   @Override
   public void arrived(int pod, Answer answer) {
-    waiting += answer.node().isEmpty() ? 1 : 0;
-    if (watched && (pod + 1) % STEP == 0) {
-      err.printf("\r\033[K%s%,d of %,d pods, %,d wait", play, pod + 1, pods, waiting);
-      err.flush();
+    synchronized (this) {
+      arrived++;
+      waiting += answer.node().isEmpty() ? 1 : 0;
+      if (watched && arrived % STEP == 0) {
+        err.printf("\r\033[K%s%,d of %,d pods, %,d wait", play, arrived, pods, waiting);
+        err.flush();
+      }
     }
   }
 
   @Override
   public void startedLater(int pod, Answer answer, double waited) {
-    waiting--;
+    synchronized (this) {
+      waiting--;
+    }
   }
 
   @Override
