@@ -173,7 +173,7 @@ class ShareIT {
             });
     assertThat(String.valueOf(device.getData()))
         .contains("gpuUUID", "GPU-", "productName", "NVIDIA H200", "node", node, "memoryLimit", "coreLimit",
-            "cdiDevice");
+            "cdiDevice", "guarantee=memory=8Gi,cores=25", "enforcement=Interception");
     assertThat(workspace.awaitEvent("ResourceClaim", claim.name(), "Allocated").message()).contains(node);
     workspace.awaitEvent("ResourceClaim", claim.name(), "Prepared");
   }

@@ -70,6 +70,9 @@ class UsageIT {
     assertThat(workspace.awaitEvent("ResourceClaim", greedy.claim().name(), "CoreLimitExceeded").message())
         .contains("25 % at most", "Look at what the pod runs");
     assertThat(patient.claim().awaitCondition("WithinCoreLimit", "WithinLimit").getStatus()).isEqualTo("True");
+    await("how much of the card it had, and how long it waited, in its status").atMost(Workspace.PATIENCE)
+        .until(patient.claim()::statusData,
+            data -> data.contains("coresUsed=") && data.contains("throttledShare=") && data.contains("memoryPeak="));
     Scrape scrape = Scrape.ofPlugin(cluster.client(), node, workspace.metricsReader());
     assertThat(scrape.value("partita_share_within_core_limit", "claim=\"" + greedy.claim().name() + "\""))
         .contains(0.0);
