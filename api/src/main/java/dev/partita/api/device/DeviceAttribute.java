@@ -67,8 +67,8 @@ public enum DeviceAttribute {
           : Optional.empty());
 
   /**
-   * Which cards have the same value of an attribute. It decides of how many cards a request is judged at once: an
-   * attribute of the kind whose value differs from card to card makes a kind of every card, and each decision slow.
+   * Which cards have the same value of an attribute. The allocator judges a request once for all cards with the same
+   * values. A {@link #KIND} value that differs from card to card makes every card its own class: right, but slow.
    */
   public enum Scope {
     /** All cards of a kind, wherever they are: the model, a driver's version. */

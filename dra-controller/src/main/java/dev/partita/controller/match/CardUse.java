@@ -14,9 +14,9 @@ import java.util.Optional;
 
 /**
  * Says what a {@link SharingStrategy} means to the controller. There is one class for each strategy, and one object of
- * each class; what is special to a claim comes as a parameter. Nothing else in the controller tells strategies apart.
- * Books, quotas and proposals go by what is {@linkplain #booking booked}, and the search for a place by what is
- * {@linkplain #takes taken}.
+ * each class; what is special to a claim comes as a parameter. Besides these only {@code AllocatedClaim.shares} tells
+ * strategies apart, and the compiler names it. Books, quotas and proposals go by what is {@linkplain #booking booked},
+ * and the search for a place by what is {@linkplain #takes taken}.
  */
 public sealed interface CardUse permits HookedShare, ExclusiveShare, WholeCard, MigInstance, AdminAccess {
   static CardUse of(SharingStrategy strategy) {

@@ -15,8 +15,8 @@ import java.util.function.Function;
  * depend on their order.
  *
  * @param rank how far down the alternatives of firstAvailable it is
- * @param opened untouched cards that shares open; a begun card counts double if a share leaves cores on it that it
- *        leaves too little memory for
+ * @param opened untouched cards that shares begin; a card that shares have begun already counts 2 if its free cores
+ *        would lack memory
  * @param stranded by how much more of the memory than of the cores is taken of the cards that are opened, in percent:
  *        cores that more such shares will leave unused. Of MIG instances, how much less can be made of their cards than
  *        before: {@link dev.partita.controller.inventory.MigGeometry#room}
