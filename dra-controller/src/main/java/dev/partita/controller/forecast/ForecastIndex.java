@@ -41,7 +41,7 @@ public final class ForecastIndex {
   private Inventory inventory = Inventory.EMPTY;
   private ChangeLog.Moment seen = ChangeLog.Moment.NEVER;
   private boolean outdated = true;
-  private long mixNumber = -1;
+  private long snapshotNumber = -1;
   private Optional<Forecast> forecast = Optional.empty();
   private Optional<Scarcity> scarcity = Optional.empty();
   private final Map<DemandHistory.Kind, PlacementCosts> costs = new LruMap<>(MAX_KINDS);
@@ -97,7 +97,7 @@ public final class ForecastIndex {
 
   /** Follows what is asked for. */
   public void refresh(Function<DeviceRequest, RequestMatcher> matchers) {
-    if (outdated || history.snapshot().number() != mixNumber) {
+    if (outdated || history.snapshot().number() != snapshotNumber) {
       outdated = false;
       learn(matchers);
     }
@@ -111,7 +111,7 @@ public final class ForecastIndex {
 
   private void learn(Function<DeviceRequest, RequestMatcher> matchers) {
     DemandHistory.Snapshot snapshot = history.snapshot();
-    mixNumber = snapshot.number();
+    snapshotNumber = snapshot.number();
     List<Frequency> frequencies = new ArrayList<>();
     try {
       snapshot.arrivals().forEach(
@@ -168,7 +168,7 @@ public final class ForecastIndex {
    *
    * @return empty if the forecast cannot say
    */
-  Optional<CheapestHosts> offers(DemandHistory.Kind kind, Function<DeviceRequest, RequestMatcher> matchers) {
+  Optional<CheapestHosts> cheapest(DemandHistory.Kind kind, Function<DeviceRequest, RequestMatcher> matchers) {
     @Nullable PlacementCosts known = costs.get(kind);
     if (known == null) {
       Optional<Demand> demand = demand(kind, matchers);

@@ -63,14 +63,14 @@ public final class ForecastSearch {
       return new Advice.NotMine();
     }
     DeviceRequest request = requests.getFirst();
-    Optional<CheapestHosts> offers = forecastIndex.offers(DemandHistory.kind(needs, request), matchers);
-    if (offers.isEmpty()) {
+    Optional<CheapestHosts> cheapest = forecastIndex.cheapest(DemandHistory.kind(needs, request), matchers);
+    if (cheapest.isEmpty()) {
       return new Advice.NotMine();
     }
     boolean one = isOne(request);
     boolean doubtful = false;
     Set<HostGroup> impossible = new HashSet<>();
-    for (Optional<Offer> next = offers.get().next(); next.isPresent(); next = offers.get().next()) {
+    for (Optional<Offer> next = cheapest.get().next(); next.isPresent(); next = cheapest.get().next()) {
       Offer offer = next.get();
       HostState hostState = offer.hostState();
       if ((!one && impossible.contains(group(request, hostState))) || refused.test(hostState)) {
@@ -92,9 +92,9 @@ public final class ForecastSearch {
 
   /** The host on which a pod that needs no cards costs least. */
   public Optional<String> hostWithoutCards(PodNeeds needs, Predicate<HostState> refused) {
-    CheapestHosts offers =
-        forecastIndex.offers(new DemandHistory.Kind(needs, Optional.empty()), matchers).orElseThrow();
-    for (Optional<Offer> next = offers.next(); next.isPresent(); next = offers.next()) {
+    CheapestHosts cheapest =
+        forecastIndex.cheapest(new DemandHistory.Kind(needs, Optional.empty()), matchers).orElseThrow();
+    for (Optional<Offer> next = cheapest.next(); next.isPresent(); next = cheapest.next()) {
       if (!refused.test(next.get().hostState())) {
         return next.map(offer -> offer.hostState().host().name());
       }
@@ -104,7 +104,7 @@ public final class ForecastSearch {
 
   private HostGroup group(DeviceRequest request, HostState hostState) {
     boolean whole = matchers.apply(request).on(hostState).stream().allMatch(match -> match.takes() == Taking.CARD);
-    return new HostGroup(hostState.wholeCards(), whole ? hostState.untouched() : hostState.fullness());
+    return new HostGroup(hostState.wholeCards(), whole ? hostState.untouched() : hostState.occupancy());
   }
 
   /**

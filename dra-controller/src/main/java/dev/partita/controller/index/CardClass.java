@@ -28,20 +28,20 @@ public final class CardClass implements CardGroup {
   }
 
   /** The cards by free cores (percent), and for each number of these in order of free memory. */
-  NavigableMap<Integer, NavigableSet<IndexEntry>> places(boolean untouchedCards) {
+  NavigableMap<Integer, NavigableSet<IndexEntry>> entries(boolean untouchedCards) {
     return untouchedCards ? untouched : begun;
   }
 
-  void add(boolean untouchedCard, int cores, IndexEntry place) {
-    places(untouchedCard).computeIfAbsent(cores, c -> new TreeSet<>()).add(place);
+  void add(boolean untouchedCard, int cores, IndexEntry entry) {
+    entries(untouchedCard).computeIfAbsent(cores, c -> new TreeSet<>()).add(entry);
   }
 
-  void remove(boolean untouchedCard, int cores, IndexEntry place) {
-    places(untouchedCard).computeIfPresent(cores, (c, places) -> without(places, place));
+  void remove(boolean untouchedCard, int cores, IndexEntry entry) {
+    entries(untouchedCard).computeIfPresent(cores, (c, entries) -> without(entries, entry));
   }
 
-  static @Nullable NavigableSet<IndexEntry> without(NavigableSet<IndexEntry> places, IndexEntry place) {
-    places.remove(place);
-    return places.isEmpty() ? null : places;
+  static @Nullable NavigableSet<IndexEntry> without(NavigableSet<IndexEntry> entries, IndexEntry entry) {
+    entries.remove(entry);
+    return entries.isEmpty() ? null : entries;
   }
 }

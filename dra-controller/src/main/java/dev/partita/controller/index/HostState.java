@@ -20,7 +20,7 @@ import java.util.Set;
  * @param accounts what is taken of its cards, by position
  * @param untouched positions of the cards of which nothing is taken
  * @param freeParts the different states of cards of which a share may be taken
- * @param fullness what it has in common with hosts that are alike
+ * @param occupancy what it has in common with hosts that are alike
  */
 public record HostState(
     GpuHost host,
@@ -30,7 +30,7 @@ public record HostState(
     List<Account> accounts,
     BitSet untouched,
     Set<FreePart> freeParts,
-    OccupancyKey fullness) {
+    OccupancyKey occupancy) {
   /**
    * Cards of one host that are alike and equally full.
    *

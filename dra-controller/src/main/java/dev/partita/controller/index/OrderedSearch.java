@@ -39,26 +39,26 @@ public final class OrderedSearch {
 
   /** Hosts that one order holds, the best first, as long as there are any. */
   private static final class Queue implements Comparable<Queue> {
-    private final Iterator<IndexEntry> places;
+    private final Iterator<IndexEntry> entries;
     private final Function<IndexEntry, PlacementScore> score;
     private final boolean interchangeable;
     private IndexEntry head;
     private PlacementScore headScore;
 
     /** @param interchangeable what one of its hosts cannot place, none can */
-    Queue(Iterator<IndexEntry> places, Function<IndexEntry, PlacementScore> score, boolean interchangeable) {
-      this.places = places;
+    Queue(Iterator<IndexEntry> entries, Function<IndexEntry, PlacementScore> score, boolean interchangeable) {
+      this.entries = entries;
       this.score = score;
       this.interchangeable = interchangeable;
-      this.head = places.next();
+      this.head = entries.next();
       this.headScore = score.apply(head);
     }
 
     boolean advance() {
-      if (!places.hasNext()) {
+      if (!entries.hasNext()) {
         return false;
       }
-      head = places.next();
+      head = entries.next();
       headScore = score.apply(head);
       return true;
     }
@@ -193,7 +193,7 @@ public final class OrderedSearch {
       Match match,
       boolean untouched,
       CardClass cardClass) {
-    for (Map.Entry<Integer, NavigableSet<IndexEntry>> level : cardClass.places(untouched).tailMap(match.cores(), true)
+    for (Map.Entry<Integer, NavigableSet<IndexEntry>> level : cardClass.entries(untouched).tailMap(match.cores(), true)
         .entrySet()) {
       addShares(queues, rank, match, untouched, level.getKey(), level.getValue());
     }
@@ -209,26 +209,26 @@ public final class OrderedSearch {
       Match match,
       boolean untouched,
       int cores,
-      NavigableSet<IndexEntry> places) {
+      NavigableSet<IndexEntry> entries) {
     long sellable = match.device().card().sellableMemory();
     long enough = match.memory();
     if (untouched || match.cores() == 0) {
       int stranded = untouched ? PlacementScore.stranded(sellable, match.memory(), match.cores()) : 0;
-      add(queues, places.tailSet(IndexEntry.from(enough), true),
+      add(queues, entries.tailSet(IndexEntry.from(enough), true),
           p -> score(rank, untouched ? 1 : 0, stranded, match, cores, p));
       return;
     }
     long balanced = enough + PlacementScore.needed(sellable, cores - match.cores());
-    add(queues, places.tailSet(IndexEntry.from(balanced), true), p -> score(rank, 0, 0, match, cores, p));
-    add(queues, places.subSet(IndexEntry.from(enough), true, IndexEntry.from(balanced), false),
+    add(queues, entries.tailSet(IndexEntry.from(balanced), true), p -> score(rank, 0, 0, match, cores, p));
+    add(queues, entries.subSet(IndexEntry.from(enough), true, IndexEntry.from(balanced), false),
         p -> score(rank, 2, 0, match, cores, p));
   }
 
   private static void add(
       PriorityQueue<Queue> queues,
-      NavigableSet<IndexEntry> places,
+      NavigableSet<IndexEntry> entries,
       Function<IndexEntry, PlacementScore> score) {
-    Iterator<IndexEntry> inOrder = places.iterator();
+    Iterator<IndexEntry> inOrder = entries.iterator();
     if (inOrder.hasNext()) {
       queues.add(new Queue(inOrder, score, false));
     }

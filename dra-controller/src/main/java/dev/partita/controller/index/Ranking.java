@@ -32,7 +32,7 @@ final class Ranking {
   private final boolean ofKinds;
   private final boolean ofPositions;
   private final HostScan scan;
-  private final List<ScoreLowerBound> floors;
+  private final List<ScoreLowerBound> lowerBounds;
   private TreeSet<Entry> order = new TreeSet<>();
   private final Map<String, Entry> byHost = new HashMap<>();
   private final Map<State, Optional<PlacementScore>> known = new HashMap<>();
@@ -50,7 +50,7 @@ final class Ranking {
             .toList();
     this.ofKinds = requests.stream().allMatch(RequestMatcher::ofKinds);
     this.ofPositions = requests.stream().allMatch(RequestMatcher::ofPositions);
-    this.floors = choices.stream().map(choice -> new ScoreLowerBound(choice, scan::matcher)).toList();
+    this.lowerBounds = choices.stream().map(choice -> new ScoreLowerBound(choice, scan::matcher)).toList();
   }
 
   /** What choices of different pods must have in common to share a ranking. */
@@ -142,7 +142,8 @@ final class Ranking {
   private void addAll(Collection<HostState> hostStates) {
     Map<Object, List<HostState>> groups = new LinkedHashMap<>();
     for (HostState hostState : hostStates) {
-      groups.computeIfAbsent(ofPositions ? hostState.fullness() : new Object(), _ -> new ArrayList<>(1)).add(hostState);
+      groups.computeIfAbsent(ofPositions ? hostState.occupancy() : new Object(), _ -> new ArrayList<>(1))
+          .add(hostState);
     }
     List<Entry> entries = new ArrayList<>(hostStates.size());
     for (List<HostState> group : groups.values()) {
@@ -160,8 +161,8 @@ final class Ranking {
 
   private Optional<PlacementScore> least(HostState hostState) {
     @Nullable PlacementScore least = null;
-    for (ScoreLowerBound floor : floors) {
-      Optional<PlacementScore> score = floor.on(hostState);
+    for (ScoreLowerBound lowerBound : lowerBounds) {
+      Optional<PlacementScore> score = lowerBound.on(hostState);
       if (score.isPresent() && (least == null || score.get().compareTo(least) < 0)) {
         least = score.get();
       }

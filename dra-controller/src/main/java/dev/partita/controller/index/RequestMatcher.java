@@ -121,11 +121,11 @@ public final class RequestMatcher {
           && cards.get(position).key().index() != device.card().key().index(); looked++) {
         position = (position + 1) % cards.size();
       }
-      List<Match> models = at(hostState, position);
-      for (int i = 0; i < models.size(); i++) {
-        Match model = models.get(i);
-        if (model.device().isLike(device)) {
-          matches.add(model.on(device));
+      List<Match> ofPosition = at(hostState, position);
+      for (int i = 0; i < ofPosition.size(); i++) {
+        Match match = ofPosition.get(i);
+        if (match.device().isLike(device)) {
+          matches.add(match.on(device));
         }
       }
     }

@@ -133,8 +133,8 @@ final class ScoreLowerBound {
         }
       }
       CardCost cheapest = cheapest(before, share.wanted());
-      CardCost floor = new CardCost(cheapest.opened(), 0, Math.max(0, cheapest.leftover() - taken));
-      most = floor.compareTo(most) > 0 ? floor : most;
+      CardCost least = new CardCost(cheapest.opened(), 0, Math.max(0, cheapest.leftover() - taken));
+      most = least.compareTo(most) > 0 ? least : most;
     }
     return most;
   }

@@ -19,11 +19,11 @@ public final class WholeCardIndex {
     return Collections.unmodifiableMap(byUntouched);
   }
 
-  void add(BitSet untouched, IndexEntry place) {
-    byUntouched.computeIfAbsent(untouched, cards -> new TreeSet<>()).add(place);
+  void add(BitSet untouched, IndexEntry entry) {
+    byUntouched.computeIfAbsent(untouched, cards -> new TreeSet<>()).add(entry);
   }
 
-  void remove(BitSet untouched, IndexEntry place) {
-    byUntouched.computeIfPresent(untouched, (cards, places) -> CardClass.without(places, place));
+  void remove(BitSet untouched, IndexEntry entry) {
+    byUntouched.computeIfPresent(untouched, (cards, entries) -> CardClass.without(entries, entry));
   }
 }

@@ -54,7 +54,8 @@ public final class Reasons {
       if (podUnfit.isPresent()) {
         nodes.add(new NodeRefusal.PodUnfit(host.host().name(), host.host().cards().size(), podUnfit.get()));
       } else if (ofPositions && host.host().held().isEmpty()) {
-        nodes.add(ofAlike.computeIfAbsent(host.fullness(), _ -> refusal(claims, host, reasons)).on(host.host().name()));
+        nodes
+            .add(ofAlike.computeIfAbsent(host.occupancy(), _ -> refusal(claims, host, reasons)).on(host.host().name()));
       } else {
         nodes.add(refusal(claims, host, reasons));
       }
