@@ -86,6 +86,27 @@ class DeviceAttributeTest {
     assertThat(DeviceAttribute.of(Scope.values())).containsExactly(DeviceAttribute.values());
   }
 
+  /** One that differs all the same makes every card its own kind, and each decision slow. */
+  @Test
+  void anAttributeOfTheKindIsTheSameForTwoCardsOfAModelAndOneOfThePositionForTwoAtTheSamePlace() {
+    Gpu elsewhere =
+        new Gpu(6, 7, "GPU-6", new GpuProduct("NVIDIA H200", "h200", "Nvidia", "Hopper", "9.0"), 140L << 30,
+            new GpuTopology("0000:06:00.0", "pci0000:06", 0, "other"), GpuHealth.unhealthy("GpuIsLost", "gone"));
+    Gpu samePlace =
+        new Gpu(3, 4, "GPU-other", new GpuProduct("NVIDIA H200", "h200", "Nvidia", "Hopper", "9.0"), 140L << 30,
+            new GpuTopology("0001:03:00.0", "pci0001:03", 1, "other"), GpuHealth.HEALTHY);
+    assertThat(values(Scope.KIND, elsewhere)).isEqualTo(values(Scope.KIND, CARD));
+    assertThat(values(Scope.POSITION, samePlace)).isEqualTo(values(Scope.POSITION, CARD))
+        .isNotEqualTo(values(Scope.POSITION, elsewhere));
+    assertThat(values(Scope.CARD, samePlace)).doesNotContainAnyElementsOf(values(Scope.CARD, CARD));
+  }
+
+  private static List<Optional<AttributeValue>> values(Scope scope, Gpu card) {
+    DeviceAttribute.Source source =
+        new DeviceAttribute.Source(STATUS, card, new DeviceName.Whole(card.index()), Optional.empty());
+    return DeviceAttribute.of(scope).stream().map(attribute -> attribute.read(source)).toList();
+  }
+
   private static Map<String, String> of(Gpu card, DeviceName name, @Nullable MigProfile profile) {
     DeviceAttribute.Source source =
         new DeviceAttribute.Source(STATUS, card, name, Optional.ofNullable(profile));
