@@ -11,8 +11,11 @@
  *   claim-uid 0b5e...
  *   gpu GPU-5c1f...             UUID of the card as CUDA and NVML give it
  *   memory 8589934592           bytes that the share may hold, > 0
- *   overhead 432013312          of these, bytes that NVML shows for the share's processes beyond the ledger: contexts,
- *                               modules, local memory; default 0. The ledger grants what is left
+ *   overhead 432013312          of these, bytes that NVML shows for the share's processes beyond the ledger: modules,
+ *                               local memory, contexts beyond what they are charged; default 0. The ledger grants what
+ *                               is left
+ *   context 545259520           bytes that a context takes on cards of this model, as NVML has shown: charged when one
+ *                               is made. Default: nobody has measured it, and the library guesses
  *   physical 4294967296         bytes of the card that the share may hold; what is allocated beyond, up to `memory`, is
  *                               managed memory. Default: all of `memory`
  *   cores 25                    percent of the card, 0-100; 0: no core limit

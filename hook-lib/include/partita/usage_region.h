@@ -55,8 +55,12 @@ struct partita_slot {
     struct partita_held held;
     uint64_t pid_namespace; /* inode of the pid namespace in which pid counts; 0: unknown */
     uint32_t pid;
-    uint32_t reserved0;
-    /* units that contexts and modules take, which the plugin measures; informational, 0: not measured */
+    /* bits 0-30: of the units used, those that contexts are charged; PARTITA_CONTEXT_BEGUN: one is just being made */
+    uint32_t contexts;
+    /*
+     * units that contexts and modules take, which the plugin measures and writes; 0: not measured since the last
+     * context was made. What contexts are charged beyond it is given back.
+     */
     uint64_t overhead;
     uint64_t image; /* tells programs apart that one process ran one after the other (exec) */
     /* bits 0-7: whether the core limit holds for this process, PARTITA_COMPUTE_...; 8-15: why not */
@@ -77,6 +81,8 @@ struct partita_slot {
      */
     uint64_t windows;
 };
+
+#define PARTITA_CONTEXT_BEGUN (UINT32_C(1) << 31)
 
 #define PARTITA_TURNS 4u /* kinds of windows */
 
@@ -170,6 +176,7 @@ struct partita_region {
 #define PARTITA_USAGE_SIZE sizeof(struct partita_region) /* 528384 bytes */
 
 _Static_assert(sizeof(struct partita_slot) == 128, "a slot is two cache lines");
+_Static_assert(__builtin_offsetof(struct partita_slot, contexts) == 44, "known to readers outside");
 _Static_assert(__builtin_offsetof(struct partita_slot, compute) == 64, "known to readers outside");
 _Static_assert(__builtin_offsetof(struct partita_slot, paged) == 80, "known to readers outside");
 _Static_assert(__builtin_offsetof(struct partita_region, paged) == 3840, "known to readers outside");

@@ -40,12 +40,12 @@ static bool keep_charge(uint64_t address, uint64_t value) {
     return kept;
 }
 
-static bool try_card(int card, enum share_memory memory, uint64_t units) {
+bool charge_try(int card, enum share_memory memory, uint64_t units) {
     return cards_charge(card, memory, units) || (pools_trim(card) && cards_charge(card, memory, units));
 }
 
 bool charge_card(int card, enum share_memory memory, uint64_t units) {
-    return try_card(card, memory, units) || cards_refuse(card);
+    return charge_try(card, memory, units) || cards_refuse(card);
 }
 
 static bool could_page(int card) {
@@ -64,7 +64,7 @@ static CUresult charge_current_card(struct charge *charge, uint64_t bytes, enum 
         return CUDA_SUCCESS;
     if (card == CARD_REFUSED)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    bool charged = movable ? try_card(card, memory, units) : charge_card(card, memory, units);
+    bool charged = movable ? charge_try(card, memory, units) : charge_card(card, memory, units);
     if (!charged && movable) { /* asked only now: the quota was read anew before the refusal */
         bool page = could_page(card);
         memory = page ? SHARE_PAGED : SHARE_RESIDENT;

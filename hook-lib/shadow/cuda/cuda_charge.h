@@ -27,6 +27,9 @@ enum { CHARGE_UNKNOWN = -3 };
  */
 bool charge_card(int card, enum share_memory memory, uint64_t units);
 
+/* The same; but where the quota does not allow it, nothing is counted yet. */
+bool charge_try(int card, enum share_memory memory, uint64_t units);
+
 /*
  * Charges the current card. CUDA_SUCCESS: call the driver, then charge_end. Anything else is what the caller gets:
  * CUDA_ERROR_OUT_OF_MEMORY beyond the quota.

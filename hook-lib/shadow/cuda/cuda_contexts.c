@@ -10,6 +10,8 @@
  *
  * A green context is a part of its device's primary context and retains that. What is allocated in it is the primary
  * one's.
+ *
+ * What a context itself takes of the card is charged before the call that makes it, and given back when it has ended.
  */
 #include "cuda/cuda_contexts.h"
 
@@ -19,6 +21,7 @@
 #include "common/atomics.h"
 #include "common/cancelling.h"
 #include "common/lifetime.h"
+#include "cuda/context_memory.h"
 #include "cuda/cuda_charge.h"
 #include "cuda/cuda_driver.h"
 #include "cuda/cuda_timing.h"
@@ -32,9 +35,11 @@ static const uint64_t TURN_PAUSE_NS = 100000;
 
 /* A handle keeps its place. */
 static CUcontext contexts[CONTEXTS];
-static uint32_t lives[CONTEXTS];     /* how many contexts with the handle have ended, or were expected to */
-static CUcontext primaries[DEVICES]; /* by device, as last retained */
-static uint32_t turns[DEVICES];      /* 1: a call that may make or end the primary context is under way */
+static uint32_t lives[CONTEXTS];         /* how many contexts with the handle have ended, or were expected to */
+static CUcontext primaries[DEVICES];     /* by device, as last retained */
+static uint8_t charged[CONTEXTS];        /* for the context itself: the card + 1; 0: nothing */
+static uint8_t charged_primary[DEVICES]; /* likewise, in the device's turn */
+static uint32_t turns[DEVICES];          /* 1: a call that may make or end the primary context is under way */
 
 _Static_assert(CONTEXTS < 1 << CONTEXT_HANDLE_BITS, "a handle's number fits");
 
@@ -77,6 +82,54 @@ static uint32_t next_life(CUcontext context) {
     return number_of(place, place < 0 ? 0 : __atomic_fetch_add(&lives[place], 1, __ATOMIC_ACQ_REL));
 }
 
+static uint8_t note_of(const struct context_memory *memory) {
+    return memory->card < 0 ? 0 : (uint8_t)(memory->card + 1);
+}
+
+/* Keeps what the context that was made is charged, until it ends. */
+static void keep_memory(CUcontext context, const struct context_memory *memory) {
+    int place = memory->card < 0 ? -1 : handle_place(context, true);
+    uint8_t former = place < 0 ? 0 : __atomic_exchange_n(&charged[place], note_of(memory), __ATOMIC_ACQ_REL);
+    context_memory_gone(former - 1); /* ended in a way that we did not see */
+}
+
+/* Before the call that may end the context: another one may have its handle as soon as the driver is done. */
+static uint8_t take_memory(CUcontext context) {
+    int place = handle_place(context, false);
+    return place < 0 ? 0 : __atomic_exchange_n(&charged[place], 0, __ATOMIC_ACQ_REL);
+}
+
+/* After it. */
+static void give_back_memory(CUcontext context, uint8_t taken, bool gone) {
+    int place = handle_place(context, false);
+    if (gone)
+        context_memory_gone(taken - 1);
+    else if (place >= 0)
+        __atomic_store_n(&charged[place], taken, __ATOMIC_RELEASE);
+}
+
+#define CONTEXT_CREATE(name, parameters, arguments)                                                                    \
+    CUresult name parameters {                                                                                         \
+        NEED(name);                                                                                                    \
+        struct context_memory memory;                                                                                  \
+        CUresult result = context_memory_begin(&memory, device);                                                       \
+        if (result != CUDA_SUCCESS)                                                                                    \
+            return result;                                                                                             \
+        result = DRIVER(name) arguments;                                                                               \
+        context_memory_end(&memory, result);                                                                           \
+        if (result == CUDA_SUCCESS)                                                                                    \
+            keep_memory(*context, &memory);                                                                            \
+        return result;                                                                                                 \
+    }
+
+CONTEXT_CREATE(cuCtxCreate, (CUcontext * context, unsigned int flags, CUdevice device), (context, flags, device))
+CONTEXT_CREATE(cuCtxCreate_v2, (CUcontext * context, unsigned int flags, CUdevice device), (context, flags, device))
+CONTEXT_CREATE(cuCtxCreate_v3,
+               (CUcontext * context, void *affinities, int affinityCount, unsigned int flags, CUdevice device),
+               (context, affinities, affinityCount, flags, device))
+CONTEXT_CREATE(cuCtxCreate_v4, (CUcontext * context, void *parameters, unsigned int flags, CUdevice device),
+               (context, parameters, flags, device))
+
 /* Before the call that may end the context. NULL: nothing. */
 static void context_ends(CUcontext context) {
     timing_context_ends(context);
@@ -100,8 +153,10 @@ static void context_ended(CUcontext context, uint32_t number, bool gone) {
         NEED(name);                                                                                                    \
         context_ends(context);                                                                                         \
         uint32_t number = next_life(context);                                                                          \
+        uint8_t memory = take_memory(context);                                                                         \
         CUresult result = DRIVER(name)(context);                                                                       \
         context_ended(context, number, result == CUDA_SUCCESS);                                                        \
+        give_back_memory(context, memory, result == CUDA_SUCCESS);                                                     \
         return result;                                                                                                 \
     }
 
@@ -129,12 +184,14 @@ CUresult cuCtxDetach(CUcontext context) {
     uint32_t *attachments = attached_to(context);
     context_ends(context);
     uint32_t number = next_life(context);
+    uint8_t memory = take_memory(context);
     CUresult result = DRIVER(cuCtxDetach)(context);
     uint32_t more = load_relaxed(attachments);
     while (result == CUDA_SUCCESS && more > 0 &&
            !__atomic_compare_exchange_n(attachments, &more, more - 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
     }
     context_ended(context, number, result == CUDA_SUCCESS && more == 0);
+    give_back_memory(context, memory, result == CUDA_SUCCESS && more == 0);
     return result;
 }
 
@@ -156,10 +213,35 @@ static void turn_end(CUdevice device, int cancelling) {
     cancelling_back(cancelling);
 }
 
+/* In the device's turn, around a call that may make its primary context. */
+static CUresult primary_memory_begin(struct context_memory *memory, CUdevice device) {
+    *memory = (struct context_memory){-1, 0};
+    return is_device(device) && !charged_primary[device] ? context_memory_begin(memory, device) : CUDA_SUCCESS;
+}
+
+static void primary_memory_end(const struct context_memory *memory, CUdevice device, CUresult result) {
+    context_memory_end(memory, result);
+    if (result == CUDA_SUCCESS && memory->card >= 0)
+        charged_primary[device] = note_of(memory);
+}
+
+/* In the device's turn, after its primary context has ended. */
+static void primary_memory_gone(CUdevice device) {
+    if (is_device(device)) {
+        context_memory_gone(charged_primary[device] - 1);
+        charged_primary[device] = 0;
+    }
+}
+
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
     NEED(cuDevicePrimaryCtxRetain);
+    struct context_memory memory;
     int cancelling = turn_begin(device);
-    CUresult result = DRIVER(cuDevicePrimaryCtxRetain)(context, device);
+    CUresult result = primary_memory_begin(&memory, device);
+    if (result == CUDA_SUCCESS) {
+        result = DRIVER(cuDevicePrimaryCtxRetain)(context, device);
+        primary_memory_end(&memory, device, result);
+    }
     if (result == CUDA_SUCCESS && context && is_device(device))
         store_relaxed(&primaries[device], *context);
     turn_end(device, cancelling);
@@ -181,6 +263,8 @@ static bool active(CUdevice device) {
 static bool released(CUdevice device, CUcontext context, CUresult result, uint32_t *number) {
     bool gone = result == CUDA_SUCCESS && !active(device);
     *number = gone ? next_life(context) : 0;
+    if (gone)
+        primary_memory_gone(device);
     return gone;
 }
 
@@ -206,8 +290,11 @@ static CUresult reset_primary(CUresult (*call)(CUdevice device), CUdevice device
     context_ends(context);
     uint32_t number = next_life(context);
     CUresult result = call(device);
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS) {
         greens_drop_of(device);
+        if (!active(device))
+            primary_memory_gone(device);
+    }
     turn_end(device, cancelling);
     if (result == CUDA_SUCCESS)
         pools_device_reset(device);
@@ -249,8 +336,13 @@ static void learn_primary(CUdevice device) {
 
 CUresult cuGreenCtxCreate(CUgreenCtx *green, CUdevResourceDesc descriptor, CUdevice device, unsigned int flags) {
     NEED(cuGreenCtxCreate);
+    struct context_memory memory;
     int cancelling = turn_begin(device);
-    CUresult result = DRIVER(cuGreenCtxCreate)(green, descriptor, device, flags);
+    CUresult result = primary_memory_begin(&memory, device);
+    if (result == CUDA_SUCCESS) {
+        result = DRIVER(cuGreenCtxCreate)(green, descriptor, device, flags);
+        primary_memory_end(&memory, device, result);
+    }
     CUcontext context = result == CUDA_SUCCESS ? context_from(*green) : NULL;
     if (context && is_device(device)) {
         learn_primary(device);
@@ -286,4 +378,6 @@ CUresult cuGreenCtxDestroy(CUgreenCtx green) {
 
 void cuda_contexts_forget(void) {
     memset(turns, 0, sizeof turns);
+    memset(charged, 0, sizeof charged);
+    memset(charged_primary, 0, sizeof charged_primary);
 }

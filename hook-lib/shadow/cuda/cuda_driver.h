@@ -93,7 +93,11 @@
     X(cuCtxDestroy_v2)                                                                                                 \
     X(cuCtxAttach)                                                                                                     \
     X(cuCtxDetach)                                                                                                     \
-    /* remember the primary context of the device */                                                                   \
+    /* charge what the context itself takes, until it ends; remember a device's primary one */                         \
+    X(cuCtxCreate)                                                                                                     \
+    X(cuCtxCreate_v2)                                                                                                  \
+    X(cuCtxCreate_v3)                                                                                                  \
+    X(cuCtxCreate_v4)                                                                                                  \
     X(cuDevicePrimaryCtxRetain)                                                                                        \
     /* what was allocated in the context is given back with it */                                                      \
     X(cuDevicePrimaryCtxRelease)                                                                                       \
@@ -200,6 +204,7 @@
 
 /* Only called. */
 #define CUDA_CALLED(X)                                                                                                 \
+    X(cuDeviceGetAttribute)                                                                                            \
     X(cuCtxGetDevice)                                                                                                  \
     X(cuCtxGetCurrent)                                                                                                 \
     X(cuCtxFromGreenCtx)                                                                                               \

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "common/lifetime.h"
+#include "common/numbers.h"
 #include "nvml/nvml_driver.h"
 #include "share/cards.h"
 
@@ -16,8 +17,11 @@ struct view {
 
 static struct view view_of_share(int card, struct view real) {
     struct card_view share = {0, 0, 0, false};
-    if (card != CARD_REFUSED)
+    if (card != CARD_REFUSED) {
         share = cards_view(card, false);
+        uint64_t beyond = cards_charged_too_much(card);
+        share.used -= smaller(beyond, share.used);
+    }
     bool whole = share.oversubscribes || share.quota < real.total;
     struct view view = {whole ? share.quota : real.total, share.left, share.used};
     if (real.free < view.free && !share.oversubscribes)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/atomics.h"
+#include "common/numbers.h"
 #include "share/credit.h"
 #include "share/places.h"
 
@@ -111,6 +112,39 @@ void cards_release(int card, enum share_memory memory, uint64_t units) {
             units -= share_release(&shares[i], memory, units);
 }
 
+uint64_t cards_context(int card) {
+    size_t last = last_share(card);
+    for (size_t i = (size_t)card; i <= last; i++)
+        if (of_card(i, card)) {
+            share_tend(&shares[i], SHARE_IF_DUE, true);
+            uint64_t units = load_relaxed(&shares[i].context);
+            if (units != SHARE_CONTEXT_UNKNOWN)
+                return units;
+        }
+    return SHARE_CONTEXT_UNKNOWN;
+}
+
+void cards_context_begins(int card) {
+    size_t last = last_share(card);
+    for (size_t i = (size_t)card; i <= last; i++)
+        if (of_card(i, card))
+            share_context_begins(&shares[i]);
+}
+
+void cards_context_begun(int card, bool made) {
+    size_t last = last_share(card);
+    for (size_t i = (size_t)card; i <= last; i++)
+        if (of_card(i, card))
+            share_context_begun(&shares[i], made);
+}
+
+void cards_context_gone(int card) {
+    size_t last = last_share(card);
+    for (size_t i = (size_t)card; i <= last; i++)
+        if (of_card(i, card))
+            share_context_gone(&shares[i]);
+}
+
 bool cards_oversubscribe(int card) {
     size_t last = last_share(card);
     for (size_t i = (size_t)card; i <= last; i++)
@@ -154,10 +188,31 @@ static void add_process(struct card_process *processes, size_t room, size_t *cou
     ++*count;
 }
 
-/* What the plugin says that the process takes beside its allocations; the container can write it, so it is bounded. */
+static uint64_t contexts_of(const struct partita_slot *slot) {
+    return load_relaxed(&slot->contexts) & (PARTITA_CONTEXT_BEGUN - 1);
+}
+
+/*
+ * What the plugin says that the process takes beside its allocations, or what its contexts are charged while nobody has
+ * measured it; the container can write it, so it is bounded.
+ */
 static uint64_t overhead_of(const struct partita_slot *slot) {
     uint64_t units = load_relaxed(&slot->overhead);
-    return units <= PARTITA_UNITS_MAX ? units : 0;
+    return units > 0 && units <= PARTITA_UNITS_MAX ? units : contexts_of(slot);
+}
+
+uint64_t cards_charged_too_much(int card) {
+    uint64_t units = 0;
+    for (size_t i = (size_t)card, last = last_share(card); i <= last; i++) {
+        const struct partita_region *region = of_card(i, card) ? shares[i].file.region : NULL;
+        for (uint32_t slot = 0; region && slot < region->high_water && slot < PARTITA_SLOTS; slot++) {
+            const struct partita_slot *at = &region->slots[slot];
+            uint64_t charged = smaller(contexts_of(at), credit_used_by(region, slot)), takes = overhead_of(at);
+            if ((load_relaxed(&at->state) & PARTITA_SLOT_PHASE) == PARTITA_SLOT_LIVE && charged > takes)
+                units += charged - takes;
+        }
+    }
+    return units * PARTITA_UNIT;
 }
 
 size_t cards_processes(int card, struct card_process *processes, size_t room) {
@@ -175,8 +230,8 @@ size_t cards_processes(int card, struct card_process *processes, size_t room) {
             struct owner owner;
             if (!seats_owner(region, slot, &seat, &owner) || owner.pid_namespace != self.pid_namespace)
                 continue;
-            const struct card_process process = {owner.pid,
-                                                 (credit_used_by(region, slot) + overhead_of(at)) * PARTITA_UNIT,
+            uint64_t used = credit_used_by(region, slot), allocated = used - smaller(contexts_of(at), used);
+            const struct card_process process = {owner.pid, (allocated + overhead_of(at)) * PARTITA_UNIT,
                                                  load_relaxed(&at->sampled), load_relaxed(&at->utilization)};
             add_process(processes, room, &count, &process);
         }

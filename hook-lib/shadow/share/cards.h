@@ -28,6 +28,16 @@ bool cards_charge(int card, enum share_memory memory, uint64_t units);
 /* Counts an allocation that failed because the shares do not allow it, when no other way is left; false. */
 bool cards_refuse(int card);
 
+/* Units that a context on the card takes by what NVML has shown; SHARE_CONTEXT_UNKNOWN. */
+uint64_t cards_context(int card);
+
+/* Around making a context on the card; it is charged in between, as SHARE_CONTEXT. */
+void cards_context_begins(int card);
+void cards_context_begun(int card, bool made);
+
+/* A context that was charged is gone. */
+void cards_context_gone(int card);
+
 void cards_release(int card, enum share_memory memory, uint64_t units);
 
 /* Whether a share of the card may exceed its part of the card: then its quota may exceed the card, too. */
@@ -42,6 +52,9 @@ struct card_view {
 
 /* `join`: the caller uses the card, and takes a seat. */
 struct card_view cards_view(int card, bool join);
+
+/* Bytes of `used` that contexts are charged beyond what was measured: their processes give them back when they look. */
+uint64_t cards_charged_too_much(int card);
 
 /* A process that holds memory of a card, as one in the caller's pid namespace sees it. */
 struct card_process {

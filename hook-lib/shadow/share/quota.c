@@ -17,6 +17,8 @@ static bool take_quota_line(struct text key, struct text value, struct quota *qu
         return text_number(value, &quota->memory) && quota->memory > 0;
     if (text_is(key, "overhead"))
         return text_number(value, &quota->overhead);
+    if (text_is(key, "context"))
+        return text_number(value, &quota->context);
     if (text_is(key, "physical"))
         return text_number(value, &quota->physical);
     if (text_is(key, "gpu")) {
@@ -58,7 +60,7 @@ static bool take_quota_line(struct text key, struct text value, struct quota *qu
 bool quota_parse(const char *text, size_t length, struct quota *quota) {
     memset(quota, 0, sizeof *quota);
     quota->priority = 1;
-    quota->physical = UINT64_MAX;
+    quota->physical = quota->context = UINT64_MAX;
     if (length > PARTITA_QUOTA_LIMIT)
         return false;
     struct text rest = {text, length}, line, key, value;

@@ -14,6 +14,7 @@ struct quota {
     char gpu[96];        /* UUID with its prefix, "GPU-..." */
     uint64_t memory;     /* bytes, > 0 */
     uint64_t overhead;   /* bytes of memory that the ledger does not know of; may exceed it */
+    uint64_t context;    /* bytes that a context takes; UINT64_MAX: not given */
     uint64_t physical;   /* bytes of the card that may be held; UINT64_MAX: not given, all of `memory` */
     unsigned int cores;  /* percent; 0: no limit */
     enum core_limit core_limit;

@@ -59,6 +59,7 @@ static bool take_free_slot(const struct region_file *file, const struct owner *s
         store_relaxed(&slot->pid_namespace, self->pid_namespace);
         store_relaxed(&slot->image, self->image);
         store_relaxed(&slot->overhead, 0);
+        store_relaxed(&slot->contexts, 0);
         store_relaxed(&slot->compute, PARTITA_COMPUTE_UNUSED);
         store_relaxed(&slot->busy_ns, 0);
         store_relaxed(&slot->windows, 0);

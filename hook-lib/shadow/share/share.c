@@ -12,7 +12,6 @@
 #include "share/gate.h"
 
 enum { FEW_SLOTS = 4, OTHERS_US = 10 };
-enum { RESIDENT_SHIFT = 32 };
 
 static uint64_t own_held(uint64_t own) {
     return own & UINT32_MAX;
@@ -31,7 +30,7 @@ static uint64_t fitting(const struct share *share, uint64_t own, enum share_memo
     uint64_t limit = load_relaxed(&share->limit), physical = load_relaxed(&share->physical), held = own_held(own);
     uint64_t paged = load_relaxed(&share->paged), resident = held > paged ? held - paged : 0;
     uint64_t room = limit > held ? limit - held : 0;
-    if (memory == SHARE_RESIDENT)
+    if (memory != SHARE_PAGED)
         room = smaller(room, physical > resident ? physical - resident : 0);
     return units <= room ? units : part ? room : 0;
 }
@@ -90,7 +89,7 @@ static uint64_t count_out(uint64_t *count, uint64_t units) {
 static enum ledger_answer charge_region(struct share *share, enum share_memory memory, uint64_t *units, bool part) {
     struct partita_region *region = share->file.region;
     struct ledger_bounds bounds = {load_relaxed(&share->limit), LEDGER_UNBOUNDED, 0, part};
-    if (memory == SHARE_RESIDENT)
+    if (memory != SHARE_PAGED)
         bounds.physical = load_relaxed(&share->physical);
     enum ledger_answer answer = LEDGER_DONE;
     if (bounds.physical != LEDGER_UNBOUNDED || !credit_draw(region, share->seat, *units, bounds.limit))
@@ -113,7 +112,9 @@ uint64_t share_charge(struct share *share, enum share_memory memory, uint64_t un
             answer = counted > 0 ? charge_region(share, memory, &charged, part) : LEDGER_FULL;
             taken = answer == LEDGER_DONE ? charged : 0;
         }
-        leave_and_count(share, memory == SHARE_RESIDENT ? taken : 0, counted - taken);
+        leave_and_count(share, memory != SHARE_PAGED ? taken : 0, counted - taken);
+        if (memory == SHARE_CONTEXT)
+            __atomic_fetch_add(&share->contexts, taken, __ATOMIC_RELAXED);
         if (answer == LEDGER_DONE || answer == LEDGER_FULL)
             return taken;
         share_tend(share, SHARE_NOW, true);
@@ -132,6 +133,8 @@ static uint64_t count_out_paged(struct share *share, uint64_t units, enum ledger
 
 uint64_t share_release(struct share *share, enum share_memory memory, uint64_t units) {
     enum ledger_answer answer = LEDGER_DONE;
+    if (memory == SHARE_CONTEXT)
+        units = count_out(&share->contexts, units);
     uint64_t taken = memory == SHARE_PAGED ? count_out_paged(share, units, &answer) : enter_and_count_out(share, units);
     if (taken > 0 && !load_acquire(&share->seated))
         answer = LEDGER_EVICTED;
@@ -142,6 +145,46 @@ uint64_t share_release(struct share *share, enum share_memory memory, uint64_t u
     if (answer != LEDGER_DONE)
         share_tend(share, SHARE_NOW, true); /* settles to the process' own count */
     return taken;
+}
+
+static uint32_t contexts_word(const struct share *share) {
+    uint32_t units = (uint32_t)smaller(load_relaxed(&share->contexts), PARTITA_CONTEXT_BEGUN - 1);
+    return units | (load_acquire(&share->contexts_begun) > 0 ? PARTITA_CONTEXT_BEGUN : 0);
+}
+
+/* Several threads may make and end contexts: what the last one writes is current. */
+void share_show_contexts(struct share *share) {
+    if (!load_acquire(&share->seated))
+        return;
+    struct partita_slot *slot = &share->file.region->slots[share->seat.slot];
+    uint32_t word;
+    do {
+        word = contexts_word(share);
+        store_release(&slot->contexts, word);
+        if (word & PARTITA_CONTEXT_BEGUN)
+            store_relaxed(&slot->overhead, 0); /* it was measured without the context that is just being made */
+    } while (word != contexts_word(share));
+}
+
+void share_context_begins(struct share *share) {
+    __atomic_fetch_add(&share->context_count, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&share->contexts_begun, 1, __ATOMIC_ACQ_REL);
+    share_show_contexts(share);
+}
+
+void share_context_begun(struct share *share, bool made) {
+    share_show_contexts(share);
+    if (!made)
+        __atomic_fetch_sub(&share->context_count, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_sub(&share->contexts_begun, 1, __ATOMIC_ACQ_REL);
+    share_show_contexts(share);
+}
+
+void share_context_gone(struct share *share) {
+    uint32_t count = __atomic_fetch_sub(&share->context_count, 1, __ATOMIC_RELAXED);
+    uint64_t contexts = load_relaxed(&share->contexts);
+    share_release(share, SHARE_CONTEXT, count > 1 ? contexts / count : contexts);
+    share_show_contexts(share);
 }
 
 void share_call_in(struct share *share) {
@@ -180,7 +223,8 @@ uint64_t share_used(struct share *share) {
 
 void share_forked(struct share *share) {
     share->own = (struct own_count){0};
-    share->paged = 0;
+    share->paged = share->contexts = 0;
+    share->context_count = share->contexts_begun = 0;
     share->seated = 0;
     share->suspect = 0;
     share->grantable = share->limit;

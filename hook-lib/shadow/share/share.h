@@ -16,12 +16,14 @@
 #include "share/region_file.h"
 #include "share/seats.h"
 
+enum { RESIDENT_SHIFT = 32 };
+
 /*
  * What the process uses by its own count, and who is within a step of it: one word of 16 bytes, so that one swap counts
  * and enters.
  */
 struct own_count {
-    uint64_t units; /* bits 0-31 used, 32-63 of them resident; what is under way is not yet */
+    uint64_t units; /* bits 0-31 used, from RESIDENT_SHIFT of them resident; what is under way is not yet */
     uint32_t gate;  /* gate.h */
     uint32_t unused;
 } __attribute__((aligned(16)));
@@ -45,7 +47,11 @@ struct share {
     uint64_t next_thorough;        /* ns, monotonic */
     /* bits 0-31: units that other slots used, 32-63: when that was added up, the low bits of ticks; 0: never */
     uint64_t others;
-    uint64_t others_steps; /* the ledger's steps by then */
+    uint64_t others_steps;   /* the ledger's steps by then */
+    uint64_t context;        /* units that a context takes by the quota; SHARE_CONTEXT_UNKNOWN */
+    uint64_t contexts;       /* units that this process' contexts are charged; `own` has them, too, and longer */
+    uint32_t context_count;  /* contexts that are charged, or just being made */
+    uint32_t contexts_begun; /* those that are just being made */
 };
 
 /* Units that this process uses, by its own count. */
@@ -56,14 +62,29 @@ void share_open(struct share *share);
 
 enum share_memory {
     SHARE_RESIDENT, /* lies on the card */
-    SHARE_PAGED     /* managed: may lie elsewhere */
+    SHARE_PAGED,    /* managed: may lie elsewhere */
+    SHARE_CONTEXT   /* lies on the card, and contexts take it: the program has not asked for it */
 };
+
+#define SHARE_CONTEXT_UNKNOWN UINT64_MAX
 
 /* Charges all the units or, with `part`, as many as there is room for; how many were charged. */
 uint64_t share_charge(struct share *share, enum share_memory memory, uint64_t units, bool part);
 
 /* Gives back units that this process holds; at most as many as it holds. How many were given back. */
 uint64_t share_release(struct share *share, enum share_memory memory, uint64_t units);
+
+/* Before a context is charged and made. */
+void share_context_begins(struct share *share);
+
+/* The context was made, or could not be: what it was charged has been given back then. */
+void share_context_begun(struct share *share, bool made);
+
+/* A context is gone: its part of what all are charged is given back. */
+void share_context_gone(struct share *share);
+
+/* Has the slot say what contexts are charged; for share_tend. */
+void share_show_contexts(struct share *share);
 
 /* Calls in what processes hold ahead: the next charge is refused only for what is used. */
 void share_call_in(struct share *share);

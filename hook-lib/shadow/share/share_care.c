@@ -38,7 +38,7 @@ struct core_rules share_core_rules(const struct share *share) {
  */
 static void read_quota(struct share *share) {
     struct quota quota;
-    uint64_t all = 0, overhead = 0, physical = LEDGER_UNBOUNDED;
+    uint64_t all = 0, overhead = 0, physical = LEDGER_UNBOUNDED, context = SHARE_CONTEXT_UNKNOWN;
     enum quota_answer answer = quota_read(share->quota_path, &quota);
     if (answer == QUOTA_UNREACHABLE && share->gpu[0])
         return;
@@ -50,6 +50,8 @@ static void read_quota(struct share *share) {
             keep_core_rules(share, &quota);
         }
         overhead = smaller(quota.overhead / PARTITA_UNIT + (quota.overhead % PARTITA_UNIT != 0), all);
+        if (quota.context != UINT64_MAX)
+            context = smaller(quota.context / PARTITA_UNIT + (quota.context % PARTITA_UNIT != 0), PARTITA_UNITS_MAX);
         if (quota.physical < quota.memory) {
             physical = quota.physical / PARTITA_UNIT;
             physical -= smaller(overhead, physical);
@@ -59,6 +61,7 @@ static void read_quota(struct share *share) {
     store_relaxed(&share->overhead, overhead);
     store_relaxed(&share->limit, all - overhead);
     store_relaxed(&share->physical, physical);
+    store_relaxed(&share->context, context);
 }
 
 void share_open(struct share *share) {
@@ -111,6 +114,22 @@ static bool sit(struct share *share) {
     return share_held(share) == 0 || settle_seat(share);
 }
 
+/*
+ * Contexts are charged by what others took, or by a guess: once the plugin has measured what this process' take, what
+ * is charged beyond that is given back. Alone in the gate, so that nothing else changes what the process has counted.
+ */
+static bool give_back_of_contexts(struct share *share) {
+    const struct partita_slot *slot = &share->file.region->slots[share->seat.slot];
+    uint64_t measured = load_relaxed(&slot->overhead), charged = load_relaxed(&share->contexts);
+    if (load_acquire(&share->contexts_begun) > 0 || measured == 0 || measured >= charged)
+        return true;
+    if (!__atomic_compare_exchange_n(&share->contexts, &charged, measured, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        return true; /* a context has just ended */
+    uint64_t beyond = charged - measured;
+    __atomic_fetch_sub(&share->own.units, beyond << RESIDENT_SHIFT | beyond, __ATOMIC_RELAXED);
+    return settle_seat(share);
+}
+
 static void account(struct share *share) {
     for (int i = 0; share->suspect && i < ACCOUNT_ATTEMPTS; i++) {
         if (i > 0) {
@@ -144,7 +163,7 @@ static void tend_alone(struct share *share, bool reap, bool join) {
         if (share->seated) /* lost with a descriptor, ours or one of the process' other library */
             region_file_lock(&share->file, share->seat.slot);
         if (join || share->seated)
-            seated = sit(share);
+            seated = sit(share) && give_back_of_contexts(share);
         else if (share->self.pid == 0)
             share->self = owner_self();
         if (reap) {
@@ -159,6 +178,7 @@ static void tend_alone(struct share *share, bool reap, bool join) {
     }
     store_relaxed(&share->grantable, usable ? share->limit : 0);
     store_release(&share->seated, seated);
+    share_show_contexts(share);
     store_relaxed(&share->others, 0); /* before the ticks in it come round */
 }
 

@@ -36,7 +36,7 @@ def stage(folder):
         os.makedirs(f"{folder}/box/{kind}/partita/shares/share")
     with open(f"{folder}/box/etc/partita/shares/share/quota", "w") as quota:
         quota.write(f"partita-quota 1\ngeneration 1\nclaim default/clients\nclaim-uid 1\ngpu {uuid}\nmemory {GIB}\n"
-                    "cores 0\ncore-limit none\npriority 1\nend\n")
+                    "context 0\ncores 0\ncore-limit none\npriority 1\nend\n")
     with open(f"{folder}/box/run/partita/shares/share/usage", "wb") as region:
         region.truncate(528384)
     return libraries

@@ -82,7 +82,7 @@ void write_quota_with(const char *prefix, const char *key, const char *gpu, uint
                       const char *lines) {
     const char *path = text("%s" PARTITA_SHARES_FOLDER "/%s", prefix, key);
     const char *quota = text("partita-quota 1\ngeneration %llu\nclaim default/test\nclaim-uid 1\ngpu %s\nmemory %llu\n"
-                             "cores 25\ncore-limit hard\npriority 1\n%send\n",
+                             "context 0\ncores 25\ncore-limit hard\npriority 1\n%send\n",
                              (unsigned long long)generation, gpu, (unsigned long long)memory, lines);
     make_folders(path);
     write_file(text("%s/" PARTITA_QUOTA_NAME, path), quota, strlen(quota));

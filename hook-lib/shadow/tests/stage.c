@@ -91,7 +91,7 @@ void stage_share(const char *container, const char *key, int gpu, uint64_t memor
     make_region(container, key);
 }
 
-uint64_t stage_hardware_used(int gpu) {
+static const struct sim_region *hardware(void) {
     static const struct sim_region *region;
     if (!region) {
         int file = open(text("%s/run/partita-simulator/state", scratch_folder()), O_RDONLY | O_CLOEXEC);
@@ -101,6 +101,15 @@ uint64_t stage_hardware_used(int gpu) {
         close(file);
         region = at;
     }
+    return region;
+}
+
+uint64_t stage_card_used(int gpu) {
+    return hardware()->used[gpu];
+}
+
+uint64_t stage_hardware_used(int gpu) {
+    const struct sim_region *region = hardware();
     uint64_t overhead = 0;
     for (unsigned i = 0; i < region->process_bound && i < SIM_MAX_PROCESSES; i++)
         overhead += region->processes[i].cards[gpu].overhead;

@@ -41,6 +41,9 @@ void stage_share(const char *container, const char *key, int gpu, uint64_t memor
 /* Bytes of the card that processes' allocations take, as the hardware knows it: without contexts. */
 uint64_t stage_hardware_used(int gpu);
 
+/* Bytes of the card that are in use, as NVML shows them outside containers: with what contexts take. */
+uint64_t stage_card_used(int gpu);
+
 /* The functions of a libcuda under test, found by dlopen and dlsym as a runtime does. */
 struct cuda {
     void *library;

@@ -27,7 +27,10 @@ class UsageIT {
     ClaimUnderTest claim = pod.claim();
     assertThat(claim.awaitCondition("WithinMemoryLimit", "WithinLimit").getStatus()).isEqualTo("True");
     assertThat(String.valueOf(claim.awaitDeviceStatus().getFirst().getData())).contains("memoryOverhead=300Mi");
-    assertThat(pod.exec("cat /etc/partita/shares/*/quota")).contains("overhead 314572800\n", "memory 8589934592\n");
+    String quota = "cat /etc/partita/shares/*/quota";
+    assertThat(pod.exec(quota)).contains("memory 8589934592\n");
+    await("what a context takes to be learned").atMost(Workspace.PATIENCE)
+        .until(() -> pod.exec(quota).contains("context 314572800\n"));
     await("nvidia-smi to show the context").atMost(Workspace.PATIENCE)
         .until(() -> pod.exec("nvidia-smi").contains("4396MiB /   8192MiB"));
     assertThat(pod.exec("partita-probe alloc 4Gi; partita-probe alloc 3Gi")).containsSubsequence("OUT_OF_MEMORY",

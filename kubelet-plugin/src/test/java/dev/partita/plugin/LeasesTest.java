@@ -75,7 +75,7 @@ class LeasesTest {
         try (KubeletPlugin _ = TestNode.start(settings(node), client);
             TestContainer.Running _ = container.hold("1Gi")) {
           await("the neighbour's contexts to count").atMost(SOON)
-              .until(() -> Files.readString(file(node, "state", neighbour, "quota")).contains("overhead "));
+              .until(() -> Files.readString(file(node, "state", neighbour, "quota")).contains("context "));
           long number = number(node, neighbour);
           await("the neighbour's card reports to go on").atMost(SOON)
               .until(() -> number(node, neighbour) > number + 10);

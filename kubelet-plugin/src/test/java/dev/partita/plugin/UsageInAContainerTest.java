@@ -40,7 +40,7 @@ class UsageInAContainerTest {
         api.statusWhen("node-u", status -> status.setup() != null && !status.setup().cdiApplied());
         try (TestContainer.Running holder = container.hold("4Gi")) {
           assertThat(holder.firstLine()).isEqualTo("holding 4294967296");
-          await().atMost(SOON).until(() -> node.quota(claim), text -> text.contains("overhead 314572800\n"));
+          await().atMost(SOON).until(() -> node.quota(claim), text -> text.contains("context 314572800\n"));
           assertThat(node.quota(claim)).contains("memory 8589934592\n").doesNotContain("generation 1\n");
           assertThat(container.run("alloc", "4Gi")).contains("CUDA_ERROR_OUT_OF_MEMORY");
           assertThat(container.run("alloc", "3Gi")).contains("CUDA_SUCCESS");
@@ -59,13 +59,13 @@ class UsageInAContainerTest {
         ResourceClaim next = client.resource(claim("next", share("node-u", "gpu", 0, "1Gi", ""))).create();
         node.prepare(next);
         // known by now
-        await().atMost(SOON).until(() -> node.quota(next), text -> text.contains("overhead 314572800\n"));
+        await().atMost(SOON).until(() -> node.quota(next), text -> text.contains("context 314572800\n"));
       }
       try (KubeletPlugin _ = TestNode.start(settings(node), client)) {
         ResourceClaim later = client.resource(claim("later", share("node-u", "gpu", 0, "1Gi", ""))).create();
         node.prepare(later);
         // and by the next plugin
-        await().atMost(SOON).until(() -> node.quota(later), text -> text.contains("overhead 314572800\n"));
+        await().atMost(SOON).until(() -> node.quota(later), text -> text.contains("context 314572800\n"));
       }
     }
   }

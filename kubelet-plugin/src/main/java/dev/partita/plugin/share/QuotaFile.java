@@ -17,9 +17,11 @@ public final class QuotaFile {
   private static final Pattern CLAIM = Pattern.compile("(?m)^claim ([^/\n]+/[^/\n]+)$");
   private static final Pattern OVERHEAD = Pattern.compile("(?m)^overhead ([0-9]{1,18})$");
 
-  private static final Pattern OVERHEAD_LINE = Pattern.compile("(?m)^overhead [0-9]+\n");
+  private static final Pattern CONTEXT = Pattern.compile("(?m)^context ([0-9]{1,18})$");
+  private static final Pattern OVERHEAD_LINES = Pattern.compile("(?m)^(?:overhead|context) [0-9]+\n");
   private static final Pattern CARD = Pattern.compile("(?m)^gpu (\\S{1,128})$");
   private static final Pattern MEMORY = Pattern.compile("(?m)^memory ([0-9]{1,18})$");
+  private static final Pattern MEMORY_LINE = Pattern.compile("(?m)^memory [0-9]+\n");
   private static final Pattern PHYSICAL = Pattern.compile("(?m)^physical ([0-9]{1,18})$");
   private static final Pattern CORES = Pattern.compile("(?m)^cores ([0-9]{1,3})$");
 
@@ -33,13 +35,26 @@ public final class QuotaFile {
    */
   public record Limits(String card, long memoryBytes, long physicalBytes, int cores) {}
 
+  /**
+   * What contexts and modules take.
+   *
+   * @param bytes of the share's memory, beyond what its ledger has
+   * @param contextBytes what a context takes on cards of the model, which the library charges when one is made; 0 where
+   *        nobody has measured it
+   */
+  public record Overhead(long bytes, long contextBytes) {
+    private String lines() {
+      return (bytes == 0 ? "" : "overhead " + bytes + "\n")
+          + (contextBytes == 0 ? "" : "context " + contextBytes + "\n");
+    }
+  }
+
   private QuotaFile() {}
 
   /**
-   * @param overheadBytes what contexts and modules take of the memory
    * @param generation counts the contents that this share has had, from 1
    */
-  static String text(ClaimRef claim, Grant grant, Share share, long overheadBytes, long generation) {
+  static String text(ClaimRef claim, Grant grant, Share share, Overhead overhead, long generation) {
     return """
         partita-quota 1
         generation %d
@@ -58,7 +73,7 @@ public final class QuotaFile {
             claim.uid(),
             grant.card().uuid(),
             share.memoryBytes(),
-            overheadBytes == 0 ? "" : "overhead " + overheadBytes + "\n",
+            overhead.lines(),
             share.physicalBytes() == share.memoryBytes() ? "" : "physical " + share.physicalBytes() + "\n",
             share.cores(),
             share.coreLimit().name().toLowerCase(Locale.ROOT),
@@ -66,19 +81,19 @@ public final class QuotaFile {
   }
 
   /** The same content as an earlier one keeps its generation; another one takes the next. */
-  static String after(String earlier, ClaimRef claim, Grant grant, Share share, long overheadBytes) {
+  static String after(String earlier, ClaimRef claim, Grant grant, Share share, Overhead overhead) {
     long last = number(GENERATION, earlier);
-    String same = text(claim, grant, share, overheadBytes, last);
-    return same.equals(earlier) ? same : text(claim, grant, share, overheadBytes, last + 1);
+    String same = text(claim, grant, share, overhead, last);
+    return same.equals(earlier) ? same : text(claim, grant, share, overhead, last + 1);
   }
 
-  /** The same content with another overhead, in bytes; what is no quota file stays as it is. */
-  static String withOverhead(String earlier, long bytes) {
-    if (!isComplete(earlier) || overheadOf(earlier) == bytes) {
+  /** The same content with another overhead; what is no quota file stays as it is. */
+  static String withOverhead(String earlier, Overhead overhead) {
+    if (!isComplete(earlier) || overheadOf(earlier).equals(overhead)) {
       return earlier;
     }
-    String without = OVERHEAD_LINE.matcher(earlier).replaceAll("");
-    String with = bytes == 0 ? without : MEMORY.matcher(without).replaceFirst("$0\noverhead " + bytes);
+    String without = OVERHEAD_LINES.matcher(earlier).replaceAll("");
+    String with = MEMORY_LINE.matcher(without).replaceFirst("$0" + overhead.lines());
     return GENERATION.matcher(with).replaceFirst("generation " + (number(GENERATION, earlier) + 1));
   }
 
@@ -99,9 +114,9 @@ public final class QuotaFile {
     return Optional.of(new Limits(card.group(1), memory, onCard, (int) Math.min(100, number(CORES, text))));
   }
 
-  /** The overhead that a quota file says, in bytes. */
-  static long overheadOf(String text) {
-    return number(OVERHEAD, text);
+  /** The overhead that a quota file says. */
+  static Overhead overheadOf(String text) {
+    return new Overhead(number(OVERHEAD, text), number(CONTEXT, text));
   }
 
   /** {@code namespace/name} of the claim that a quota file is of, if it says so. */

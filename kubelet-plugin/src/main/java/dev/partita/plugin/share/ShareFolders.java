@@ -19,7 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -99,10 +98,10 @@ public record ShareFolders(Path stateRoot, Path runRoot, UsageRegions regions) {
     regions.read(usage, UntrustedFile::size, -1L);
   }
 
-  /** What the quota file says that contexts and modules take, in bytes; empty if there is no file. */
-  public OptionalLong overhead(String uid, String shareKey) throws IOException {
+  /** What the quota file says that contexts and modules take; empty if there is no file. */
+  public Optional<QuotaFile.Overhead> overhead(String uid, String shareKey) throws IOException {
     boolean there = Files.exists(quotaFolder(uid, shareKey).resolve(QuotaFile.NAME));
-    return there ? OptionalLong.of(QuotaFile.overheadOf(written(uid, shareKey))) : OptionalLong.empty();
+    return there ? Optional.of(QuotaFile.overheadOf(written(uid, shareKey))) : Optional.empty();
   }
 
   /** {@code namespace/name} of the claim as one of its quota files says; empty if it has none, or none that says so. */
@@ -123,13 +122,13 @@ public record ShareFolders(Path stateRoot, Path runRoot, UsageRegions regions) {
   }
 
   /**
-   * Writes into the quota what contexts and modules take, in bytes, and leaves the rest of it as it is. A share that is
-   * not there any more is not made anew.
+   * Writes into the quota what contexts and modules take, and leaves the rest of it as it is. A share that is not there
+   * any more is not made anew.
    */
-  public void writeOverhead(String uid, String shareKey, long bytes) throws IOException {
+  public void writeOverhead(String uid, String shareKey, QuotaFile.Overhead overhead) throws IOException {
     Path folder = quotaFolder(uid, shareKey);
     String earlier = written(uid, shareKey);
-    String text = QuotaFile.withOverhead(earlier, bytes);
+    String text = QuotaFile.withOverhead(earlier, overhead);
     if (Files.exists(folder.resolve(QuotaFile.NAME)) && !text.equals(earlier)) {
       DurableFile.removeLeftovers(folder, QuotaFile.NAME);
       writeQuota(uid, shareKey, text);

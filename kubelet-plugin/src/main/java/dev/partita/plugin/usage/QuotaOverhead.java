@@ -1,20 +1,21 @@
 package dev.partita.plugin.usage;
 
 import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.share.QuotaFile;
 import dev.partita.plugin.share.ShareFolders;
 import dev.partita.plugin.store.OperationLock;
 import dev.partita.plugin.usage.measure.WatchedShare;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.OptionalLong;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes what contexts and modules of a share take into its quota file, in whole pages of the card and no more often
- * than it must: a larger figure at once, a smaller one only after a while.
+ * Writes what contexts and modules of a share take into its quota file, as far as the ledger does not have it, in whole
+ * pages of the card and no more often than it must: a larger figure at once, a smaller one only after a while.
  */
 final class QuotaOverhead {
   private static final Logger LOG = LoggerFactory.getLogger(QuotaOverhead.class);
@@ -40,39 +41,47 @@ final class QuotaOverhead {
    *
    * @param prepared the preparation that it was written by: a later one writes it anew
    */
-  private record Known(PreparedClaim prepared, long bytes, Instant until) {}
+  private record Known(PreparedClaim prepared, QuotaFile.Overhead there, Instant until) {}
 
   QuotaOverhead(ShareFolders folders, OperationLock lock) {
     this.folders = folders;
     this.lock = lock;
   }
 
-  /** Has the share's quota file say so many bytes, in whole pages and not more than the quota. */
-  void write(WatchedShare share, long bytes, Instant now) {
+  /**
+   * Has the share's quota file say it.
+   *
+   * @param bytes what the ledger does not have; written in whole pages and not more than the quota
+   * @param contextBytes what a context takes on cards of the model; 0 where nobody has measured it
+   */
+  void write(WatchedShare share, long bytes, long contextBytes, Instant now) {
     try {
       long pages = Math.min((bytes + PAGE - 1) / PAGE * PAGE, share.share().memoryBytes());
-      if (isKnown(share, pages, now)) {
+      if (isKnown(share, new QuotaFile.Overhead(pages, contextBytes), now)) {
         neededAt = now;
         return;
       }
-      OptionalLong there = folders.overhead(share.ref().uid(), share.ref().key());
-      if (there.isEmpty()) {
+      Optional<QuotaFile.Overhead> found = folders.overhead(share.ref().uid(), share.ref().key());
+      if (found.isEmpty()) {
         return; // being released
       }
-      known = new Known(share.prepared(), there.getAsLong(), now.plus(KNOWN_FOR));
-      if (neededAt == null || pages >= there.getAsLong()) {
+      QuotaFile.Overhead there = found.get();
+      known = new Known(share.prepared(), there, now.plus(KNOWN_FOR));
+      if (neededAt == null || pages >= there.bytes()) {
         neededAt = now;
       }
       boolean lower = !now.isBefore(neededAt.plus(DOWN_AFTER));
-      if (pages > there.getAsLong() || (pages < there.getAsLong() && lower)) {
+      QuotaFile.Overhead due =
+          new QuotaFile.Overhead(pages > there.bytes() || lower ? pages : there.bytes(), contextBytes);
+      if (!due.equals(there)) {
         lock.onClaim(
             share.claim().uid(),
             () -> {
-              folders.writeOverhead(share.ref().uid(), share.ref().key(), pages);
+              folders.writeOverhead(share.ref().uid(), share.ref().key(), due);
               return true;
             });
         known = null;
-        neededAt = now;
+        neededAt = due.bytes() == there.bytes() ? neededAt : now;
       }
     } catch (IOException e) {
       if (failures.begins(now)) { // a full disk stays full for long
@@ -83,8 +92,9 @@ final class QuotaOverhead {
   }
 
   @SuppressWarnings("ReferenceEquality") // a claim that was prepared anew has another record, and maybe an equal one
-  private boolean isKnown(WatchedShare share, long pages, Instant now) {
+  private boolean isKnown(WatchedShare share, QuotaFile.Overhead due, Instant now) {
     Known last = known;
-    return last != null && last.prepared() == share.prepared() && last.bytes() == pages && now.isBefore(last.until());
+    return last != null && last.prepared() == share.prepared() && last.there().equals(due)
+        && now.isBefore(last.until());
   }
 }

@@ -48,7 +48,6 @@ final class ShareState {
    * @param uses of all shares
    * @param time what processes had of the share's card since the last look
    * @param allSeen as in {@link CoreAccount#take}
-   * @param overheadBytes what contexts and modules take
    * @param timeOfDay for what is said to people
    */
   ShareVerdict judge(
@@ -56,16 +55,18 @@ final class ShareState {
       Map<ShareRef, ShareUse> uses,
       CardTime time,
       boolean allSeen,
-      long overheadBytes,
       Instant timeOfDay) {
     everUsed |= !use.processes().isEmpty();
-    return new ShareVerdict(
-        use, memory.take(use.memory()), cores.take(use, uses, time, allSeen, timeOfDay), overheadBytes);
+    return new ShareVerdict(use, memory.take(use.memory()), cores.take(use, uses, time, allSeen, timeOfDay));
   }
 
-  /** Writes the quota file, where it says something else. */
-  void writeQuota(ShareVerdict verdict, Instant now) {
-    quota.write(verdict.use().share(), verdict.overheadBytes(), now);
+  /**
+   * Writes the quota file, where it says something else.
+   *
+   * @param contextBytes what a context takes on cards of the model; 0 where nobody has measured it
+   */
+  void writeQuota(ShareUse use, long contextBytes, Instant now) {
+    quota.write(use.share(), use.unchargedOverheadBytes(), contextBytes, now);
   }
 
   /** Tells the claim what its processes do that they may not. */

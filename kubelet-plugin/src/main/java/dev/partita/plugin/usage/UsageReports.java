@@ -82,7 +82,7 @@ final class UsageReports {
     @Nullable Said last = said.get(use.share().ref().uid());
     @Nullable Told before = last == null ? null : last.shares().get(use.share().ref().key());
     UseFigures figures =
-        new UseFigures(use.share().share().memoryBytes(), use.bytes(), total.peakBytes(), verdict.overheadBytes(),
+        new UseFigures(use.share().share().memoryBytes(), use.bytes(), total.peakBytes(), use.overheadBytes(),
             use.processes().size(), coresPercent(total, before == null ? UseTotals.Total.NONE : before.total()),
             last == null || before == null || !use.share().share().limitsCores()
                 ? OptionalInt.empty()

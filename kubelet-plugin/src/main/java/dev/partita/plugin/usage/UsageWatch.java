@@ -281,10 +281,9 @@ public final class UsageWatch {
     Instant timeOfDay = clock.instant();
     List<ShareVerdict> verdicts = new ArrayList<>();
     for (ShareUse use : uses.values()) {
-      long overhead = Math.max(use.overheadBytes(), book.expected(use.share().grant().card().productName()));
       CardTime time = used.getOrDefault(use.share().card(), CardTime.NONE);
-      ShareVerdict verdict = state(use.share()).judge(use, uses, time, host.seesAll(), overhead, timeOfDay);
-      state(use.share()).writeQuota(verdict, now);
+      ShareVerdict verdict = state(use.share()).judge(use, uses, time, host.seesAll(), timeOfDay);
+      state(use.share()).writeQuota(use, book.expected(use.share().grant().card().productName()), now);
       verdicts.add(verdict);
     }
     coreUses = verdicts.stream().collect(Collectors.toMap(verdict -> verdict.use().share().ref(), ShareVerdict::cores));

@@ -177,7 +177,7 @@ class CardReportsTest {
         new PreparedClaim(new ClaimRef("default", ref.uid(), ref.uid()), PreparedClaim.Phase.COMPLETED, "boot",
             List.of(grant), Map.of(), false);
     List<ProcessUse> processes =
-        ref.equals(A) ? List.of(new ProcessUse(new ProcessIdentity(PID, 1), 0, 0, 0, 0, true, 0)) : List.of();
+        ref.equals(A) ? List.of(new ProcessUse(new ProcessIdentity(PID, 1), 0, 0, 0, 0, 0, true, 0)) : List.of();
     return new ShareUse(new WatchedShare(ref, claim, grant, share), processes, ShareUse.LedgerTotals.NONE,
         new CoreState.Unused(),
         Set.of(), new MemoryState.Held());

@@ -56,10 +56,10 @@ class QuotaOverheadTest {
     try (OperationLock lock = new OperationLock(root.resolve("lock"))) {
       QuotaOverhead quota = new QuotaOverhead(folders, lock);
       for (int second = 0; second < 300; second++) {
-        quota.write(share, 1 << 20, START.plusSeconds(second));
+        quota.write(share, 1 << 20, 0, START.plusSeconds(second));
       }
       assertThat(lines.list).hasSize(1);
-      quota.write(share, 1 << 20, START.plusSeconds(1000));
+      quota.write(share, 1 << 20, 0, START.plusSeconds(1000));
       assertThat(lines.list).hasSize(2);
     }
   }
@@ -72,9 +72,10 @@ class QuotaOverheadTest {
       for (int preparation = 0; preparation < 2; preparation++) { // with nobody looking in between
         WatchedShare share = share();
         folders.write(share.claim(), share.grant(), share.share());
-        quota.write(share, 2 << 20, START.plusSeconds(3L * preparation));
-        quota.write(share, 2 << 20, START.plusSeconds(3L * preparation + 1));
-        assertThat(folders.overhead(share.ref().uid(), share.ref().key())).hasValue(2 << 20);
+        quota.write(share, 2 << 20, 300 << 20, START.plusSeconds(3L * preparation));
+        quota.write(share, 2 << 20, 300 << 20, START.plusSeconds(3L * preparation + 1));
+        assertThat(folders.overhead(share.ref().uid(), share.ref().key()))
+            .hasValue(new QuotaFile.Overhead(2 << 20, 300 << 20));
         folders.remove(share.ref().uid());
       }
     }

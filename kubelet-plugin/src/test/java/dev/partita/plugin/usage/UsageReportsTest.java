@@ -122,7 +122,9 @@ class UsageReportsTest {
     List<ProcessUse> processes = new ArrayList<>();
     for (int i = 0; i < mib.length; i++) {
       long nanos = i == 0 && busy != UNTOLD ? Math.round(busy * SECOND) : 0;
-      processes.add(new ProcessUse(new ProcessIdentity(i + 1, 1), mib[i] * MIB, mib[i] * MIB, 0, 0, true, nanos));
+      processes.add(
+          new ProcessUse(new ProcessIdentity(i + 1, 1), mib[i] * MIB, mib[i] * MIB, 0, i == 0 ? OVERHEAD : 0, 0, true,
+              nanos));
     }
     ShareUse use =
         new ShareUse(share, processes, new ShareUse.LedgerTotals(0, 0, 0, throttled), new CoreState.Unused(), Set.of(),
@@ -130,7 +132,7 @@ class UsageReportsTest {
     Map<String, CardTime> times =
         busy == UNTOLD ? Map.of() : Map.of(share.card(), new CardTime(SECOND, Map.of(), ""));
     totals.take(Map.of(share.ref(), use), times);
-    reports.tell(List.of(new ShareVerdict(use, memory, new CoreUse.NotLimited(), OVERHEAD)),
+    reports.tell(List.of(new ShareVerdict(use, memory, new CoreUse.NotLimited())),
         Set.of(share.ref().uid()), START.plusSeconds(second));
   }
 

@@ -7,6 +7,7 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
+import java.util.stream.Stream;
 
 /**
  * A process on a card, with everything known of it at one moment.
@@ -61,12 +62,21 @@ public record CardProcess(
     return larger(seat -> seat.share().equals(share), UsageRegion.Slot::pagedBytes);
   }
 
+  /** What all ledgers have for its contexts, which is not in {@link #ledgerBytes}. */
+  public long contextBytes() {
+    return after.stream().mapToLong(seat -> seat.slot().contextBytes()).sum();
+  }
+
   /** What all ledgers have for it, against NVML's figure. */
   public OverheadBook.Reading reading() {
     long told = after.stream().mapToLong(seat -> seat.slot().overheadBytes()).max().orElse(0);
     return new OverheadBook.Reading(
         bytes, larger(seat -> true, UsageRegion.Slot::heldBytes), larger(seat -> true, UsageRegion.Slot::pagedBytes),
-        told, changed());
+        told, changed(), new OverheadBook.Contexts(contextBytes(), contextBegun()));
+  }
+
+  private boolean contextBegun() {
+    return Stream.concat(before.stream(), after.stream()).anyMatch(seat -> seat.slot().contextBegun());
   }
 
   private boolean changed() {

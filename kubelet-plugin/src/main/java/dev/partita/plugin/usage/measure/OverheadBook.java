@@ -20,6 +20,8 @@ import java.util.OptionalLong;
  * less all of the ledger is too small, by what is not on the card. NVML's figure less the rest of the ledger is too
  * large, by what is. The truth lies between. Then what was known before is kept, as far as it lies there too, and
  * nothing is learned for other processes.
+ *
+ * <p>Each context adds to it. So nothing that was measured before the last one was made is believed after.
  */
 public final class OverheadBook {
   /** Readings that an estimate rests on. */
@@ -49,8 +51,15 @@ public final class OverheadBook {
    * @param pagedBytes how much of the ledger's is managed memory, likewise
    * @param toldBytes the estimate that its slot was last told
    * @param changed whether the process' account changed while NVML was asked
+   * @param contexts what it says of its contexts
    */
-  record Reading(long nvmlBytes, long ledgerBytes, long pagedBytes, long toldBytes, boolean changed) {
+  record Reading(
+      long nvmlBytes,
+      long ledgerBytes,
+      long pagedBytes,
+      long toldBytes,
+      boolean changed,
+      Contexts contexts) {
     private long least() {
       return Math.max(0, nvmlBytes - ledgerBytes);
     }
@@ -60,11 +69,34 @@ public final class OverheadBook {
     }
   }
 
+  /**
+   * What a process is charged for its contexts by its own word, beside the ledger's figure.
+   *
+   * @param begun whether one was being made while NVML was asked: then NVML may have some of it
+   */
+  record Contexts(long bytes, boolean begun) {
+    /** No contexts. */
+    static final Contexts NONE = new Contexts(0, false);
+  }
+
   private static final class Entry {
+    private long contextBytes;
     private final Deque<Long> quiet = new ArrayDeque<>();
     private final Deque<Long> busy = new ArrayDeque<>();
     private final Deque<Long> most = new ArrayDeque<>(); // while it has managed memory
     private OptionalLong kept = OptionalLong.empty(); // since it had some, until it was without for a while
+
+    /** Whether NVML was asked with all contexts there; what was known before the last one was made is forgotten. */
+    private boolean takeContexts(Contexts contexts) {
+      if (contexts.begun() || contexts.bytes() > contextBytes) {
+        quiet.clear();
+        busy.clear();
+        most.clear();
+        kept = OptionalLong.empty();
+      }
+      contextBytes = contexts.bytes();
+      return !contexts.begun();
+    }
 
     private void take(Reading reading) {
       most.clear();
@@ -138,6 +170,9 @@ public final class OverheadBook {
    */
   public OptionalLong take(Key key, String model, Reading reading) {
     Entry entry = entries.computeIfAbsent(key, k -> new Entry());
+    if (!entry.takeContexts(reading.contexts())) {
+      return OptionalLong.empty();
+    }
     if (reading.pagedBytes() > 0) {
       entry.takePaged(reading, expected(model), plausible);
     } else {

@@ -20,6 +20,9 @@ public final class UsageRegion {
   static final int HEADER_BYTES = 4096;
   static final int SLOT_BYTES = 128;
 
+  private static final int CONTEXTS = 44;
+  private static final int CONTEXT_BEGUN = 1 << 31;
+
   /** Of the field `overhead` in a slot. */
   static final int SLOT_OVERHEAD = 48;
 
@@ -70,12 +73,14 @@ public final class UsageRegion {
    * A slot that a process owns by the region's word.
    *
    * @param owner counts the owners that the slot has had
-   * @param heldBytes what it has allocated by the region's word, without credit that it took ahead
+   * @param heldBytes what it has allocated by the region's word, without credit that it took ahead and without contexts
    * @param pagedBytes how much of that is managed memory by the region's word, which may be on the card or not
    * @param account the word that says so, which changes with every step of the process
    * @param overheadBytes as it was last written there
    * @param compute whether its core limit holds: PARTITA_COMPUTE_… and the reason
    * @param busyNanos GPU time that it was timed at
+   * @param contextBytes what its contexts are charged by the region's word, beside what it has allocated
+   * @param contextBegun whether it says that a context is just being made
    */
   public record Slot(
       int index,
@@ -85,7 +90,9 @@ public final class UsageRegion {
       long account,
       long overheadBytes,
       int compute,
-      long busyNanos) {}
+      long busyNanos,
+      long contextBytes,
+      boolean contextBegun) {}
 
   /** The field `utilization`: a byte each for SMs, memory, encoder and decoder. */
   static long utilization(ProcessSample sample) {
@@ -127,7 +134,9 @@ public final class UsageRegion {
         continue;
       }
       long account = bytes.getLong(at + ACCOUNT);
-      long held = account & UNITS_MASK;
+      int contexts = bytes.getInt(at + CONTEXTS);
+      long charged = Math.min(contexts & ~CONTEXT_BEGUN, account & UNITS_MASK);
+      long held = (account & UNITS_MASK) - charged;
       long managed = i == paged.slot() ? paged.units() : bytes.getLong(at + PAGED) & UNITS_MASK;
       long overhead = Math.clamp(bytes.getLong(at + SLOT_OVERHEAD), 0, UNITS_MASK);
       owned.add(
@@ -139,7 +148,9 @@ public final class UsageRegion {
               account,
               overhead * UNIT,
               bytes.getInt(at + COMPUTE),
-              bytes.getLong(at + BUSY)));
+              bytes.getLong(at + BUSY),
+              charged * UNIT,
+              (contexts & CONTEXT_BEGUN) != 0));
     }
     return owned;
   }

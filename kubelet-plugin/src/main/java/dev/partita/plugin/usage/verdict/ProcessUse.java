@@ -10,6 +10,7 @@ import dev.partita.plugin.usage.measure.ProcessIdentity;
  * @param pagedBytes of the ledger's, managed memory, which may be on the card or not
  * @param overheadBytes of the card's, what its contexts and modules take, by estimate; counted to the first share of
  *        its container
+ * @param contextBytes of the overhead, what ledgers have charged for its contexts; counted to the first share, too
  * @param inLedger whether it owns a slot of a share of the card: it goes through the interception library
  * @param gpuNanos of the card's time that it had since the last reading, by NVML's samples; counted to the first share
  *        of its container
@@ -20,6 +21,7 @@ public record ProcessUse(
     long ledgerBytes,
     long pagedBytes,
     long overheadBytes,
+    long contextBytes,
     boolean inLedger,
     long gpuNanos) {
   /** As this pid namespace names it. */
@@ -30,6 +32,11 @@ public record ProcessUse(
   /** What it holds of the card besides managed memory, at least: as if all of that were on the card. */
   long pinnedBytes() {
     return Math.max(bytes, ledgerBytes) - pagedBytes;
+  }
+
+  /** What its contexts and modules take beyond what it is charged for contexts. */
+  long uncharged() {
+    return Math.max(0, overheadBytes - contextBytes);
   }
 
   /** What no ledger knows of. */

@@ -61,4 +61,9 @@ public record ShareUse(
   public long overheadBytes() {
     return processes.stream().mapToLong(ProcessUse::overheadBytes).sum();
   }
+
+  /** What of that the ledger does not have, in bytes. */
+  public long unchargedOverheadBytes() {
+    return processes.stream().mapToLong(ProcessUse::uncharged).sum();
+  }
 }

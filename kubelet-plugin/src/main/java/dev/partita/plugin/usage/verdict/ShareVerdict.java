@@ -5,6 +5,5 @@ package dev.partita.plugin.usage.verdict;
  *
  * @param memory the memory state that has lasted
  * @param cores whether it keeps to its core limit, by NVML's samples
- * @param overheadBytes what its quota file is to say that contexts and modules take
  */
-public record ShareVerdict(ShareUse use, MemoryState memory, CoreUse cores, long overheadBytes) {}
+public record ShareVerdict(ShareUse use, MemoryState memory, CoreUse cores) {}

@@ -78,15 +78,15 @@ public final class UsageReckoning {
       others += granted.bytes();
       if (granted.bytes() > 0) {
         add(share.ref(), new ProcessUse(process.identity(), granted.bytes(), granted.bytes(),
-            granted.paged(), 0, inLedger, 0));
+            granted.paged(), 0, 0, inLedger, 0));
       }
     }
     Granted granted = Granted.of(process, charged.getFirst());
     long rest = Math.max(process.bytes() - others, granted.resident());
     add(
         charged.getFirst().ref(),
-        new ProcessUse(process.identity(), rest, granted.bytes(), granted.paged(), overhead, inLedger,
-            process.gpuNanos()));
+        new ProcessUse(process.identity(), rest, granted.bytes(), granted.paged(), overhead,
+            process.contextBytes(), inLedger, process.gpuNanos()));
   }
 
   /**

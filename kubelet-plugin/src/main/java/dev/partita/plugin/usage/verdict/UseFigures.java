@@ -8,7 +8,7 @@ import java.util.OptionalInt;
  * @param limitBytes what the share may hold of the card
  * @param usedBytes what its processes hold of the card by NVML, contexts and modules included
  * @param peakBytes the most that they held at any look
- * @param overheadBytes what its quota file says that contexts and modules take
+ * @param overheadBytes what contexts and modules of its processes take
  * @param processes how many use it
  * @param coresPercent of the card's time, what they had since the report before; empty where nobody measures it
  * @param throttledPercent of the time since the report before, in which launches waited for the core limit, added up

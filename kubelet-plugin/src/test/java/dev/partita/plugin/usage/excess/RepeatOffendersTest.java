@@ -39,6 +39,6 @@ class RepeatOffendersTest {
   }
 
   private static ProcessUse process(long pid, long start) {
-    return new ProcessUse(new ProcessIdentity(pid, start), 2L << 30, 0, 0, 0, false, 0);
+    return new ProcessUse(new ProcessIdentity(pid, start), 2L << 30, 0, 0, 0, 0, false, 0);
   }
 }

@@ -19,7 +19,7 @@ class LeastOverheadsTest {
     OverheadBook book = new OverheadBook();
     for (int i = 0; i < OverheadBook.WINDOW; i++) {
       book.take(new OverheadBook.Key(new ProcessIdentity(7, 1), "GPU-1"), "NVIDIA H200",
-          new OverheadBook.Reading(300 * MIB, 0, 0, 0, false));
+          new OverheadBook.Reading(300 * MIB, 0, 0, 0, false, OverheadBook.Contexts.NONE));
     }
     LeastOverheads first = new LeastOverheads(file());
     assertThat(first.kept()).isEmpty();

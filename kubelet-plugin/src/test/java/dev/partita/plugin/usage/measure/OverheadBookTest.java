@@ -104,10 +104,12 @@ class OverheadBookTest {
     lasting(new OverheadBook.Key(new ProcessIdentity(8, 1), "GPU-1"), 300);
     assertThat(take(1300, 2000, 1000)).hasValue(300 * MIB);
     OverheadBook.Key known = new OverheadBook.Key(new ProcessIdentity(9, 1), "GPU-1");
-    assertThat(book.take(known, "H200", new OverheadBook.Reading(1500 * MIB, 2000 * MIB, 1000 * MIB, 450 * MIB, false)))
+    assertThat(book.take(known, "H200",
+        new OverheadBook.Reading(1500 * MIB, 2000 * MIB, 1000 * MIB, 450 * MIB, false, OverheadBook.Contexts.NONE)))
         .hasValue(450 * MIB);
     OverheadBook.Key forged = new OverheadBook.Key(new ProcessIdentity(10, 1), "GPU-1");
-    assertThat(book.take(forged, "H200", new OverheadBook.Reading(1500 * MIB, 2000 * MIB, 1000 * MIB, 1L << 40, false)))
+    assertThat(book.take(forged, "H200",
+        new OverheadBook.Reading(1500 * MIB, 2000 * MIB, 1000 * MIB, 1L << 40, false, OverheadBook.Contexts.NONE)))
         .hasValue(OverheadBook.PLAUSIBLE);
   }
 
@@ -125,7 +127,25 @@ class OverheadBookTest {
     return book.take(PROCESS, "H200", reading(nvmlMib, ledgerMib, pagedMib, false));
   }
 
+  @Test
+  void whatWasMeasuredBeforeTheLastContextWasMadeDoesNotCountAfter() {
+    OverheadBook book = new OverheadBook();
+    for (int i = 0; i < OverheadBook.WINDOW; i++) {
+      assertThat(book.take(PROCESS, "H200", contexts(300, 528, false))).hasValue(300 * MIB);
+    }
+    assertThat(book.take(PROCESS, "H200", contexts(300, 300, false))).as("given back").hasValue(300 * MIB);
+    assertThat(book.take(PROCESS, "H200", contexts(450, 600, true))).as("is being made").isEmpty();
+    assertThat(book.take(PROCESS, "H200", contexts(600, 600, false))).hasValue(600 * MIB);
+    assertThat(book.take(PROCESS, "H200", contexts(880, 900, false))).as("nobody saw it being made")
+        .hasValue(880 * MIB);
+  }
+
+  private static OverheadBook.Reading contexts(long nvmlMib, long chargedMib, boolean begun) {
+    return new OverheadBook.Reading(nvmlMib * MIB, 0, 0, 0, false, new OverheadBook.Contexts(chargedMib * MIB, begun));
+  }
+
   private static OverheadBook.Reading reading(long nvmlMib, long ledgerMib, long pagedMib, boolean changed) {
-    return new OverheadBook.Reading(nvmlMib * MIB, ledgerMib * MIB, pagedMib * MIB, 0, changed);
+    return new OverheadBook.Reading(nvmlMib * MIB, ledgerMib * MIB, pagedMib * MIB, 0, changed,
+        OverheadBook.Contexts.NONE);
   }
 }

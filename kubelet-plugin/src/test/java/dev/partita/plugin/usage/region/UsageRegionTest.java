@@ -49,8 +49,19 @@ class UsageRegionTest {
     assertThat(read).isEqualTo(new UsageRegion.Header(true, 2, 5, 0, 3, new UsageRegion.Step(0, 0)));
     assertThat(UsageRegion.slots(slots, read.paged()))
         .containsExactly(
-            new UsageRegion.Slot(0, 9, 70 * 512, 0, account, 4 * 512, 2 | 3 << 8, 11),
-            new UsageRegion.Slot(1, 2, 0, 0, 0, 0, 0, 0));
+            new UsageRegion.Slot(0, 9, 70 * 512, 0, account, 4 * 512, 2 | 3 << 8, 11, 0, false),
+            new UsageRegion.Slot(1, 2, 0, 0, 0, 0, 0, 0, 0, false));
+  }
+
+  @Test
+  void whatContextsAreChargedIsNotWhatWasAllocated() {
+    byte[] slots = new byte[2 * UsageRegion.SLOT_BYTES];
+    ByteBuffer.wrap(slots).order(ByteOrder.nativeOrder())
+        .putLong(0, 1).putInt(44, 30).putLong(96, 70)
+        .putLong(128, 1).putInt(128 + 44, 1 << 31 | 71).putLong(128 + 96, 70);
+    assertThat(UsageRegion.slots(slots, UsageRegion.Step.NONE)).as("never more than is used").containsExactly(
+        new UsageRegion.Slot(0, 0, 40 * 512, 0, 70, 0, 0, 0, 30 * 512, false),
+        new UsageRegion.Slot(1, 0, 0, 0, 70, 0, 0, 0, 70 * 512, true));
   }
 
   @Test
@@ -132,14 +143,14 @@ class UsageRegionTest {
     ByteBuffer region = ByteBuffer.allocate(528_384).order(ByteOrder.nativeOrder());
     region.putLong(0, MAGIC).putInt(128, 1).putLong(4096, 8 << 2 | 1);
     Path file = Files.write(folder.resolve("usage"), region.array());
-    write(file, SlotWrite.overhead(new UsageRegion.Slot(0, 8, 0, 0, 0, 0, 0, 0), 5 * 512 + 3));
+    write(file, SlotWrite.overhead(new UsageRegion.Slot(0, 8, 0, 0, 0, 0, 0, 0, 0, false), 5 * 512 + 3));
     assertThat(ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.nativeOrder()).getLong(4096 + 48))
         .isEqualTo(5);
-    write(file, SlotWrite.overhead(new UsageRegion.Slot(0, 7, 0, 0, 0, 0, 0, 0), 9 * 512));
+    write(file, SlotWrite.overhead(new UsageRegion.Slot(0, 7, 0, 0, 0, 0, 0, 0, 0, false), 9 * 512));
     assertThat(ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.nativeOrder()).getLong(4096 + 48))
         .isEqualTo(5);
     Files.write(file, new byte[100]);
-    write(file, SlotWrite.overhead(new UsageRegion.Slot(0, 8, 0, 0, 0, 0, 0, 0), 512));
+    write(file, SlotWrite.overhead(new UsageRegion.Slot(0, 8, 0, 0, 0, 0, 0, 0, 0, false), 512));
     assertThat(file).hasSize(100);
   }
 
@@ -148,7 +159,7 @@ class UsageRegionTest {
     ByteBuffer region = ByteBuffer.allocate(528_384).order(ByteOrder.nativeOrder());
     region.putLong(0, MAGIC).putInt(128, 2).putLong(4096 + 128, 8 << 2 | 1);
     Path file = Files.write(folder.resolve("usage"), region.array());
-    write(file, SlotWrite.sample(new UsageRegion.Slot(1, 8, 0, 0, 0, 0, 0, 0),
+    write(file, SlotWrite.sample(new UsageRegion.Slot(1, 8, 0, 0, 0, 0, 0, 0, 0, false),
         new ProcessSample(1, 1_700_000_000_000_000L, 20, 10, 101, -3)));
     ByteBuffer written = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.nativeOrder());
     assertThat(written.getLong(4096 + 128 + 104)).isEqualTo(1_700_000_000_000_000L);

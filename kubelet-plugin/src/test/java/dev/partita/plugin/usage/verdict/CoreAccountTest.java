@@ -161,7 +161,7 @@ class CoreAccountTest {
   @Test
   void theWordsSayHowMuchOfWhatSinceWhenAndWho() {
     ShareUse use = use(quarter, Set.of(), process(4711, 60),
-        new ProcessUse(new ProcessIdentity(4712, 1), 0, 0, 0, 0, true, SECOND / 50));
+        new ProcessUse(new ProcessIdentity(4712, 1), 0, 0, 0, 0, 0, true, SECOND / 50));
     CoreUse state = new CoreUse.Watched();
     for (int i = 0; i < 60; i++) {
       state = of(next(use), quarter);
@@ -227,7 +227,7 @@ class CoreAccountTest {
   }
 
   static ProcessUse process(long pid, long gpuNanos) {
-    return new ProcessUse(new ProcessIdentity(pid, 1), 1 << 20, 0, 0, 0, false, gpuNanos);
+    return new ProcessUse(new ProcessIdentity(pid, 1), 1 << 20, 0, 0, 0, 0, false, gpuNanos);
   }
 
   static WatchedShare share(String key, int cores, CoreLimit limit) {

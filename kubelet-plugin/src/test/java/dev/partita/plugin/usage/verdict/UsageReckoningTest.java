@@ -48,6 +48,18 @@ class UsageReckoningTest {
   }
 
   @Test
+  void whatContextsAreChargedIsNotTakenOffTheShareOnceMore() {
+    CardProcess.SeatOf seat = new CardProcess.SeatOf(
+        a.ref(), new UsageRegion.Slot(0, 1, GIB, 0, 1, 0, 0, 0, 400 * MIB, false));
+    ShareUse larger = Objects.requireNonNull(reckon(process(1, GIB + 700 * MIB, seat)).get(a.ref()));
+    assertThat(larger.overheadBytes()).isEqualTo(700 * MIB);
+    assertThat(larger.unchargedOverheadBytes()).isEqualTo(300 * MIB);
+    ShareUse smaller = Objects.requireNonNull(reckon(process(2, GIB + 300 * MIB, seat)).get(a.ref()));
+    assertThat(smaller.overheadBytes()).isEqualTo(300 * MIB);
+    assertThat(smaller.unchargedOverheadBytes()).isZero();
+  }
+
+  @Test
   void contextsOnTopOfAFullShareAreNobodysFault() {
     assertThat(memory(a, process(1, 8 * GIB + 300 * MIB, seat(a, 8))))
         .isEqualTo(new MemoryState.OverheadBeyond(300 * MIB));
@@ -283,11 +295,12 @@ class UsageReckoningTest {
 
   /** @param paged how much of it is managed memory, in GiB as well */
   private static CardProcess.SeatOf seat(WatchedShare share, long gib, long paged) {
-    return new CardProcess.SeatOf(share.ref(), new UsageRegion.Slot(0, 1, gib * GIB, paged * GIB, 1, 0, 0, 0));
+    return new CardProcess.SeatOf(share.ref(),
+        new UsageRegion.Slot(0, 1, gib * GIB, paged * GIB, 1, 0, 0, 0, 0, false));
   }
 
   private static UsageRegion.Slot slot(int index, int compute) {
-    return new UsageRegion.Slot(index, 1, 0, 0, 0, 0, compute, 0);
+    return new UsageRegion.Slot(index, 1, 0, 0, 0, 0, compute, 0, 0, false);
   }
 
   private static WatchedShare share(String key, long gib) {
