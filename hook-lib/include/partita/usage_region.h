@@ -55,11 +55,14 @@ struct partita_slot {
     struct partita_held held;
     uint64_t pid_namespace; /* inode of the pid namespace in which pid counts; 0: unknown */
     uint32_t pid;
-    /* bits 0-30: of the units used, those that contexts are charged; PARTITA_CONTEXT_BEGUN: one is just being made */
+    /*
+     * bits 0-30: of the units used, those that are no allocations of the process': what contexts are charged, and
+     * exported memory that it has let go of and others may hold; PARTITA_CONTEXT_BEGUN: that is just growing
+     */
     uint32_t contexts;
     /*
-     * units that contexts and modules take, which the plugin measures and writes; 0: not measured since the last
-     * context was made. What contexts are charged beyond it is given back.
+     * units that contexts and modules take, which the plugin measures and writes; 0: not measured since `contexts` has
+     * grown. What is charged there beyond it is given back.
      */
     uint64_t overhead;
     uint64_t image; /* tells programs apart that one process ran one after the other (exec) */

@@ -113,6 +113,7 @@
     X(cuMemMap)                                                                                                        \
     X(cuMemUnmap)                                                                                                      \
     X(cuMemRetainAllocationHandle)                                                                                     \
+    X(cuMemExportToShareableHandle)                                                                                    \
     X(cuMemImportFromShareableHandle)                                                                                  \
     /* a multicast object keeps what is bound to it charged */                                                         \
     X(cuMulticastCreate)                                                                                               \

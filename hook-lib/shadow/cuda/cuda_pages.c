@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Virtual memory management: the physical allocation is charged, to the card that it lies on, until no handle and no
- * mapping is left.
+ * mapping is left. Of one that was exported the driver does not tell whether others hold it. So who lets go of it looks
+ * what the card has free before and after: where that has not grown by as much, the charge is left behind.
  */
 #include "cuda_pages.h"
 
@@ -45,12 +46,42 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CU
     return result;
 }
 
+enum { FREE_UNKNOWN = 0 };
+
+/* What the current card has free; only where something was exported. */
+static uint64_t free_before(void) {
+    size_t free, total;
+    bool known = page_exports() && DRIVER(cuMemGetInfo_v2) && DRIVER(cuMemGetInfo_v2)(&free, &total) == CUDA_SUCCESS;
+    return known ? free + 1 : FREE_UNKNOWN;
+}
+
+static void look_what_is_left(struct page_left left, uint64_t before) {
+    int card;
+    if (left.units == 0)
+        return;
+    bool gone = !DRIVER(cuMemGetInfo_v2); /* of such a driver nothing can be known */
+    if (before != FREE_UNKNOWN && cuda_current_card(&card) == CUDA_SUCCESS && card == left.card)
+        gone |= free_before() >= before + left.units * PARTITA_UNIT;
+    if (gone)
+        cards_release(left.card, SHARE_RESIDENT, left.units);
+    else
+        cards_leave_behind(left.card, left.units);
+}
+
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
     NEED(cuMemRelease);
+    uint64_t free = free_before();
     page_object object = page_release_begin(handle);
     CUresult result = DRIVER(cuMemRelease)(handle);
-    page_release_end(object, handle, result == CUDA_SUCCESS);
+    look_what_is_left(page_release_end(object, handle, result == CUDA_SUCCESS), free);
     return result;
+}
+
+CUresult cuMemExportToShareableHandle(void *shareable, CUmemGenericAllocationHandle handle, int type,
+                                      unsigned long long flags) {
+    NEED(cuMemExportToShareableHandle);
+    page_exported(handle);
+    return DRIVER(cuMemExportToShareableHandle)(shareable, handle, type, flags);
 }
 
 CUresult cuMemMap(CUdeviceptr pointer, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
@@ -65,9 +96,10 @@ CUresult cuMemMap(CUdeviceptr pointer, size_t size, size_t offset, CUmemGenericA
 
 CUresult cuMemUnmap(CUdeviceptr pointer, size_t size) {
     NEED(cuMemUnmap);
+    uint64_t free = free_before();
     uint32_t unmapping = page_unmap_begin(pointer, size);
     CUresult result = DRIVER(cuMemUnmap)(pointer, size);
-    page_unmap_end(unmapping, result == CUDA_SUCCESS);
+    look_what_is_left(page_unmap_end(unmapping, result == CUDA_SUCCESS), free);
     return result;
 }
 

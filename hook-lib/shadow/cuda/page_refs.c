@@ -16,6 +16,7 @@ struct object {
     int card, device;
     uint32_t refs; /* handles, mappings, parts, and calls under way; 0: free */
     uint32_t next; /* of those that are free */
+    bool exported;
 };
 
 /*
@@ -55,7 +56,8 @@ static void page_books_leave(void) {
  * on several.
  */
 enum { CARDS = 64 };
-static uint64_t waiting[CARDS];
+static uint64_t waiting[CARDS], waiting_exported[CARDS];
+static uint32_t exports; /* 1: there was one */
 
 static void drop_reference(page_object object);
 
@@ -99,7 +101,7 @@ static void drop_reference(page_object object) {
     if (--o->refs > 0)
         return;
     if (o->card >= 0 && o->card < CARDS)
-        waiting[o->card] += o->units;
+        *(o->exported ? &waiting_exported[o->card] : &waiting[o->card]) += o->units;
     o->next = free_object;
     free_object = object;
     objects_live--;
@@ -107,15 +109,32 @@ static void drop_reference(page_object object) {
         drop_parts_of(object, NULL); /* a multicast object that ends lets go of what is bound to it */
 }
 
-/* Also gives back what calls of drop_reference have freed. */
-static void page_books_leave_and_give_back(void) {
-    uint64_t freed[CARDS];
+static void leave_behind(struct page_left left) {
+    if (left.units > 0)
+        cards_leave_behind(left.card, left.units);
+}
+
+/* Also gives back what calls of drop_reference have freed, but for what is left of one card's exported allocations. */
+static struct page_left page_books_leave_and_give_back(void) {
+    uint64_t freed[CARDS], exported[CARDS];
+    struct page_left left = {0, 0};
+    bool any = load_relaxed(&exports) != 0;
     memcpy(freed, waiting, sizeof freed);
     memset(waiting, 0, sizeof waiting);
+    if (any) {
+        memcpy(exported, waiting_exported, sizeof exported);
+        memset(waiting_exported, 0, sizeof waiting_exported);
+    }
     page_books_leave();
-    for (int card = 0; card < CARDS; card++)
+    for (int card = 0; card < CARDS; card++) {
         if (freed[card])
             cards_release(card, SHARE_RESIDENT, freed[card]);
+        if (any && exported[card]) {
+            leave_behind(left);
+            left = (struct page_left){card, exported[card]};
+        }
+    }
+    return left;
 }
 
 static uint32_t *chain_of(uint64_t number) {
@@ -199,11 +218,25 @@ page_object page_created(uint64_t handle, int card, int device, uint64_t units) 
         object = ++object_count;
     if (object) {
         objects_live++;
-        objects[object] = (struct object){units, card, device, 1, 0};
+        objects[object] = (struct object){units, card, device, 1, 0, false};
         add_handle(handle, object);
     }
     page_books_leave();
     return object;
+}
+
+void page_exported(uint64_t handle) {
+    page_books_enter();
+    struct handle *known = by_number(handle);
+    if (known) {
+        objects[known->object].exported = true;
+        store_relaxed(&exports, 1);
+    }
+    page_books_leave();
+}
+
+bool page_exports(void) {
+    return load_relaxed(&exports) != 0;
 }
 
 page_object page_release_begin(uint64_t handle) {
@@ -213,15 +246,15 @@ page_object page_release_begin(uint64_t handle) {
     return object;
 }
 
-void page_release_end(page_object object, uint64_t handle, bool released) {
+struct page_left page_release_end(page_object object, uint64_t handle, bool released) {
     if (!object)
-        return;
+        return (struct page_left){0, 0};
     page_books_enter();
     if (released)
         drop_reference(object);
     else
         add_handle(handle, object);
-    page_books_leave_and_give_back();
+    return page_books_leave_and_give_back();
 }
 
 static page_object more(page_object object) {
@@ -254,7 +287,7 @@ void page_map_end(page_object object, uint64_t address, uint64_t size, bool mapp
         ranges_add(&mappings, address, size, object);
     else
         drop_reference(object);
-    page_books_leave_and_give_back();
+    leave_behind(page_books_leave_and_give_back());
 }
 
 uint32_t page_unmap_begin(uint64_t address, uint64_t size) {
@@ -264,9 +297,9 @@ uint32_t page_unmap_begin(uint64_t address, uint64_t size) {
     return list;
 }
 
-void page_unmap_end(uint32_t unmapping, bool unmapped) {
+struct page_left page_unmap_end(uint32_t unmapping, bool unmapped) {
     if (!unmapping)
-        return;
+        return (struct page_left){0, 0};
     page_books_enter();
     if (!unmapped)
         ranges_put_back(&mappings, unmapping);
@@ -275,7 +308,7 @@ void page_unmap_end(uint32_t unmapping, bool unmapped) {
         unmapping = ranges_drop(&mappings, unmapping, &object);
         drop_reference(object);
     }
-    page_books_leave_and_give_back();
+    return page_books_leave_and_give_back();
 }
 
 void page_retained(uint64_t handle, uint64_t address) {
@@ -318,13 +351,13 @@ void page_part_end(page_object object, const struct page_part *part, bool kept) 
         keep_part(object, part);
     else
         drop_reference(object);
-    page_books_leave_and_give_back();
+    leave_behind(page_books_leave_and_give_back());
 }
 
 void page_part_gone(const struct page_part *part) {
     page_books_enter();
     drop_parts_of(part->owner, part);
-    page_books_leave_and_give_back();
+    leave_behind(page_books_leave_and_give_back());
 }
 
 bool page_part_moved(const struct page_part *part, uint64_t to) {
@@ -342,7 +375,7 @@ bool page_part_moved(const struct page_part *part, uint64_t to) {
 void page_parts_gone(uint64_t owner) {
     page_books_enter();
     drop_parts_of(owner, NULL);
-    page_books_leave_and_give_back();
+    leave_behind(page_books_leave_and_give_back());
 }
 
 void page_parts_of_context_gone(uint32_t context) {
@@ -350,7 +383,7 @@ void page_parts_of_context_gone(uint32_t context) {
     for (uint32_t i = 0; i < part_count; i++)
         if (part_objects[i] && cuda_context_ended_with(parts[i].context, context))
             drop_part(i);
-    page_books_leave_and_give_back();
+    leave_behind(page_books_leave_and_give_back());
 }
 
 int page_device(page_object object) {

@@ -30,9 +30,27 @@ bool page_room(uint32_t parts);
 /* A fresh allocation with one handle, on a device. 0: no memory for the books. */
 page_object page_created(uint64_t handle, int card, int device, uint64_t units);
 
+/*
+ * The handle is being exported: other processes may hold the allocation when this one lets go of it, so that its charge
+ * is left behind then (cards_leave_behind).
+ */
+void page_exported(uint64_t handle);
+
+/* Whether any was. */
+bool page_exports(void);
+
+/*
+ * What is left of exported allocations that a call let go of, still charged: to be given back (cards_release) or left
+ * behind. Of several cards it is one's, and the others' has been left behind.
+ */
+struct page_left {
+    int card;
+    uint64_t units; /* 0: nothing */
+};
+
 /* One handle reference less. */
 page_object page_release_begin(uint64_t handle);
-void page_release_end(page_object object, uint64_t handle, bool released);
+struct page_left page_release_end(page_object object, uint64_t handle, bool released);
 
 /* One reference more, to be kept by one of the ends below. By handle; by an address that it is mapped at. */
 page_object page_map_begin(uint64_t handle);
@@ -42,7 +60,7 @@ void page_map_end(page_object object, uint64_t address, uint64_t size, bool mapp
 
 /* All mappings in the range less. Gives what page_unmap_end needs to know. */
 uint32_t page_unmap_begin(uint64_t address, uint64_t size);
-void page_unmap_end(uint32_t unmapping, bool unmapped);
+struct page_left page_unmap_end(uint32_t unmapping, bool unmapped);
 
 /* A handle that the driver gave out for what is mapped at the address: one handle reference more. */
 void page_retained(uint64_t handle, uint64_t address);

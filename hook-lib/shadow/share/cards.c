@@ -145,6 +145,12 @@ void cards_context_gone(int card) {
             share_context_gone(&shares[i]);
 }
 
+void cards_leave_behind(int card, uint64_t units) {
+    for (size_t i = last_share(card) + 1; i-- > (size_t)card && units > 0;)
+        if (of_card(i, card))
+            units -= share_leave_behind(&shares[i], units);
+}
+
 bool cards_oversubscribe(int card) {
     size_t last = last_share(card);
     for (size_t i = (size_t)card; i <= last; i++)

@@ -38,6 +38,9 @@ void cards_context_begun(int card, bool made);
 /* A context that was charged is gone. */
 void cards_context_gone(int card);
 
+/* share_leave_behind for units that are charged as SHARE_RESIDENT, of all shares of the card. */
+void cards_leave_behind(int card, uint64_t units);
+
 void cards_release(int card, enum share_memory memory, uint64_t units);
 
 /* Whether a share of the card may exceed its part of the card: then its quota may exceed the card, too. */

@@ -11,7 +11,7 @@
 #include "share/credit.h"
 #include "share/gate.h"
 
-enum { FEW_SLOTS = 4, OTHERS_US = 10 };
+enum { FEW_SLOTS = 4, OTHERS_US = 10, LEFT_BEHIND_MS = 10000 };
 
 static uint64_t own_held(uint64_t own) {
     return own & UINT32_MAX;
@@ -182,9 +182,25 @@ void share_context_begun(struct share *share, bool made) {
 
 void share_context_gone(struct share *share) {
     uint32_t count = __atomic_fetch_sub(&share->context_count, 1, __ATOMIC_RELAXED);
-    uint64_t contexts = load_relaxed(&share->contexts);
+    uint64_t contexts = load_relaxed(&share->contexts), left = load_relaxed(&share->left_behind);
+    contexts -= smaller(left, contexts);
     share_release(share, SHARE_CONTEXT, count > 1 ? contexts / count : contexts);
     share_show_contexts(share);
+}
+
+uint64_t share_leave_behind(struct share *share, uint64_t units) {
+    uint64_t own = own_held(load_relaxed(&share->own.units)), contexts = load_relaxed(&share->contexts);
+    units = smaller(units, own - smaller(contexts, own));
+    if (units == 0)
+        return 0;
+    __atomic_fetch_add(&share->contexts_begun, 1, __ATOMIC_ACQ_REL);
+    store_relaxed(&share->left_until, now_ms() + LEFT_BEHIND_MS);
+    __atomic_fetch_add(&share->contexts, units, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&share->left_behind, units, __ATOMIC_RELAXED);
+    share_show_contexts(share);
+    __atomic_fetch_sub(&share->contexts_begun, 1, __ATOMIC_ACQ_REL);
+    share_show_contexts(share);
+    return units;
 }
 
 void share_call_in(struct share *share) {
@@ -223,7 +239,7 @@ uint64_t share_used(struct share *share) {
 
 void share_forked(struct share *share) {
     share->own = (struct own_count){0};
-    share->paged = share->contexts = 0;
+    share->paged = share->contexts = share->left_behind = 0;
     share->context_count = share->contexts_begun = 0;
     share->seated = 0;
     share->suspect = 0;

@@ -50,6 +50,8 @@ struct share {
     uint64_t others_steps;   /* the ledger's steps by then */
     uint64_t context;        /* units that a context takes by the quota; SHARE_CONTEXT_UNKNOWN */
     uint64_t contexts;       /* units that this process' contexts are charged; `own` has them, too, and longer */
+    uint64_t left_behind;    /* of `contexts`: see share_leave_behind */
+    uint64_t left_until;     /* ms, monotonic */
     uint32_t context_count;  /* contexts that are charged, or just being made */
     uint32_t contexts_begun; /* those that are just being made */
 };
@@ -82,6 +84,13 @@ void share_context_begun(struct share *share, bool made);
 
 /* A context is gone: its part of what all are charged is given back. */
 void share_context_gone(struct share *share);
+
+/*
+ * Units of exported memory that this process holds no more, and others may: they stay charged with its contexts, until
+ * the plugin has measured what this process takes, and so what the others do; without a plugin for ten seconds. How
+ * many of them.
+ */
+uint64_t share_leave_behind(struct share *share, uint64_t units);
 
 /* Has the slot say what contexts are charged; for share_tend. */
 void share_show_contexts(struct share *share);

@@ -114,17 +114,26 @@ static bool sit(struct share *share) {
     return share_held(share) == 0 || settle_seat(share);
 }
 
+/* What contexts are to be charged: no more than was measured; what was left behind is others' by then. */
+static uint64_t due_for_contexts(const struct share *share, uint64_t charged) {
+    uint64_t measured = load_relaxed(&share->file.region->slots[share->seat.slot].overhead);
+    uint64_t left = load_relaxed(&share->left_behind);
+    if (measured > 0)
+        return smaller(measured, charged);
+    return left > 0 && now_ms() >= load_relaxed(&share->left_until) ? charged - smaller(left, charged) : charged;
+}
+
 /*
  * Contexts are charged by what others took, or by a guess: once the plugin has measured what this process' take, what
  * is charged beyond that is given back. Alone in the gate, so that nothing else changes what the process has counted.
  */
 static bool give_back_of_contexts(struct share *share) {
-    const struct partita_slot *slot = &share->file.region->slots[share->seat.slot];
-    uint64_t measured = load_relaxed(&slot->overhead), charged = load_relaxed(&share->contexts);
-    if (load_acquire(&share->contexts_begun) > 0 || measured == 0 || measured >= charged)
+    uint64_t charged = load_relaxed(&share->contexts), measured = due_for_contexts(share, charged);
+    if (load_acquire(&share->contexts_begun) > 0 || measured >= charged)
         return true;
     if (!__atomic_compare_exchange_n(&share->contexts, &charged, measured, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         return true; /* a context has just ended */
+    store_relaxed(&share->left_behind, 0);
     uint64_t beyond = charged - measured;
     __atomic_fetch_sub(&share->own.units, beyond << RESIDENT_SHIFT | beyond, __ATOMIC_RELAXED);
     return settle_seat(share);

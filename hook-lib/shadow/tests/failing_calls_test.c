@@ -194,6 +194,7 @@ CALLS(cuMemRelease, ALWAYS(f(0)) ALWAYS(f(77)))
 CALLS(cuMemMap, ALWAYS(f(77, 2 * MIB, 0, 77, 0)) ALWAYS(f(77, 2 * MIB, 0, pages, 0)) ALWAYS(f(0, 0, 0, pages, 0)))
 CALLS(cuMemUnmap, ALWAYS(f(77, 2 * MIB)) ALWAYS(f(0, 0)))
 CALLS(cuMemRetainAllocationHandle, ALWAYS(f(&handle, buffer)) ALWAYS(f(NULL, NULL)))
+CALLS(cuMemExportToShareableHandle, ALWAYS(f(&any, 4711, 1, 0)) ALWAYS(f(NULL, pages, 1, 0)))
 CALLS(cuMemImportFromShareableHandle,
       ALWAYS(f(&handle, NULL, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR))
           ALWAYS(f(&handle, buffer, CU_MEM_HANDLE_TYPE_FABRIC)) ALWAYS(f(NULL, NULL, 77)))

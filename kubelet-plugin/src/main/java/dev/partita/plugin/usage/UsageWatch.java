@@ -36,6 +36,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -268,13 +269,18 @@ public final class UsageWatch {
     folders.regions().forgetRemoved(watched.regions());
     states.keySet().retainAll(shares.stream().map(WatchedShare::ref).toList());
     Map<String, CardTime> used = times.drain();
+    Optional<UsageReader.Reading> reading =
+        restful || shares.isEmpty() ? Optional.empty() : Optional.of(readLedgers(shares, used));
     Map<ShareRef, ShareUse> uses =
-        restful || shares.isEmpty() ? UsageReckoning.of(shares, Map.of(), List.of(), book) : readLedgers(shares, used);
+        reading.map(UsageReader.Reading::uses)
+            .orElseGet(() -> UsageReckoning.of(shares, Map.of(), List.of(), book));
     idle = restful || (host.seesAll() && uses.values().stream().allMatch(use -> use.processes().isEmpty()));
     least.keep(book.least());
     current = uses;
     totals.take(uses, used);
     judge(uses, used, now);
+    // After the quota files: a process that sees its slot gives back what another's overhead stands for there.
+    reading.ifPresent(read -> slots.write(shares, read.uses().values(), read.ledgers()));
   }
 
   private void judge(Map<ShareRef, ShareUse> uses, Map<String, CardTime> used, Instant now) {
@@ -298,13 +304,12 @@ public final class UsageWatch {
     return states.computeIfAbsent(share.ref(), ref -> newState.get());
   }
 
-  private Map<ShareRef, ShareUse> readLedgers(List<WatchedShare> shares, Map<String, CardTime> used) {
+  private UsageReader.Reading readLedgers(List<WatchedShare> shares, Map<String, CardTime> used) {
     UsageReader.Reading reading = reader.read(shares, share -> state(share).read(region(share.ref())), used);
     shareWasUsed |= reading.ledgers().byShare().values().stream().anyMatch(Ledger::usable);
-    slots.write(shares, reading.uses().values(), reading.ledgers());
     shares.forEach(
         share -> state(share).tell(share, reading.ledgers().of(share.ref()), monotonicClock.instant()));
-    return reading.uses();
+    return reading;
   }
 
   private RegionFile region(ShareRef ref) {
