@@ -30,18 +30,34 @@ bool timing_watch_slowly(void) {
     return cores_watch();
 }
 
-/* Under the lock. */
 static void measure_ticks(void) {
-    uint64_t ticks = ticks_now(), ns = cores_now();
-    if (first_ns == 0) {
-        first_ticks = ticks;
-        first_ns = ns;
+    static uint32_t begun;
+    uint64_t ticks = ticks_now(), ns = cores_now(), since = load_acquire(&first_ns);
+    if (since == 0 && !__atomic_exchange_n(&begun, 1, __ATOMIC_RELAXED)) {
         store_relaxed(&ticks_us, ticks_in_a_microsecond());
-    } else if (ns - first_ns > 1000000) {
-        uint64_t rate = (ticks - first_ticks) / ((ns - first_ns) / 1000);
+        store_relaxed(&first_ticks, ticks);
+        store_release(&first_ns, ns);
+    } else if (since > 0 && ns > since + 1000000) {
+        uint64_t rate = (ticks - load_relaxed(&first_ticks)) / ((ns - since) / 1000);
         store_relaxed(&ticks_us, rate ? rate : 1);
     }
 }
+
+/* Enters the lock of the track's card; false: that cannot be had, or the track is another card's by then. */
+static bool enter_card_of(const struct track *track, int *card) {
+    *card = track_card(track);
+    if (*card < 0 || !timing_lock_enter(*card))
+        return false;
+    if (track_card(track) == *card)
+        return true;
+    timing_lock_leave(*card);
+    return false;
+}
+
+#define EACH_CARD(cards, card)                                                                                         \
+    uint64_t left = (cards);                                                                                           \
+    left && (((card) = __builtin_ctzll(left)), true);                                                                  \
+    left &= left - 1
 
 /*
  * A large share runs short of work when its program gets no processor for a while; a small one waits for its turn
@@ -83,12 +99,12 @@ static bool behind_a_long_one(const struct track *track, uint64_t most, bool ope
 
 /* Whether the card has done all that this process has launched on it. */
 static bool card_is_idle(int card) {
-    if (!timing_lock_enter())
+    if (!timing_lock_enter(card))
         return false;
-    windows_close(&(struct windows_wanted){.context = context_current(), .opened = UINT64_MAX});
-    windows_poll();
+    windows_close(card, &(struct windows_wanted){.context = context_current(), .opened = UINT64_MAX});
+    windows_poll(card);
     bool idle = !windows_under_way(card);
-    timing_lock_leave();
+    timing_lock_leave(card);
     return idle;
 }
 
@@ -107,6 +123,16 @@ static unsigned int turn_behind_others(int card, uint64_t *since, uint64_t now, 
     return *since && now - *since > each + PEER_PATIENCE_NS ? PARTITA_TURNS - 1 : PARTITA_TURNS;
 }
 
+/* What other cards have done, where nobody else is at it: launches may wait for that (cores_turn_of_others). */
+static void poll_others(int card) {
+    int other;
+    for (EACH_CARD(load_relaxed(&windows_cards) & ~(UINT64_C(1) << card), other))
+        if (timing_lock_try(other)) {
+            windows_poll(other);
+            timing_lock_leave(other);
+        }
+}
+
 /* Waits until the limit allows a launch, or it may follow others, and the card is not too far behind; the turn. */
 static unsigned int wait_for_turn(int card, struct track *track, bool open_ended) {
     struct backlog *backlog = &backlogs[card];
@@ -115,12 +141,14 @@ static unsigned int wait_for_turn(int card, struct track *track, bool open_ended
     uint64_t since = 0;
     for (;;) {
         cores_look();
-        if (timing_lock_enter()) {
-            windows_poll();
-            timing_lock_leave();
+        if (timing_lock_enter(card)) {
+            windows_poll(card);
+            timing_lock_leave(card);
         }
         now = cores_now();
         uint64_t due = cores_due(card, now);
+        if (due > 0 && cores_several())
+            poll_others(card);
         turn = due > 0 ? turn_behind_others(card, &since, now, track ? load_relaxed(&track->each) : 0) : 0;
         if (turn > 0 && turn < PARTITA_TURNS && card_is_idle(card))
             break;
@@ -202,16 +230,15 @@ static struct track *begin_in_context(uint64_t key, uint64_t owner, CUstream str
     launch->ticks = ticks_now();
     if (!cores_limited(card))
         return NULL;
-    if (!timing_lock_enter()) {
+    if (!timing_lock_enter(card))
         return misses(launch, card, track_find(key, owner));
-    }
     measure_ticks();
     struct track *track = track_find(key, owner);
     if (!track)
         track = track_make(key, owner, stream, contexts->own, contexts->home, card);
     if (!track)
         cores_unenforced(card, PARTITA_COMPUTE_TOO_MANY);
-    else if (track->clock->ending)
+    else if (track_card(track) != card || track->clock->ending)
         track = misses(launch, card, track);
     else {
         sparse |= track_ends_at_once(track);
@@ -226,7 +253,7 @@ static struct track *begin_in_context(uint64_t key, uint64_t owner, CUstream str
         if (!load_relaxed(&track->open))
             track = NULL;
     }
-    timing_lock_leave();
+    timing_lock_leave(card);
     return track;
 }
 
@@ -290,30 +317,39 @@ void timing_end(const struct timed_launch *launch, uint32_t kernels, CUresult re
     bool gap = ticks_now() - launch->ticks > GAP_US * load_relaxed(&ticks_us);
     if (!last && !gap)
         return;
-    int mode = timing_calls_begin();
-    if (timing_lock_enter()) {
+    int mode = timing_calls_begin(), card;
+    if (enter_card_of(track, &card)) {
         if (load_relaxed(&track->open))
             window_close(track, gap);
         if (load_relaxed(&track->open) && track_ends_at_once(track))
             window_join_last(track);
-        windows_poll();
-        timing_lock_leave();
+        windows_poll(card);
+        timing_lock_leave(card);
     }
     timing_calls_end(mode);
     store_relaxed(&track->last, ticks_now()); /* what that took is no gap of the program's */
 }
 
 static bool nothing_to_do(void) {
-    return load_relaxed(&tracks_listed_count) == 0;
+    return load_relaxed(&windows_cards) == 0;
 }
 
 static void close_windows(const struct windows_wanted *wanted) {
-    int mode = timing_calls_begin();
-    if (timing_lock_enter()) {
-        windows_close(wanted);
-        timing_lock_leave();
+    int card, mode = 0;
+    bool begun = false;
+    for (EACH_CARD(load_acquire(&windows_cards), card)) {
+        if (!windows_any(card, wanted))
+            continue;
+        if (!begun)
+            mode = timing_calls_begin();
+        begun = true;
+        if (timing_lock_enter(card)) {
+            windows_close(card, wanted);
+            timing_lock_leave(card);
+        }
     }
-    timing_calls_end(mode);
+    if (begun)
+        timing_calls_end(mode);
 }
 
 void timing_before_wait(void) {
@@ -328,7 +364,7 @@ void timing_before_poll(void) {
     struct windows_wanted wanted = {.context = context_current(), .opener = this_thread()};
     uint64_t now = ticks_now(), old = WINDOW_US * load_relaxed(&ticks_us);
     wanted.opened = now > old ? now - old : 0;
-    if (wanted.context && windows_any(&wanted))
+    if (wanted.context)
         close_windows(&wanted);
 }
 
@@ -338,10 +374,12 @@ void timing_blocking_stream(void) {
     windows_share_legacy();
     if (nothing_to_do())
         return;
-    int mode = timing_calls_begin();
-    timing_lock_wait();
-    windows_close_legacy();
-    timing_lock_leave();
+    int card, mode = timing_calls_begin();
+    for (EACH_CARD(load_acquire(&windows_cards), card)) {
+        timing_lock_wait(card);
+        windows_close_legacy(card);
+        timing_lock_leave(card);
+    }
     timing_calls_end(mode);
 }
 
@@ -362,22 +400,23 @@ void timing_before_stream_work(CUstream stream, bool per_thread) {
     struct track *track = track_find((uint64_t)(uintptr_t)name, track_owner(name));
     if (!track || !load_relaxed(&track->open))
         return;
-    int mode = timing_calls_begin();
-    if (timing_lock_enter()) {
+    int card, mode = timing_calls_begin();
+    if (enter_card_of(track, &card)) {
         if (load_relaxed(&track->open))
             window_close(track, false);
-        timing_lock_leave();
+        timing_lock_leave(card);
     }
     timing_calls_end(mode);
 }
 
 void timing_after_wait(void) {
-    if (nothing_to_do())
+    int card;
+    if (nothing_to_do() || !card_of_current(&card) || card < 0 || !(load_relaxed(&windows_cards) >> card & 1))
         return;
     int mode = timing_calls_begin();
-    if (timing_lock_enter()) {
-        windows_poll();
-        timing_lock_leave();
+    if (timing_lock_enter(card)) {
+        windows_poll(card);
+        timing_lock_leave(card);
     }
     timing_calls_end(mode);
 }
@@ -387,7 +426,8 @@ void timing_after_wait(void) {
 static const uint64_t GONE = UINT64_MAX; /* a track's key: its stream is no more */
 
 /*
- * Under the lock. Another stream may come to have the same handle, in another context: it is not to be found any more.
+ * Under its card's lock. Another stream may come to have the same handle, in another context: it is not to be found any
+ * more.
  */
 static void track_ends(struct track *track) {
     if (load_relaxed(&track->open) && track_is_ours(track))
@@ -401,53 +441,73 @@ void timing_stream_ends(CUstream stream) {
     if (!stream || stream_is_default(stream) || !DRIVER(cuCtxGetCurrent))
         return;
     struct track *track = track_find((uint64_t)(uintptr_t)stream, track_owner(stream));
-    if (!track)
+    int card = track ? track_card(track) : -1;
+    if (card < 0)
         return;
     int mode = timing_calls_begin();
-    timing_lock_wait();
-    if (load_relaxed(&track->key) == (uint64_t)(uintptr_t)stream && track->stream == stream)
+    timing_lock_wait(card);
+    if (track_card(track) == card && load_relaxed(&track->key) == (uint64_t)(uintptr_t)stream &&
+        track->stream == stream)
         track_ends(track);
-    timing_lock_leave();
+    timing_lock_leave(card);
     timing_calls_end(mode);
+}
+
+static bool is_of(const struct track *track, CUcontext context) {
+    uint64_t key = load_acquire(&track->key);
+    return key && key != GONE && load_relaxed(&track->context) == context;
 }
 
 void timing_green_ends(CUcontext context) {
     if (!context || !DRIVER(cuCtxGetCurrent))
         return;
     int mode = timing_calls_begin();
-    timing_lock_wait();
-    for (int i = 0; i < TRACKS; i++)
-        if (load_relaxed(&tracks[i].key) && load_relaxed(&tracks[i].key) != GONE && tracks[i].context == context)
+    for (int i = 0; i < TRACKS; i++) {
+        int card = is_of(&tracks[i], context) ? track_card(&tracks[i]) : -1;
+        if (card < 0)
+            continue;
+        timing_lock_wait(card);
+        if (track_card(&tracks[i]) == card && is_of(&tracks[i], context))
             track_ends(&tracks[i]);
-    timing_lock_leave();
+        timing_lock_leave(card);
+    }
     timing_calls_end(mode);
 }
 
+/* Waits for the lock of the card whose clock it is; false: it is no more the context's. */
+static bool wait_for_clock(const struct clock *clock, CUcontext context, int *card) {
+    if (!context || load_acquire(&clock->context) != context)
+        return false;
+    *card = load_relaxed(&clock->card);
+    timing_lock_wait(*card);
+    if (load_acquire(&clock->context) == context && load_relaxed(&clock->card) == *card)
+        return true;
+    timing_lock_leave(*card);
+    return false;
+}
+
 void timing_context_ends(CUcontext context) {
-    timing_lock_wait();
+    int card;
     for (int i = 0; i < CLOCKS_MAX; i++)
-        if (context && clocks[i].context == context)
+        if (wait_for_clock(&clocks[i], context, &card)) {
             clocks[i].ending++;
-    timing_lock_leave();
+            timing_lock_leave(card);
+        }
 }
 
 void timing_context_stays(CUcontext context) {
-    timing_lock_wait();
+    int card;
     for (int i = 0; i < CLOCKS_MAX; i++)
-        if (context && clocks[i].context == context && clocks[i].ending > 0)
-            clocks[i].ending--;
-    timing_lock_leave();
+        if (wait_for_clock(&clocks[i], context, &card)) {
+            clocks[i].ending -= clocks[i].ending > 0;
+            timing_lock_leave(card);
+        }
 }
 
 /* Its events are gone with it. What they would have told took no longer than until now. */
-void timing_context_gone(CUcontext context) {
-    if (!context)
-        return;
-    timing_lock_wait();
-    for (unsigned int i = tracks_listed_count; i-- > 0;) {
-        struct track *track = &tracks[tracks_listed[i]];
-        struct clock *clock = track->clock;
-        if (clock->context != context)
+static void clock_gone(struct clock *clock) {
+    for (EACH_LISTED(track, clock->card)) {
+        if (track->clock != clock)
             continue;
         if (load_relaxed(&track->open)) {
             cores_used(clock->card, track->now.recorded, cores_now());
@@ -459,15 +519,18 @@ void timing_context_gone(CUcontext context) {
             window.start = window.end = NULL;
             window_forget(track, &window);
         }
-        track_unlist_at(i);
+        track_unlist(track);
     }
+    clock_free(clock);
+}
+
+void timing_context_gone(CUcontext context) {
+    int card;
     for (int i = 0; i < CLOCKS_MAX; i++)
-        if (clocks[i].context == context)
-            memset(&clocks[i], 0, sizeof clocks[i]);
-    for (int i = 0; i < TRACKS; i++)
-        if (tracks[i].clock && !tracks[i].clock->context)
-            store_relaxed(&tracks[i].key, 0);
-    timing_lock_leave();
+        if (wait_for_clock(&clocks[i], context, &card)) {
+            clock_gone(&clocks[i]);
+            timing_lock_leave(card);
+        }
 }
 
 void timing_forget(void) {

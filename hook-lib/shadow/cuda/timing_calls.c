@@ -13,10 +13,12 @@
 
 static const uint64_t LOCK_PATIENCE_NS = 50000000, LOCK_PAUSE_NS = 100000, LOCK_YIELDING_NS = 2000000;
 
-static uint32_t lock, lock_stuck; /* stuck: somebody gave up waiting for who holds it */
-static uint32_t lock_waiters;
-static uint64_t lock_turns, lock_last; /* how often it was taken, and by which thread */
-static int lock_cancelling;            /* of the thread that holds it */
+static struct timing_lock {
+    uint32_t taken, stuck; /* stuck: somebody gave up waiting for who holds it */
+    uint32_t waiters;
+    int cancelling;       /* of the thread that holds it */
+    uint64_t turns, last; /* how often it was taken, and by which thread */
+} __attribute__((aligned(64))) locks[TIMING_LOCKS];
 
 void timing_sleep(uint64_t ns) {
     struct timespec pause = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
@@ -25,66 +27,83 @@ void timing_sleep(uint64_t ns) {
     errno = error;
 }
 
-static bool lock_taken(void) {
-    return __atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE) == 0;
+static bool take(struct timing_lock *lock) {
+    return __atomic_exchange_n(&lock->taken, 1, __ATOMIC_ACQUIRE) == 0;
 }
 
 /*
  * Until it is free, or the same holder has kept it for longer than a thread that lost its processor is away; while he
  * goes on keeping it, nobody else waits so long again.
  */
-static bool lock_patiently(void) {
-    uint64_t begin = cores_now(), turn = load_relaxed(&lock_turns);
+static bool take_patiently(struct timing_lock *lock) {
+    uint64_t begin = cores_now(), turn = load_relaxed(&lock->turns);
     bool taken = false;
-    __atomic_fetch_add(&lock_waiters, 1, __ATOMIC_RELAXED);
-    while (!taken && !load_relaxed(&lock_stuck)) {
-        uint64_t now = cores_now(), turns = load_relaxed(&lock_turns);
+    __atomic_fetch_add(&lock->waiters, 1, __ATOMIC_RELAXED);
+    while (!taken && !load_relaxed(&lock->stuck)) {
+        uint64_t now = cores_now(), turns = load_relaxed(&lock->turns);
         if (turns != turn)
             begin = now;
         else if (now - begin > LOCK_PATIENCE_NS)
-            store_relaxed(&lock_stuck, 1);
+            store_relaxed(&lock->stuck, 1);
         turn = turns;
         timing_sleep(LOCK_PAUSE_NS);
-        taken = lock_taken();
+        taken = take(lock);
     }
-    __atomic_fetch_sub(&lock_waiters, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_sub(&lock->waiters, 1, __ATOMIC_RELAXED);
     return taken;
 }
 
-bool timing_lock_enter(void) {
+static void holds(struct timing_lock *lock, int cancelling) {
+    store_relaxed(&lock->turns, load_relaxed(&lock->turns) + 1);
+    store_relaxed(&lock->last, this_thread());
+    lock->cancelling = cancelling;
+}
+
+bool timing_lock_try(int which) {
     int cancelling = cancelling_off();
-    if (load_relaxed(&lock_waiters) && load_relaxed(&lock_last) == this_thread())
+    bool taken = take(&locks[which]);
+    if (taken)
+        holds(&locks[which], cancelling);
+    else
+        cancelling_back(cancelling);
+    return taken;
+}
+
+bool timing_lock_enter(int which) {
+    struct timing_lock *lock = &locks[which];
+    int cancelling = cancelling_off();
+    if (load_relaxed(&lock->waiters) && load_relaxed(&lock->last) == this_thread())
         timing_sleep(2 * LOCK_PAUSE_NS); /* who waits looks only now and then: his turn */
-    bool taken = lock_taken();
+    bool taken = take(lock);
     /* On a busy machine a single yield may last longer than all patience. */
     for (uint64_t begin = taken ? 0 : cores_now(); !taken && cores_now() - begin < LOCK_YIELDING_NS;) {
         sched_yield();
-        taken = lock_taken();
+        taken = take(lock);
     }
-    if (!taken && !lock_patiently()) {
+    if (!taken && !take_patiently(lock)) {
         cancelling_back(cancelling);
         return false;
     }
-    store_relaxed(&lock_turns, load_relaxed(&lock_turns) + 1);
-    store_relaxed(&lock_last, this_thread());
-    lock_cancelling = cancelling;
+    holds(lock, cancelling);
     return true;
 }
 
-void timing_lock_wait(void) {
-    while (!timing_lock_enter())
+void timing_lock_wait(int which) {
+    while (!timing_lock_enter(which))
         timing_sleep(LOCK_PAUSE_NS);
 }
 
-void timing_lock_leave(void) {
-    int cancelling = lock_cancelling;
-    store_relaxed(&lock_stuck, 0);
-    store_release(&lock, 0);
+void timing_lock_leave(int which) {
+    struct timing_lock *lock = &locks[which];
+    int cancelling = lock->cancelling;
+    store_relaxed(&lock->stuck, 0);
+    store_release(&lock->taken, 0);
     cancelling_back(cancelling);
 }
 
 void timing_lock_forget(void) {
-    lock = lock_stuck = lock_waiters = 0;
+    for (int i = 0; i < TIMING_LOCKS; i++)
+        locks[i].taken = locks[i].stuck = locks[i].waiters = 0;
 }
 
 bool timing_can(void) {

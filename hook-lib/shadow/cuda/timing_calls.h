@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The timing's one lock, and its own calls of the driver. */
+/* The timing's locks, and its own calls of the driver. */
 #ifndef PARTITA_TIMING_CALLS_H
 #define PARTITA_TIMING_CALLS_H
 
@@ -8,19 +8,27 @@
 
 #include "cuda/cuda_driver.h"
 #include "cuda_events.h"
+#include "share/cards.h"
 
 /*
- * False: it could not be had for long. The lock is held across calls of the driver, and one that blocks may wait for
- * the launch of him who asks. Its holder is not cancelled.
+ * A lock a card, so that threads that use several cards do not wait for each other; and one for the tables of clocks
+ * and tracks, which is taken last and never held across a call of the driver.
+ *
+ * False: it could not be had for long. A card's lock is held across calls of the driver, and one that blocks may wait
+ * for the launch of him who asks. Its holder is not cancelled.
  */
-bool timing_lock_enter(void);
+enum { TIMING_TABLES = CARDS_MAX, TIMING_LOCKS };
+bool timing_lock_enter(int lock);
+
+/* Only if it can be had at once. */
+bool timing_lock_try(int lock);
 
 /* For what has to be done. */
-void timing_lock_wait(void);
+void timing_lock_wait(int lock);
 
-void timing_lock_leave(void);
+void timing_lock_leave(int lock);
 
-/* In a child of fork: nobody holds it. */
+/* In a child of fork: nobody holds one. */
 void timing_lock_forget(void);
 
 /* Ends early by a signal: who waits asks again. Keeps errno. */

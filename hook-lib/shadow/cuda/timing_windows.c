@@ -12,27 +12,42 @@ enum { LAUNCHES_MAX = 32 };
 static const uint64_t AIM_NS = 2000000, UNKNOWN_NS = 12000000, REBASE_NS = 4000000000;
 
 struct backlog backlogs[CARDS_MAX];
-static uint32_t any_missed;
-
 struct clock clocks[CLOCKS_MAX];
 struct track tracks[TRACKS];
-uint16_t tracks_listed[TRACKS];
-uint32_t tracks_listed_count;
+uint64_t windows_cards;
 
-struct clock *clock_of(CUcontext context, int card) {
+enum { WORD = 64, WORDS = TRACKS / WORD };
+static struct listed_tracks {
+    uint64_t bits[WORDS];
+    uint32_t count;
+} listed_tracks[CARDS_MAX];
+
+/* Under the tables' lock, too: the context's clock, a new one if need be; NULL: there are too many. */
+static struct clock *clock_of(CUcontext context, int card) {
     struct clock *free = NULL;
     for (int i = 0; i < CLOCKS_MAX; i++) {
-        if (clocks[i].context == context)
+        CUcontext there = load_acquire(&clocks[i].context);
+        if (there == context && load_relaxed(&clocks[i].card) == card)
             return &clocks[i];
-        if (!clocks[i].context && !free)
+        if (!there && !free)
             free = &clocks[i];
     }
     if (free) {
-        memset(free, 0, sizeof *free);
-        store_relaxed(&free->context, context);
-        free->card = card;
+        store_relaxed(&free->card, card);
+        store_release(&free->context, context);
     }
     return free;
+}
+
+void clock_free(struct clock *clock) {
+    for (int i = 0; i < TRACKS; i++)
+        if (load_relaxed(&tracks[i].clock) == clock)
+            store_relaxed(&tracks[i].key, 0);
+    clock->base = NULL;
+    clock->base_at = 0;
+    clock->ending = 0;
+    clock->spares = 0;
+    store_release(&clock->context, NULL); /* then it may be another card's */
 }
 
 static CUevent take_event(struct clock *clock) {
@@ -78,19 +93,36 @@ CUresult clock_since_base(const struct clock *clock, CUevent event, int64_t *ns)
     return result;
 }
 
-struct track *track_make(uint64_t key, uint64_t owner, CUstream stream, CUcontext context, CUcontext home, int card) {
+/* Under the tables' lock, too: whether the track can be another stream's; of another card while nobody is at it. */
+static bool can_be_taken(struct track *track, int card) {
+    int of = track_card(track);
+    if (load_relaxed(&track->key) == 0)
+        return true;
+    if (of == card || of < 0)
+        return !load_relaxed(&track->listed);
+    if (!timing_lock_try(of))
+        return false;
+    bool can = track_card(track) == of && !load_relaxed(&track->listed);
+    if (can)
+        store_relaxed(&track->key, 0);
+    timing_lock_leave(of);
+    return can;
+}
+
+static struct track *free_track(uint64_t key, uint64_t owner, int card) {
     uint32_t place = track_place(key, owner);
-    struct track *track = track_find(key, owner);
-    for (uint32_t i = 0; i < TRACK_PROBES && !track; i++) {
-        struct track *there = &tracks[(place + i) % TRACKS];
-        if (load_relaxed(&there->key) == 0)
-            track = there;
-    }
-    for (uint32_t i = 0; i < TRACK_PROBES && !track; i++) { /* one that is not in use may be of a stream that is gone */
-        struct track *there = &tracks[(place + i) % TRACKS];
-        if (!load_relaxed(&there->listed))
-            track = there;
-    }
+    for (uint32_t i = 0; i < TRACK_PROBES; i++)
+        if (load_relaxed(&tracks[(place + i) % TRACKS].key) == 0)
+            return &tracks[(place + i) % TRACKS];
+    for (uint32_t i = 0; i < TRACK_PROBES; i++) /* one that is not in use may be of a stream that is gone */
+        if (can_be_taken(&tracks[(place + i) % TRACKS], card))
+            return &tracks[(place + i) % TRACKS];
+    return NULL;
+}
+
+static struct track *make_in_tables(uint64_t key, uint64_t owner, CUstream stream, CUcontext context, CUcontext home,
+                                    int card) {
+    struct track *track = free_track(key, owner, card);
     struct clock *clock = track ? clock_of(home, card) : NULL;
     if (!clock)
         return NULL;
@@ -112,18 +144,42 @@ struct track *track_make(uint64_t key, uint64_t owner, CUstream stream, CUcontex
     return track;
 }
 
-void track_list(struct track *track) {
-    if (!track->listed) {
-        store_relaxed(&track->listed, 1);
-        store_relaxed(&tracks_listed[tracks_listed_count], (uint16_t)(track - tracks));
-        store_release(&tracks_listed_count, tracks_listed_count + 1);
-    }
+struct track *track_make(uint64_t key, uint64_t owner, CUstream stream, CUcontext context, CUcontext home, int card) {
+    timing_lock_wait(TIMING_TABLES);
+    struct track *track = make_in_tables(key, owner, stream, context, home, card);
+    timing_lock_leave(TIMING_TABLES);
+    return track;
 }
 
-void track_unlist_at(unsigned int at) {
-    store_relaxed(&tracks[tracks_listed[at]].listed, 0);
-    store_relaxed(&tracks_listed[at], tracks_listed[tracks_listed_count - 1]);
-    store_relaxed(&tracks_listed_count, tracks_listed_count - 1);
+struct track *track_listed(int card, unsigned int place) {
+    for (unsigned int word = place / WORD; word < WORDS; word++) {
+        uint64_t bits = load_acquire(&listed_tracks[card].bits[word]);
+        if (word == place / WORD)
+            bits &= UINT64_MAX << place % WORD;
+        if (bits)
+            return &tracks[word * WORD + (unsigned int)__builtin_ctzll(bits)];
+    }
+    return NULL;
+}
+
+void track_list(struct track *track) {
+    struct listed_tracks *listed = &listed_tracks[track->clock->card];
+    unsigned int place = (unsigned int)(track - tracks);
+    if (load_relaxed(&track->listed))
+        return;
+    store_relaxed(&track->listed, 1);
+    store_release(&listed->bits[place / WORD], listed->bits[place / WORD] | UINT64_C(1) << place % WORD);
+    if (listed->count++ == 0)
+        __atomic_fetch_or(&windows_cards, UINT64_C(1) << track->clock->card, __ATOMIC_RELEASE);
+}
+
+void track_unlist(struct track *track) {
+    struct listed_tracks *listed = &listed_tracks[track->clock->card];
+    unsigned int place = (unsigned int)(track - tracks);
+    store_relaxed(&listed->bits[place / WORD], listed->bits[place / WORD] & ~(UINT64_C(1) << place % WORD));
+    if (--listed->count == 0)
+        __atomic_fetch_and(&windows_cards, ~(UINT64_C(1) << track->clock->card), __ATOMIC_RELAXED);
+    store_release(&track->listed, 0); /* then it may be another stream's */
 }
 
 static void learn_of_window(struct track *track, const struct window *window, uint64_t ns) {
@@ -199,33 +255,28 @@ static bool account_for(struct track *track) {
     return true;
 }
 
-static void charge_missed(void) {
-    if (!load_relaxed(&any_missed) || !__atomic_exchange_n(&any_missed, 0, __ATOMIC_ACQUIRE))
-        return;
-    for (int card = 0; card < CARDS_MAX; card++) {
-        uint64_t ns = load_relaxed(&backlogs[card].missed), now = ns ? cores_now() : 0;
-        if (ns > 0) {
-            __atomic_fetch_sub(&backlogs[card].missed, ns, __ATOMIC_RELAXED);
-            cores_used(card, now - ns, now);
-        }
+static void charge_missed(int card) {
+    uint64_t ns = load_relaxed(&backlogs[card].missed), now = ns ? cores_now() : 0;
+    if (ns > 0) {
+        __atomic_fetch_sub(&backlogs[card].missed, ns, __ATOMIC_RELAXED);
+        cores_used(card, now - ns, now);
     }
 }
 
-void windows_poll(void) {
-    for (unsigned int i = tracks_listed_count; i-- > 0;) {
-        struct track *track = &tracks[tracks_listed[i]];
+void windows_poll(int card) {
+    for (EACH_LISTED(track, card)) {
         while (track->count > 0 && !track->clock->ending && account_for(track)) {
         }
         if (track->count == 0 && !load_relaxed(&track->open))
-            track_unlist_at(i);
+            track_unlist(track);
     }
-    charge_missed();
+    charge_missed(card);
 }
 
 static void end_window(struct track *track, bool gap) {
     struct window window = track->now;
     if (track->count == TRACK_PENDING)
-        windows_poll();
+        windows_poll(track->clock->card);
     if (track->count == TRACK_PENDING || stream_capturing(track->stream))
         return; /* it stays open */
     window.end = clock_record(track->clock, track->stream);
@@ -317,11 +368,9 @@ void window_open(struct track *track, uint64_t ticks, bool open_ended, unsigned 
 }
 
 bool windows_under_way(int card) {
-    for (unsigned int i = 0; i < tracks_listed_count; i++) {
-        const struct track *track = &tracks[tracks_listed[i]];
-        if (track->clock->card == card && (track->count > 0 || load_relaxed(&track->open)))
+    for (EACH_LISTED(track, card))
+        if (load_relaxed(&track->count) > 0 || load_relaxed(&track->open))
             return true;
-    }
     return false;
 }
 
@@ -340,22 +389,18 @@ static bool is_wanted(const struct track *track, const struct windows_wanted *wa
     return of && (load_relaxed(&track->opener) == wanted->opener || load_relaxed(&track->opened) <= wanted->opened);
 }
 
-bool windows_any(const struct windows_wanted *wanted) {
-    for (uint32_t i = 0; i < load_acquire(&tracks_listed_count); i++) {
-        const struct track *track = &tracks[load_relaxed(&tracks_listed[i])];
+bool windows_any(int card, const struct windows_wanted *wanted) {
+    for (EACH_LISTED(track, card))
         if (load_relaxed(&track->open) && is_wanted(track, wanted))
             return true;
-    }
     return false;
 }
 
-void windows_close(const struct windows_wanted *wanted) {
-    /* Downwards: where closing one takes others from the list, those that take their places were seen already. */
-    for (unsigned int i = tracks_listed_count; i-- > 0;) {
-        struct track *track = &tracks[tracks_listed[i]];
+/* Closing one may take others from the list. */
+void windows_close(int card, const struct windows_wanted *wanted) {
+    for (EACH_LISTED(track, card))
         if (load_relaxed(&track->open) && is_wanted(track, wanted) && track_is_ours(track))
             window_close(track, false);
-    }
 }
 
 static uint32_t legacy_shared;
@@ -375,23 +420,24 @@ bool track_ends_at_once(const struct track *track) {
 }
 
 /* The blocking stream is not made yet: what is closed here waits for nothing of it. */
-void windows_close_legacy(void) {
-    for (unsigned int i = tracks_listed_count; i-- > 0;) {
-        struct track *track = &tracks[tracks_listed[i]];
+void windows_close_legacy(int card) {
+    for (EACH_LISTED(track, card))
         if (load_relaxed(&track->open) && track->stream == CU_STREAM_LEGACY)
             window_close(track, false);
-    }
 }
 
 void windows_miss(int card, uint64_t ns) {
     __atomic_fetch_add(&backlogs[card].missed, ns, __ATOMIC_RELAXED);
-    store_release(&any_missed, 1);
 }
 
 void windows_forget(void) {
-    for (unsigned int i = 0; i < tracks_listed_count; i++)
-        tracks[tracks_listed[i]].listed = 0;
-    tracks_listed_count = 0;
+    for (uint64_t cards = windows_cards; cards; cards &= cards - 1) {
+        int card = __builtin_ctzll(cards);
+        for (EACH_LISTED(track, card))
+            track->listed = 0;
+        memset(&listed_tracks[card], 0, sizeof listed_tracks[card]);
+    }
+    windows_cards = 0;
     for (int i = 0; i < TRACKS; i++)
         if (tracks[i].key)
             memset(&tracks[i], 0, sizeof tracks[i]);

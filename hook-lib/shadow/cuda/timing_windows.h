@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Windows of launches in a stream: opened, closed, and charged when the card has done them. A context has a clock, by
- * which the card's time is told in CLOCK_MONOTONIC; a stream has a track, which knows its windows. All of it is changed
- * under the timing's lock (timing_calls.h); what of a track is read or written without it is accessed atomically.
- * windows_miss needs no lock.
+ * which the card's time is told in CLOCK_MONOTONIC; a stream has a track, which knows its windows. All that belongs to
+ * a card is changed under its lock (timing_calls.h), which all functions here need but where they say otherwise: the
+ * card's account is one thread's at a time, so that the lock is the card's and not each of its contexts'. What of a
+ * track is read or written without it is accessed atomically.
  */
 #ifndef PARTITA_TIMING_WINDOWS_H
 #define PARTITA_TIMING_WINDOWS_H
@@ -31,9 +32,6 @@ extern struct clock {
     CUevent spare[CLOCK_EVENTS];
     unsigned int spares;
 } clocks[CLOCKS_MAX];
-
-/* The context's clock, a new one if need be; NULL: there are too many. */
-struct clock *clock_of(CUcontext context, int card);
 
 /* An event that is recorded in the stream; NULL: it failed. */
 CUevent clock_record(struct clock *clock, CUstream stream);
@@ -68,7 +66,7 @@ extern struct track {
     uint32_t open, launches, allowance, sparse;
     uint64_t last, opened; /* ticks */
     uint64_t opener;       /* the thread */
-    uint32_t listed;
+    uint32_t listed;       /* see windows_cards */
     struct window now;
     uint64_t each, most; /* ns a launch, on average and in the longest window of late; 0: unknown */
     uint64_t loop;       /* ns of the longest open-ended launch of late; 0: unknown */
@@ -76,8 +74,23 @@ extern struct track {
     struct window pending[TRACK_PENDING];
 } tracks[TRACKS];
 
-extern uint16_t tracks_listed[TRACKS]; /* tracks that are open or have windows pending */
-extern uint32_t tracks_listed_count;
+/* Bit n: of card n tracks are listed, for they are open or have windows pending. */
+extern uint64_t windows_cards;
+_Static_assert(CARDS_MAX <= 64, "a bit a card");
+
+/* The listed track of the card that comes next, at this place or behind; NULL: none. Needs no lock. */
+struct track *track_listed(int card, unsigned int place);
+
+#define EACH_LISTED(track, card)                                                                                       \
+    struct track *track = track_listed(card, 0);                                                                       \
+    track;                                                                                                             \
+    track = track_listed(card, (unsigned int)(track - tracks) + 1)
+
+/* The card that the track is of; negative: of none. Needs no lock: it may be another card's by then. */
+static inline int track_card(const struct track *track) {
+    const struct clock *clock = load_relaxed(&track->clock);
+    return clock ? load_relaxed(&clock->card) : -1;
+}
 
 /* A default stream is its context's, and the thread's. */
 static inline uint64_t track_owner_in(CUcontext context, CUstream stream) {
@@ -104,14 +117,16 @@ static inline struct track *track_find(uint64_t key, uint64_t owner) {
 }
 
 /*
- * Under the lock: a track for the stream, whose context is the current one; NULL: there are too many. `home`: the
- * context whose events are recorded in it, with which they end.
+ * A track for the stream, whose context is the current one; NULL: there are too many. `home`: the context whose events
+ * are recorded in it, with which they end.
  */
 struct track *track_make(uint64_t key, uint64_t owner, CUstream stream, CUcontext context, CUcontext home, int card);
 
-/* Under the lock. Who is taken from the list leaves its place to the last one. */
 void track_list(struct track *track);
-void track_unlist_at(unsigned int at);
+void track_unlist(struct track *track);
+
+/* The context has ended: its clock is free for another one, and so are its tracks, of which none is listed. */
+void clock_free(struct clock *clock);
 
 /* Windows. */
 
@@ -149,15 +164,15 @@ static inline bool track_is_ours(const struct track *track) {
 void window_after_gap(struct track *track);
 
 /*
- * Those of the context, but for the default streams of other threads, and of these only what the thread opened, or was
- * opened by then (ticks). NULL: of any context.
+ * Of the card those of the context, but for the default streams of other threads, and of these only what the thread
+ * opened, or was opened by then (ticks). NULL: of any context.
  */
 struct windows_wanted {
     CUcontext context;
     uint64_t opener, opened;
 };
-bool windows_any(const struct windows_wanted *wanted); /* needs no lock */
-void windows_close(const struct windows_wanted *wanted);
+bool windows_any(int card, const struct windows_wanted *wanted); /* needs no lock */
+void windows_close(int card, const struct windows_wanted *wanted);
 
 /*
  * In the legacy stream an event waits for all that went before into the context's blocking streams, and what goes into
@@ -166,16 +181,16 @@ void windows_close(const struct windows_wanted *wanted);
  * from the first blocking stream on no window is left open there.
  */
 bool windows_legacy_shared(void); /* needs no lock */
-void windows_share_legacy(void);  /* needs no lock; then: */
-void windows_close_legacy(void);
+void windows_share_legacy(void);  /* needs no lock; then for each card: */
+void windows_close_legacy(int card);
 
 /* Whether the track's windows end with the launch that opened them. Needs no lock. */
 bool track_ends_at_once(const struct track *track);
 
 /* Takes account of what the card has done. Takes tracks from the list. */
-void windows_poll(void);
+void windows_poll(int card);
 
-/* Whether the card has not done all windows of this process, or one is open. */
+/* Whether the card has not done all windows of this process, or one is open. Needs no lock. */
 bool windows_under_way(int card);
 
 /* The track's open window is given up: nobody will tell when the card has done it. */
@@ -184,7 +199,7 @@ void window_give_up(struct track *track);
 /* The first pending window of the track came to an end, or is given up. */
 void window_forget(struct track *track, const struct window *window);
 
-/* A launch was not timed that takes so many ns, by what was learned of its stream. */
+/* A launch was not timed that takes so many ns, by what was learned of its stream. Needs no lock. */
 void windows_miss(int card, uint64_t ns);
 
 /* In a child of fork: no context and no stream is known, and nothing is under way. */
