@@ -158,7 +158,7 @@ class AdmissionIT {
   @Test
   void aNamespaceMayBeLeftAloneAndItsPodsAreServedAllTheSame(RealCluster cluster, Workspace workspace) {
     PodUnderTest pod = workspace.withoutAdmission().pod("ungated", cluster.quietNodes().getFirst(), Ask.share("1Gi"),
-        "partita-probe alloc 512Mi");
+        "partita-probe alloc 256Mi");
     assertThat(pod.gates()).isEmpty();
     assertThat(pod.awaitLog()).contains("CUDA_SUCCESS");
   }

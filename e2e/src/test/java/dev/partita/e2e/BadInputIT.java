@@ -25,7 +25,7 @@ class BadInputIT {
       PodUnderTest pod,
       ClaimUnderTest claim) {
     String node = cluster.quietNodes().getFirst();
-    assertThat(workspace.pod("other", node, Ask.share("1Gi"), "partita-probe alloc 512Mi").awaitLog())
+    assertThat(workspace.pod("other", node, Ask.share("1Gi"), "partita-probe alloc 256Mi").awaitLog())
         .contains("CUDA_SUCCESS");
     assertThat(pod.phase()).isEqualTo("Pending");
     assertThat(claim.devices()).isEmpty();

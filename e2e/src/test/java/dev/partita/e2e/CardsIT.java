@@ -79,14 +79,14 @@ class CardsIT {
             node,
             """
                 partita-probe mem
-                partita-probe alloc 1Gi
+                partita-probe alloc 512Mi
                 partita-probe alloc 3Gi
                 echo status $?
                 exec sleep 600
                 """);
     assertThat(second.awaitLine("status").log())
         .containsPattern("free=[12]\\d{9} total=10737418240")
-        .contains("alloc 1073741824 CUDA_SUCCESS")
+        .contains("alloc 536870912 CUDA_SUCCESS")
         .contains("alloc 3221225472 CUDA_ERROR_OUT_OF_MEMORY")
         .contains("status 3");
     first.deleteAndAwait();

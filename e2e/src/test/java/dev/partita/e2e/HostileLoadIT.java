@@ -100,7 +100,7 @@ class HostileLoadIT {
   /** From the pod's creation to its end. */
   private static Duration servedWithin(Workspace neighbour, String node, int number) {
     Instant asked = Instant.now();
-    String log = neighbour.pod("served-" + number, node, Ask.share("1Gi"), "partita-probe alloc 512Mi").awaitLog();
+    String log = neighbour.pod("served-" + number, node, Ask.share("1Gi"), "partita-probe alloc 256Mi").awaitLog();
     assertThat(log).contains("CUDA_SUCCESS");
     return Duration.between(asked, Instant.now());
   }

@@ -71,7 +71,7 @@ class HostileTenantIT {
   void aNeighbourIsServedAndNothingOfOursWasStartedAgain(RealCluster cluster, Workspace workspace) {
     tenant.close();
     try (Workspace neighbour = workspace.another()) {
-      PodUnderTest pod = neighbour.pod("neighbour", node(cluster), Ask.share("1Gi"), "partita-probe alloc 512Mi");
+      PodUnderTest pod = neighbour.pod("neighbour", node(cluster), Ask.share("1Gi"), "partita-probe alloc 256Mi");
       assertThat(pod.awaitLog()).contains("CUDA_SUCCESS");
     }
     assertThat(OurContainers.of(cluster, node(cluster))).isEqualTo(before);
@@ -132,7 +132,7 @@ class HostileTenantIT {
   /** Such an annotation is on every claim that the controller has allocated. */
   @Test
   void heMayTakeAProposalOffHisClaimButNotChangeIt(RealCluster cluster, Workspace workspace) {
-    PodUnderTest pod = workspace.pod("own", node(cluster), Ask.share("2Gi"), "exec partita-probe hold 1Gi");
+    PodUnderTest pod = workspace.pod("own", node(cluster), Ask.share("2Gi"), "exec partita-probe hold 512Mi");
     ClaimUnderTest claim = pod.awaitLine("holding").claim();
     assertThat(claim.proposal()).isNotEmpty();
     var his = tenant.claim(claim.name());
@@ -433,7 +433,7 @@ class HostileTenantIT {
     new PodUnderTest(workspace, "hostile").awaitLine("holding on");
     for (int i = 0; i < 3; i++) {
       Instant asked = Instant.now();
-      assertThat(workspace.pod("beside-" + i, node(cluster), Ask.share("1Gi"), "partita-probe alloc 512Mi").awaitLog())
+      assertThat(workspace.pod("beside-" + i, node(cluster), Ask.share("1Gi"), "partita-probe alloc 256Mi").awaitLog())
           .contains("CUDA_SUCCESS");
       assertThat(Duration.between(asked, Instant.now())).as("one lease would hold a prepare up for 45 s")
           .isLessThan(Duration.ofSeconds(30));

@@ -28,7 +28,7 @@ class PluginRolloutIT {
   void noPodThatStartsMeanwhileIsRefused(RealCluster cluster, Workspace workspace) throws Exception {
     Daemons daemons = new Daemons(cluster.client());
     PodUnderTest lasting =
-        workspace.pod("lasting", cluster.quietNodes().getFirst(), Ask.share("2Gi"), "exec partita-probe hold 1Gi");
+        workspace.pod("lasting", cluster.quietNodes().getFirst(), Ask.share("3Gi"), "exec partita-probe hold 1Gi");
     lasting.awaitLine("holding");
     AtomicBoolean done = new AtomicBoolean();
     try (ExecutorService users = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -63,7 +63,7 @@ class PluginRolloutIT {
     boolean last;
     do {
       last = done.get();
-      PodUnderTest pod = workspace.pod(node + "-" + ran, node, Ask.share("1Gi"), "partita-probe alloc 512Mi");
+      PodUnderTest pod = workspace.pod(node + "-" + ran, node, Ask.share("1Gi"), "partita-probe alloc 256Mi");
       assertThat(pod.awaitLog()).contains("CUDA_SUCCESS");
       pod.deleteAndAwait();
       ran++;

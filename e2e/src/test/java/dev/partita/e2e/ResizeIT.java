@@ -31,13 +31,13 @@ class ResizeIT {
         workspace.pod("grows", node, Ask.share("2Gi").onCardOf("gpu-1"), "exec partita-probe hold 1Gi")
             .awaitLine("holding");
     ClaimUnderTest claim = pod.claim();
-    assertThat(pod.exec("partita-probe alloc 2Gi")).contains("OUT_OF_MEMORY");
+    assertThat(pod.exec("partita-probe alloc 1536Mi")).contains("OUT_OF_MEMORY");
     assertThat(pod.deviceMetadata()).contains("\"generation\": 1\n", "\"int\": " + (2L << 30));
 
     claim.annotate("gpu.partita.dev/resize", "memory=4Gi");
     awaitInForce(claim, "memory=4Gi,cores=0");
     assertThat(claim.annotation("gpu.partita.dev/resize-answer")).isEqualTo("memory=4Gi: granted");
-    assertThat(pod.exec("partita-probe alloc 2Gi")).as("beside the program that was there before")
+    assertThat(pod.exec("partita-probe alloc 1536Mi")).as("beside the program that was there before")
         .contains("CUDA_SUCCESS");
     assertThat(pod.exec("nvidia-smi")).contains("/   4096MiB");
     assertThat(pod.deviceMetadata()).contains("\"generation\": 2\n", "\"int\": " + (4L << 30));
@@ -82,7 +82,7 @@ class ResizeIT {
     assertThat(claim.annotation("gpu.partita.dev/resize-answer")).isEqualTo("memory=4Gi,cores=40: granted");
     assertThat(claim.annotation("gpu.partita.dev/granted-sizes")).endsWith("memory=4Gi,cores=40");
     assertThat(claim.statusData()).contains("sizeInForce=memory=4Gi,cores=40");
-    assertThat(pod.exec("cat /etc/partita/shares/*/quota; partita-probe alloc 2Gi"))
+    assertThat(pod.exec("cat /etc/partita/shares/*/quota; partita-probe alloc 1Gi"))
         .contains("\nmemory 4294967296\n", "\ncores 40\n", "CUDA_SUCCESS");
   }
 
@@ -90,7 +90,7 @@ class ResizeIT {
   void aSizeBeyondTheCardIsRefusedInOneLineAndTheProgramGoesOnWithWhatItHas(RealCluster cluster, Workspace workspace) {
     String node = cluster.quietNodes().getFirst();
     PodUnderTest pod =
-        workspace.pod("beyond", node, Ask.share("2Gi").onCardOf("gpu-2"), "exec partita-probe hold 1Gi")
+        workspace.pod("beyond", node, Ask.share("2Gi").onCardOf("gpu-2"), "exec partita-probe hold 512Mi")
             .awaitLine("holding");
     ClaimUnderTest claim = pod.claim();
     String why = "refused: card gpu-2 of node " + node + " has 139.8 GiB for shares";
@@ -117,7 +117,7 @@ class ResizeIT {
             """
             .formatted(namespace));
     PodUnderTest pod =
-        workspace.pod("held-back", cluster.quietNodes().getFirst(), Ask.share("2Gi"), "exec partita-probe hold 1Gi")
+        workspace.pod("held-back", cluster.quietNodes().getFirst(), Ask.share("2Gi"), "exec partita-probe hold 512Mi")
             .awaitLine("holding");
     ClaimUnderTest claim = pod.claim();
     Outcome waits =
@@ -187,7 +187,7 @@ class ResizeIT {
     }
   }
 
-  /** What a resize that came to nothing leaves: a program in a share of 2 GiB, of which it holds one. */
+  /** What a resize that came to nothing leaves: a program in a share of 2 GiB, of which it holds a quarter. */
   private static void goesOnWithTwoGibibytes(PodUnderTest pod) {
     assertThat(pod.phase()).isEqualTo("Running");
     assertThat(pod.claim().statusData()).doesNotContain("sizeInForce");

@@ -99,7 +99,7 @@ class RestartIT {
     String node = cluster.brokenNode();
     Daemons daemons = new Daemons(cluster.client());
     PodUnderTest pod =
-        workspace.pod("stays", node, Ask.share("2Gi"), "exec partita-probe hold 1Gi").awaitLine("holding");
+        workspace.pod("stays", node, Ask.share("3Gi"), "exec partita-probe hold 1Gi").awaitLine("holding");
     List<String> before = daemons.awaitSlices(node).stream().map(slice -> slice.getMetadata().getUid()).toList();
     cluster.lab().orElseThrow().kill(node, "kubelet");
     cluster.lab().orElseThrow().start(node, "kubelet");
@@ -124,7 +124,7 @@ class RestartIT {
     String node = cluster.brokenNode();
     Daemons daemons = new Daemons(cluster.client());
     PodUnderTest pod =
-        workspace.pod("booted", PodTraits.on(node).startedAgain(), Ask.share("2Gi"), "exec partita-probe hold 1Gi")
+        workspace.pod("booted", PodTraits.on(node).startedAgain(), Ask.share("3Gi"), "exec partita-probe hold 1Gi")
             .awaitLine("holding");
     String claim = pod.claim().uid();
     String plugin = daemons.awaitPlugin(node).getMetadata().getUid();
@@ -151,7 +151,7 @@ class RestartIT {
       Workspace workspace) {
     String node = cluster.brokenNode();
     PodUnderTest pod =
-        workspace.pod("upgraded", PodTraits.on(node).startedAgain(), Ask.share("2Gi"), "exec partita-probe hold 1Gi")
+        workspace.pod("upgraded", PodTraits.on(node).startedAgain(), Ask.share("3Gi"), "exec partita-probe hold 1Gi")
             .awaitLine("holding");
     String uid = pod.claim().uid();
     String before = changeDriver(cluster, node, "999.1.2");

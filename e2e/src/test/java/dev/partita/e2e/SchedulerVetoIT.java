@@ -74,7 +74,7 @@ class SchedulerVetoIT {
       PodUnderTest after = theOne(workspace, other).awaitLine("holding");
       assertThat(after.claim().devices()).singleElement()
           .satisfies(device -> assertThat(device.getPool()).isEqualTo(other + "/gpu"));
-      assertThat(after.exec("partita-probe alloc 1536Mi; partita-probe alloc 512Mi")).as("the rest of its share")
+      assertThat(after.exec("partita-probe alloc 2560Mi; partita-probe alloc 512Mi")).as("the rest of its share")
           .containsSubsequence("OUT_OF_MEMORY", "CUDA_SUCCESS");
       before.awaitGone();
       await("traces on the drained node").atMost(Workspace.PATIENCE)
@@ -104,7 +104,7 @@ class SchedulerVetoIT {
         apiVersion: resource.k8s.io/v1
         kind: ResourceClaimTemplate
         metadata: {name: share}
-        spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, capacity: {requests: {memory: 2Gi}}}}]}}}
+        spec: {spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, capacity: {requests: {memory: 3Gi}}}}]}}}
         ---
         apiVersion: apps/v1
         kind: ReplicaSet

@@ -35,7 +35,7 @@ class SchedulingGateIT {
   void theGateStaysWhileTheClaimWaits(RealCluster cluster, Workspace workspace) {
     PodUnderTest pod = workspace.pod("huge", gated(cluster), Ask.share("200Gi"), "true");
     workspace.awaitEvent("ResourceClaim", pod.claim().name(), "Unallocatable");
-    PodUnderTest later = workspace.pod("later", gated(cluster), Ask.share("1Gi"), "partita-probe alloc 512Mi");
+    PodUnderTest later = workspace.pod("later", gated(cluster), Ask.share("1Gi"), "partita-probe alloc 256Mi");
     assertThat(later.awaitLog()).contains("CUDA_SUCCESS");
     assertThat(pod.gates()).containsExactly(PodTraits.ALLOCATION_GATE);
     assertThat(workspace.events()).extracting(event -> event.reason()).doesNotContain("FailedScheduling");
@@ -57,7 +57,7 @@ class SchedulingGateIT {
       RealCluster cluster,
       Workspace workspace) {
     ClaimUnderTest claim = workspace.claim("deleted", Ask.share("200Gi"));
-    PodUnderTest pod = workspace.podOf(claim, "left", gated(cluster), "partita-probe alloc 512Mi");
+    PodUnderTest pod = workspace.podOf(claim, "left", gated(cluster), "partita-probe alloc 256Mi");
     workspace.awaitEvent("ResourceClaim", claim.name(), "Unallocatable");
     claim.delete();
     pod.awaitGates();

@@ -70,9 +70,9 @@ class ShareIT {
     assertThat(greedy.awaitLog()).contains("alloc 5368709120 CUDA_SUCCESS")
         .contains("alloc 7516192768 CUDA_ERROR_OUT_OF_MEMORY").contains("alloc 139586437120 CUDA_ERROR_OUT_OF_MEMORY");
     assertThat(steady.phase()).isEqualTo("Running");
-    assertThat(steady.exec("partita-probe mem; partita-probe alloc 1Gi"))
+    assertThat(steady.exec("partita-probe mem; partita-probe alloc 512Mi"))
         .containsPattern("free=[12]\\d{9} total=6442450944")
-        .contains("alloc 1073741824 CUDA_SUCCESS");
+        .contains("alloc 536870912 CUDA_SUCCESS");
     assertThat(card).endsWith("-shared");
   }
 
