@@ -250,6 +250,9 @@ void memory_check(void) {
         try(&kinds[i]);
     shared_with_another_process();
     DO(CUDA(cuMemGetInfo_v2)(&free, &total));
+    /* the context takes some of it; what the other process' context was charged is given back for the attempt */
+    beyond("cuMemAlloc of all of it", CUDA(cuMemAlloc_v2)(&pointer, total));
+    DO(CUDA(cuMemGetInfo_v2)(&free, &total));
     beyond("cuMemAlloc", CUDA(cuMemAlloc_v2)(&pointer, free + MIB));
     beyond("cuMemAllocAsync", CUDA(cuMemAllocAsync)(&pointer, free + 64 * MIB, NULL));
     beyond("cuMemAllocManaged", CUDA(cuMemAllocManaged)(&pointer, free + MIB, 1));

@@ -453,7 +453,7 @@ void timing_stream_ends(CUstream stream) {
     timing_calls_end(mode);
 }
 
-static bool is_of(const struct track *track, CUcontext context) {
+static bool track_is_of(const struct track *track, CUcontext context) {
     uint64_t key = load_acquire(&track->key);
     return key && key != GONE && load_relaxed(&track->context) == context;
 }
@@ -463,11 +463,11 @@ void timing_green_ends(CUcontext context) {
         return;
     int mode = timing_calls_begin();
     for (int i = 0; i < TRACKS; i++) {
-        int card = is_of(&tracks[i], context) ? track_card(&tracks[i]) : -1;
+        int card = track_is_of(&tracks[i], context) ? track_card(&tracks[i]) : -1;
         if (card < 0)
             continue;
         timing_lock_wait(card);
-        if (track_card(&tracks[i]) == card && is_of(&tracks[i], context))
+        if (track_card(&tracks[i]) == card && track_is_of(&tracks[i], context))
             track_ends(&tracks[i]);
         timing_lock_leave(card);
     }

@@ -53,7 +53,7 @@ static bool take_patiently(struct timing_lock *lock) {
     return taken;
 }
 
-static void holds(struct timing_lock *lock, int cancelling) {
+static void note_holder(struct timing_lock *lock, int cancelling) {
     store_relaxed(&lock->turns, load_relaxed(&lock->turns) + 1);
     store_relaxed(&lock->last, this_thread());
     lock->cancelling = cancelling;
@@ -63,7 +63,7 @@ bool timing_lock_try(int which) {
     int cancelling = cancelling_off();
     bool taken = take(&locks[which]);
     if (taken)
-        holds(&locks[which], cancelling);
+        note_holder(&locks[which], cancelling);
     else
         cancelling_back(cancelling);
     return taken;
@@ -84,7 +84,7 @@ bool timing_lock_enter(int which) {
         cancelling_back(cancelling);
         return false;
     }
-    holds(lock, cancelling);
+    note_holder(lock, cancelling);
     return true;
 }
 
