@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <getopt.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "nvml.h"
 
@@ -21,6 +22,7 @@ static const char help[] =
     "                                    power.limit, persistence_mode, compute_mode, compute_cap, mig.mode.current\n"
     "    --query-compute-apps=FIELD[,…]  with --format=…; fields: timestamp, gpu_name, gpu_bus_id, gpu_uuid, pid,\n"
     "                                    process_name, used_gpu_memory\n"
+    "    compute-policy                  the time slices of cards; compute-policy -h tells more\n"
     "    -h, --help\n";
 
 int main(int argc, char **argv) {
@@ -37,6 +39,8 @@ int main(int argc, char **argv) {
     bool list = false;
     int option, status;
 
+    if (argc > 1 && strcmp(argv[1], "compute-policy") == 0)
+        return compute_policy(argc - 1, argv + 1);
     while ((option = getopt_long(argc, argv, "Li:h", options, NULL)) != -1)
         switch (option) {
         case 'L':

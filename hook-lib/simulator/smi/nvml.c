@@ -78,7 +78,7 @@ int each_card(const char *only, void (*visit)(const struct smi_card *card, void 
         puts("No devices were found");
         return SMI_NO_DEVICE;
     }
-    return status;
+    return only && visited > 0 ? SMI_DONE : status; /* of a card that was not asked for nothing follows */
 }
 
 nvmlProcessInfo_t *card_processes(const struct smi_card *card, unsigned *count) {

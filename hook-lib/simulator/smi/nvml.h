@@ -39,7 +39,15 @@ struct nvml {
 extern struct nvml nvml;
 
 /* Exit statuses of nvidia-smi are NVML's own numbers. */
-enum { SMI_DONE = 0, SMI_USAGE = 2, SMI_NO_DEVICE = 6, SMI_NO_DRIVER = 9, SMI_NO_LIBRARY = 12 };
+enum {
+    SMI_DONE = 0,
+    SMI_USAGE = 2,
+    SMI_NO_PERMISSION = 4,
+    SMI_NO_DEVICE = 6,
+    SMI_NO_DRIVER = 9,
+    SMI_NO_LIBRARY = 12,
+    SMI_UNKNOWN = 255 /* as an exit status; NVML_ERROR_UNKNOWN is 999 */
+};
 
 /* Loads and initialises; on failure an exit status, and the words of nvidia-smi on stdout. */
 int nvml_open(void);
@@ -64,5 +72,8 @@ int print_table(const char *only);
 /* csv: what stands after --format=. */
 int print_query(const char *only, const char *fields, const char *csv);
 int print_process_query(const char *only, const char *fields, const char *csv);
+
+/* What stands after nvidia-smi compute-policy, which is argv[0] here. */
+int compute_policy(int argc, char **argv);
 
 #endif

@@ -124,6 +124,29 @@ nvidia_smi_answers_queries)
     expect_status 6 smi -i 7
     expect_status 0 smi --help
     ;;
+nvidia_smi_sets_the_time_slice_of_a_card)
+    install h200x2
+    expect_status 0 smi compute-policy --list
+    [ "$(grep -c 'timeslice DEFAULT' "$dir/out")" -eq 2 ] || fail "not both are as they were"
+    expect_status 0 smi compute-policy -i 1 --set-timeslice 3
+    expect_status 0 smi compute-policy -l
+    said '^GPU 00000000:1B:00.0: timeslice DEFAULT$'
+    said '^GPU 00000000:29:00.0: timeslice LONG$'
+    uuid=$(smi -i 1 --query-gpu=uuid --format=csv,noheader)
+    expect_status 0 smi compute-policy -i "$uuid" --set-timeslice=0
+    expect_status 0 smi compute-policy -i "$uuid" -l
+    said 'timeslice DEFAULT'
+    expect_status 2 smi compute-policy -i 1 --set-timeslice 4
+    expect_status 2 smi compute-policy -i 1
+    expect_status 6 smi compute-policy -i 7 --set-timeslice 1
+    expect_status 0 "$DRIVER" break --root "$root" --gpu 0
+    expect_status 15 smi compute-policy -i 0 --set-timeslice 1
+    # a program of another C library folder gets NVML alone handed in, as the node's plugin does it
+    expect_status 0 env LD_PRELOAD="$root/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1" \
+        "$root/usr/bin/nvidia-smi" compute-policy -i 1 --set-timeslice 2
+    expect_status 0 smi compute-policy -i 1 -l
+    said 'timeslice MEDIUM'
+    ;;
 nvidia_smi_names_a_lost_card_and_goes_on)
     install h200x2
     expect_status 0 "$DRIVER" break --root "$root" --gpu 0
