@@ -33,6 +33,37 @@ class ShareTermsIT {
   }
 
   @Test
+  void claimsByTimeSlicingHaveAllOfACardInTurnAndNoShareWithLimitsIsBesideThem(
+      RealCluster cluster,
+      Workspace workspace) {
+    String node = cluster.quietNodes().getFirst();
+    Ask inTurn = new Ask(Ask.ANY_SHARE, 1, Map.of(), "", "");
+    PodUnderTest first = workspace.pod("first", node, inTurn.config("sharing: {strategy: TimeSlicing, interval: Long}"),
+        "partita-probe info; nvidia-smi compute-policy --list; exec partita-probe hold 100Gi").awaitLine("holding");
+    assertThat(first.log()).containsPattern("total=15\\d{10}").contains("timeslice LONG").doesNotContain("device 1 ");
+    String device = first.claim().awaitAllocated().getFirst().getDevice();
+    PodUnderTest second =
+        workspace.pod("second", node, inTurn.config("sharing: {strategy: TimeSlicing}").onCardOf(device),
+            "ls /etc/partita; partita-probe info; partita-probe alloc 60Gi; partita-probe alloc 20Gi; exec sleep 600")
+            .awaitLine("alloc 21474836480");
+    assertThat(second.log()).containsPattern("total=15\\d{10}")
+        .contains("alloc 64424509440 CUDA_ERROR_OUT_OF_MEMORY", "alloc 21474836480 CUDA_SUCCESS");
+    assertThat(second.claim().awaitAllocated().getFirst().getDevice()).isEqualTo(device);
+    assertThat(second.claim().awaitDeviceStatus().getFirst().getConditions().getFirst().getMessage())
+        .contains("by time-slicing with other claims, neither memory nor cores limited");
+
+    PodUnderTest limited = workspace.pod("limited", node, Ask.share("1Gi").onCardOf(device), "exec sleep 600");
+    String why = "shared by time-slicing among 2 devices of claims, whose memory and cores nothing limits";
+    assertThat(workspace.awaitEvent("ResourceClaim", limited.claim().name(), "Unallocatable").message()).contains(why);
+    assertThat(cluster.command().run(cluster.kubeconfigEnvironment(), "explain", "pod", "limited", "-n",
+        workspace.namespace()).out()).contains(why);
+    first.deleteAndAwait();
+    assertThat(second.exec("nvidia-smi compute-policy --list")).contains("timeslice DEFAULT");
+    second.deleteAndAwait();
+    assertThat(limited.awaitRunning().claim().awaitAllocated().getFirst().getDevice()).isEqualTo(device);
+  }
+
+  @Test
   void anOversubscribedShareHasMoreThanItTakesOfTheCard(RealCluster cluster, Workspace workspace) {
     PodUnderTest pod =
         workspace.pod(

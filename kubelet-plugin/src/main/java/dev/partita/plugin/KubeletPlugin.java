@@ -52,6 +52,8 @@ import dev.partita.plugin.share.UsageRegions;
 import dev.partita.plugin.store.ClaimPods;
 import dev.partita.plugin.store.ClaimStore;
 import dev.partita.plugin.store.OperationLock;
+import dev.partita.plugin.timeslice.NvidiaSmi;
+import dev.partita.plugin.timeslice.TimeSlices;
 import dev.partita.plugin.usage.UnsharedWatch;
 import dev.partita.plugin.usage.UsageWatch;
 import dev.partita.plugin.usage.measure.HostProcesses;
@@ -277,7 +279,8 @@ public final class KubeletPlugin implements AutoCloseable {
             new DriverLimits(
                 reader, new PodCgroups(settings.cgroupRoot(), System::nanoTime), store, inventory::current));
     NodeSteps steps =
-        new NodeSteps(here.pool(), store, open.libraries(), specs, inventory::current, mig, limits, settings.mig());
+        new NodeSteps(here.pool(), store, open.libraries(), specs, inventory::current,
+            new NodeSteps.Driver(mig, settings.mig(), limits, new TimeSlices(new NvidiaSmi(settings.driverRoot()))));
     ClaimPreparer preparer =
         new ClaimPreparer(
             here, api, inventory, () -> node.spec(SPEC_WAIT), store, steps, reports, held);

@@ -78,6 +78,12 @@ public final class TestClaims {
         .build();
   }
 
+  /** Has cards in turn with others. */
+  public static DeviceAllocationConfiguration timeSlicing(String interval) {
+    return config("FromClaim", List.of(), Map.of("apiVersion", Driver.GROUP_VERSION, "kind", "GpuShareConfig",
+        "sharing", Map.of("strategy", "TimeSlicing", "interval", interval)));
+  }
+
   public static ResourceClaim claim(String name, DeviceRequestAllocationResult... results) {
     return claim(name, List.of(), results);
   }

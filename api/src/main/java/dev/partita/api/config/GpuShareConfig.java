@@ -16,13 +16,15 @@ import java.util.TreeSet;
  * @param oversubscribe how much memory the container gets, in percent of what is allocated to it, 100 to 1000: what is
  *        beyond 100 is managed memory, which moves between card and host
  * @param placement how node and card are chosen
+ * @param sharing what those who have something of one card are held to
  */
 public record GpuShareConfig(
     CoreLimit coreLimit,
     int priority,
     OptionalInt memoryPercent,
     int oversubscribe,
-    Placement placement) {
+    Placement placement,
+    Sharing sharing) {
   public static final String KIND = "GpuShareConfig";
 
   /** {@link #oversubscribe} of a share whose memory is all on the card. */
@@ -33,7 +35,17 @@ public record GpuShareConfig(
 
   /** What a request without any config gets. */
   public static final GpuShareConfig DEFAULT =
-      new GpuShareConfig(CoreLimit.HARD, 1, OptionalInt.empty(), NOT_OVERSUBSCRIBED, Placement.DEFAULT);
+      new GpuShareConfig(CoreLimit.HARD, 1, OptionalInt.empty(), NOT_OVERSUBSCRIBED, Placement.DEFAULT, Sharing.LIMITS);
+
+  /** Of which each claim is held to its part. */
+  public GpuShareConfig(
+      CoreLimit coreLimit,
+      int priority,
+      OptionalInt memoryPercent,
+      int oversubscribe,
+      Placement placement) {
+    this(coreLimit, priority, memoryPercent, oversubscribe, placement, Sharing.LIMITS);
+  }
 
   public GpuShareConfig {
     if (priority != 0 && priority != 1) {
@@ -57,6 +69,49 @@ public record GpuShareConfig(
     SOFT,
     /** Not enforced. */
     NONE
+  }
+
+  /** What those who have something of one card are held to. */
+  public sealed interface Sharing {
+    /** {@code strategy: Limits}: each claim to its part of the card's memory and time. */
+    record Limits() implements Sharing {}
+
+    /**
+     * {@code strategy: TimeSlicing}: nobody to anything. The driver gives every program the card in turn, and memory to
+     * who comes first.
+     *
+     * @param interval how long a turn is to be
+     */
+    record TimeSlicing(TimeSlice interval) implements Sharing {}
+
+    /** What a config means that says nothing of it. */
+    Sharing LIMITS = new Limits();
+  }
+
+  /**
+   * How long a program has the card before the next one has its turn. NVIDIA documents names, but no times. The names
+   * are those that a user writes: {@code Default}, {@code Short}, {@code Medium}, {@code Long}.
+   */
+  public enum TimeSlice {
+    /** The driver's default. A claim that asks for it, or for nothing, is content with what another one asks for. */
+    DEFAULT(0),
+    /** What a program waits for others is least. */
+    SHORT(1),
+    /** Between the two. */
+    MEDIUM(2),
+    /** The card changes least often between programs. */
+    LONG(3);
+
+    private final int number;
+
+    TimeSlice(int number) {
+      this.number = number;
+    }
+
+    /** The number that {@code nvidia-smi compute-policy --set-timeslice} has for it. */
+    public int number() {
+      return number;
+    }
   }
 
   /**

@@ -10,6 +10,8 @@ import dev.partita.api.config.GpuShareConfig.Choice;
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
 import dev.partita.api.config.GpuShareConfig.Packing;
 import dev.partita.api.config.GpuShareConfig.Placement;
+import dev.partita.api.config.GpuShareConfig.Sharing;
+import dev.partita.api.config.GpuShareConfig.TimeSlice;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.util.Map;
 import java.util.Optional;
@@ -33,6 +35,17 @@ public final class GpuShareConfigDecoder {
   private static final Map<String, Affinity> AFFINITIES =
       Map.of("None", Affinity.NONE, "Auto", Affinity.AUTO, "Preferred", Affinity.PREFERRED, "Required",
           Affinity.REQUIRED);
+
+  private static final Map<String, Strategy> STRATEGIES =
+      Map.of("Limits", Strategy.LIMITS, "TimeSlicing", Strategy.TIME_SLICING);
+  private static final Map<String, TimeSlice> TIME_SLICES =
+      Map.of("Default", TimeSlice.DEFAULT, "Short", TimeSlice.SHORT, "Medium", TimeSlice.MEDIUM, "Long",
+          TimeSlice.LONG);
+
+  private enum Strategy {
+    LIMITS,
+    TIME_SLICING
+  }
 
   /** As many values as a selector of the API may have (resource.k8s.io/v1). */
   private static final int MOST_VALUES = 64;
@@ -74,13 +87,50 @@ public final class GpuShareConfigDecoder {
     Choice uuids = choice(placement.object("uuids"), GpuShareConfigDecoder::wrongUuid);
     boolean exclusive = placement.flag("exclusive", defaults.placement().exclusive());
     placement.refuseUnknownFields();
+    Sharing sharing = sharing(top.object("sharing"));
     top.refuseUnknownFields();
-    return top.hasErrors()
-        ? top.invalid()
-        : new Decoded.Valid<>(
-            new GpuShareConfig(
-                coreLimit, priority, memoryPercent, oversubscribe,
-                new Placement(nodes, gpus, numa, nvlink, models, uuids, exclusive)));
+    GpuShareConfig config = new GpuShareConfig(coreLimit, priority, memoryPercent, oversubscribe,
+        new Placement(nodes, gpus, numa, nvlink, models, uuids, exclusive), sharing);
+    if (sharing instanceof Sharing.TimeSlicing) {
+      refuseLimits(config, top, placement);
+    }
+    return top.hasErrors() ? top.invalid() : new Decoded.Valid<>(config);
+  }
+
+  private static Sharing sharing(StrictObject sharing) {
+    Strategy strategy = sharing.choice("strategy", STRATEGIES, Strategy.LIMITS);
+    TimeSlice interval = sharing.choice("interval", TIME_SLICES, TimeSlice.DEFAULT);
+    sharing.refuseUnknownFields();
+    return switch (strategy) {
+      case LIMITS -> {
+        if (sharing.has("interval")) {
+          sharing.report("interval", "is for sharing.strategy TimeSlicing only");
+        }
+        yield Sharing.LIMITS;
+      }
+      case TIME_SLICING -> new Sharing.TimeSlicing(interval);
+    };
+  }
+
+  /** What says how a claim is to be held to something, or others kept off, where nobody is. */
+  private static void refuseLimits(GpuShareConfig config, StrictObject top, StrictObject placement) {
+    String why = "cannot be used together with sharing.strategy TimeSlicing, ";
+    String noLimits = why + "which limits neither memory nor cores";
+    if (config.coreLimit() != GpuShareConfig.DEFAULT.coreLimit()) {
+      top.report("coreLimit", noLimits);
+    }
+    if (config.priority() != GpuShareConfig.DEFAULT.priority()) {
+      top.report("priority", noLimits);
+    }
+    if (config.memoryPercent().isPresent()) {
+      top.report("memoryPercent", noLimits);
+    }
+    if (config.oversubscribe() != GpuShareConfig.NOT_OVERSUBSCRIBED) {
+      top.report("oversubscribe", noLimits);
+    }
+    if (config.placement().exclusive()) {
+      placement.report("exclusive", why + "by which others have the card, too");
+    }
   }
 
   private static JsonNode asWritten(@Nullable Object parameters) {

@@ -89,6 +89,11 @@ final class StrictObject {
     return texts;
   }
 
+  /** Whether something is written there, be it right or wrong. */
+  boolean has(String field) {
+    return !isAbsent(node.path(field));
+  }
+
   boolean flag(String field, boolean otherwise) {
     JsonNode value = take(field);
     if (isAbsent(value)) {

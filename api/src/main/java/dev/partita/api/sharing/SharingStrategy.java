@@ -5,6 +5,8 @@ import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
 import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.config.GpuShareConfig.Placement;
+import dev.partita.api.config.GpuShareConfig.Sharing;
+import dev.partita.api.config.GpuShareConfig.TimeSlice;
 import java.util.Optional;
 
 /**
@@ -20,6 +22,18 @@ public sealed interface SharingStrategy {
   /** A share like {@link HookedShare}, on a card of which nobody else has anything. */
   record ExclusiveShare() implements SharingStrategy {}
 
+  /**
+   * All of the card, in turn with others who have it so, as the driver shares it out; nothing is intercepted and nobody
+   * is held to anything. No limited share stands beside it: what is promised to that one, this one could take.
+   */
+  record TimeSlicing(TimeSlice interval) implements SharingStrategy {
+    /**
+     * As many devices of claims can be on one card. When all are busy each has an eighth of the card's time, and their
+     * contexts alone may take 4 GiB.
+     */
+    public static final int MOST = 8;
+  }
+
   /** The whole card, of which nobody else has anything; nothing is intercepted. */
   record WholeCard() implements SharingStrategy {}
 
@@ -33,21 +47,25 @@ public sealed interface SharingStrategy {
    * How a claim has a device that is allocated to it.
    *
    * @param placement what its config says of the card
+   * @param sharing what its config says of the others there
    */
-  static SharingStrategy of(DeviceName device, Placement placement, boolean adminAccess) {
+  static SharingStrategy of(DeviceName device, Placement placement, Sharing sharing, boolean adminAccess) {
     if (adminAccess) {
       return new AdminAccess();
     }
     return switch (device) {
       case DeviceName.Whole _ -> new WholeCard();
-      case DeviceName.Shared _ -> ofShare(placement);
+      case DeviceName.Shared _ -> ofShare(placement, sharing);
       case DeviceName.Mig mig -> new MigInstance(mig.slot());
     };
   }
 
-  /** How a claim has a share whose config says that of the card. */
-  static SharingStrategy ofShare(Placement placement) {
-    return placement.exclusive() ? new ExclusiveShare() : new HookedShare();
+  /** How a claim has a share whose config says that of the card and of the others there. */
+  static SharingStrategy ofShare(Placement placement, Sharing sharing) {
+    return switch (sharing) {
+      case Sharing.TimeSlicing(TimeSlice interval) -> new TimeSlicing(interval);
+      case Sharing.Limits _ -> placement.exclusive() ? new ExclusiveShare() : new HookedShare();
+    };
   }
 
   /** A field of the config that devices of some modes cannot fulfil. */
@@ -55,7 +73,9 @@ public sealed interface SharingStrategy {
     /** To hold more memory than what is had of the card. */
     OVERSUBSCRIBE("oversubscribe"),
     /** To keep others off the card. */
-    EXCLUSIVE("placement.exclusive");
+    EXCLUSIVE("placement.exclusive"),
+    /** To have the card in turn with others. */
+    SHARING("sharing.strategy");
 
     private final String path;
 
@@ -75,8 +95,13 @@ public sealed interface SharingStrategy {
    *
    * @param oversubscribe what it says, in percent
    * @param placement what it says of the card
+   * @param sharing what it says of the others there
    */
-  static Optional<ModeField> unfulfilled(DeviceMode mode, int oversubscribe, Placement placement) {
+  static Optional<ModeField> unfulfilled(
+      DeviceMode mode,
+      int oversubscribe,
+      Placement placement,
+      Sharing sharing) {
     boolean canOversubscribe = switch (mode) {
       case SHARED -> true;
       case WHOLE, MIG -> false;
@@ -88,7 +113,14 @@ public sealed interface SharingStrategy {
     if (!canOversubscribe && oversubscribe != GpuShareConfig.NOT_OVERSUBSCRIBED) {
       return Optional.of(ModeField.OVERSUBSCRIBE);
     }
-    return !canBeExclusive && placement.exclusive() ? Optional.of(ModeField.EXCLUSIVE) : Optional.empty();
+    if (!canBeExclusive && placement.exclusive()) {
+      return Optional.of(ModeField.EXCLUSIVE);
+    }
+    boolean canTakeTurns = switch (mode) {
+      case SHARED -> true;
+      case WHOLE, MIG -> false;
+    };
+    return !canTakeTurns && sharing instanceof Sharing.TimeSlicing ? Optional.of(ModeField.SHARING) : Optional.empty();
   }
 
   /**
@@ -100,6 +132,7 @@ public sealed interface SharingStrategy {
   default Optional<String> fieldUnknownToScheduler(boolean allMemory) {
     return switch (this) {
       case ExclusiveShare _ -> allMemory ? Optional.empty() : Optional.of("placement.exclusive");
+      case TimeSlicing _ -> Optional.of(ModeField.SHARING.path());
       case HookedShare _,WholeCard _,MigInstance _,AdminAccess _ -> Optional.empty();
     };
   }

@@ -6,6 +6,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.api.config.GpuShareConfig.Affinity;
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
 import dev.partita.api.config.GpuShareConfig.Packing;
+import dev.partita.api.config.GpuShareConfig.Sharing;
+import dev.partita.api.config.GpuShareConfig.TimeSlice;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
@@ -56,6 +58,31 @@ class GpuShareConfigDecoderTest {
   }
 
   @Test
+  void timeSlicingIsReadWithItsIntervalOrTheDriversDefault() {
+    assertThat(sharing("{\"strategy\": \"TimeSlicing\", \"interval\": \"Long\"}"))
+        .isEqualTo(new Sharing.TimeSlicing(TimeSlice.LONG));
+    assertThat(sharing("{\"strategy\": \"TimeSlicing\"}")).isEqualTo(new Sharing.TimeSlicing(TimeSlice.DEFAULT));
+    assertThat(sharing("{\"strategy\": \"Limits\"}")).isEqualTo(Sharing.LIMITS);
+    assertThat(sharing("{}")).isEqualTo(Sharing.LIMITS);
+  }
+
+  @Test
+  void nothingThatIsALimitStandsBesideTimeSlicing() {
+    assertThat(errors("{" + HEAD + ", \"sharing\": {\"strategy\": \"TimeSlicing\"}, \"coreLimit\": \"Soft\","
+        + " \"priority\": 0, \"memoryPercent\": 50, \"oversubscribe\": 150, \"placement\": {\"exclusive\": true}}"))
+        .hasSize(5).allSatisfy(error -> assertThat(error).contains("together with sharing.strategy TimeSlicing"))
+        .extracting(error -> error.substring(0, error.indexOf(':')))
+        .containsExactly("coreLimit", "priority", "memoryPercent", "oversubscribe", "placement.exclusive");
+  }
+
+  private static Sharing sharing(String json) {
+    return switch (decode("{" + HEAD + ", \"sharing\": " + json + "}")) {
+      case Decoded.Valid<GpuShareConfig>(GpuShareConfig config) -> config.sharing();
+      case Decoded.Invalid<GpuShareConfig> invalid -> throw new AssertionError(invalid.message());
+    };
+  }
+
+  @Test
   void aMapAsTheClientHandsItOutIsRead() {
     Map<String, Object> parameters =
         Map.of("apiVersion", "gpu.partita.dev/v1alpha1", "kind", "GpuShareConfig", "coreLimit", "None");
@@ -82,9 +109,14 @@ class GpuShareConfigDecoderTest {
         "'placement': 'Binpack'            | placement: must be an object, not a string",
         "'placement': {'gpu': 'Binpack'}   | placement.gpu: is not a known field; did you mean gpus?",
         "'placement': {'gpus': 'Tight'}    | placement.gpus: must be one of Auto, Binpack, Spread, not \"Tight\"",
-        "'zone': 'a'                       | zone: is not a known field; known are apiVersion, kind, coreLimit, priority, memoryPercent, oversubscribe, placement",
+        "'zone': 'a'                       | zone: is not a known field; known are apiVersion, kind, coreLimit, priority, memoryPercent, oversubscribe, placement, sharing",
         "'oversubscribe': 99               | oversubscribe: must be a whole number from 100 to 1000, not 99",
         "'oversubscribe': true             | oversubscribe: must be a whole number from 100 to 1000, not true",
+        "'sharing': 'TimeSlicing'          | sharing: must be an object, not a string",
+        "'sharing': {'strategy': 'MPS'}    | sharing.strategy: must be one of Limits, TimeSlicing, not \"MPS\"",
+        "'sharing': {'strategy': 'TimeSlicing', 'interval': 'long'} | sharing.interval: must be one of Default, Long, Medium, Short, not \"long\"",
+        "'sharing': {'interval': 'Long'}   | sharing.interval: is for sharing.strategy TimeSlicing only",
+        "'sharing': {'strategi': 'TimeSlicing'} | sharing.strategi: is not a known field; did you mean strategy?",
         "'placement': {'exclusive': 'yes'} | placement.exclusive: must be true or false, not \"yes\"",
         "'placement': {'models': ['h200']} | placement.models: must be an object, not a list",
         "'placement': {'models': {'chose': ['h200']}} | placement.models.chose: is not a known field; did you mean choose?",

@@ -6,11 +6,14 @@ import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
 import dev.partita.api.config.GpuShareConfig.Placement;
+import dev.partita.api.config.GpuShareConfig.Sharing;
+import dev.partita.api.config.GpuShareConfig.TimeSlice;
 import dev.partita.api.sharing.SharingStrategy.AdminAccess;
 import dev.partita.api.sharing.SharingStrategy.ExclusiveShare;
 import dev.partita.api.sharing.SharingStrategy.HookedShare;
 import dev.partita.api.sharing.SharingStrategy.MigInstance;
 import dev.partita.api.sharing.SharingStrategy.ModeField;
+import dev.partita.api.sharing.SharingStrategy.TimeSlicing;
 import dev.partita.api.sharing.SharingStrategy.WholeCard;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -25,39 +28,61 @@ class SharingStrategyTest {
 
   @Test
   void theDeviceAndItsConfigSayHowACardIsHad() {
-    assertThat(SharingStrategy.of(WHOLE, BESIDE_OTHERS, false)).isEqualTo(new WholeCard());
-    assertThat(SharingStrategy.of(WHOLE, ALONE, false)).as("it is, anyway").isEqualTo(new WholeCard());
-    assertThat(SharingStrategy.of(SHARED, BESIDE_OTHERS, false)).isEqualTo(new HookedShare());
-    assertThat(SharingStrategy.of(SHARED, ALONE, false)).isEqualTo(new ExclusiveShare());
-    assertThat(SharingStrategy.of(MIG, BESIDE_OTHERS, false)).isEqualTo(new MigInstance(SLOT));
-    assertThat(SharingStrategy.of(MIG, ALONE, false)).as("it cannot be").isEqualTo(new MigInstance(SLOT));
+    assertThat(SharingStrategy.of(WHOLE, BESIDE_OTHERS, Sharing.LIMITS, false)).isEqualTo(new WholeCard());
+    assertThat(SharingStrategy.of(WHOLE, ALONE, Sharing.LIMITS, false)).as("it is, anyway").isEqualTo(new WholeCard());
+    assertThat(SharingStrategy.of(SHARED, BESIDE_OTHERS, Sharing.LIMITS, false)).isEqualTo(new HookedShare());
+    assertThat(SharingStrategy.of(SHARED, ALONE, Sharing.LIMITS, false)).isEqualTo(new ExclusiveShare());
+    assertThat(SharingStrategy.of(MIG, BESIDE_OTHERS, Sharing.LIMITS, false)).isEqualTo(new MigInstance(SLOT));
+    assertThat(SharingStrategy.of(MIG, ALONE, Sharing.LIMITS, false)).as("it cannot be")
+        .isEqualTo(new MigInstance(SLOT));
   }
 
   @Test
   void whoHasAdminAccessHasNothingElseWhateverTheDevice() {
     for (DeviceName device : List.of(WHOLE, SHARED, MIG)) {
-      assertThat(SharingStrategy.of(device, ALONE, true)).isEqualTo(new AdminAccess());
+      assertThat(SharingStrategy.of(device, ALONE, Sharing.LIMITS, true)).isEqualTo(new AdminAccess());
     }
   }
 
   @Test
   void onlySharesCanOversubscribeAndOnlyInstancesCannotKeepOthersOff() {
-    assertThat(DeviceMode.values()).filteredOn(mode -> SharingStrategy.unfulfilled(mode, 150, BESIDE_OTHERS).isEmpty())
+    assertThat(DeviceMode.values())
+        .filteredOn(mode -> SharingStrategy.unfulfilled(mode, 150, BESIDE_OTHERS, Sharing.LIMITS).isEmpty())
         .containsExactly(DeviceMode.SHARED);
-    assertThat(DeviceMode.values()).filteredOn(mode -> SharingStrategy.unfulfilled(mode, 100, ALONE).isEmpty())
+    assertThat(DeviceMode.values())
+        .filteredOn(mode -> SharingStrategy.unfulfilled(mode, 100, ALONE, Sharing.LIMITS).isEmpty())
         .containsExactly(DeviceMode.WHOLE, DeviceMode.SHARED);
-    assertThat(SharingStrategy.unfulfilled(DeviceMode.WHOLE, 150, ALONE)).contains(ModeField.OVERSUBSCRIBE);
-    assertThat(SharingStrategy.unfulfilled(DeviceMode.MIG, 100, ALONE)).contains(ModeField.EXCLUSIVE);
-    assertThat(SharingStrategy.unfulfilled(DeviceMode.MIG, 100, BESIDE_OTHERS)).isEmpty();
+    assertThat(SharingStrategy.unfulfilled(DeviceMode.WHOLE, 150, ALONE, Sharing.LIMITS))
+        .contains(ModeField.OVERSUBSCRIBE);
+    assertThat(SharingStrategy.unfulfilled(DeviceMode.MIG, 100, ALONE, Sharing.LIMITS)).contains(ModeField.EXCLUSIVE);
+    assertThat(SharingStrategy.unfulfilled(DeviceMode.MIG, 100, BESIDE_OTHERS, Sharing.LIMITS)).isEmpty();
 
   }
 
   @Test
-  void kubeSchedulerMayServeAllButAPartOfACardThatNobodyElseIsToHave() {
+  void onlySharesCanTakeTurns() {
+    Sharing turns = new Sharing.TimeSlicing(TimeSlice.LONG);
+    assertThat(SharingStrategy.of(SHARED, BESIDE_OTHERS, turns, false)).isEqualTo(new TimeSlicing(TimeSlice.LONG));
+    assertThat(SharingStrategy.of(SHARED, BESIDE_OTHERS, turns, true)).isEqualTo(new AdminAccess());
+    for (DeviceMode mode : List.of(DeviceMode.WHOLE, DeviceMode.MIG)) {
+      assertThat(SharingStrategy.unfulfilled(mode, 100, BESIDE_OTHERS, turns)).contains(ModeField.SHARING);
+    }
+    assertThat(SharingStrategy.unfulfilled(DeviceMode.SHARED, 100, BESIDE_OTHERS, turns)).isEmpty();
+  }
+
+  @Test
+  void theNumbersOfTimeSlicesAreThoseOfNvidiaSmi() {
+    assertThat(TimeSlice.values()).extracting(TimeSlice::number).containsExactly(0, 1, 2, 3);
+    assertThat(TimeSlice.values()).extracting(TimeSlice::name).containsExactly("DEFAULT", "SHORT", "MEDIUM", "LONG");
+  }
+
+  @Test
+  void kubeSchedulerMayServeAllButAPartOfACardThatNobodyElseIsToHaveAndCardsThatAreTakenInTurn() {
     List<SharingStrategy> others =
         List.of(new HookedShare(), new WholeCard(), new MigInstance(SLOT), new AdminAccess());
     assertThat(others).allSatisfy(
         strategy -> assertThat(strategy.fieldUnknownToScheduler(false)).isEmpty());
+    assertThat(new TimeSlicing(TimeSlice.DEFAULT).fieldUnknownToScheduler(true)).contains("sharing.strategy");
     assertThat(new ExclusiveShare().fieldUnknownToScheduler(true)).isEmpty();
     assertThat(new ExclusiveShare().fieldUnknownToScheduler(false)).contains("placement.exclusive");
   }

@@ -1,9 +1,9 @@
 package dev.partita.cli.top;
 
-import dev.partita.api.DeviceMode;
 import dev.partita.cli.output.Cell;
 import dev.partita.cli.output.Column;
 import dev.partita.cli.output.Sheet;
+import dev.partita.controller.booking.Booking;
 import dev.partita.controller.fleet.CardStanding;
 import dev.partita.controller.fleet.CardState;
 import dev.partita.controller.fleet.ClaimDevice;
@@ -113,7 +113,7 @@ final class FleetSheets {
           Cell.text(device.claim()),
           Cell.text(device.booking().card().node()),
           Cell.text("gpu-" + device.booking().card().index()),
-          Cell.text(kind(device.booking().device().mode())),
+          Cell.text(kind(device.booking())),
           new Cell.Memory(device.memory()),
           new Cell.Memory(device.measured().memoryUsed()),
           new Cell.Memory(device.measured().memoryPeak()),
@@ -127,9 +127,9 @@ final class FleetSheets {
     return sheet;
   }
 
-  private static String kind(DeviceMode mode) {
-    return switch (mode) {
-      case SHARED -> "Share";
+  private static String kind(Booking booking) {
+    return switch (booking.device().mode()) {
+      case SHARED -> booking.isTurn() ? "TimeSlicing" : "Share";
       case WHOLE -> "Whole";
       case MIG -> "Mig";
     };

@@ -2,7 +2,10 @@ package dev.partita.controller.admission;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.partita.api.Driver;
+import dev.partita.api.config.Decoded;
 import dev.partita.api.config.FieldError;
+import dev.partita.api.config.GpuShareConfig;
+import dev.partita.api.config.GpuShareConfigDecoder;
 import dev.partita.api.config.ShareConfigs;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeRules;
@@ -88,14 +91,37 @@ public final class ObjectReview implements Function<AdmissionRequest, Verdict> {
       return quota
           .apply(request.namespace(), serialization.convertValue(request.object(), ResourceClaim.class))
           .<Verdict>map(why -> new Verdict.Forbidden(why, List.of()))
-          .orElseGet(Verdict::allowed);
+          .orElseGet(
+              () -> verdict(List.of(), ofOwner(request) ? unlimited(request.object().path("spec"), "") : List.of()));
     } catch (IllegalArgumentException e) {
       return verdict(List.of(unreadable("")), List.of());
     }
   }
 
   private Verdict template(JsonNode spec) {
-    return verdict(ofClaim(spec, "spec."), List.of());
+    return verdict(ofClaim(spec, "spec."), unlimited(spec, "spec."));
+  }
+
+  /** Whether a person wrote it: nobody reads what is said of one that was made from a template. */
+  private static boolean ofOwner(AdmissionRequest request) {
+    return request.object().path("metadata").path("ownerReferences").isEmpty();
+  }
+
+  /** Configs by which a claim is held to nothing, and neither are the others on its card. */
+  private static List<FieldError> unlimited(JsonNode spec, String prefix) {
+    List<FieldError> warnings = new ArrayList<>();
+    JsonNode configs = spec.path("devices").path("config");
+    for (int i = 0; i < configs.size(); i++) {
+      JsonNode opaque = configs.path(i).path("opaque");
+      if (opaque.path("driver").asText().equals(Driver.NAME)
+          && GpuShareConfigDecoder
+              .decode(opaque.path("parameters")) instanceof Decoded.Valid<GpuShareConfig>(var config)
+          && config.sharing() instanceof GpuShareConfig.Sharing.TimeSlicing) {
+        warnings.add(new FieldError(prefix + "spec.devices.config[" + i + "].opaque.parameters.sharing.strategy",
+            "TimeSlicing limits neither memory nor cores: what one claim takes, the others on the card lack"));
+      }
+    }
+    return warnings;
   }
 
   /**

@@ -4,6 +4,7 @@ import dev.partita.api.DeviceMode;
 import dev.partita.api.config.GpuShareConfig.Affinity;
 import dev.partita.api.config.GpuShareConfig.Packing;
 import dev.partita.api.config.GpuShareConfig.Placement;
+import dev.partita.api.config.GpuShareConfig.Sharing;
 import dev.partita.api.device.DeviceAttribute;
 import dev.partita.controller.index.CardClass;
 import dev.partita.controller.index.RequestMatcher;
@@ -56,7 +57,8 @@ final class ModeFallback {
 
   /** The request served by any mode; the very same if that changes nothing. */
   DeviceRequest withAnyMode(ClaimRequest claim, DeviceRequest request) {
-    if (request.count() instanceof DeviceRequest.Count.All || choosesCards(request.placement())) {
+    if (request.count() instanceof DeviceRequest.Count.All || choosesCards(request.placement())
+        || request.capacity().sharing() instanceof Sharing.TimeSlicing) {
       return request;
     }
     DeviceRequest widened = request.withModes(Modes.ANY);

@@ -9,7 +9,7 @@ import dev.partita.controller.inventory.CardKey;
  *
  * @param card the card
  * @param device as what it is taken
- * @param memory bytes that a share takes; 0 for a whole card or a MIG instance
+ * @param memory bytes that a share takes; 0 for a whole card, for a MIG instance, and for a {@linkplain #turn turn}
  * @param cores percent that a share is guaranteed; 0 for a whole card or a MIG instance
  */
 public record Booking(CardKey card, DeviceName device, long memory, int cores) {
@@ -25,6 +25,23 @@ public record Booking(CardKey card, DeviceName device, long memory, int cores) {
     if (device.index() != card.index()) {
       throw new IllegalArgumentException(device + " is no device of card " + card);
     }
+  }
+
+  /**
+   * A turn on a card that others have in turn, too: a share of no bytes. It takes nothing that could be counted, and
+   * everybody but those who have turns is kept off the card.
+   */
+  public static Booking turn(CardKey card) {
+    return new Booking(card, DeviceMode.SHARED, 0, 0);
+  }
+
+  /** Whether it is a {@linkplain #turn turn}. */
+  public boolean isTurn() {
+    return isTurn(device, memory);
+  }
+
+  static boolean isTurn(DeviceName device, long memory) {
+    return device instanceof DeviceName.Shared && memory == 0;
   }
 
   /** A card as a whole, or a share. */

@@ -30,6 +30,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -37,7 +38,9 @@ import org.jspecify.annotations.Nullable;
 /** What an allocation takes of our cards, whoever wrote it. */
 public final class AllocatedClaim {
   /** The most that it could be. */
-  private static final Placement NOBODY_KNOWS = Placement.DEFAULT.alone();
+  private static final GpuShareConfig NOBODY_KNOWS =
+      new GpuShareConfig(GpuShareConfig.DEFAULT.coreLimit(), GpuShareConfig.DEFAULT.priority(), OptionalInt.empty(),
+          GpuShareConfig.NOT_OVERSUBSCRIBED, Placement.DEFAULT.alone());
 
   private AllocatedClaim() {}
 
@@ -100,8 +103,8 @@ public final class AllocatedClaim {
   }
 
   /**
-   * Its shares of cards whose size is known, in the order of its allocation; neither whole cards nor MIG instances nor
-   * what is accessed for administration.
+   * Its shares of cards whose size is known, in the order of its allocation; neither whole cards, nor cards in turn,
+   * nor MIG instances, nor what is accessed for administration.
    */
   public static List<AllocatedShare> shares(ResourceClaim claim) {
     List<AllocatedShare> shares = new ArrayList<>();
@@ -117,6 +120,7 @@ public final class AllocatedClaim {
                 device.get(), new CardKey(node.get(), device.get().index()),
                 ShareSizes.of(claim, result)));
         case SharingStrategy.WholeCard _,SharingStrategy.MigInstance _,SharingStrategy.AdminAccess _ -> {}
+        case SharingStrategy.TimeSlicing _ -> {}
       }
     }
     return shares;
@@ -126,9 +130,9 @@ public final class AllocatedClaim {
       ResourceClaim claim,
       DeviceRequestAllocationResult result,
       DeviceName device) {
-    Placement placement =
-        isOfKnownSize(result) ? placement(claim, result).orElse(NOBODY_KNOWS) : NOBODY_KNOWS;
-    return SharingStrategy.of(device, placement, Boolean.TRUE.equals(result.getAdminAccess()));
+    GpuShareConfig config = isOfKnownSize(result) ? config(claim, result).orElse(NOBODY_KNOWS) : NOBODY_KNOWS;
+    return SharingStrategy.of(device, config.placement(), config.sharing(),
+        Boolean.TRUE.equals(result.getAdminAccess()));
   }
 
   private static boolean isOfKnownSize(DeviceRequestAllocationResult result) {
@@ -136,8 +140,8 @@ public final class AllocatedClaim {
     return result.getShareID() != null && consumed != null && consumed.containsKey(CapacityName.MEMORY);
   }
 
-  /** What the config says of the card; empty if nobody knows. */
-  private static Optional<Placement> placement(ResourceClaim claim, DeviceRequestAllocationResult result) {
+  /** What its config says; empty if nobody knows. */
+  private static Optional<GpuShareConfig> config(ResourceClaim claim, DeviceRequestAllocationResult result) {
     if (LeftOut.of(claim).contains("status.allocation.devices.config")) {
       return Optional.empty();
     }
@@ -145,7 +149,7 @@ public final class AllocatedClaim {
         allocation(claim).flatMap(allocation -> Optional.ofNullable(allocation.getDevices()))
             .map(devices -> devices.getConfig()).orElse(List.of());
     return switch (ShareConfigs.ofAllocation(configs, result.getRequest())) {
-      case Decoded.Valid<GpuShareConfig>(GpuShareConfig config) -> Optional.of(config.placement());
+      case Decoded.Valid<GpuShareConfig>(GpuShareConfig config) -> Optional.of(config);
       case Decoded.Invalid<GpuShareConfig> _ -> Optional.empty();
     };
   }

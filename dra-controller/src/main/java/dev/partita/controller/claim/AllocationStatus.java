@@ -75,8 +75,11 @@ public final class AllocationStatus {
     if (placement.given().takes() == Taking.NOTHING) {
       result.withAdminAccess(true); // and nothing consumed: no share of anything
     } else if (placement.device().allowsMultipleAllocations()) {
+      boolean turn = placement.given().takes() == Taking.TURNS;
+      // in turn it can take all: kube-scheduler, should it come to allocate there, is to sell nothing beside it
+      long memory = turn ? placement.device().total(CapacityName.MEMORY) : placement.memory();
       Map<String, Quantity> consumed = new TreeMap<>();
-      consumed.put(CapacityName.MEMORY, Bytes.quantity(placement.memory()));
+      consumed.put(CapacityName.MEMORY, Bytes.quantity(memory));
       consumed.put(CapacityName.CORES, new Quantity(Integer.toString(placement.cores())));
       result.withShareID(shareIds.get().toString()).withConsumedCapacity(consumed);
     }

@@ -2,7 +2,6 @@ package dev.partita.controller.claim;
 
 import dev.partita.api.config.GpuShareConfig.Affinity;
 import dev.partita.api.config.GpuShareConfig.Placement;
-import dev.partita.api.sharing.SharingStrategy;
 import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.request.MemoryRequest;
@@ -36,7 +35,7 @@ public final class ControllerOnlyFields {
     if (request.memory() instanceof MemoryRequest.Percent) {
       fields.add("memoryPercent");
     }
-    SharingStrategy.ofShare(placement).fieldUnknownToScheduler(!request.memory().isSaid())
+    request.strategyOfShare().fieldUnknownToScheduler(!request.memory().isSaid())
         .ifPresent(field -> fields.add(field));
     if (!placement.models().isAny()) {
       fields.add("placement.models");

@@ -81,6 +81,7 @@ final class RequestReader {
     }
     RequestRules.memoryTwice(part, configs).ifPresent(error -> problems.add(error.toString()));
     RequestRules.forSharesOnly(part, deviceClass, config).ifPresent(error -> problems.add(error.toString()));
+    RequestRules.notLimited(part, config).forEach(error -> problems.add(error.toString()));
     List<FieldError> tolerated = new ArrayList<>();
     RequestRules.tolerated(part, tolerated); // admission may have been off
     tolerated.forEach(error -> problems.add(error.toString()));
@@ -92,7 +93,8 @@ final class RequestReader {
     }
     return count.map(
         number -> new DeviceRequest(
-            part.name(), expressions, number, new CapacityRequest(memory, cores, config.oversubscribe()), tolerations,
+            part.name(), expressions, number,
+            new CapacityRequest(memory, cores, config.oversubscribe(), config.sharing()), tolerations,
             config.placement(), part.adminAccess() ? Access.MONITOR : Access.OWN, Modes.INFERRED));
   }
 

@@ -17,6 +17,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimSpec;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  * before it is made.
  */
 public final class RequestRules {
+
+  private static final Set<String> LIMITED = Set.of(CapacityName.MEMORY, CapacityName.CORES);
 
   private final Function<String, @Nullable DeviceClass> classes;
 
@@ -46,6 +49,7 @@ public final class RequestRules {
         if (config(part, spec.getDevices().getConfig(),
             deviceClass) instanceof Decoded.Valid<GpuShareConfig>(var config)) {
           forSharesOnly(part, deviceClass, config).ifPresent(errors::add);
+          errors.addAll(notLimited(part, config));
         }
         tolerated(part, errors);
       }
@@ -76,6 +80,18 @@ public final class RequestRules {
             : Optional.empty();
   }
 
+  /** Amounts where the config has nobody held to any: whoever asks for one relies on it. */
+  static List<FieldError> notLimited(RequestPart part, GpuShareConfig config) {
+    if (!(config.sharing() instanceof GpuShareConfig.Sharing.TimeSlicing) || part.adminAccess()) {
+      return List.of();
+    }
+    return part.amounts().keySet().stream().filter(LIMITED::contains).sorted()
+        .map(name -> new FieldError(part.path() + ".capacity.requests[" + name + "]",
+            "cannot be used together with sharing.strategy TimeSlicing of the GpuShareConfig, which limits no " + name
+                + " and promises none: what one claim takes, the others on the card lack; leave one of them out"))
+        .toList();
+  }
+
   /**
    * What the config says of shares where the class gives none: no card can serve that, and kube-scheduler, which reads
    * no configs, would allocate one all the same. Of several alternatives another one may do.
@@ -91,7 +107,7 @@ public final class RequestRules {
       return Optional.empty();
     }
     DeviceMode mode = mig ? DeviceMode.MIG : DeviceMode.WHOLE;
-    return SharingStrategy.unfulfilled(mode, config.oversubscribe(), config.placement())
+    return SharingStrategy.unfulfilled(mode, config.oversubscribe(), config.placement(), config.sharing())
         .map(
             field -> new FieldError(
                 part.path() + ".deviceClassName",

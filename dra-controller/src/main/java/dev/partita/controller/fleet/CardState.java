@@ -21,19 +21,23 @@ public record CardState(Card card, CardStanding standing, Account sold, List<Cla
     devices = List.copyOf(devices);
   }
 
-  /** Bytes that nobody else can have: all, where it is taken as a whole. */
+  /** Bytes that nobody else can be promised: all, where it is taken as a whole or in turn. */
   public long memorySold() {
-    if (sold.wholes() > 0) {
+    if (sold.wholes() > 0 || sold.turns() > 0) {
       return Math.max(card.sellableMemory(), sold.memory());
     }
     return sold.memory() + sold.instances().stream().mapToLong(this::memoryOf).sum();
   }
 
-  /** Bytes of the card that a claim has: of a whole card all that shares could have together. */
+  /**
+   * Bytes of the card that a claim has: of a whole card all that shares could have together, and of one in turn its
+   * part of that if all took as much.
+   */
   public long memoryOf(ClaimDevice device) {
     return switch (device.booking().device()) {
       case DeviceName.Whole _ -> card.sellableMemory();
-      case DeviceName.Shared _ -> device.booking().memory();
+      case DeviceName.Shared _ ->
+          device.booking().isTurn() ? card.sellableMemory() / Math.max(1, sold.turns()) : device.booking().memory();
       case DeviceName.Mig mig -> memoryOf(mig.slot());
     };
   }
@@ -42,9 +46,9 @@ public record CardState(Card card, CardStanding standing, Account sold, List<Cla
     return card.gpu().migProfile(slot).map(MigProfile::memoryBytes).orElse(0L);
   }
 
-  /** Percent of its time that nobody else can have. */
+  /** Percent of its time that nobody else can be promised. */
   public int coresSold() {
-    return sold.wholes() > 0 ? Account.CORES : sold.cores();
+    return sold.wholes() > 0 || sold.turns() > 0 ? Account.CORES : sold.cores();
   }
 
   /** Bytes that a new share could have. */

@@ -1,5 +1,6 @@
 package dev.partita.controller.forecast;
 
+import dev.partita.api.config.GpuShareConfig;
 import dev.partita.controller.request.CapacityRequest;
 import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.DeviceRequest;
@@ -72,7 +73,9 @@ public final class DemandHistory {
     return new Kind(
         needs,
         Optional.of(new DeviceRequest("", request.selectors(), request.count(),
-            new CapacityRequest(request.memory(), request.cores()), request.tolerations(), request.placement(),
+            new CapacityRequest(request.memory(), request.cores(), GpuShareConfig.NOT_OVERSUBSCRIBED,
+                request.capacity().sharing()),
+            request.tolerations(), request.placement(),
             DeviceRequest.Access.OWN, DeviceRequest.Modes.INFERRED)));
   }
 

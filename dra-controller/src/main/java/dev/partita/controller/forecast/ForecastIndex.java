@@ -142,12 +142,12 @@ public final class ForecastIndex {
         return Optional.empty();
       }
       count = devices;
-      AtomicBoolean instances = new AtomicBoolean();
+      AtomicBoolean otherwise = new AtomicBoolean();
       kinds.forEach(
           (cardClass, number) -> matcher.ofKind(cardClass).ifPresent(
               match -> {
-                if (match.takes() == Taking.INSTANCE) {
-                  instances.set(true);
+                if (match.takes() == Taking.INSTANCE || match.takes() == Taking.TURNS) {
+                  otherwise.set(true);
                   return;
                 }
                 boolean whole = match.takes() == Taking.CARD;
@@ -155,8 +155,8 @@ public final class ForecastIndex {
                 memory[number] = whole ? Demand.CARD : (int) (match.memory() * Demand.CARD / sellable);
                 cores[number] = whole ? Demand.CARD : match.cores() * (Demand.CARD / Account.CORES);
               }));
-      if (instances.get()) {
-        return Optional.empty(); // the forecast knows no placements
+      if (otherwise.get()) {
+        return Optional.empty(); // the forecast knows neither places on a card nor turns
       }
     }
     return Optional

@@ -19,7 +19,7 @@ record AdminAccess() implements CardUse {
   /** The device must have what is asked for, just as if it were taken. */
   @Override
   public MatchResult match(Device device, DeviceRequest request) {
-    SharingStrategy had = SharingStrategy.of(device.name(), request.placement(), false);
+    SharingStrategy had = SharingStrategy.of(device.name(), request.placement(), request.capacity().sharing(), false);
     return switch (CardUse.of(had).match(device, request)) {
       case Match _ -> new Match(device, 0, 0, this);
       case MatchResult.Refused refused -> refused;

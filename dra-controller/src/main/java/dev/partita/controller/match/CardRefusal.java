@@ -143,6 +143,48 @@ public sealed interface CardRefusal {
     }
   }
 
+  /** Others have the card in turn, and nothing holds them to a part of it. */
+  record TakenInTurn(int turns) implements CardRefusal {
+    @Override
+    public String toString() {
+      return "shared by time-slicing among " + turns + (turns == 1 ? " device" : " devices")
+          + " of claims, whose memory and cores nothing limits";
+    }
+  }
+
+  /** The request wants the card in turn with others, but shares of it have been promised. */
+  record LimitedShares(int shares) implements CardRefusal {
+    @Override
+    public String toString() {
+      return "asked by time-slicing, which limits nobody, has " + shares
+          + (shares == 1 ? " share with limits" : " shares with limits");
+    }
+  }
+
+  /** As many have the card in turn as may. */
+  record NoMoreTurns(int turns) implements CardRefusal {
+    @Override
+    public String toString() {
+      return "shared by time-slicing among " + turns + " devices of claims already, the most that may be";
+    }
+  }
+
+  /** The request asks for an amount where nothing limits anybody. */
+  record NotLimited(String capacity) implements CardRefusal {
+    @Override
+    public String toString() {
+      return "time-slicing limits no " + capacity + ": nobody can be promised an amount";
+    }
+  }
+
+  /** The request takes cards in turn, which only a share can. */
+  record NotInTurn(DeviceMode mode) implements CardRefusal {
+    @Override
+    public String toString() {
+      return what(mode) + " cannot be shared by time-slicing: only a share can";
+    }
+  }
+
   /** The request wants a share or the whole of a card that has MIG instances. */
   record CutIntoInstances(int instances) implements CardRefusal {
     @Override
@@ -242,8 +284,10 @@ public sealed interface CardRefusal {
         switch (this) {
           case TakenWhole _,HasShares _,CutIntoInstances _,SharesInTheWay _ -> true;
           case PlacementsOverlap _,NoMoreOfProfile _,MemoryTaken _,CoresTaken _ -> true;
+          case TakenInTurn _,LimitedShares _,NoMoreTurns _ -> true;
           case NotOffered _,OtherMode _,OtherModel _,AvoidedModel _,OtherCard _,AvoidedCard _ -> false;
           case NotSelected _,SelectorFailed _,NoSuchCapacity _,NotOversubscribed _,NotExclusive _ -> false;
+          case NotLimited _,NotInTurn _ -> false;
           case TooManyCores _,TooSmall _,Tainted _,HeldOnNode _ -> false;
         };
     return taken && !claimUids.isEmpty() ? new HeldOnNode(this, claimUids) : this;
@@ -263,15 +307,20 @@ public sealed interface CardRefusal {
       case NoSuchCapacity r -> 4;
       case NotOversubscribed r -> 4;
       case NotExclusive r -> 4;
+      case NotLimited r -> 4;
+      case NotInTurn r -> 4;
       case TooManyCores r -> 5;
       case TooSmall r -> 6;
       case Tainted r -> 7;
       case TakenWhole r -> 8;
+      case TakenInTurn r -> 9;
+      case LimitedShares r -> 9;
       case HasShares r -> 9;
       case CutIntoInstances r -> 9;
       case SharesInTheWay r -> 9;
       case PlacementsOverlap r -> 10;
       case NoMoreOfProfile r -> 11;
+      case NoMoreTurns r -> 10;
       case MemoryTaken r -> 10;
       case CoresTaken r -> 11;
       case HeldOnNode r -> r.why().closeness();

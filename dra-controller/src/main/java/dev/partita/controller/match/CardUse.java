@@ -18,11 +18,12 @@ import java.util.Optional;
  * strategies apart, and the compiler names it. Books, quotas and proposals go by what is {@linkplain #booking booked},
  * and the search for a place by what is {@linkplain #takes taken}.
  */
-public sealed interface CardUse permits HookedShare, ExclusiveShare, WholeCard, MigInstance, AdminAccess {
+public sealed interface CardUse permits HookedShare, ExclusiveShare, TimeSlicing, WholeCard, MigInstance, AdminAccess {
   static CardUse of(SharingStrategy strategy) {
     return switch (strategy) {
       case SharingStrategy.HookedShare _ -> HookedShare.INSTANCE;
       case SharingStrategy.ExclusiveShare _ -> ExclusiveShare.INSTANCE;
+      case SharingStrategy.TimeSlicing _ -> TimeSlicing.INSTANCE;
       case SharingStrategy.WholeCard _ -> WholeCard.INSTANCE;
       case SharingStrategy.MigInstance _ -> MigInstance.INSTANCE;
       case SharingStrategy.AdminAccess _ -> AdminAccess.INSTANCE;
@@ -49,7 +50,9 @@ public sealed interface CardUse permits HookedShare, ExclusiveShare, WholeCard, 
    */
   default Optional<Booking> booking(CardKey card, DeviceName device, long memory, int cores) {
     return switch (takes()) {
-      case SHARE -> Optional.of(new Booking(card, device, memory, cores));
+      // a share of no bytes would be a turn
+      case SHARE -> Optional.of(new Booking(card, device, Math.max(1, memory), cores));
+      case TURNS -> Optional.of(Booking.turn(card));
       case INSTANCE -> Optional.of(new Booking(card, device, 0, 0));
       case CARD -> Optional.of(new Booking(card, DeviceMode.WHOLE, 0, 0));
       case NOTHING -> Optional.empty();
@@ -64,7 +67,7 @@ public sealed interface CardUse permits HookedShare, ExclusiveShare, WholeCard, 
   default long leastMemory(MemoryRequest asked, long total) {
     return switch (takes()) {
       case SHARE -> asked.bytesOf(total).orElse(total);
-      case INSTANCE, CARD -> total;
+      case INSTANCE, CARD, TURNS -> total;
       case NOTHING -> 0;
     };
   }

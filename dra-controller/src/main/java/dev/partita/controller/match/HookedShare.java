@@ -58,6 +58,9 @@ record HookedShare() implements CardUse {
     if (others.wholes() > 0) {
       return Optional.of(new CardRefusal.TakenWhole());
     }
+    if (others.turns() > 0) {
+      return Optional.of(new CardRefusal.TakenInTurn(others.turns()));
+    }
     return others.instances().isEmpty()
         ? Optional.empty()
         : Optional.of(new CardRefusal.CutIntoInstances(others.instances().size()));

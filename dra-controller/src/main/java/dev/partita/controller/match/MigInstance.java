@@ -32,6 +32,9 @@ record MigInstance() implements CardUse {
     if (others.wholes() > 0) {
       return Optional.of(new CardRefusal.TakenWhole());
     }
+    if (others.turns() > 0) {
+      return Optional.of(new CardRefusal.TakenInTurn(others.turns()));
+    }
     return others.shares() > 0
         ? Optional.of(new CardRefusal.SharesInTheWay(others.shares()))
         : inTheWay(slot(wanted), wanted.device().card(), others);

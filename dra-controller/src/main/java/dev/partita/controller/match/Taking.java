@@ -8,6 +8,8 @@ public enum Taking {
   INSTANCE,
   /** All of it. */
   CARD,
+  /** All of it, in turn with others who take it so. */
+  TURNS,
   /** Nothing: it is only looked at. */
   NOTHING
 }

@@ -32,12 +32,14 @@ record WholeCard() implements CardUse {
       return new MatchResult.Refused(new CardRefusal.NoSuchCapacity(device.mode(), "memoryPercent"));
     }
     Optional<SharingStrategy.ModeField> unfulfilled =
-        SharingStrategy.unfulfilled(device.mode(), request.oversubscribe(), request.placement());
+        SharingStrategy.unfulfilled(device.mode(), request.oversubscribe(), request.placement(),
+            request.capacity().sharing());
     if (unfulfilled.isPresent()) {
       return new MatchResult.Refused(
           switch (unfulfilled.get()) {
             case OVERSUBSCRIBE -> new CardRefusal.NotOversubscribed(device.mode());
             case EXCLUSIVE -> new CardRefusal.NotExclusive();
+            case SHARING -> new CardRefusal.NotInTurn(device.mode());
           });
     }
 

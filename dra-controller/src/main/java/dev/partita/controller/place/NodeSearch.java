@@ -112,7 +112,8 @@ public final class NodeSearch {
   }
 
   private static boolean leavesRoomForShares(Match match) {
-    return match.device().allowsMultipleAllocations() && match.takes() != Taking.CARD;
+    return match.device().allowsMultipleAllocations() && match.takes() != Taking.CARD
+        && match.takes() != Taking.TURNS;
   }
 
   /** Of a request for all devices, leaves out those whose shares leave too little. */

@@ -1,6 +1,7 @@
 package dev.partita.controller.place;
 
 import dev.partita.api.config.GpuShareConfig.Packing;
+import dev.partita.api.sharing.SharingStrategy;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.booking.Accounts;
 import dev.partita.controller.inventory.Card;
@@ -31,6 +32,8 @@ public record PlacementScore(int rank, int opened, int stranded, long leftover, 
    * thousands of cards.
    */
   public static final long CARD = 1_000_000_000_000L;
+
+  private static final int MOST_TURNS = SharingStrategy.TimeSlicing.MOST;
 
   /** Percent of cores that may be left without memory. */
   private static final int CORES_UNHEEDED = 10;
@@ -173,6 +176,9 @@ public record PlacementScore(int rank, int opened, int stranded, long leftover, 
 
   /** What is free of a card. */
   public static long free(Card card, Account account) {
+    if (account.turns() > 0) {
+      return 2 * CARD * Math.max(0, MOST_TURNS - account.turns()) / MOST_TURNS;
+    }
     if (!account.instances().isEmpty()) {
       int all = Integer.bitCount(card.mig().slices());
       return 2 * CARD * Math.max(0, all - Integer.bitCount(card.mig().slices(account.instances()))) / Math.max(1, all);

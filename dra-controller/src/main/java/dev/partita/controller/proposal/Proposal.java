@@ -3,6 +3,7 @@ package dev.partita.controller.proposal;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
+import dev.partita.api.sharing.SharingStrategy;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.request.ClaimRequest;
@@ -131,6 +132,9 @@ public record Proposal(String node, List<Booking> bookings, String id) {
 
   /** A part in percent, and what is not said, depend on the card: these are held by the card's own size alone. */
   private static boolean isWithin(Booking share, DeviceRequest request) {
+    if (share.isTurn() != request.strategyOfShare() instanceof SharingStrategy.TimeSlicing) {
+      return false;
+    }
     boolean memory =
         !(request.memory() instanceof MemoryRequest.Bytes(long bytes))
             || share.memory() <= Math.max(bytes, LEAST_MEMORY);

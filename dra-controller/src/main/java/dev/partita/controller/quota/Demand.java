@@ -1,7 +1,6 @@
 package dev.partita.controller.quota;
 
 import dev.partita.api.DeviceName;
-import dev.partita.api.sharing.SharingStrategy;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.match.CardUse;
@@ -57,11 +56,13 @@ final class Demand {
       return Use.NONE;
     }
     long devices = request.count() instanceof DeviceRequest.Count.Exactly(int count) ? count : 1;
-    // Without a memory of its own, or exclusive, a request takes all of a device; without cores a share takes none.
+    // Without a memory of its own, exclusive or in turn with others, a request takes all of a device; without cores a
+    // share takes none.
     long smallest = smallest(host);
-    CardUse share = CardUse.of(SharingStrategy.ofShare(request.placement()));
+    CardUse share = CardUse.of(request.strategyOfShare());
     long memory = share.leastMemory(request.memory(), smallest);
-    long cores = share.takes() == Taking.CARD && !offersParts(host) ? ALL_CORES : request.cores().orElse(0);
+    boolean all = share.takes() == Taking.TURNS || (share.takes() == Taking.CARD && !offersParts(host));
+    long cores = all ? ALL_CORES : request.cores().orElse(0);
     return new Use(memory, cores, 1, 0).times(devices);
   }
 }

@@ -237,7 +237,10 @@ public final class QuotaLedger {
     @Nullable Card card = cards.get(booking.card());
     return switch (booking.device()) {
       case DeviceName.Whole _ -> new Use(card == null ? 0 : card.sellableMemory(), 100, 1, 0);
-      case DeviceName.Shared _ -> new Use(booking.memory(), booking.cores(), 1, 0);
+      // nothing holds who has turns to less than all
+      case DeviceName.Shared _ -> booking.isTurn()
+          ? new Use(card == null ? 0 : card.sellableMemory(), 100, 1, 0)
+          : new Use(booking.memory(), booking.cores(), 1, 0);
       case DeviceName.Mig mig ->
           card == null
               ? new Use(0, 0, 1, 0)

@@ -61,7 +61,12 @@ public record DeviceRequest(
 
   /** How it would have that device. */
   public SharingStrategy strategy(DeviceName device) {
-    return SharingStrategy.of(device, placement, isAdminAccess());
+    return SharingStrategy.of(device, placement, capacity.sharing(), isAdminAccess());
+  }
+
+  /** How it would have a share. */
+  public SharingStrategy strategyOfShare() {
+    return SharingStrategy.ofShare(placement, capacity.sharing());
   }
 
   /** The same chosen among cards in another way. */

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * card by the counters that its devices consume: the counters of an allocated device must not change (KEP-4815), and if
  * its device were no longer offered, kube-scheduler would sell the card again. Until then the card has a taint, so that
  * it becomes free. The same holds for a card that the controller gave to a single share and that kube-scheduler is to
- * allocate now: kube-scheduler knows no exclusive shares, and would sell the rest.
+ * allocate now, or to several in turn: kube-scheduler knows neither, and would sell the rest.
  *
  * @param cards all, in order
  * @param held indices of those that wait
@@ -46,7 +46,7 @@ record HeldCards(List<PublishedCard> cards, List<Integer> held) {
       if (now != null && (byKubeScheduler || now.counters().isPresent()) && staysAsItIs(now, card, use.devices())) {
         cards.add(waiting(now, card));
         held.add(card.index());
-      } else if (byKubeScheduler && (use.isOfOneShare(card.index()) || heldOnNode.contains(card.index()))) {
+      } else if (byKubeScheduler && (use.isClosedByShares(card.index()) || heldOnNode.contains(card.index()))) {
         cards.add(waiting(card, card));
         held.add(card.index());
       } else {

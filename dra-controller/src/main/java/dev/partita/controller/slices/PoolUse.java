@@ -42,10 +42,12 @@ record PoolUse(Set<String> devices, Map<Integer, List<Booking>> byCard) {
     return new PoolUse(devices, byCard);
   }
 
-  /** Whether a share has the card to itself, which cannot be seen from what its device consumes. */
-  boolean isOfOneShare(int card) {
+  /**
+   * Whether a share has the card to itself or in turn with others, which cannot be seen from what its device consumes.
+   */
+  boolean isClosedByShares(int card) {
     return byCard.getOrDefault(card, List.of()).stream()
-        .anyMatch(booking -> booking.device() instanceof DeviceName.Whole)
+        .anyMatch(booking -> booking.device() instanceof DeviceName.Whole || booking.isTurn())
         && !devices.contains(DeviceName.of(card, DeviceMode.WHOLE).toString());
   }
 
@@ -72,7 +74,7 @@ record PoolUse(Set<String> devices, Map<Integer, List<Booking>> byCard) {
       long taken =
           switch (booking.device()) {
             case DeviceName.Whole _ -> left;
-            case DeviceName.Shared _ -> booking.memory();
+            case DeviceName.Shared _ -> booking.isTurn() ? left : booking.memory();
             case DeviceName.Mig mig -> card.device(mig.toString()).map(PoolUse::memory).orElse(0L);
           };
       left -= Math.min(left, taken);

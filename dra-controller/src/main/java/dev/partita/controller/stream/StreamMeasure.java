@@ -139,7 +139,7 @@ final class StreamMeasure {
   }
 
   private Measured measured(Card card, Account account) {
-    if (account.wholes() > 0) {
+    if (account.wholes() > 0 || account.turns() > 0) {
       return new Measured(card, true, card.sellableMemory(), Account.CORES, 0);
     }
     long free = card.sellableMemory() - account.memory();

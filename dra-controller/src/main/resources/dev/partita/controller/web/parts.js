@@ -57,7 +57,7 @@ function figures(totals) {
   </div>`;
 }
 
-const KINDS = { share: 'share', whole: 'whole card', mig: 'MIG instance', others: 'of others', held: 'held for claims that are gone' };
+const KINDS = { share: 'share', whole: 'whole card', mig: 'MIG instance', turn: 'by time-slicing', others: 'of others', held: 'held for claims that are gone' };
 
 function partWords(piece) {
   const who = piece.claim ? `${piece.namespace}/${piece.claim}` : KINDS[piece.kind];

@@ -137,6 +137,35 @@ class ObjectReviewTest {
     assertThat(create("resource.k8s.io", "resourceclaims", claim)).isEqualTo(Verdict.allowed());
   }
 
+  @Test
+  void whoAsksForTimeSlicingIsToldThatNothingIsLimitedAndGetsNoAmounts() throws JsonProcessingException {
+    String config = config("{" + HEAD + ", 'sharing': {'strategy': 'TimeSlicing', 'interval': 'Long'}}");
+    String devices = "{'devices': {'requests': [{'name': 'a', 'exactly': {'deviceClassName': 'gpu.partita.dev'}}],"
+        + " 'config': [%s]}}".formatted(config);
+    String said =
+        "spec.devices.config[0].opaque.parameters.sharing.strategy: TimeSlicing limits neither memory nor cores:"
+            + " what one claim takes, the others on the card lack";
+    assertThat(create("resource.k8s.io", "resourceclaims", "{'spec': " + devices + "}"))
+        .isEqualTo(new Verdict.Allowed(List.of(said)));
+    assertThat(create("resource.k8s.io", "resourceclaimtemplates", "{'spec': {'spec': " + devices + "}}"))
+        .isEqualTo(new Verdict.Allowed(List.of("spec." + said)));
+    assertThat(create("resource.k8s.io", "resourceclaims",
+        "{'metadata': {'ownerReferences': [{'kind': 'Pod'}]}, 'spec': " + devices + "}"))
+        .as("made from a template").isEqualTo(Verdict.allowed());
+    for (String undivided : List.of("whole.gpu.partita.dev", "mig.gpu.partita.dev")) {
+      assertThat(errors("resourceclaims", "{'spec': " + devices.replace("'gpu.partita.dev'}}", "'" + undivided + "'}}")
+          + "}")).singleElement().satisfies(error -> assertThat(error.problem()).startsWith(undivided + " gives ")
+              .contains(", and sharing.strategy of the GpuShareConfig is for shares only"));
+    }
+    String amounts = devices.replace("'deviceClassName'",
+        "'capacity': {'requests': {'memory': '8Gi', 'cores': '25'}}, 'deviceClassName'");
+    assertThat(errors("resourceclaims", "{'spec': " + amounts + "}")).extracting(FieldError::toString)
+        .allSatisfy(error -> assertThat(error).contains("together with sharing.strategy TimeSlicing"))
+        .extracting(error -> error.substring(0, error.indexOf(':')))
+        .containsExactly("spec.devices.requests[0].exactly.capacity.requests[cores]",
+            "spec.devices.requests[0].exactly.capacity.requests[memory]");
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = ';',

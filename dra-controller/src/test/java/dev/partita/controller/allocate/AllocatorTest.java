@@ -149,6 +149,43 @@ class AllocatorTest {
   }
 
   @Test
+  void eightClaimsHaveACardInTurnABegunOneFirstAndNoShareIsBesideThem() {
+    cluster.nodes.add(GpuNodes.ready("node-0", 3, "NVIDIA H200", 100 * GIB));
+    cluster.take("a", "node-0", 0, GIB, 0);
+    for (int i = 0; i < 8; i++) {
+      cluster.books.put("turn" + i, turn(Requests.turns("gpu", 1), "gpu-1-shared on node-0"));
+    }
+    cluster.books.put("ninth", turn(Requests.turns("gpu", 1), "gpu-2-shared on node-0"));
+    DeviceRequest large = Requests.share("gpu", 1, 100 * GIB, 0);
+    assertThat(cluster.refusal(Requests.claim("y", large))).contains("99 GiB free of 100 GiB asked",
+        "shared by time-slicing among 1 device of claims, whose memory and cores nothing limits",
+        "shared by time-slicing among 8 devices of claims, whose memory and cores nothing limits");
+    cluster.books.put("all", List.of(new Booking(new CardKey("node-0", 2), DeviceMode.WHOLE, 0, 0)));
+    assertThat(cluster.refusal(Requests.claim("y", Requests.turns("gpu", 1)))).contains(
+        "asked by time-slicing, which limits nobody, has 1 share with limits",
+        "shared by time-slicing among 8 devices of claims already, the most that may be", "taken as a whole");
+  }
+
+  @Test
+  void turnsThatAreSpreadGoWhereFewestAre() {
+    cluster.nodes.add(GpuNodes.ready("node-0", 2, "NVIDIA H200", 100 * GIB));
+    DeviceRequest one = Requests.turns("gpu", 1);
+    DeviceRequest spread = Requests.placed(one, one.placement().packed(Packing.SPREAD, Packing.SPREAD));
+    cluster.books.put("1", turn(spread, "gpu-0-shared on node-0"));
+    cluster.books.put("2", turn(spread, "gpu-1-shared on node-0"));
+    cluster.books.put("3", turn(spread, "gpu-0-shared on node-0"));
+    cluster.books.put("4", turn(spread, "gpu-1-shared on node-0"));
+  }
+
+  private List<Booking> turn(DeviceRequest request, String device) {
+    Outcome.Allocated allocated = (Outcome.Allocated) cluster.allocate(Requests.claim("x", request));
+    ClaimPlacement placement = allocated.claims().getFirst();
+    assertThat(placement.devices()).singleElement().satisfies(its -> assertThat(its.device()).hasToString(device));
+    assertThat(placement.bookings()).singleElement().matches(Booking::isTurn);
+    return placement.bookings();
+  }
+
+  @Test
   void modelsAreChosenAndAvoided() {
     cluster.nodes.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 100 * GIB));
     cluster.nodes.add(GpuNodes.ready("node-1", 1, "NVIDIA A100", 80 * GIB));

@@ -3,6 +3,8 @@ package dev.partita.controller.allocate;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.config.GpuShareConfig.Choice;
 import dev.partita.api.config.GpuShareConfig.Packing;
+import dev.partita.api.config.GpuShareConfig.Sharing;
+import dev.partita.api.config.GpuShareConfig.TimeSlice;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
@@ -139,7 +141,9 @@ final class RandomStream {
 
   private DeviceRequest request(String name) {
     DeviceRequest request =
-        switch (random.nextInt(14)) {
+        switch (random.nextInt(16)) {
+          case 14 -> Requests.turns(name, 1 + random.nextInt(2));
+          case 15 -> turns(name);
           case 0 -> Requests.whole(name, 1 + random.nextInt(2));
           case 1 -> Requests.share(name, "h200", 1 + random.nextLong(70 * GIB));
           case 2, 3 -> Requests.percent(name, 1 + random.nextInt(2), 1 + random.nextInt(100), random.nextInt(60));
@@ -154,6 +158,15 @@ final class RandomStream {
           default -> Requests.share(name, 1 + random.nextInt(3), 1 + random.nextLong(20 * GIB), random.nextInt(60));
         };
     return placed(tolerating(random.nextInt(15) == 0 ? Requests.oversubscribed(request, 150) : request));
+  }
+
+  /** Cards in turn of a class that has them in several modes, at times with amounts that cannot be had so. */
+  private DeviceRequest turns(String name) {
+    DeviceRequest any = Requests.request(name, random.nextBoolean() ? List.of() : List.of(Requests.model("h200")),
+        random.nextInt(4) == 0 ? new Count.All() : new Count.Exactly(1),
+        random.nextInt(4) == 0 ? OptionalLong.of(GIB) : OptionalLong.empty(),
+        random.nextInt(4) == 0 ? OptionalLong.of(10) : OptionalLong.empty());
+    return Requests.sharing(any, new Sharing.TimeSlicing(TimeSlice.LONG));
   }
 
   private DeviceRequest instances(String name, int count) {

@@ -32,6 +32,19 @@ final class RefusalTruth {
         assertThat((long) asked).isEqualTo(request.cores().orElseThrow()).isGreaterThan(free);
       }
       case CardRefusal.TakenWhole _ -> assertThat(taken.wholes()).isPositive();
+      case CardRefusal.TakenInTurn(int turns) -> assertThat(taken.turns()).isEqualTo(turns).isPositive();
+      case CardRefusal.NoMoreTurns(int turns) -> assertThat(taken.turns()).isEqualTo(turns).isEqualTo(8);
+      case CardRefusal.LimitedShares(int shares) -> {
+        assertThat(taken.shares()).isEqualTo(shares).isPositive();
+        assertThat(Requests.isInTurn(request)).isTrue();
+      }
+      case CardRefusal.NotLimited(String capacity) ->
+          assertThat(capacity.equals("cores") ? request.cores().isPresent() : request.memory().isSaid()).isTrue();
+      case CardRefusal.NotInTurn(DeviceMode mode) -> {
+        assertThat(mode).isNotEqualTo(DeviceMode.SHARED);
+        assertThat(Requests.isInTurn(request)).isTrue();
+        assertThat(selected).extracting(ReportedDevice::mode).contains(mode);
+      }
       case CardRefusal.HasShares(int shares) -> assertThat(taken.shares()).isEqualTo(shares).isPositive();
       case CardRefusal.SharesInTheWay(int shares) -> assertThat(taken.shares()).isEqualTo(shares).isPositive();
       case CardRefusal.CutIntoInstances(int instances) -> assertThat(taken.instances()).hasSize(instances).isNotEmpty();

@@ -7,6 +7,7 @@ import dev.partita.api.DeviceName;
 import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.config.GpuShareConfig.Choice;
 import dev.partita.api.config.GpuShareConfig.Placement;
+import dev.partita.api.config.GpuShareConfig.Sharing;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
@@ -72,6 +73,7 @@ record RefusedCard(GpuNode node, List<Booking> taken, DeviceRequest request) {
     return !(why instanceof CardRefusal.NotSelected
         || why instanceof CardRefusal.OtherModel
         || why instanceof CardRefusal.NoSuchCapacity
+        || why instanceof CardRefusal.NotLimited
         || why instanceof CardRefusal.NoMoreOfProfile);
   }
 
@@ -92,6 +94,15 @@ record RefusedCard(GpuNode node, List<Booking> taken, DeviceRequest request) {
     return switch (why) {
       case CardRefusal.MemoryTaken _,CardRefusal.CoresTaken _,CardRefusal.HasShares _,CardRefusal.SharesInTheWay _ ->
           without(its -> its.device().mode() == DeviceMode.SHARED);
+      case CardRefusal.TakenInTurn _,CardRefusal.LimitedShares _ ->
+          without(its -> its.device().mode() == DeviceMode.SHARED);
+      case CardRefusal.NoMoreTurns _ ->
+          without(taken.stream().filter(Booking::isTurn).findFirst().orElseThrow()::equals);
+      case CardRefusal.NotLimited(String capacity) when capacity.equals("cores") ->
+          asking(Requests.amounting(request, request.memory(), OptionalLong.empty()));
+      case CardRefusal.NotLimited _ ->
+          asking(Requests.amounting(request, new MemoryRequest.Unsaid(), request.cores()));
+      case CardRefusal.NotInTurn _ -> asking(Requests.sharing(request, Sharing.LIMITS));
       case CardRefusal.TakenWhole _ -> without(its -> its.device().mode() == DeviceMode.WHOLE);
       case CardRefusal.CutIntoInstances _ -> without(its -> its.device().mode() == DeviceMode.MIG);
       case CardRefusal.PlacementsOverlap overlap ->

@@ -153,6 +153,9 @@ record ReportedDevice(
 
   /** Whether it has what is asked for, whatever is taken of its card, and may be given out in that way. */
   boolean hasCapacity(DeviceRequest request) {
+    if (Requests.isInTurn(request)) {
+      return mode == DeviceMode.SHARED && !request.memory().isSaid() && request.cores().isEmpty();
+    }
     if (mode == DeviceMode.SHARED) {
       return bytes(request) <= sellable && request.cores().orElse(0) <= 100;
     }
@@ -169,6 +172,9 @@ record ReportedDevice(
    * MiB at least.
    */
   long bytes(DeviceRequest request) {
+    if (Requests.isInTurn(request)) {
+      return 0; // it takes nothing that could be counted
+    }
     return switch (request.memory()) {
       case MemoryRequest.Unsaid() -> sellable;
       case MemoryRequest.Bytes(long bytes) -> Math.max(MIB, bytes);

@@ -3,6 +3,8 @@ package dev.partita.controller.allocate;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.config.GpuShareConfig.Choice;
 import dev.partita.api.config.GpuShareConfig.Placement;
+import dev.partita.api.config.GpuShareConfig.Sharing;
+import dev.partita.api.config.GpuShareConfig.TimeSlice;
 import dev.partita.controller.request.CapacityRequest;
 import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.request.ClaimRequest;
@@ -71,8 +73,25 @@ final class Requests {
   /** The same with more memory than it has of the card, in percent of that. */
   static DeviceRequest oversubscribed(DeviceRequest request, int percent) {
     return new DeviceRequest(request.name(), request.selectors(), request.count(),
-        new CapacityRequest(request.memory(), request.cores(), percent), request.tolerations(), request.placement(),
-        request.access(), request.modes());
+        new CapacityRequest(request.memory(), request.cores(), percent, request.capacity().sharing()),
+        request.tolerations(), request.placement(), request.access(), request.modes());
+  }
+
+  /** The same in turn with others, or with limits. */
+  static DeviceRequest sharing(DeviceRequest request, Sharing sharing) {
+    return new DeviceRequest(request.name(), request.selectors(), request.count(),
+        new CapacityRequest(request.memory(), request.cores(), request.oversubscribe(), sharing),
+        request.tolerations(), request.placement(), request.access(), request.modes());
+  }
+
+  /** Cards in turn with others. */
+  static DeviceRequest turns(String name, int count) {
+    return sharing(request(name, List.of(mode(DeviceMode.SHARED)), new Count.Exactly(count), OptionalLong.empty(),
+        OptionalLong.empty()), new Sharing.TimeSlicing(TimeSlice.DEFAULT));
+  }
+
+  static boolean isInTurn(DeviceRequest request) {
+    return request.capacity().sharing() instanceof Sharing.TimeSlicing;
   }
 
   /** The same where these taints do not matter. */
@@ -95,8 +114,8 @@ final class Requests {
   /** The same with other amounts of memory and cores. */
   static DeviceRequest amounting(DeviceRequest request, MemoryRequest memory, OptionalLong cores) {
     return new DeviceRequest(request.name(), request.selectors(), request.count(),
-        new CapacityRequest(memory, cores, request.oversubscribe()), request.tolerations(), request.placement(),
-        request.access(), request.modes());
+        new CapacityRequest(memory, cores, request.oversubscribe(), request.capacity().sharing()),
+        request.tolerations(), request.placement(), request.access(), request.modes());
   }
 
   /** The same with other selectors. */

@@ -75,7 +75,8 @@ class ScanAgreementTest {
         case 4 -> { // somebody else allocates as they like
           CardKey card = new CardKey("node-" + random.nextInt(25), random.nextInt(8));
           Booking booking =
-              switch (random.nextInt(3)) {
+              switch (random.nextInt(4)) {
+                case 3 -> Booking.turn(card);
                 case 0 -> new Booking(card, DeviceMode.WHOLE, 0, 0);
                 case 1 -> new Booking(card, DeviceMode.SHARED, random.nextLong(200 * GIB), random.nextInt(120));
                 default -> new Booking(card,
@@ -133,7 +134,9 @@ class ScanAgreementTest {
           default -> List.of();
         };
     List<DeviceRequest> requests =
-        switch (random.nextInt(26)) {
+        switch (random.nextInt(28)) {
+          case 26 -> List.of(Requests.turns("r", 1));
+          case 27 -> List.of(spread(Requests.turns("r", 1 + random.nextInt(3))), Requests.share("q", 1, GIB, 5));
           case 20 -> List.of(Requests.alone(Requests.share("r", 1 + random.nextInt(2), 8 * GIB, 20)));
           case 21 ->
               List.of(Requests.alone(Requests.share("r", 1, 8 * GIB, 20)), Requests.share("q", 1, GIB, 5),

@@ -19,9 +19,10 @@ import java.util.Objects;
  * accounts of its own.
  *
  * @param wholes how often it is had as a whole, or as a share that has it for itself
+ * @param turns how often it is had in turn
  */
-record TakenOfCard(int wholes, int shares, long memory, long cores, List<ReportedDevice> instances) {
-  static final TakenOfCard NOTHING = new TakenOfCard(0, 0, 0, 0, List.of());
+record TakenOfCard(int wholes, int shares, long memory, long cores, List<ReportedDevice> instances, int turns) {
+  static final TakenOfCard NOTHING = new TakenOfCard(0, 0, 0, 0, List.of(), 0);
 
   /**
    * What is taken of every card of which anything is.
@@ -61,17 +62,20 @@ record TakenOfCard(int wholes, int shares, long memory, long cores, List<Reporte
     if (device.mode() == DeviceMode.MIG) {
       List<ReportedDevice> more = new ArrayList<>(instances);
       more.add(device);
-      return new TakenOfCard(wholes, shares, memory, cores, more);
+      return new TakenOfCard(wholes, shares, memory, cores, more, turns);
+    }
+    if (device.mode() == DeviceMode.SHARED && Requests.isInTurn(request)) {
+      return new TakenOfCard(wholes, shares, memory, cores, instances, turns + 1);
     }
     return device.mode() == DeviceMode.WHOLE || request.placement().exclusive()
-        ? new TakenOfCard(wholes + 1, shares, memory, cores, instances)
-        : new TakenOfCard(wholes, shares + 1, memory + bytes, cores + percent, instances);
+        ? new TakenOfCard(wholes + 1, shares, memory, cores, instances, turns)
+        : new TakenOfCard(wholes, shares + 1, memory + bytes, cores + percent, instances, turns);
   }
 
   /** Whether more is taken than there is, or things that exclude each other. */
   boolean isTooMuch(ReportedDevice anyOfCard) {
-    int ways = (wholes > 0 ? 1 : 0) + (shares > 0 ? 1 : 0) + (instances.isEmpty() ? 0 : 1);
-    return ways > 1 || wholes > 1 || memory > anyOfCard.sellable() || cores > 100 || overlap()
+    int ways = (wholes > 0 ? 1 : 0) + (shares > 0 ? 1 : 0) + (instances.isEmpty() ? 0 : 1) + (turns > 0 ? 1 : 0);
+    return ways > 1 || wholes > 1 || turns > 8 || memory > anyOfCard.sellable() || cores > 100 || overlap()
         || instances.stream().anyMatch(this::areTooMany);
   }
 
@@ -100,6 +104,6 @@ record TakenOfCard(int wholes, int shares, long memory, long cores, List<Reporte
         instances.stream()
             .map(instance -> new MigSlot(instance.profileName().replaceAll("[.+]", "-"), instance.start())).sorted()
             .toList();
-    return new Account(shares, wholes, memory, (int) cores, slots);
+    return new Account(shares, wholes, memory, (int) cores, slots, turns);
   }
 }

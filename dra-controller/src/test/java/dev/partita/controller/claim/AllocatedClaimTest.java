@@ -13,6 +13,7 @@ class AllocatedClaimTest {
   @CsvSource({
     "placement: {exclusive: false}, a, SHARED",
     "placement: {exclusive: true}, a, WHOLE",
+    "sharing: {strategy: TimeSlicing}, a, SHARED",
     "placement: {exclusive: true}, b, SHARED",
     "placement: {exclusiv: true}, a, WHOLE", // it may have been meant to be alone
     "placement: {exclusiv: true}, b, SHARED"})

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.partita.api.config.GpuShareConfig.Sharing;
+import dev.partita.api.config.GpuShareConfig.TimeSlice;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.Inventory;
@@ -13,6 +15,7 @@ import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.place.ClaimPlacement.DevicePlacement;
 import dev.partita.controller.request.CapacityRequest;
 import dev.partita.controller.request.DeviceRequest;
+import dev.partita.controller.request.MemoryRequest;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceAllocationConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -100,6 +103,22 @@ class AllocationStatusTest {
         .containsExactly("gpu.partita.dev/unhealthy Exists null", "null Exists NoExecute");
     assertThat(tolerations("{operator: Exists}], adminAccess: true, selectors: [")).as("who only looks")
         .containsExactly("null Exists null");
+  }
+
+  @Test
+  void whoHasACardInTurnConsumesAllOfItForKubeScheduler() {
+    Device shared = INVENTORY.hosts().values().iterator().next().devices().stream()
+        .filter(Device::allowsMultipleAllocations).findFirst().orElseThrow();
+    DeviceRequest turn = DeviceRequest.of("a", List.of(), new DeviceRequest.Count.Exactly(1),
+        new CapacityRequest(new MemoryRequest.Unsaid(), OptionalLong.empty(), 100,
+            new Sharing.TimeSlicing(TimeSlice.LONG)));
+    Match match = (Match) CardUse.of(turn.strategy(shared.name())).match(shared, turn);
+    ClaimPlacement placement = new ClaimPlacement(ClaimReader.ref(CLAIM), List.of(new DevicePlacement(turn, match)));
+    assertThat(AllocationStatus.of(CLAIM, placement, "node-0", CLASSES::get, UUID::randomUUID, Instant.EPOCH)
+        .getDevices().getResults()).singleElement().satisfies(result -> {
+          assertThat(result.getShareID()).isNotNull();
+          assertThat(result.getConsumedCapacity().get("memory")).hasToString("1Gi");
+        });
   }
 
   private static List<String> tolerations(String tolerations) {

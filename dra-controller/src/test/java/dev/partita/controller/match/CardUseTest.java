@@ -3,6 +3,8 @@ package dev.partita.controller.match;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.config.GpuShareConfig.Placement;
+import dev.partita.api.config.GpuShareConfig.Sharing;
+import dev.partita.api.config.GpuShareConfig.TimeSlice;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeSpec.PublishedMode;
 import dev.partita.api.sharing.SharingStrategy;
@@ -32,6 +34,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 class CardUseTest {
   private static final long GIB = GpuNodes.GIB;
   private static final MemoryRequest EIGHT = new MemoryRequest.Bytes(8 * GIB);
+  private static final CapacityRequest TURN =
+      new CapacityRequest(new MemoryRequest.Unsaid(), OptionalLong.empty(), 100,
+          new Sharing.TimeSlicing(TimeSlice.LONG));
   private static final GpuNodeSpec EVERY_MODE =
       new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(PublishedMode.values()), null);
   private static final GpuHost HOST =
@@ -60,6 +65,9 @@ class CardUseTest {
             Optional.of("gpu-0-shared 8589934592 25"), 8, "8 GiB of it, 25 % cores"),
         new Answers(SharingStrategy.ExclusiveShare.class, "gpu-0-shared", Taking.CARD, Optional.of("gpu-0 0 0"), 16,
             "8 GiB of it, 25 % cores, nobody else on the card"),
+        new Answers(SharingStrategy.TimeSlicing.class, "gpu-0-shared", Taking.TURNS, Optional.of("gpu-0-shared 0 0"),
+            16,
+            "all of it by time-slicing with other claims, neither memory nor cores limited"),
         new Answers(SharingStrategy.WholeCard.class, "gpu-0", Taking.CARD, Optional.of("gpu-0 0 0"), 16, "all of it"),
         new Answers(SharingStrategy.MigInstance.class, "gpu-0-mig-1g-18gb-3", Taking.INSTANCE,
             Optional.of("gpu-0-mig-1g-18gb-3 0 0"), 16, "MIG instance 1g.18gb of it"),
@@ -103,18 +111,26 @@ class CardUseTest {
     }
     assertThat(said).containsExactly(
         "ExclusiveShare beside HookedShare: asked whole, has 1 share",
+        "TimeSlicing beside HookedShare: asked by time-slicing, which limits nobody, has 1 share with limits",
         "WholeCard beside HookedShare: asked whole, has 1 share",
         "MigInstance beside HookedShare: asked a MIG instance, has 1 share",
         "HookedShare beside ExclusiveShare: taken as a whole",
         "ExclusiveShare beside ExclusiveShare: taken as a whole",
+        "TimeSlicing beside ExclusiveShare: taken as a whole",
         "WholeCard beside ExclusiveShare: taken as a whole",
         "MigInstance beside ExclusiveShare: taken as a whole",
+        "HookedShare beside TimeSlicing: shared by time-slicing among 1 device of claims, whose memory and cores nothing limits",
+        "ExclusiveShare beside TimeSlicing: shared by time-slicing among 1 device of claims, whose memory and cores nothing limits",
+        "WholeCard beside TimeSlicing: shared by time-slicing among 1 device of claims, whose memory and cores nothing limits",
+        "MigInstance beside TimeSlicing: shared by time-slicing among 1 device of claims, whose memory and cores nothing limits",
         "HookedShare beside WholeCard: taken as a whole",
         "ExclusiveShare beside WholeCard: taken as a whole",
+        "TimeSlicing beside WholeCard: taken as a whole",
         "WholeCard beside WholeCard: taken as a whole",
         "MigInstance beside WholeCard: taken as a whole",
         "HookedShare beside MigInstance: has 1 MIG instance",
         "ExclusiveShare beside MigInstance: has 1 MIG instance",
+        "TimeSlicing beside MigInstance: has 1 MIG instance",
         "WholeCard beside MigInstance: has 1 MIG instance",
         "MigInstance beside MigInstance: placement 3 of 1g.18gb overlaps gpu-0-mig-1g-18gb-3");
   }
@@ -143,6 +159,33 @@ class CardUseTest {
   }
 
   @Test
+  void eightCanHaveACardInTurnAndNobodyAnAmountOfIt() {
+    Device shared = device("gpu-0-shared");
+    Match turn = match(table().filter(row -> row.strategy() == SharingStrategy.TimeSlicing.class).findFirst()
+        .orElseThrow());
+    Account there = Account.EMPTY;
+    for (int i = 0; i < 8; i++) {
+      assertThat(turn.use().clash(turn, there)).as("%s there", i).isEmpty();
+      there = turn.after(there);
+    }
+    assertThat(turn.use().clash(turn, there)).contains(new CardRefusal.NoMoreTurns(8));
+    assertThat(turn.after(there).exceeds(HOST.cards().getFirst())).isTrue();
+    assertThat(inTurn(shared, EIGHT, OptionalLong.empty())).hasToString(
+        "Refused[why=time-slicing limits no memory: nobody can be promised an amount]");
+    assertThat(inTurn(shared, new MemoryRequest.Unsaid(), OptionalLong.of(25))).hasToString(
+        "Refused[why=time-slicing limits no cores: nobody can be promised an amount]");
+    assertThat(inTurn(device("gpu-0"), new MemoryRequest.Unsaid(), OptionalLong.empty())).hasToString(
+        "Refused[why=a whole card cannot be shared by time-slicing: only a share can]");
+  }
+
+  private static MatchResult inTurn(Device device, MemoryRequest memory, OptionalLong cores) {
+    DeviceRequest request = new DeviceRequest("gpu", List.of(), new DeviceRequest.Count.Exactly(1),
+        new CapacityRequest(memory, cores, 100, new Sharing.TimeSlicing(TimeSlice.DEFAULT)), List.of(),
+        Placement.DEFAULT, Access.OWN, Modes.INFERRED);
+    return CardUse.of(request.strategy(device.name())).match(device, request);
+  }
+
+  @Test
   void whoOnlyLooksSeesNoMoreThanWhatCouldBeHad() {
     Device shared = device("gpu-0-shared");
     DeviceRequest request =
@@ -166,10 +209,13 @@ class CardUseTest {
     Placement placement = row.strategy() == SharingStrategy.ExclusiveShare.class
         ? Placement.DEFAULT.alone()
         : Placement.DEFAULT;
+    boolean turn = row.strategy() == SharingStrategy.TimeSlicing.class;
     return new DeviceRequest("gpu", List.of(), new DeviceRequest.Count.Exactly(1),
-        shared
-            ? new CapacityRequest(EIGHT, OptionalLong.of(25))
-            : CapacityRequest.of(OptionalLong.empty(), OptionalLong.empty()),
+        turn
+            ? TURN
+            : shared
+                ? new CapacityRequest(EIGHT, OptionalLong.of(25))
+                : CapacityRequest.of(OptionalLong.empty(), OptionalLong.empty()),
         List.of(), placement, row.strategy() == SharingStrategy.AdminAccess.class ? Access.MONITOR : Access.OWN,
         Modes.INFERRED);
   }

@@ -5,9 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
+import dev.partita.api.config.GpuShareConfig.Sharing;
+import dev.partita.api.config.GpuShareConfig.TimeSlice;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.inventory.CardKey;
+import dev.partita.controller.request.CapacityRequest;
+import dev.partita.controller.request.ClaimRef;
+import dev.partita.controller.request.ClaimRequest;
+import dev.partita.controller.request.DeviceRequest;
+import dev.partita.controller.request.MemoryRequest;
 import java.util.List;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -27,6 +35,26 @@ class ProposalTest {
     assertThat(Proposal.parse(proposal.toString())).contains(proposal);
     Proposal looks = new Proposal("node-0", List.of(), "5d3c");
     assertThat(Proposal.parse(looks.toString())).as("devices that are only looked at").contains(looks);
+  }
+
+  @Test
+  void aTurnIsProposedByWhoAsksForTurnsAloneAndNothingElseIsByHim() {
+    Proposal turn = Proposal.parse("node-0 gpu-0-shared=0/0 #1").orElseThrow();
+    assertThat(turn.bookings()).containsExactly(Booking.turn(new CardKey("node-0", 0)));
+    assertThat(turn).hasToString("node-0 gpu-0-shared=0/0 #1");
+    Proposal share = Proposal.parse("node-0 gpu-0-shared=1/0 #1").orElseThrow();
+    assertThat(turn.isWithin(asking(new Sharing.TimeSlicing(TimeSlice.LONG)))).isTrue();
+    assertThat(share.isWithin(asking(new Sharing.TimeSlicing(TimeSlice.LONG)))).isFalse();
+    assertThat(turn.isWithin(asking(Sharing.LIMITS))).as("it would keep all shares off the card").isFalse();
+    assertThat(share.isWithin(asking(Sharing.LIMITS))).isTrue();
+  }
+
+  private static ClaimRequest asking(Sharing sharing) {
+    CapacityRequest capacity =
+        new CapacityRequest(new MemoryRequest.Unsaid(), OptionalLong.empty(), 100, sharing);
+    DeviceRequest request = DeviceRequest.of("gpu", List.of(), new DeviceRequest.Count.Exactly(1), capacity);
+    return new ClaimRequest(new ClaimRef("default", "c", "uid-c"),
+        List.of(new ClaimRequest.NamedRequest("gpu", List.of(request))), List.of());
   }
 
   @Test

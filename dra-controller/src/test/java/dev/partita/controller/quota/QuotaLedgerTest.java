@@ -3,6 +3,9 @@ package dev.partita.controller.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.DeviceMode;
+import dev.partita.api.config.GpuShareConfig.Sharing;
+import dev.partita.api.config.GpuShareConfig.TimeSlice;
+import dev.partita.controller.request.MemoryRequest;
 import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
 import dev.partita.api.node.GpuNode;
@@ -91,6 +94,23 @@ class QuotaLedgerTest {
     ledger.put("1", "a-dev", List.of(new Booking(new CardKey("h-0", 0), DeviceMode.WHOLE, 0, 0)));
     assertThat(status().used()).isEqualTo(new Amounts(new Quantity("140Gi"), 100L, 1L, 1L));
     assertThat(status().fullest()).isEqualTo("140 GiB of 300 GiB memory");
+  }
+
+  @Test
+  void aCardInTurnCountsLikeAWholeOneForNothingHoldsTheClaimToLess() {
+    quota(limit("", memory("150Gi")));
+    ClaimRequest turn = new ClaimRequest(new ClaimRef("a-dev", "t", "uid-t"),
+        List.of(new NamedRequest("gpu", List.of(DeviceRequest.of("gpu", List.of(), new DeviceRequest.Count.Exactly(1),
+            new CapacityRequest(new MemoryRequest.Unsaid(), OptionalLong.empty(), 100,
+                new Sharing.TimeSlicing(TimeSlice.DEFAULT)))))),
+        List.of());
+    assertThat(ledger.refusal("a-dev", List.of(turn), host("h-0"))).isEmpty();
+    ledger.put("1", "a-dev", List.of(Booking.turn(new CardKey("h-0", 0))));
+    assertThat(status().used()).isEqualTo(new Amounts(new Quantity("140Gi"), 100L, 1L, 1L));
+    assertThat(ledger.refusal("a-dev", List.of(turn), host("h-0")))
+        .contains("namespace quota team-a: 140 GiB of 150 GiB memory, 140 GiB asked");
+    ledger.remove("1");
+    assertThat(ledger.refusal("a-dev", List.of(turn), host("h-0"))).isEmpty();
   }
 
   @Test

@@ -7,6 +7,8 @@ import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.controller.GpuNodes;
+import dev.partita.controller.booking.Booking;
+import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -17,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -34,6 +37,16 @@ class PoolUseTest {
         .containsExactly(0, 1, 2, 3);
     assertThat(order(share("gpu-3-shared", "80Gi"), share("gpu-1-shared", "1Gi"))).containsExactly(1, 2, 0, 3);
     assertThat(order(share("gpu-2", null))).as("a whole card").containsExactly(3, 0, 1, 2);
+  }
+
+  @Test
+  void ofACardInTurnNothingIsLeftThoughNoMemoryIsBooked() {
+    Booking turn = Booking.turn(new CardKey("node-0", 2));
+    PoolUse use = new PoolUse(Set.of("gpu-2-shared"), Map.of(2, List.of(turn)));
+    assertThat(use.isClosedByShares(2)).isTrue();
+    assertThat(use.isClosedByShares(1)).isFalse();
+    assertThat(LARGE_AND_SMALL.stream().sorted(use.bestFitFirst()).map(PublishedCard::index))
+        .containsExactly(3, 0, 1, 2);
   }
 
   @Test

@@ -8,6 +8,7 @@ import dev.partita.api.MigSlot;
 import dev.partita.api.RequestName;
 import dev.partita.api.config.Decoded;
 import dev.partita.api.config.GpuShareConfig;
+import dev.partita.api.config.GpuShareConfig.TimeSlice;
 import dev.partita.api.config.ShareConfigs;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuNodeSpec;
@@ -22,6 +23,7 @@ import dev.partita.plugin.claim.CardUse;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.MetadataNames;
 import dev.partita.plugin.claim.MigInstance;
+import dev.partita.plugin.claim.TimeSlicing;
 import dev.partita.plugin.claim.WholeCard;
 import dev.partita.plugin.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocationResult;
@@ -185,17 +187,19 @@ public final class AllocationDecoder {
     Optional<ModeField> unfulfilled =
         monitor
             ? Optional.empty()
-            : SharingStrategy.unfulfilled(name.get().mode(), config.oversubscribe(), config.placement());
+            : SharingStrategy.unfulfilled(name.get().mode(), config.oversubscribe(), config.placement(),
+                config.sharing());
     if (unfulfilled.isPresent()) {
       return refuse(
           at + switch (unfulfilled.get()) {
             case OVERSUBSCRIBE -> " is no share, and its config asks to oversubscribe, which only a share can";
             case EXCLUSIVE ->
                 " is a MIG instance, which does not keep others off its card, and its config asks for a card of its own";
+            case SHARING -> " is no share, and its config asks for time-slicing, which only shares have";
           });
     }
 
-    SharingStrategy strategy = SharingStrategy.of(name.get(), config.placement(), monitor);
+    SharingStrategy strategy = SharingStrategy.of(name.get(), config.placement(), config.sharing(), monitor);
     CardUse use;
     switch (strategy) {
       case SharingStrategy.AdminAccess _ -> {
@@ -216,6 +220,15 @@ public final class AllocationDecoder {
         use = MigInstance.of(profile.get(), slot);
       }
       case SharingStrategy.WholeCard _ -> use = new WholeCard();
+      case SharingStrategy.TimeSlicing(TimeSlice interval) -> {
+        Optional<String> unknown = strategy.fieldUnknownToScheduler(true);
+        if (unknown.isPresent() && node.allocator() == GpuNodeSpec.Allocator.Scheduler) {
+          return refuse(
+              at + ", by its config, is to be had in turn with others: kube-scheduler allocated it, which knows"
+                  + " no " + unknown.get() + "; have the controller allocate on this node");
+        }
+        use = new TimeSlicing(interval);
+      }
       case SharingStrategy.HookedShare _,SharingStrategy.ExclusiveShare _ -> {
         switch (ShareDecoder.read(result, resized, strategy, config, gpu.get(), node)) {
           case ShareDecoder.Granted(CardUse share) -> use = share;

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
+import dev.partita.api.config.GpuShareConfig.TimeSlice;
 import dev.partita.api.resize.ShareSize;
 import dev.partita.plugin.claim.AdminAccess;
 import dev.partita.plugin.claim.CardIdentity;
@@ -18,6 +19,7 @@ import dev.partita.plugin.claim.MetadataNames;
 import dev.partita.plugin.claim.MigInstance;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.Share;
+import dev.partita.plugin.claim.TimeSlicing;
 import dev.partita.plugin.claim.WholeCard;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -206,21 +208,29 @@ final class ClaimRecord {
       CardJson card,
       @Nullable ShareJson share,
       @Nullable MigJson mig,
+      @Nullable TimeSlice timeSlice,
       boolean adminAccess) {
 
     static GrantJson of(Grant grant) {
       return switch (grant.use()) {
-        case HookedShare(Share share) -> of(grant, ShareJson.of(share, false), null, false);
-        case ExclusiveShare(Share share) -> of(grant, ShareJson.of(share, true), null, false);
-        case MigInstance mig -> of(grant, null, MigJson.of(mig), false);
-        case WholeCard _ -> of(grant, null, null, false);
-        case AdminAccess _ -> of(grant, null, null, true);
+        case HookedShare(Share share) -> of(grant, ShareJson.of(share, false), null, null, false);
+        case ExclusiveShare(Share share) -> of(grant, ShareJson.of(share, true), null, null, false);
+        case MigInstance mig -> of(grant, null, MigJson.of(mig), null, false);
+        // a program that does not know the field reads a whole card, of which it gives nobody else anything
+        case TimeSlicing(TimeSlice interval) -> of(grant, null, null, interval, false);
+        case WholeCard _ -> of(grant, null, null, null, false);
+        case AdminAccess _ -> of(grant, null, null, null, true);
       };
     }
 
-    private static GrantJson of(Grant grant, @Nullable ShareJson share, @Nullable MigJson mig, boolean adminAccess) {
+    private static GrantJson of(
+        Grant grant,
+        @Nullable ShareJson share,
+        @Nullable MigJson mig,
+        @Nullable TimeSlice timeSlice,
+        boolean adminAccess) {
       return new GrantJson(grant.requests(), grant.device(), grant.shareId().orElse(null), CardJson.of(grant.card()),
-          share, mig, adminAccess);
+          share, mig, timeSlice, adminAccess);
     }
 
     Grant toGrant() {
@@ -233,6 +243,9 @@ final class ClaimRecord {
       }
       if (share != null) {
         return share.toUse();
+      }
+      if (timeSlice != null) {
+        return new TimeSlicing(timeSlice);
       }
       return adminAccess ? new AdminAccess() : new WholeCard();
     }

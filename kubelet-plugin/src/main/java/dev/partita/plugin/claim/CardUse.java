@@ -11,7 +11,7 @@ import java.util.OptionalInt;
  * that answers for it. Besides these only two places in the plugin tell strategies apart, what reads an allocation and
  * what reads a checkpoint record, and the compiler names both.
  */
-public sealed interface CardUse permits HookedShare, ExclusiveShare, WholeCard, MigInstance, AdminAccess {
+public sealed interface CardUse permits HookedShare, ExclusiveShare, TimeSlicing, WholeCard, MigInstance, AdminAccess {
   /** Why it cannot stand beside what others have of its card; empty if it can. */
   Optional<String> clash(PreparedDevice own, List<PreparedDevice> others);
 
@@ -25,6 +25,11 @@ public sealed interface CardUse permits HookedShare, ExclusiveShare, WholeCard, 
 
   /** The MIG instance that has to be made, and whose device nodes containers get. */
   default Optional<MigInstance> mig() {
+    return Optional.empty();
+  }
+
+  /** What is asked of the driver for those who have the card in turn; empty if they do not have it so. */
+  default Optional<TimeSlicing> timeSlicing() {
     return Optional.empty();
   }
 

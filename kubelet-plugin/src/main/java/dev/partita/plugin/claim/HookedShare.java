@@ -38,6 +38,7 @@ public record HookedShare(Share its) implements CardUse {
     INSTANCES,
     WHOLE_CARD,
     EXCLUSIVE_SHARE,
+    TIME_SLICING,
     NONE
   }
 
@@ -51,6 +52,8 @@ public record HookedShare(Share its) implements CardUse {
               case INSTANCES -> Optional.of(own.card() + " is cut into MIG instances: " + other.has(own));
               case WHOLE_CARD -> Optional.of(own.card() + " is prepared as a whole for " + other.owner(own));
               case EXCLUSIVE_SHARE -> Optional.of(own.card() + " is prepared exclusively for " + other.owner(own));
+              case TIME_SLICING -> Optional.of(own.card() + " is prepared by time-slicing, which limits nobody, for "
+                  + other.owner(own));
               case NONE -> Optional.empty();
             });
   }
@@ -60,6 +63,7 @@ public record HookedShare(Share its) implements CardUse {
       case MigInstance _ -> Obstacle.INSTANCES;
       case WholeCard _ -> Obstacle.WHOLE_CARD;
       case ExclusiveShare _ -> Obstacle.EXCLUSIVE_SHARE;
+      case TimeSlicing _ -> Obstacle.TIME_SLICING;
       case HookedShare _,AdminAccess _ -> Obstacle.NONE;
     };
   }

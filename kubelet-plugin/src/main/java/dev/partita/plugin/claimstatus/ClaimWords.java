@@ -59,14 +59,18 @@ final class ClaimWords {
             : Objects.requireNonNullElse(card.health().reason(), card.health().state().name()));
   }
 
-  /** What nobody else has meanwhile; a MIG instance is set aside as a whole, and who only looks has nothing. */
+  /**
+   * What nobody else has meanwhile; a MIG instance is set aside as a whole, and nothing is for who has a card in turn
+   * or only looks at it.
+   */
   private static Optional<ShareSize> guarantee(Grant grant) {
     if (grant.share().isPresent()) {
       Share share = grant.share().get();
       return Optional.of(new ShareSize(share.physicalBytes(), share.cores()));
     }
-    return grant.mig().isPresent() || grant.use().held(grant.card()).isEmpty()
-        ? Optional.empty()
-        : Optional.of(new ShareSize(grant.use().memoryBytes(grant.card()), ALL_CORES));
+    return grant.mig().isPresent() || grant.use().timeSlicing().isPresent()
+        || grant.use().held(grant.card()).isEmpty()
+            ? Optional.empty()
+            : Optional.of(new ShareSize(grant.use().memoryBytes(grant.card()), ALL_CORES));
   }
 }

@@ -75,7 +75,8 @@ final class DcgmDialect implements Dialect {
   public void write(NodeSnapshot node, Samples into) {
     for (NodeSnapshot.Card card : node.cards()) {
       String[] whole = card.devices().stream()
-          .filter(device -> device.grant().share().isEmpty() && device.grant().mig().isEmpty() && device.takes())
+          .filter(device -> device.grant().share().isEmpty() && device.grant().mig().isEmpty() && device.takes()
+              && device.grant().use().timeSlicing().isEmpty())
           .findFirst().map(device -> labels(node, card, device, device.pod(), device.container()))
           .orElseGet(() -> labels(node, card, Stream.of("", "", "", "", "", "", "", "")));
       into.put(XID, card.xids().last(), whole);

@@ -108,7 +108,8 @@ record NodeSnapshot(String node, String pool, String driverVersion, List<Card> c
     }
 
     int cores() {
-      return grant.share().map(Share::cores).orElse(takes() && grant.mig().isEmpty() ? 100 : 0);
+      boolean all = takes() && grant.mig().isEmpty() && grant.use().timeSlicing().isEmpty();
+      return grant.share().map(Share::cores).orElse(all ? 100 : 0);
     }
 
     /** The pod that has it; empty where it is several or not known. */

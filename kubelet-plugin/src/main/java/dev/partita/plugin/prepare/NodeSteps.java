@@ -1,9 +1,12 @@
 package dev.partita.plugin.prepare;
 
+import dev.partita.api.config.GpuShareConfig.TimeSlice;
+import dev.partita.plugin.claim.CardIdentity;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.MigInstance;
 import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.claim.TimeSlicing;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.memorylimit.DriverLimits;
 import dev.partita.plugin.metadata.DeviceMetadata;
@@ -11,6 +14,7 @@ import dev.partita.plugin.mig.MigCards;
 import dev.partita.plugin.nvml.MigControl.GpuInstance;
 import dev.partita.plugin.share.HookLibraries;
 import dev.partita.plugin.store.ClaimStore;
+import dev.partita.plugin.timeslice.TimeSlices;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,10 +30,7 @@ import java.util.function.Supplier;
  *
  * @param pool of this node's devices
  * @param inventory where the driver's files are
- * @param mig where MIG instances are made and ended
- * @param limits where the driver is told how much memory pods may have
- * @param mayCut whether cards may be cut into MIG instances: then those that are not needed go when a card is used as a
- *        whole or shared
+ * @param driver what the driver is told
  */
 public record NodeSteps(
     String pool,
@@ -37,10 +38,19 @@ public record NodeSteps(
     HookLibraries libraries,
     ClaimSpec specs,
     Supplier<Inventory> inventory,
-    MigCards mig,
-    DriverLimits limits,
-    boolean mayCut)
+    Driver driver)
     implements Step.Executor {
+
+  /**
+   * What the driver is told of cards and pods.
+   *
+   * @param mig where MIG instances are made and ended
+   * @param mayCut whether cards may be cut into MIG instances: then those that are not needed go when a card is used as
+   *        a whole or shared
+   * @param limits how much memory pods may have
+   * @param timeSlices how long programs have a card in turn
+   */
+  public record Driver(MigCards mig, boolean mayCut, DriverLimits limits, TimeSlices timeSlices) {}
 
   @Override
   public void execute(Step step) throws IOException {
@@ -50,7 +60,9 @@ public record NodeSteps(
       case Step.MakeInstance make -> makeInstance(make);
       case Step.ClearInstances clear -> clearInstances(clear.grant());
       case Step.EndInstances end -> endInstances(end.uid());
-      case Step.LimitMemory limit -> limits.hold(limit.claim());
+      case Step.SetTimeSlice set -> setTimeSlice(set.grant());
+      case Step.RestoreTimeSlices restore -> restoreTimeSlices(restore.uid());
+      case Step.LimitMemory limit -> driver.limits().hold(limit.claim());
       case Step.WriteShare write -> store.folders().write(write.claim(), write.grant(), write.share());
       case Step.WriteMetadata write -> writeMetadata(write.claim());
       case Step.WriteSpec write -> writeSpec(write.claim());
@@ -88,12 +100,12 @@ public record NodeSteps(
           .filter(instance -> !instance.equals(make.instance()))
           .forEach(others::add);
     }
-    mig.provide(make.grant().card(), make.instance(), others, unrecordedWithInstances());
+    driver.mig().provide(make.grant().card(), make.instance(), others, unrecordedWithInstances());
   }
 
   private void clearInstances(Grant grant) throws IOException {
-    if (mayCut) {
-      mig.clear(grant.card(), unrecordedWithInstances());
+    if (driver.mayCut()) {
+      driver.mig().clear(grant.card(), unrecordedWithInstances());
     }
   }
 
@@ -117,9 +129,32 @@ public record NodeSteps(
     Optional<PreparedClaim> record = store.checkpoint().read(uid);
     for (Grant grant : record.map(PreparedClaim::grants).orElse(List.of())) {
       if (grant.mig().isPresent()) {
-        mig.end(grant.card(), grant.mig().get());
+        driver.mig().end(grant.card(), grant.mig().get());
       }
     }
+  }
+
+  private void setTimeSlice(Grant grant) throws IOException {
+    driver.timeSlices().provide(grant.card(), timeSlices(grant.card(), store.checkpoint().readAll()));
+  }
+
+  private void restoreTimeSlices(String uid) throws IOException {
+    Optional<PreparedClaim> record = store.checkpoint().read(uid);
+    for (Grant grant : record.map(PreparedClaim::grants).orElse(List.of())) {
+      if (grant.use().timeSlicing().isPresent()) {
+        List<PreparedClaim> others = store.checkpoint().readAll().stream()
+            .filter(other -> !other.claim().uid().equals(uid)).toList();
+        driver.timeSlices().restore(grant.card(), grant.use().timeSlicing().get().interval(),
+            timeSlices(grant.card(), others));
+      }
+    }
+  }
+
+  /** What claims that have a card in turn ask for. */
+  private static List<TimeSlice> timeSlices(CardIdentity card, List<PreparedClaim> claims) {
+    return claims.stream().flatMap(claim -> claim.grants().stream())
+        .filter(grant -> grant.card().uuid().equals(card.uuid()))
+        .flatMap(grant -> grant.use().timeSlicing().stream()).map(TimeSlicing::interval).toList();
   }
 
   /** The claim's MIG instances as they are now, by share key. */
@@ -127,7 +162,7 @@ public record NodeSteps(
     Map<String, GpuInstance> instances = new TreeMap<>();
     for (Grant grant : claim.grants()) {
       if (grant.mig().isPresent()) {
-        Optional<GpuInstance> instance = mig.find(grant.card(), grant.mig().get());
+        Optional<GpuInstance> instance = driver.mig().find(grant.card(), grant.mig().get());
         instances.put(
             grant.shareKey(), instance
                 .orElseThrow(() -> new IOException(grant.device() + " was made, but somebody has ended it meanwhile")));

@@ -23,6 +23,12 @@ public sealed interface Step {
   /** Bring a card into a state in which it can be used as a whole or shared. */
   record ClearInstances(Grant grant) implements Step {}
 
+  /** Set the time slice of a card that is had in turn. The claim's record tells what it asks for. */
+  record SetTimeSlice(Grant grant) implements Step {}
+
+  /** Set the time slices of the cards that the claim's record tells of to what the other claims ask for. */
+  record RestoreTimeSlices(String uid) implements Step {}
+
   /** End the MIG instances that the claim's record tells of. */
   record EndInstances(String uid) implements Step {}
 
@@ -83,6 +89,9 @@ public sealed interface Step {
       if (grant.use().needsUncutCard()) {
         steps.add(new ClearInstances(grant));
       }
+      if (grant.use().timeSlicing().isPresent()) {
+        steps.add(new SetTimeSlice(grant));
+      }
     }
     steps.addAll(sizes(claim));
     return steps;
@@ -108,7 +117,8 @@ public sealed interface Step {
 
   /** Removes a claim's files. */
   static List<Step> releaseFiles(String uid) {
-    return List.of(new RemoveSpec(uid), new RemoveMetadata(uid), new RemoveShares(uid), new EndInstances(uid));
+    return List.of(new RemoveSpec(uid), new RemoveMetadata(uid), new RemoveShares(uid), new EndInstances(uid),
+        new RestoreTimeSlices(uid));
   }
 
   /** Removes the record, last, so that a crash in between is seen. */

@@ -90,9 +90,13 @@ public final class UnsharedWatch {
     told.keySet().retainAll(there);
   }
 
-  /** Whether it takes a card or a part of it without the hook library: who only looks at one takes nothing. */
+  /**
+   * Whether it takes a card or a part of it without the hook library: who only looks at one takes nothing. Of a card
+   * that several have in turn NVML does not say whose a process is.
+   */
   private static boolean isUnshared(Grant grant) {
-    return grant.share().isEmpty() && grant.use().held(grant.card()).isPresent();
+    return grant.share().isEmpty() && grant.use().held(grant.card()).isPresent()
+        && grant.use().timeSlicing().isEmpty();
   }
 
   /** Those that use it; empty if that cannot be told now. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.Driver;
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
+import dev.partita.api.config.GpuShareConfig.TimeSlice;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
@@ -24,6 +25,7 @@ import dev.partita.plugin.claim.HookedShare;
 import dev.partita.plugin.claim.MetadataNames;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.Share;
+import dev.partita.plugin.claim.TimeSlicing;
 import dev.partita.plugin.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
@@ -73,6 +75,24 @@ class AllocationDecoderTest {
                         assertThat(grant.device()).isEqualTo(device);
                       }));
     }
+  }
+
+  @Test
+  void aShareByTimeSlicingIsAllOfTheCardWithItsInterval() {
+    assertThat(inTurn(TestClaims.share("node", "gpu", 0, "80Gi", ""), Allocator.Controller))
+        .isInstanceOfSatisfying(AllocationDecoder.Granted.class, granted -> assertThat(granted.grants())
+            .extracting(Grant::use).containsExactly(new TimeSlicing(TimeSlice.SHORT)));
+    assertThat(inTurn(TestClaims.whole("node", "gpu", 0), Allocator.Controller))
+        .isInstanceOfSatisfying(AllocationDecoder.Refused.class, refused -> assertThat(refused.reason())
+            .contains("is no share, and its config asks for time-slicing"));
+    assertThat(inTurn(TestClaims.share("node", "gpu", 0, "80Gi", ""), Allocator.Scheduler))
+        .isInstanceOfSatisfying(AllocationDecoder.Refused.class, refused -> assertThat(refused.reason())
+            .contains("kube-scheduler allocated it, which knows no sharing.strategy"));
+  }
+
+  private static AllocationDecoder.Outcome inTurn(DeviceRequestAllocationResult result, Allocator allocator) {
+    ResourceClaim claim = TestClaims.claim("c", List.of(TestClaims.timeSlicing("Short")), result);
+    return AllocationDecoder.read(claim, Driver.poolOf("node"), CARDS, new GpuNodeSpec(allocator, List.of(), null));
   }
 
   @Test

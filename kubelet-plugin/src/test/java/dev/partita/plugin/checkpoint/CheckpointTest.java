@@ -65,7 +65,7 @@ class CheckpointTest {
     checkpoint.close();
   }
 
-  /** The file is what the plugin wrote before it had a class a strategy. */
+  /** The file is what the plugin wrote before it had a class a strategy; the last one came later. */
   @Test
   void recordsOfEveryStrategyStayAsTheyEverWere() throws IOException {
     byte[] record;

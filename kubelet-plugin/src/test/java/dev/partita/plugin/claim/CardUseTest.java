@@ -3,6 +3,7 @@ package dev.partita.plugin.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
+import dev.partita.api.config.GpuShareConfig.TimeSlice;
 import dev.partita.api.node.HeldDevice;
 import dev.partita.api.node.MigProfile;
 import java.util.ArrayList;
@@ -40,6 +41,10 @@ class CardUseTest {
             "8 GiB (4 GiB of it on the card) of it, at most 25 % of its time"),
         new Answers(new ExclusiveShare(SHARE), true, false, true, false, Optional.of(HeldDevice.whole(CARD)), 8,
             "8 GiB (4 GiB of it on the card) of it, at most 25 % of its time, nobody else on it"),
+        new Answers(new TimeSlicing(TimeSlice.LONG), false, false, true, true,
+            Optional.of(HeldDevice.share(CARD, 0, 0)),
+            80, "all of it by time-slicing with other claims, neither memory nor cores limited: what one of them takes,"
+                + " the others lack"),
         new Answers(new WholeCard(), false, false, true, true, Optional.of(HeldDevice.whole(CARD)), 80, "whole it"),
         new Answers(INSTANCE, false, true, false, true,
             Optional.of(HeldDevice.instance(CARD, "1g.10gb", new MigProfile.Placement(3, 1))), 10,
@@ -79,7 +84,21 @@ class CardUseTest {
       }
     }
     assertThat(together.stream().filter(pair -> !pair.contains("AdminAccess"))).as("besides administrators")
-        .containsExactly("HookedShare+HookedShare");
+        .containsExactly("HookedShare+HookedShare", "TimeSlicing+TimeSlicing");
+  }
+
+  @Test
+  void noMoreThanEightHaveACardInTurn() {
+    Grant turn = grant(new TimeSlicing(TimeSlice.DEFAULT));
+    ClaimRef asking = new ClaimRef("default", "new", "new");
+    List<PreparedClaim> there = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      assertThat(Clash.between(List.of(turn), asking, there)).as("%s there", i).isEmpty();
+      there.add(new PreparedClaim(new ClaimRef("default", "there-" + i, "uid-" + i), PreparedClaim.Phase.COMPLETED, "",
+          List.of(turn), Map.of(), false));
+    }
+    assertThat(Clash.between(List.of(turn), asking, there)).get().extracting(Clash::reason).asString()
+        .contains("prepared by time-slicing for 8 devices already");
   }
 
   private static boolean clashes(CardUse present, CardUse wanted) {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.plugin.checkpoint.Checkpoint;
+import dev.partita.plugin.TestClaims;
 import dev.partita.plugin.dra.ClaimService;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.grpc.Context;
@@ -56,17 +57,43 @@ class CrashTest extends OnNodeOfPlugins {
 
   @Test
   void afterACrashInAnyStepOfUnprepareTheNextTryLeavesNothing() throws IOException {
-    for (int steps = 0; steps <= 5; steps++) {
+    for (int steps = 0; steps <= 6; steps++) {
       ResourceClaim claim = node.newClaim();
       assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
       int until = steps;
-      if (steps < 5) {
+      if (steps < 6) {
         assertThatThrownBy(() -> plugin(until, p -> p.unprepare(NodeOfPlugins.ref(claim)))).isInstanceOf(Killed.class);
       }
       client.resource(claim).delete();
       assertThat(node.unprepare(claim)).isEmpty();
       node.assertNothingLeft();
     }
+  }
+
+  @Test
+  void afterACrashInAnyStepTheTimeSliceOfACardIsRestoredWithItsLastClaim() throws IOException {
+    for (int steps = 0;; steps++) {
+      ResourceClaim claim = inTurn();
+      boolean crashed = prepareWithCrashAfter(claim, steps);
+      assertThat(node.unprepare(claim)).isEmpty();
+      node.assertNothingLeft();
+      if (!crashed) {
+        break;
+      }
+    }
+    for (int steps = 0; steps < 6; steps++) {
+      ResourceClaim claim = inTurn();
+      assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
+      assertThat(node.timeSlices.other).hasSize(1);
+      int until = steps;
+      assertThatThrownBy(() -> plugin(until, p -> p.unprepare(NodeOfPlugins.ref(claim)))).isInstanceOf(Killed.class);
+      assertThat(node.unprepare(claim)).isEmpty();
+      node.assertNothingLeft();
+    }
+  }
+
+  private ResourceClaim inTurn() {
+    return node.newClaim(List.of(TestClaims.timeSlicing("Long")), share(NodeOfPlugins.NODE, "a", 0, "141Gi", ""));
   }
 
   @Test

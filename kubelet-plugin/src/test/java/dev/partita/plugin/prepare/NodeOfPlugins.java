@@ -30,6 +30,8 @@ import dev.partita.plugin.share.UsageRegions;
 import dev.partita.plugin.store.ClaimPods;
 import dev.partita.plugin.store.ClaimStore;
 import dev.partita.plugin.store.OperationLock;
+import dev.partita.plugin.timeslice.TimeSlices;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceAllocationConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -50,6 +52,7 @@ final class NodeOfPlugins {
   static final String NODE = "node-of-plugins";
 
   final CuttableCards cards = new CuttableCards();
+  final SetTimeSlices timeSlices = new SetTimeSlices();
   String bootId = "boot";
   Supplier<GpuNodeSpec> knobs = () -> GpuNodeSpec.DEFAULT;
   /** Which claims the search for leftovers has found to be gone; null before it has looked. */
@@ -91,7 +94,11 @@ final class NodeOfPlugins {
   }
 
   ResourceClaim newClaim(DeviceRequestAllocationResult... results) {
-    ResourceClaim claim = claim("c" + made.size(), results);
+    return newClaim(List.of(), results);
+  }
+
+  ResourceClaim newClaim(List<DeviceAllocationConfiguration> configs, DeviceRequestAllocationResult... results) {
+    ResourceClaim claim = claim("c" + made.size(), configs, results);
     ResourceClaim created = client.resource(claim).create();
     made.add(created);
     return created;
@@ -138,7 +145,8 @@ final class NodeOfPlugins {
         NodeSteps real =
             new NodeSteps(
                 NODE + "/gpu", store, libraries, new ClaimSpec(driver, List.of(), folders, store.metadata()),
-                inventory::current, new MigCards(reader), limits, true);
+                inventory::current,
+                new NodeSteps.Driver(new MigCards(reader), true, limits, new TimeSlices(timeSlices)));
         return call.on(
             new ClaimPreparer(
                 new ThisNode(NODE + "/gpu", bootId),
@@ -170,6 +178,7 @@ final class NodeOfPlugins {
     assertThat(files("run/metadata")).isEmpty();
     assertThat(files("run/pods")).isEmpty();
     assertThat(cards.instances).isEmpty();
+    assertThat(timeSlices.other).isEmpty();
   }
 
   List<Path> files(String folder) throws IOException {

@@ -2,6 +2,7 @@ package dev.partita.controller.web.view;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import dev.partita.api.DeviceName;
+import dev.partita.controller.booking.Booking;
 import dev.partita.controller.fleet.CardState;
 import dev.partita.controller.fleet.ClaimDevice;
 import java.util.List;
@@ -35,6 +36,8 @@ public record Part(
     share,
     whole,
     mig,
+    /** All of it in turn with others, by time-slicing. */
+    turn,
     /** Of one claim or several that the viewer may not see. */
     others,
     /** The node holds it for claims that are gone. */
@@ -46,7 +49,7 @@ public record Part(
   }
 
   static Part of(CardState card, ClaimDevice device) {
-    return new Part(kind(device.booking().device()), device.namespace(), device.claim(), card.memoryOf(device),
+    return new Part(kind(device.booking()), device.namespace(), device.claim(), card.memoryOf(device),
         boxed(device.measured().memoryUsed()), device.cores(), boxed(device.measured().coresUsed()), device.users());
   }
 
@@ -55,10 +58,10 @@ public record Part(
     return new Part(kind, "", "", memory, null, cores, null, List.of());
   }
 
-  static Kind kind(DeviceName device) {
-    return switch (device) {
+  private static Kind kind(Booking booking) {
+    return switch (booking.device()) {
       case DeviceName.Whole _ -> Kind.whole;
-      case DeviceName.Shared _ -> Kind.share;
+      case DeviceName.Shared _ -> booking.isTurn() ? Kind.turn : Kind.share;
       case DeviceName.Mig _ -> Kind.mig;
     };
   }

@@ -1,0 +1,100 @@
+package dev.partita.plugin.prepare;
+
+import static dev.partita.plugin.TestClaims.share;
+import static dev.partita.plugin.TestClaims.timeSlicing;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
+
+import dev.partita.api.config.GpuShareConfig.TimeSlice;
+import dev.partita.plugin.dra.ClaimService;
+import dev.partita.plugin.share.HookLibraries;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.io.IOException;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The time slice of a card is as its claims want it. */
+class TimeSliceOfClaimTest extends OnNodeOfPlugins {
+  @Test
+  void theShortestThatClaimsOfACardAskForCountsAndGoesWithThem() throws IOException {
+    ResourceClaim any = prepared("Default");
+    assertThat(node.timeSlices.times).as("nobody asks for any").isZero();
+    ResourceClaim longer = prepared("Long");
+    assertThat(node.timeSlices.other).containsExactly(entry("GPU-0", TimeSlice.LONG));
+    ResourceClaim shorter = prepared("Short");
+    assertThat(node.timeSlices.other).containsExactly(entry("GPU-0", TimeSlice.SHORT));
+    assertThat(node.unprepare(shorter)).isEmpty();
+    assertThat(node.timeSlices.other).containsExactly(entry("GPU-0", TimeSlice.LONG));
+    assertThat(node.unprepare(longer)).isEmpty();
+    assertThat(node.timeSlices.other).isEmpty();
+    assertThat(node.unprepare(any)).isEmpty();
+    node.assertNothingLeft();
+  }
+
+  @Test
+  void aContainerGetsTheDriversOwnLibrariesAndNoQuota() throws IOException {
+    prepared("Long");
+    assertThat(node.files("cdi").getFirst()).content().contains("/dev/nvidia0")
+        .contains("/run/driver/usr/lib64/libcuda.so.580.1")
+        .doesNotContain("/etc/partita", HookLibraries.CUDA, HookLibraries.NVML, "libcuda-real", "MEMORY_LIMIT");
+    assertThat(node.files("state/shares")).isEmpty();
+  }
+
+  @Test
+  void aClaimWhoseTimeSliceCannotBeSetIsNotPreparedAndLeavesNothing() throws IOException {
+    ResourceClaim claim = inTurn("Long");
+    node.timeSlices.refusal = "nvidia-smi has a bad day";
+    assertThat(node.prepare(claim)).isInstanceOfSatisfying(ClaimService.Failed.class, failed -> assertThat(
+        failed.error()).isEqualTo(
+            "the time slice of card GPU-0 (gpu-0) cannot be set to LONG: nvidia-smi has a bad day"));
+    assertThat(node.files("state/claims")).as("what may have been set is still to be restored").hasSize(1);
+    node.timeSlices.refusal = "";
+    assertThat(node.unprepare(claim)).isEmpty();
+    node.assertNothingLeft();
+  }
+
+  @Test
+  void aClaimWhoseTimeSliceCannotBeRestoredIsReleasedWithTheNextTry() throws IOException {
+    ResourceClaim claim = prepared("Medium");
+    node.timeSlices.refusal = "nvidia-smi has a bad day";
+    assertThat(node.unprepare(claim).orElseThrow()).contains("cannot be set to DEFAULT", "a bad day");
+    assertThat(node.files("state/claims")).hasSize(1);
+    node.timeSlices.refusal = "";
+    assertThat(node.unprepare(claim)).isEmpty();
+    node.assertNothingLeft();
+  }
+
+  @Test
+  void aNewKernelHasForgottenItAndIsToldAgain() throws IOException {
+    ResourceClaim claim = prepared("Long");
+    node.timeSlices.other.clear();
+    node.bootId = "next boot";
+    assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
+    assertThat(node.timeSlices.other).containsExactly(entry("GPU-0", TimeSlice.LONG));
+  }
+
+  @Test
+  void noShareWithLimitsStandsBesideItAndTheReverse() throws IOException {
+    ResourceClaim inTurn = prepared("Long");
+    ResourceClaim limited = node.newClaim(share(NodeOfPlugins.NODE, "a", 0, "8Gi", ""));
+    assertThat(refusal(limited)).contains("is prepared by time-slicing, which limits nobody, for claim default/c0");
+    assertThat(node.unprepare(inTurn)).isEmpty();
+    assertThat(node.prepare(limited)).isInstanceOf(ClaimService.Ready.class);
+    assertThat(refusal(inTurn("Long")))
+        .contains("is wanted by time-slicing, which limits nobody, but claim default/c1");
+  }
+
+  private String refusal(ResourceClaim claim) throws IOException {
+    return ((ClaimService.Failed) node.prepare(claim)).error();
+  }
+
+  private ResourceClaim prepared(String interval) throws IOException {
+    ResourceClaim claim = inTurn(interval);
+    assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
+    return claim;
+  }
+
+  private ResourceClaim inTurn(String interval) {
+    return node.newClaim(List.of(timeSlicing(interval)), share(NodeOfPlugins.NODE, "a", 0, "141Gi", ""));
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.partita.plugin.timeslice;
+
+import org.jspecify.annotations.NullMarked;
