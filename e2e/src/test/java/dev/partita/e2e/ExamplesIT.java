@@ -41,6 +41,16 @@ class ExamplesIT {
   }
 
   @Test
+  void timeSlicing(RealCluster cluster, Workspace workspace) throws IOException {
+    PodUnderTest pod = apply(cluster, workspace, "time-slicing").awaitLine("holding 107374182400");
+    assertThat(pod.log()).containsPattern("total=15\\d{10}");
+    assertThat(pod.claim().awaitDeviceStatus().getFirst().getConditions().getFirst().getMessage())
+        .contains("neither memory nor cores limited");
+    PodUnderTest beside = new PodUnderTest(workspace, "time-slicing-beside").awaitLine("alloc 64424509440");
+    assertThat(beside.log()).containsPattern("total=15\\d{10}");
+  }
+
+  @Test
   void twoCards(RealCluster cluster, Workspace workspace) throws IOException {
     assertThat(apply(cluster, workspace, "two-cards").awaitLine("holding").log())
         .contains("device 0", "device 1", "total=17179869184")
