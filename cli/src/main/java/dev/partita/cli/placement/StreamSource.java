@@ -74,8 +74,8 @@ final class StreamSource {
             ? Optional.empty()
             : Optional.of(
                 read.leftOut()
-                    + " pods are left out: they ask for MIG instances, for all cards of a node, for devices of"
-                    + " several kinds, or for what no card is");
+                    + " pods are left out: they ask for MIG instances, for cards by time-slicing, for all cards of a"
+                    + " node, for devices of several kinds, or for what no card is");
     return new Source(read.stream(), note, true);
   }
 

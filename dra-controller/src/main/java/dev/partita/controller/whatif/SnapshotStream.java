@@ -46,8 +46,8 @@ import org.jspecify.annotations.Nullable;
  * will. Pods without our devices stay where they are: what they request of a node is not there for others.
  *
  * @param stream pods are named {@code namespace/name}
- * @param leftOut how many pods a stream cannot say: with MIG instances, with all cards of a node, or with devices of
- *        several kinds
+ * @param leftOut how many pods a stream cannot say: with MIG instances, with cards in turn with others, with all cards
+ *        of a node, or with devices of several kinds
  */
 public record SnapshotStream(ClusterStream stream, int leftOut) {
   /** Reads it from a snapshot. */
@@ -172,7 +172,7 @@ public record SnapshotStream(ClusterStream stream, int leftOut) {
       return switch (first.takes()) {
         case CARD -> Optional.of(new Cards.Whole(count, among));
         case SHARE -> Optional.of(new Cards.Share(count, first.memory(), first.cores(), among));
-        case INSTANCE, NOTHING -> Optional.empty();
+        case INSTANCE, TURNS, NOTHING -> Optional.empty();
       };
     }
 
