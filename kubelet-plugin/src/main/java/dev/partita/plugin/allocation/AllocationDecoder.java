@@ -77,24 +77,23 @@ public final class AllocationDecoder {
       return new Refused("the claim has no allocation");
     }
     Map<String, Grant> grants = new LinkedHashMap<>();
-    PlacementCheck terms = new PlacementCheck(node.allocator());
+    PlacementCheck check = new PlacementCheck(node.allocator());
     GrantedSizes resized = GrantedSizes.of(claim);
     for (DeviceRequestAllocationResult result : orEmpty(allocation.getDevices().getResults())) {
       if (!Driver.NAME.equals(result.getDriver()) || !pool.equals(result.getPool())) {
         continue;
       }
-      ResultOrRefusal one = grant(result, resized.ofShare(result.getShareID()),
-          orEmpty(allocation.getDevices().getConfig()), cards, node, terms);
-      if (one.refusal() != null) {
-        return new Refused(one.refusal());
-      }
-      if (one.grant() != null) {
-        grants.merge(one.grant().shareKey(), one.grant(), AllocationDecoder::join);
+      switch (grant(result, resized.ofShare(result.getShareID()), orEmpty(allocation.getDevices().getConfig()), cards,
+          node, check)) {
+        case Part.Refused<Grant>(String why) -> {
+          return new Refused(why);
+        }
+        case Part.Granted<Grant>(Grant grant) -> grants.merge(grant.shareKey(), grant, AllocationDecoder::join);
       }
     }
     return switch (NamesDecoder.read(claim, orEmpty(allocation.getDevices().getResults()))) {
-      case NamesDecoder.Named(MetadataNames names) -> new Granted(List.copyOf(grants.values()), names);
-      case NamesDecoder.Refused(String why) -> new Refused(why);
+      case Part.Granted<MetadataNames>(MetadataNames names) -> new Granted(List.copyOf(grants.values()), names);
+      case Part.Refused<MetadataNames>(String why) -> new Refused(why);
     };
   }
 
@@ -140,19 +139,17 @@ public final class AllocationDecoder {
         .findFirst();
   }
 
-  private record ResultOrRefusal(@Nullable Grant grant, @Nullable String refusal) {}
-
-  private static ResultOrRefusal refuse(String reason) {
-    return new ResultOrRefusal(null, reason);
+  private static Part<Grant> refuse(String reason) {
+    return new Part.Refused<>(reason);
   }
 
-  private static ResultOrRefusal grant(
+  private static Part<Grant> grant(
       DeviceRequestAllocationResult result,
       Optional<ShareSize> resized,
       List<DeviceAllocationConfiguration> configs,
       Inventory.Cards cards,
       GpuNodeSpec node,
-      PlacementCheck terms) {
+      PlacementCheck check) {
     String at = "device " + result.getDevice() + " of request " + result.getRequest();
     Optional<DeviceName> name = DeviceName.parse(String.valueOf(result.getDevice()));
     if (name.isEmpty()) {
@@ -172,7 +169,7 @@ public final class AllocationDecoder {
       return refuse("the device config for request " + result.getRequest() + " is wrong: " + invalid.message());
     }
     GpuShareConfig config = ((Decoded.Valid<GpuShareConfig>) decoded).value();
-    Optional<String> broken = terms.brokenBy(gpu.get(), config.placement());
+    Optional<String> broken = check.brokenBy(gpu.get(), config.placement());
     if (broken.isPresent()) {
       return refuse(at + broken.get());
     }
@@ -231,21 +228,20 @@ public final class AllocationDecoder {
       }
       case SharingStrategy.HookedShare _,SharingStrategy.ExclusiveShare _ -> {
         switch (ShareDecoder.read(result, resized, strategy, config, gpu.get(), node)) {
-          case ShareDecoder.Granted(CardUse share) -> use = share;
-          case ShareDecoder.Refused(String why) -> {
+          case Part.Granted<CardUse>(CardUse share) -> use = share;
+          case Part.Refused<CardUse>(String why) -> {
             return refuse(at + why);
           }
         }
       }
     }
-    return new ResultOrRefusal(
+    return new Part.Granted<>(
         new Grant(
             List.of(RequestName.withoutSubrequest(String.valueOf(result.getRequest()))),
             name.get().toString(),
             Optional.ofNullable(shareId),
             CardIdentity.of(gpu.get()),
-            use),
-        null);
+            use));
   }
 
   /** Results have a copy of their request's tolerations. The controller places no claim that has such a one. */

@@ -26,27 +26,19 @@ final class NamesDecoder {
 
   private NamesDecoder() {}
 
-  /** Outcome of the reading. */
-  sealed interface Outcome {}
-
-  record Named(MetadataNames names) implements Outcome {}
-
-  /** A name cannot be part of a path: which one, for the claim's owner. */
-  record Refused(String why) implements Outcome {}
-
   /**
-   * Reads the names.
+   * Reads the names. One that cannot be part of a path is refused.
    *
    * @param results all of the claim's, of whatever driver
    */
-  static Outcome read(ResourceClaim claim, List<DeviceRequestAllocationResult> results) {
+  static Part<MetadataNames> read(ResourceClaim claim, List<DeviceRequestAllocationResult> results) {
     @Nullable Map<String, String> annotations =
         claim.getMetadata() == null ? null : claim.getMetadata().getAnnotations();
     Optional<String> podClaimName =
         Optional.ofNullable(annotations == null ? null : annotations.get(POD_CLAIM_NAME))
             .filter(name -> !name.isEmpty());
     if (podClaimName.filter(name -> !DnsName.isLabel(name)).isPresent()) {
-      return new Refused("the claim's annotation " + POD_CLAIM_NAME
+      return new Part.Refused<>("the claim's annotation " + POD_CLAIM_NAME
           + " is not the name of a pod's claim, which is a DNS label: \"" + podClaimName.get()
           + "\". Kubernetes writes it on claims that it makes; leave it off others");
     }
@@ -61,7 +53,7 @@ final class NamesDecoder {
         continue;
       }
       if (!DnsName.isLabel(request)) {
-        return new Refused("request \"" + name + "\" has a name that is no DNS label");
+        return new Part.Refused<>("request \"" + name + "\" has a name that is no DNS label");
       }
       ours.add(request);
       if (!name.equals(request)) {
@@ -69,6 +61,6 @@ final class NamesDecoder {
       }
     }
     others.retainAll(ours);
-    return new Named(new MetadataNames(podClaimName, alternatives, others));
+    return new Part.Granted<>(new MetadataNames(podClaimName, alternatives, others));
   }
 }

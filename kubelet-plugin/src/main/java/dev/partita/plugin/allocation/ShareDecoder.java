@@ -26,14 +26,6 @@ import java.util.Optional;
 final class ShareDecoder {
   private ShareDecoder() {}
 
-  /** Outcome of the reading. */
-  sealed interface Outcome {}
-
-  record Granted(CardUse use) implements Outcome {}
-
-  /** What is wrong, for a text that begins with the device. */
-  record Refused(String why) implements Outcome {}
-
   /**
    * Reads one result. A share that has its card alone may hold on it what is allocated to the share, as far as the card
    * has that for shares: where the node sells more than its cards have, nobody else needs the rest.
@@ -41,8 +33,9 @@ final class ShareDecoder {
    * @param resized what a resize has given it in the place of what it was allocated
    * @param strategy whether the share has its card alone
    * @param node the node's knobs: what of a card a share of all its memory gets
+   * @return of a refusal a text that goes on where one ends that begins with the device
    */
-  static Outcome read(
+  static Part<CardUse> read(
       DeviceRequestAllocationResult result,
       Optional<ShareSize> resized,
       SharingStrategy strategy,
@@ -60,25 +53,25 @@ final class ShareDecoder {
       percent = resized.map(size -> BigDecimal.valueOf(size.cores()))
           .or(() -> capacity(consumed, CapacityName.CORES)).orElse(BigDecimal.ZERO);
     } catch (IllegalArgumentException | ArithmeticException e) {
-      return new Refused(" has a capacity allocated that is no amount: " + e.getMessage());
+      return new Part.Refused<>(" has a capacity allocated that is no amount: " + e.getMessage());
     }
     if (bytes.compareTo(BigDecimal.ONE) < 0 || bytes.compareTo(BigDecimal.valueOf(most)) > 0) {
-      return new Refused(" has " + bytes + " bytes of memory allocated, the card has " + most);
+      return new Part.Refused<>(" has " + bytes + " bytes of memory allocated, the card has " + most);
     }
     boolean all = bytes.compareTo(BigDecimal.valueOf(sold)) >= 0;
     if (config.memoryPercent().orElse(100) < 100 && all) {
-      return new Refused(
+      return new Part.Refused<>(
           " has all of the card's memory allocated, and its config asks for " + config.memoryPercent().getAsInt()
               + " percent: kube-scheduler allocated it, which knows no memoryPercent; ask for an amount, or have the controller allocate on this node");
     }
     Optional<String> unknown = strategy.fieldUnknownToScheduler(all);
     if (unknown.isPresent() && node.allocator() == Allocator.Scheduler) {
-      return new Refused(
+      return new Part.Refused<>(
           " has a part of the card's memory allocated, and its config asks for a card of its own: kube-scheduler allocated it, which knows no "
               + unknown.get() + "; ask for no amount, or have the controller allocate on this node");
     }
     if (percent.signum() < 0 || percent.compareTo(BigDecimal.valueOf(100)) > 0) {
-      return new Refused(" has " + percent + " cores allocated, a card has 100");
+      return new Part.Refused<>(" has " + percent + " cores allocated, a card has 100");
     }
     long allocated = bytes.longValue();
     long memory = Math.min(percentOf(allocated, config.oversubscribe()), Share.MOST_BYTES);
@@ -90,7 +83,7 @@ final class ShareDecoder {
     Share share =
         new Share(memory, Math.clamp(part, 1, memory), percent.intValue(), config.coreLimit(), config.priority(),
             resized);
-    return new Granted(alone ? new ExclusiveShare(share) : new HookedShare(share));
+    return new Part.Granted<>(alone ? new ExclusiveShare(share) : new HookedShare(share));
   }
 
   private static long percentOf(long bytes, int percent) {
