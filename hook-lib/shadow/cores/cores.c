@@ -235,8 +235,10 @@ unsigned int cores_turn_of_others(int index, uint64_t now) {
 static void change_windows(int index, uint64_t by) {
     uint64_t now = __atomic_add_fetch(&cards[index].windows, by, __ATOMIC_RELAXED);
     struct partita_slot *slot = cards_slot(index);
-    if (slot)
+    for (bool shown = !slot; !shown; now = load_relaxed(&cards[index].windows)) { /* what comes last is shown */
         store_relaxed(&slot->windows, now);
+        shown = load_relaxed(&cards[index].windows) == now;
+    }
 }
 
 void cores_window_begins(int card, unsigned int turn) {

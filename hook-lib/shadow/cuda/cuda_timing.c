@@ -43,21 +43,16 @@ static void measure_ticks(void) {
     }
 }
 
-/* Enters the lock of the track's card; false: that cannot be had, or the track is another card's by then. */
-static bool enter_card_of(const struct track *track, int *card) {
-    *card = track_card(track);
-    if (*card < 0 || !timing_lock_enter(*card))
-        return false;
-    if (track_card(track) == *card)
-        return true;
-    timing_lock_leave(*card);
-    return false;
+/* Enters the lock of the track's clock; NULL: that cannot be had, or the track is another one's by then. */
+static const struct clock *enter_clock_of(const struct track *track) {
+    const struct clock *clock = load_relaxed(&track->clock);
+    if (!clock || !timing_lock_enter(clock_lock(clock)))
+        return NULL;
+    if (load_relaxed(&track->clock) == clock)
+        return clock;
+    timing_lock_leave(clock_lock(clock));
+    return NULL;
 }
-
-#define EACH_CARD(cards, card)                                                                                         \
-    uint64_t left = (cards);                                                                                           \
-    left && (((card) = __builtin_ctzll(left)), true);                                                                  \
-    left &= left - 1
 
 /*
  * A large share runs short of work when its program gets no processor for a while; a small one waits for its turn
@@ -97,15 +92,34 @@ static bool behind_a_long_one(const struct track *track, uint64_t most, bool ope
     return loop == 0 || loop > 2 * most + most / 4;
 }
 
-/* Whether the card has done all that this process has launched on it. */
-static bool card_is_idle(int card) {
-    if (!timing_lock_enter(card))
+/* What other contexts' windows have come to, where nobody else is at it: of the card, or of all cards. */
+static void poll_others(CUcontext home, int card, bool all) {
+    const struct clock *clock;
+    for (EACH_CLOCK(clock, load_relaxed(&windows_clocks)))
+        if (load_relaxed(&clock->context) != home && (all || load_relaxed(&clock->card) == card) &&
+            timing_lock_try(clock_lock(clock))) {
+            windows_poll(clock);
+            timing_lock_leave(clock_lock(clock));
+        }
+}
+
+/* The context's own windows; with `close` none of the current context's stays open. False: they cannot be had. */
+static bool poll_own(CUcontext home, int card, bool close) {
+    const struct clock *clock = clock_find(home, card);
+    if (!clock)
+        return true;
+    if (!timing_lock_enter(clock_lock(clock)))
         return false;
-    windows_close(card, &(struct windows_wanted){.context = context_current(), .opened = UINT64_MAX});
-    windows_poll(card);
-    bool idle = !windows_under_way(card);
-    timing_lock_leave(card);
-    return idle;
+    if (close)
+        windows_close(clock, &(struct windows_wanted){.context = context_current(), .opened = UINT64_MAX});
+    windows_poll(clock);
+    timing_lock_leave(clock_lock(clock));
+    return true;
+}
+
+/* Whether the card has done all that this process has launched on it. */
+static bool card_is_idle(CUcontext home, int card) {
+    return poll_own(home, card, true) && !windows_under_way(card);
 }
 
 /*
@@ -123,34 +137,20 @@ static unsigned int turn_behind_others(int card, uint64_t *since, uint64_t now, 
     return *since && now - *since > each + PEER_PATIENCE_NS ? PARTITA_TURNS - 1 : PARTITA_TURNS;
 }
 
-/* What other cards have done, where nobody else is at it: launches may wait for that (cores_turn_of_others). */
-static void poll_others(int card) {
-    int other;
-    for (EACH_CARD(load_relaxed(&windows_cards) & ~(UINT64_C(1) << card), other))
-        if (timing_lock_try(other)) {
-            windows_poll(other);
-            timing_lock_leave(other);
-        }
-}
-
 /* Waits until the limit allows a launch, or it may follow others, and the card is not too far behind; the turn. */
-static unsigned int wait_for_turn(int card, struct track *track, bool open_ended) {
+static unsigned int wait_for_turn(CUcontext home, int card, struct track *track, bool open_ended) {
     struct backlog *backlog = &backlogs[card];
     uint64_t begin = cores_now(), progress = load_relaxed(&backlog->progress), moved = begin, now = begin;
     unsigned int turn = 0;
     uint64_t since = 0;
     for (;;) {
         cores_look();
-        if (timing_lock_enter(card)) {
-            windows_poll(card);
-            timing_lock_leave(card);
-        }
+        poll_own(home, card, false);
         now = cores_now();
         uint64_t due = cores_due(card, now);
-        if (due > 0 && cores_several())
-            poll_others(card);
+        poll_others(home, card, due > 0 && cores_several()); /* launches may wait for those (cores_turn_of_others) */
         turn = due > 0 ? turn_behind_others(card, &since, now, track ? load_relaxed(&track->each) : 0) : 0;
-        if (turn > 0 && turn < PARTITA_TURNS && card_is_idle(card))
+        if (turn > 0 && turn < PARTITA_TURNS && card_is_idle(home, card))
             break;
         bool full = track && load_relaxed(&track->count) == TRACK_PENDING;
         uint64_t most = far_ahead(card);
@@ -226,19 +226,25 @@ static struct track *begin_in_context(uint64_t key, uint64_t owner, CUstream str
     enum capturing capturing = stream_capture(stream);
     if (capturing != CAPTURES_NOTHING)
         return capturing == CAPTURES_UNKNOWN ? misses(launch, card, NULL) : NULL;
-    launch->turn = wait_for_turn(card, track_find(key, owner), launch->open_ended);
+    launch->turn = wait_for_turn(contexts->home, card, track_find(key, owner), launch->open_ended);
     launch->ticks = ticks_now();
     if (!cores_limited(card))
         return NULL;
-    if (!timing_lock_enter(card))
+    struct clock *clock = clock_make(contexts->home, card);
+    if (!clock) {
+        cores_unenforced(card, PARTITA_COMPUTE_TOO_MANY);
+        return NULL;
+    }
+    if (!timing_lock_enter(clock_lock(clock)))
         return misses(launch, card, track_find(key, owner));
     measure_ticks();
+    bool is_its = load_relaxed(&clock->context) == contexts->home;
     struct track *track = track_find(key, owner);
-    if (!track)
-        track = track_make(key, owner, stream, contexts->own, contexts->home, card);
-    if (!track)
+    if (!track && is_its)
+        track = track_make(key, owner, stream, contexts->own, clock);
+    if (!track && is_its)
         cores_unenforced(card, PARTITA_COMPUTE_TOO_MANY);
-    else if (track_card(track) != card || track->clock->ending)
+    else if (!is_its || load_relaxed(&track->clock) != clock || clock->ending)
         track = misses(launch, card, track);
     else {
         sparse |= track_ends_at_once(track);
@@ -253,7 +259,7 @@ static struct track *begin_in_context(uint64_t key, uint64_t owner, CUstream str
         if (!load_relaxed(&track->open))
             track = NULL;
     }
-    timing_lock_leave(card);
+    timing_lock_leave(clock_lock(clock));
     return track;
 }
 
@@ -317,35 +323,37 @@ void timing_end(const struct timed_launch *launch, uint32_t kernels, CUresult re
     bool gap = ticks_now() - launch->ticks > GAP_US * load_relaxed(&ticks_us);
     if (!last && !gap)
         return;
-    int mode = timing_calls_begin(), card;
-    if (enter_card_of(track, &card)) {
+    int mode = timing_calls_begin();
+    const struct clock *clock = enter_clock_of(track);
+    if (clock) {
         if (load_relaxed(&track->open))
             window_close(track, gap);
         if (load_relaxed(&track->open) && track_ends_at_once(track))
             window_join_last(track);
-        windows_poll(card);
-        timing_lock_leave(card);
+        windows_poll(clock);
+        timing_lock_leave(clock_lock(clock));
     }
     timing_calls_end(mode);
     store_relaxed(&track->last, ticks_now()); /* what that took is no gap of the program's */
 }
 
 static bool nothing_to_do(void) {
-    return load_relaxed(&windows_cards) == 0;
+    return load_relaxed(&windows_clocks) == 0;
 }
 
 static void close_windows(const struct windows_wanted *wanted) {
-    int card, mode = 0;
+    const struct clock *clock;
+    int mode = 0;
     bool begun = false;
-    for (EACH_CARD(load_acquire(&windows_cards), card)) {
-        if (!windows_any(card, wanted))
+    for (EACH_CLOCK(clock, load_acquire(&windows_clocks))) {
+        if (!windows_any(clock, wanted))
             continue;
         if (!begun)
             mode = timing_calls_begin();
         begun = true;
-        if (timing_lock_enter(card)) {
-            windows_close(card, wanted);
-            timing_lock_leave(card);
+        if (timing_lock_enter(clock_lock(clock))) {
+            windows_close(clock, wanted);
+            timing_lock_leave(clock_lock(clock));
         }
     }
     if (begun)
@@ -374,11 +382,12 @@ void timing_blocking_stream(void) {
     windows_share_legacy();
     if (nothing_to_do())
         return;
-    int card, mode = timing_calls_begin();
-    for (EACH_CARD(load_acquire(&windows_cards), card)) {
-        timing_lock_wait(card);
-        windows_close_legacy(card);
-        timing_lock_leave(card);
+    const struct clock *clock;
+    int mode = timing_calls_begin();
+    for (EACH_CLOCK(clock, load_acquire(&windows_clocks))) {
+        timing_lock_wait(clock_lock(clock));
+        windows_close_legacy(clock);
+        timing_lock_leave(clock_lock(clock));
     }
     timing_calls_end(mode);
 }
@@ -400,24 +409,23 @@ void timing_before_stream_work(CUstream stream, bool per_thread) {
     struct track *track = track_find((uint64_t)(uintptr_t)name, track_owner(name));
     if (!track || !load_relaxed(&track->open))
         return;
-    int card, mode = timing_calls_begin();
-    if (enter_card_of(track, &card)) {
+    int mode = timing_calls_begin();
+    const struct clock *clock = enter_clock_of(track);
+    if (clock) {
         if (load_relaxed(&track->open))
             window_close(track, false);
-        timing_lock_leave(card);
+        timing_lock_leave(clock_lock(clock));
     }
     timing_calls_end(mode);
 }
 
 void timing_after_wait(void) {
     int card;
-    if (nothing_to_do() || !card_of_current(&card) || card < 0 || !(load_relaxed(&windows_cards) >> card & 1))
+    if (nothing_to_do() || !card_of_current(&card) || card < 0)
         return;
+    CUcontext home = cuda_context_home(context_current());
     int mode = timing_calls_begin();
-    if (timing_lock_enter(card)) {
-        windows_poll(card);
-        timing_lock_leave(card);
-    }
+    poll_own(home, card, false);
     timing_calls_end(mode);
 }
 
@@ -426,8 +434,8 @@ void timing_after_wait(void) {
 static const uint64_t GONE = UINT64_MAX; /* a track's key: its stream is no more */
 
 /*
- * Under its card's lock. Another stream may come to have the same handle, in another context: it is not to be found any
- * more.
+ * Under its clock's lock. Another stream may come to have the same handle, in another context: it is not to be found
+ * any more.
  */
 static void track_ends(struct track *track) {
     if (load_relaxed(&track->open) && track_is_ours(track))
@@ -441,15 +449,15 @@ void timing_stream_ends(CUstream stream) {
     if (!stream || stream_is_default(stream) || !DRIVER(cuCtxGetCurrent))
         return;
     struct track *track = track_find((uint64_t)(uintptr_t)stream, track_owner(stream));
-    int card = track ? track_card(track) : -1;
-    if (card < 0)
+    const struct clock *clock = track ? load_relaxed(&track->clock) : NULL;
+    if (!clock)
         return;
     int mode = timing_calls_begin();
-    timing_lock_wait(card);
-    if (track_card(track) == card && load_relaxed(&track->key) == (uint64_t)(uintptr_t)stream &&
+    timing_lock_wait(clock_lock(clock));
+    if (load_relaxed(&track->clock) == clock && load_relaxed(&track->key) == (uint64_t)(uintptr_t)stream &&
         track->stream == stream)
         track_ends(track);
-    timing_lock_leave(card);
+    timing_lock_leave(clock_lock(clock));
     timing_calls_end(mode);
 }
 
@@ -463,59 +471,54 @@ void timing_green_ends(CUcontext context) {
         return;
     int mode = timing_calls_begin();
     for (int i = 0; i < TRACKS; i++) {
-        int card = track_is_of(&tracks[i], context) ? track_card(&tracks[i]) : -1;
-        if (card < 0)
+        const struct clock *clock = track_is_of(&tracks[i], context) ? load_relaxed(&tracks[i].clock) : NULL;
+        if (!clock)
             continue;
-        timing_lock_wait(card);
-        if (track_card(&tracks[i]) == card && track_is_of(&tracks[i], context))
+        timing_lock_wait(clock_lock(clock));
+        if (load_relaxed(&tracks[i].clock) == clock && track_is_of(&tracks[i], context))
             track_ends(&tracks[i]);
-        timing_lock_leave(card);
+        timing_lock_leave(clock_lock(clock));
     }
     timing_calls_end(mode);
 }
 
-/* Waits for the lock of the card whose clock it is; false: it is no more the context's. */
-static bool wait_for_clock(const struct clock *clock, CUcontext context, int *card) {
+/* Waits for the clock's lock; false: it is not the context's. */
+static bool wait_for_clock(const struct clock *clock, CUcontext context) {
     if (!context || load_acquire(&clock->context) != context)
         return false;
-    *card = load_relaxed(&clock->card);
-    timing_lock_wait(*card);
-    if (load_acquire(&clock->context) == context && load_relaxed(&clock->card) == *card)
+    timing_lock_wait(clock_lock(clock));
+    if (load_acquire(&clock->context) == context)
         return true;
-    timing_lock_leave(*card);
+    timing_lock_leave(clock_lock(clock));
     return false;
 }
 
 void timing_context_ends(CUcontext context) {
-    int card;
     for (int i = 0; i < CLOCKS_MAX; i++)
-        if (wait_for_clock(&clocks[i], context, &card)) {
+        if (wait_for_clock(&clocks[i], context)) {
             clocks[i].ending++;
-            timing_lock_leave(card);
+            timing_lock_leave(i);
         }
 }
 
 void timing_context_stays(CUcontext context) {
-    int card;
     for (int i = 0; i < CLOCKS_MAX; i++)
-        if (wait_for_clock(&clocks[i], context, &card)) {
+        if (wait_for_clock(&clocks[i], context)) {
             clocks[i].ending -= clocks[i].ending > 0;
-            timing_lock_leave(card);
+            timing_lock_leave(i);
         }
 }
 
 /* Its events are gone with it. What they would have told took no longer than until now. */
 static void clock_gone(struct clock *clock) {
-    for (EACH_LISTED(track, clock->card)) {
-        if (track->clock != clock)
-            continue;
+    for (EACH_LISTED(track, clock)) {
         if (load_relaxed(&track->open)) {
-            cores_used(clock->card, track->now.recorded, cores_now());
+            windows_used(clock->card, track->now.recorded, cores_now());
             window_give_up(track);
         }
         while (track->count > 0) {
             struct window window = track->pending[track->first];
-            cores_used(clock->card, window.recorded, cores_now());
+            windows_used(clock->card, window.recorded, cores_now());
             window.start = window.end = NULL;
             window_forget(track, &window);
         }
@@ -525,11 +528,10 @@ static void clock_gone(struct clock *clock) {
 }
 
 void timing_context_gone(CUcontext context) {
-    int card;
     for (int i = 0; i < CLOCKS_MAX; i++)
-        if (wait_for_clock(&clocks[i], context, &card)) {
+        if (wait_for_clock(&clocks[i], context)) {
             clock_gone(&clocks[i]);
-            timing_lock_leave(card);
+            timing_lock_leave(i);
         }
 }
 

@@ -11,13 +11,15 @@
 #include "share/cards.h"
 
 /*
- * A lock a card, so that threads that use several cards do not wait for each other; and one for the tables of clocks
- * and tracks, which is taken last and never held across a call of the driver.
+ * A lock a context, by the number of its clock, so that threads that use several do not wait for each other. Within it
+ * may be taken, and is never held across a call of the driver: one for each card's account (TIMING_ACCOUNTS + card),
+ * and one for the tables of clocks and tracks.
  *
- * False: it could not be had for long. A card's lock is held across calls of the driver, and one that blocks may wait
- * for the launch of him who asks. Its holder is not cancelled.
+ * False: it could not be had for long. A context's lock is held across calls of the driver, and one that blocks may
+ * wait for the launch of him who asks. Its holder is not cancelled.
  */
-enum { TIMING_TABLES = CARDS_MAX, TIMING_LOCKS };
+enum { CLOCKS_MAX = 32 }; /* contexts whose launches are timed at a time */
+enum { TIMING_ACCOUNTS = CLOCKS_MAX, TIMING_TABLES = TIMING_ACCOUNTS + CARDS_MAX, TIMING_LOCKS };
 bool timing_lock_enter(int lock);
 
 /* Only if it can be had at once. */

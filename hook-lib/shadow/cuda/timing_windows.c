@@ -14,29 +14,35 @@ static const uint64_t AIM_NS = 2000000, UNKNOWN_NS = 12000000, REBASE_NS = 40000
 struct backlog backlogs[CARDS_MAX];
 struct clock clocks[CLOCKS_MAX];
 struct track tracks[TRACKS];
-uint64_t windows_cards;
+uint32_t windows_clocks;
 
 enum { WORD = 64, WORDS = TRACKS / WORD };
 static struct listed_tracks {
     uint64_t bits[WORDS];
     uint32_t count;
-} listed_tracks[CARDS_MAX];
+} listed_tracks[CLOCKS_MAX];
 
-/* Under the tables' lock, too: the context's clock, a new one if need be; NULL: there are too many. */
-static struct clock *clock_of(CUcontext context, int card) {
-    struct clock *free = NULL;
-    for (int i = 0; i < CLOCKS_MAX; i++) {
-        CUcontext there = load_acquire(&clocks[i].context);
-        if (there == context && load_relaxed(&clocks[i].card) == card)
+struct clock *clock_find(CUcontext context, int card) {
+    for (int i = 0; i < CLOCKS_MAX && context; i++)
+        if (load_acquire(&clocks[i].context) == context && load_relaxed(&clocks[i].card) == card)
             return &clocks[i];
-        if (!there && !free)
-            free = &clocks[i];
-    }
-    if (free) {
-        store_relaxed(&free->card, card);
-        store_release(&free->context, context);
-    }
-    return free;
+    return NULL;
+}
+
+struct clock *clock_make(CUcontext context, int card) {
+    struct clock *clock = clock_find(context, card);
+    if (clock)
+        return clock;
+    timing_lock_wait(TIMING_TABLES);
+    clock = clock_find(context, card);
+    for (int i = 0; i < CLOCKS_MAX && !clock; i++)
+        if (!load_acquire(&clocks[i].context)) {
+            clock = &clocks[i];
+            store_relaxed(&clock->card, card);
+            store_release(&clock->context, context);
+        }
+    timing_lock_leave(TIMING_TABLES);
+    return clock;
 }
 
 void clock_free(struct clock *clock) {
@@ -47,7 +53,7 @@ void clock_free(struct clock *clock) {
     clock->base_at = 0;
     clock->ending = 0;
     clock->spares = 0;
-    store_release(&clock->context, NULL); /* then it may be another card's */
+    store_release(&clock->context, NULL); /* then it may be another one's */
 }
 
 static CUevent take_event(struct clock *clock) {
@@ -93,38 +99,37 @@ CUresult clock_since_base(const struct clock *clock, CUevent event, int64_t *ns)
     return result;
 }
 
-/* Under the tables' lock, too: whether the track can be another stream's; of another card while nobody is at it. */
-static bool can_be_taken(struct track *track, int card) {
-    int of = track_card(track);
+/* Under the tables' lock, too: whether the track can be another stream's; of another clock while nobody is at it. */
+static bool can_be_taken(struct track *track, const struct clock *clock) {
+    const struct clock *of = load_relaxed(&track->clock);
     if (load_relaxed(&track->key) == 0)
         return true;
-    if (of == card || of < 0)
+    if (!of || of == clock)
         return !load_relaxed(&track->listed);
-    if (!timing_lock_try(of))
+    if (!timing_lock_try(clock_lock(of)))
         return false;
-    bool can = track_card(track) == of && !load_relaxed(&track->listed);
+    bool can = !load_relaxed(&track->listed);
     if (can)
         store_relaxed(&track->key, 0);
-    timing_lock_leave(of);
+    timing_lock_leave(clock_lock(of));
     return can;
 }
 
-static struct track *free_track(uint64_t key, uint64_t owner, int card) {
+static struct track *free_track(uint64_t key, uint64_t owner, const struct clock *clock) {
     uint32_t place = track_place(key, owner);
     for (uint32_t i = 0; i < TRACK_PROBES; i++)
         if (load_relaxed(&tracks[(place + i) % TRACKS].key) == 0)
             return &tracks[(place + i) % TRACKS];
     for (uint32_t i = 0; i < TRACK_PROBES; i++) /* one that is not in use may be of a stream that is gone */
-        if (can_be_taken(&tracks[(place + i) % TRACKS], card))
+        if (can_be_taken(&tracks[(place + i) % TRACKS], clock))
             return &tracks[(place + i) % TRACKS];
     return NULL;
 }
 
-static struct track *make_in_tables(uint64_t key, uint64_t owner, CUstream stream, CUcontext context, CUcontext home,
-                                    int card) {
-    struct track *track = free_track(key, owner, card);
-    struct clock *clock = track ? clock_of(home, card) : NULL;
-    if (!clock)
+static struct track *make_in_tables(uint64_t key, uint64_t owner, CUstream stream, CUcontext context,
+                                    struct clock *clock) {
+    struct track *track = free_track(key, owner, clock);
+    if (!track)
         return NULL;
     store_relaxed(&track->key, 0);
     store_relaxed(&track->clock, clock);
@@ -144,16 +149,17 @@ static struct track *make_in_tables(uint64_t key, uint64_t owner, CUstream strea
     return track;
 }
 
-struct track *track_make(uint64_t key, uint64_t owner, CUstream stream, CUcontext context, CUcontext home, int card) {
+struct track *track_make(uint64_t key, uint64_t owner, CUstream stream, CUcontext context, struct clock *clock) {
     timing_lock_wait(TIMING_TABLES);
-    struct track *track = make_in_tables(key, owner, stream, context, home, card);
+    struct track *track = make_in_tables(key, owner, stream, context, clock);
     timing_lock_leave(TIMING_TABLES);
     return track;
 }
 
-struct track *track_listed(int card, unsigned int place) {
+struct track *track_listed(const struct clock *clock, unsigned int place) {
+    const struct listed_tracks *listed = &listed_tracks[clock - clocks];
     for (unsigned int word = place / WORD; word < WORDS; word++) {
-        uint64_t bits = load_acquire(&listed_tracks[card].bits[word]);
+        uint64_t bits = load_acquire(&listed->bits[word]);
         if (word == place / WORD)
             bits &= UINT64_MAX << place % WORD;
         if (bits)
@@ -163,23 +169,33 @@ struct track *track_listed(int card, unsigned int place) {
 }
 
 void track_list(struct track *track) {
-    struct listed_tracks *listed = &listed_tracks[track->clock->card];
+    struct listed_tracks *listed = &listed_tracks[track->clock - clocks];
     unsigned int place = (unsigned int)(track - tracks);
     if (load_relaxed(&track->listed))
         return;
     store_relaxed(&track->listed, 1);
     store_release(&listed->bits[place / WORD], listed->bits[place / WORD] | UINT64_C(1) << place % WORD);
     if (listed->count++ == 0)
-        __atomic_fetch_or(&windows_cards, UINT64_C(1) << track->clock->card, __ATOMIC_RELEASE);
+        __atomic_fetch_or(&windows_clocks, UINT32_C(1) << (track->clock - clocks), __ATOMIC_RELEASE);
 }
 
 void track_unlist(struct track *track) {
-    struct listed_tracks *listed = &listed_tracks[track->clock->card];
+    struct listed_tracks *listed = &listed_tracks[track->clock - clocks];
     unsigned int place = (unsigned int)(track - tracks);
     store_relaxed(&listed->bits[place / WORD], listed->bits[place / WORD] & ~(UINT64_C(1) << place % WORD));
     if (--listed->count == 0)
-        __atomic_fetch_and(&windows_cards, ~(UINT64_C(1) << track->clock->card), __ATOMIC_RELAXED);
+        __atomic_fetch_and(&windows_clocks, ~(UINT32_C(1) << (track->clock - clocks)), __ATOMIC_RELAXED);
     store_release(&track->listed, 0); /* then it may be another stream's */
+}
+
+/* Where the account cannot be had it is charged with the next that is used. */
+void windows_used(int card, uint64_t from, uint64_t to) {
+    if (!timing_lock_enter(TIMING_ACCOUNTS + card)) {
+        windows_miss(card, to - from);
+        return;
+    }
+    cores_used(card, from, to);
+    timing_lock_leave(TIMING_ACCOUNTS + card);
 }
 
 static void learn_of_window(struct track *track, const struct window *window, uint64_t ns) {
@@ -228,7 +244,7 @@ static bool account_for(struct track *track) {
         return false;
     uint64_t now = cores_now();
     if (result != CUDA_SUCCESS || end < start) { /* what cannot be read took no longer than this */
-        cores_used(clock->card, window.recorded, now);
+        windows_used(clock->card, window.recorded, now);
         window_forget(track, &window);
         return true;
     }
@@ -244,7 +260,7 @@ static bool account_for(struct track *track) {
         ns = window.bound > busy ? window.bound : busy;
     if (window.bound == 0 || busy > window.bound)
         learn_of_window(track, &window, ns);
-    cores_used(clock->card, from, from + ns);
+    windows_used(clock->card, from, from + ns);
     if (end > (int64_t)REBASE_NS) {
         CUevent former = clock->base;
         clock->base = window.end;
@@ -256,27 +272,28 @@ static bool account_for(struct track *track) {
 }
 
 static void charge_missed(int card) {
-    uint64_t ns = load_relaxed(&backlogs[card].missed), now = ns ? cores_now() : 0;
+    uint64_t ns =
+        load_relaxed(&backlogs[card].missed) ? __atomic_exchange_n(&backlogs[card].missed, 0, __ATOMIC_RELAXED) : 0;
     if (ns > 0) {
-        __atomic_fetch_sub(&backlogs[card].missed, ns, __ATOMIC_RELAXED);
-        cores_used(card, now - ns, now);
+        uint64_t now = cores_now();
+        windows_used(card, now - ns, now);
     }
 }
 
-void windows_poll(int card) {
-    for (EACH_LISTED(track, card)) {
+void windows_poll(const struct clock *clock) {
+    for (EACH_LISTED(track, clock)) {
         while (track->count > 0 && !track->clock->ending && account_for(track)) {
         }
         if (track->count == 0 && !load_relaxed(&track->open))
             track_unlist(track);
     }
-    charge_missed(card);
+    charge_missed(clock->card);
 }
 
 static void end_window(struct track *track, bool gap) {
     struct window window = track->now;
     if (track->count == TRACK_PENDING)
-        windows_poll(track->clock->card);
+        windows_poll(track->clock);
     if (track->count == TRACK_PENDING || stream_capturing(track->stream))
         return; /* it stays open */
     window.end = clock_record(track->clock, track->stream);
@@ -315,7 +332,7 @@ void window_close(struct track *track, bool gap) {
 static void estimate_window(const struct track *track) {
     uint64_t from = track->now.recorded, now = cores_now(), passed = now > from ? now - from : 0;
     uint64_t takes = track->now.open_ended ? track->loop : track->each * load_relaxed(&track->launches);
-    cores_used(track->clock->card, from, from + (takes > 0 && takes < passed ? takes : passed));
+    windows_used(track->clock->card, from, from + (takes > 0 && takes < passed ? takes : passed));
 }
 
 static CUevent record_last(struct track *track) {
@@ -368,9 +385,12 @@ void window_open(struct track *track, uint64_t ticks, bool open_ended, unsigned 
 }
 
 bool windows_under_way(int card) {
-    for (EACH_LISTED(track, card))
-        if (load_relaxed(&track->count) > 0 || load_relaxed(&track->open))
-            return true;
+    const struct clock *clock;
+    for (EACH_CLOCK(clock, load_acquire(&windows_clocks)))
+        if (load_relaxed(&clock->card) == card)
+            for (EACH_LISTED(track, clock))
+                if (load_relaxed(&track->count) > 0 || load_relaxed(&track->open))
+                    return true;
     return false;
 }
 
@@ -389,16 +409,16 @@ static bool is_wanted(const struct track *track, const struct windows_wanted *wa
     return of && (load_relaxed(&track->opener) == wanted->opener || load_relaxed(&track->opened) <= wanted->opened);
 }
 
-bool windows_any(int card, const struct windows_wanted *wanted) {
-    for (EACH_LISTED(track, card))
+bool windows_any(const struct clock *clock, const struct windows_wanted *wanted) {
+    for (EACH_LISTED(track, clock))
         if (load_relaxed(&track->open) && is_wanted(track, wanted))
             return true;
     return false;
 }
 
 /* Closing one may take others from the list. */
-void windows_close(int card, const struct windows_wanted *wanted) {
-    for (EACH_LISTED(track, card))
+void windows_close(const struct clock *clock, const struct windows_wanted *wanted) {
+    for (EACH_LISTED(track, clock))
         if (load_relaxed(&track->open) && is_wanted(track, wanted) && track_is_ours(track))
             window_close(track, false);
 }
@@ -420,8 +440,8 @@ bool track_ends_at_once(const struct track *track) {
 }
 
 /* The blocking stream is not made yet: what is closed here waits for nothing of it. */
-void windows_close_legacy(int card) {
-    for (EACH_LISTED(track, card))
+void windows_close_legacy(const struct clock *clock) {
+    for (EACH_LISTED(track, clock))
         if (load_relaxed(&track->open) && track->stream == CU_STREAM_LEGACY)
             window_close(track, false);
 }
@@ -431,13 +451,13 @@ void windows_miss(int card, uint64_t ns) {
 }
 
 void windows_forget(void) {
-    for (uint64_t cards = windows_cards; cards; cards &= cards - 1) {
-        int card = __builtin_ctzll(cards);
-        for (EACH_LISTED(track, card))
+    const struct clock *clock;
+    for (EACH_CLOCK(clock, windows_clocks)) {
+        for (EACH_LISTED(track, clock))
             track->listed = 0;
-        memset(&listed_tracks[card], 0, sizeof listed_tracks[card]);
+        memset(&listed_tracks[clock - clocks], 0, sizeof *listed_tracks);
     }
-    windows_cards = 0;
+    windows_clocks = 0;
     for (int i = 0; i < TRACKS; i++)
         if (tracks[i].key)
             memset(&tracks[i], 0, sizeof tracks[i]);

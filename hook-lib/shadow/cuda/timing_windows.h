@@ -2,9 +2,8 @@
 /*
  * Windows of launches in a stream: opened, closed, and charged when the card has done them. A context has a clock, by
  * which the card's time is told in CLOCK_MONOTONIC; a stream has a track, which knows its windows. All that belongs to
- * a card is changed under its lock (timing_calls.h), which all functions here need but where they say otherwise: the
- * card's account is one thread's at a time, so that the lock is the card's and not each of its contexts'. What of a
- * track is read or written without it is accessed atomically.
+ * a context is changed under its clock's lock (timing_calls.h), which all functions here need but where they say
+ * otherwise. What of a track is read or written without it is accessed atomically.
  */
 #ifndef PARTITA_TIMING_WINDOWS_H
 #define PARTITA_TIMING_WINDOWS_H
@@ -20,7 +19,7 @@
 
 /* Clocks of contexts, and events to record in their streams. The context is the current one. */
 
-enum { CLOCKS_MAX = 32, CLOCK_EVENTS = 256 };
+enum { CLOCK_EVENTS = 256 };
 
 /* A context's clock: what the card calls the time of `base` is `base_at` of CLOCK_MONOTONIC. */
 extern struct clock {
@@ -32,6 +31,17 @@ extern struct clock {
     CUevent spare[CLOCK_EVENTS];
     unsigned int spares;
 } clocks[CLOCKS_MAX];
+
+/* The clock's lock. */
+static inline int clock_lock(const struct clock *clock) {
+    return (int)(clock - clocks);
+}
+
+/* The context's clock, by now; NULL: it has none. Needs no lock. */
+struct clock *clock_find(CUcontext context, int card);
+
+/* The same, a new one if need be; NULL: there are too many. Needs no lock. */
+struct clock *clock_make(CUcontext context, int card);
 
 /* An event that is recorded in the stream; NULL: it failed. */
 CUevent clock_record(struct clock *clock, CUstream stream);
@@ -66,7 +76,7 @@ extern struct track {
     uint32_t open, launches, allowance, sparse;
     uint64_t last, opened; /* ticks */
     uint64_t opener;       /* the thread */
-    uint32_t listed;       /* see windows_cards */
+    uint32_t listed;       /* see windows_clocks */
     struct window now;
     uint64_t each, most; /* ns a launch, on average and in the longest window of late; 0: unknown */
     uint64_t loop;       /* ns of the longest open-ended launch of late; 0: unknown */
@@ -74,23 +84,22 @@ extern struct track {
     struct window pending[TRACK_PENDING];
 } tracks[TRACKS];
 
-/* Bit n: of card n tracks are listed, for they are open or have windows pending. */
-extern uint64_t windows_cards;
-_Static_assert(CARDS_MAX <= 64, "a bit a card");
+/* Bit n: tracks of clock n are listed, for they are open or have windows pending. */
+extern uint32_t windows_clocks;
+_Static_assert(CLOCKS_MAX <= 32, "a bit a clock");
 
-/* The listed track of the card that comes next, at this place or behind; NULL: none. Needs no lock. */
-struct track *track_listed(int card, unsigned int place);
+#define EACH_CLOCK(clock, bits)                                                                                        \
+    uint32_t left = (bits);                                                                                            \
+    left && (((clock) = &clocks[__builtin_ctz(left)]), true);                                                          \
+    left &= left - 1
 
-#define EACH_LISTED(track, card)                                                                                       \
-    struct track *track = track_listed(card, 0);                                                                       \
+/* The listed track of the clock that comes next, at this place or behind; NULL: none. Needs no lock. */
+struct track *track_listed(const struct clock *clock, unsigned int place);
+
+#define EACH_LISTED(track, clock)                                                                                      \
+    struct track *track = track_listed(clock, 0);                                                                      \
     track;                                                                                                             \
-    track = track_listed(card, (unsigned int)(track - tracks) + 1)
-
-/* The card that the track is of; negative: of none. Needs no lock: it may be another card's by then. */
-static inline int track_card(const struct track *track) {
-    const struct clock *clock = load_relaxed(&track->clock);
-    return clock ? load_relaxed(&clock->card) : -1;
-}
+    track = track_listed(clock, (unsigned int)(track - tracks) + 1)
 
 /* A default stream is its context's, and the thread's. */
 static inline uint64_t track_owner_in(CUcontext context, CUstream stream) {
@@ -117,10 +126,10 @@ static inline struct track *track_find(uint64_t key, uint64_t owner) {
 }
 
 /*
- * A track for the stream, whose context is the current one; NULL: there are too many. `home`: the context whose events
- * are recorded in it, with which they end.
+ * A track for the stream, whose context is the current one; NULL: there are too many. The clock's context is the one
+ * whose events are recorded in it, with which they end.
  */
-struct track *track_make(uint64_t key, uint64_t owner, CUstream stream, CUcontext context, CUcontext home, int card);
+struct track *track_make(uint64_t key, uint64_t owner, CUstream stream, CUcontext context, struct clock *clock);
 
 void track_list(struct track *track);
 void track_unlist(struct track *track);
@@ -164,15 +173,15 @@ static inline bool track_is_ours(const struct track *track) {
 void window_after_gap(struct track *track);
 
 /*
- * Of the card those of the context, but for the default streams of other threads, and of these only what the thread
+ * Of the clock those of the context, but for the default streams of other threads, and of these only what the thread
  * opened, or was opened by then (ticks). NULL: of any context.
  */
 struct windows_wanted {
     CUcontext context;
     uint64_t opener, opened;
 };
-bool windows_any(int card, const struct windows_wanted *wanted); /* needs no lock */
-void windows_close(int card, const struct windows_wanted *wanted);
+bool windows_any(const struct clock *clock, const struct windows_wanted *wanted); /* needs no lock */
+void windows_close(const struct clock *clock, const struct windows_wanted *wanted);
 
 /*
  * In the legacy stream an event waits for all that went before into the context's blocking streams, and what goes into
@@ -181,14 +190,14 @@ void windows_close(int card, const struct windows_wanted *wanted);
  * from the first blocking stream on no window is left open there.
  */
 bool windows_legacy_shared(void); /* needs no lock */
-void windows_share_legacy(void);  /* needs no lock; then for each card: */
-void windows_close_legacy(int card);
+void windows_share_legacy(void);  /* needs no lock; then for each clock: */
+void windows_close_legacy(const struct clock *clock);
 
 /* Whether the track's windows end with the launch that opened them. Needs no lock. */
 bool track_ends_at_once(const struct track *track);
 
 /* Takes account of what the card has done. Takes tracks from the list. */
-void windows_poll(int card);
+void windows_poll(const struct clock *clock);
 
 /* Whether the card has not done all windows of this process, or one is open. Needs no lock. */
 bool windows_under_way(int card);
@@ -198,6 +207,9 @@ void window_give_up(struct track *track);
 
 /* The first pending window of the track came to an end, or is given up. */
 void window_forget(struct track *track, const struct window *window);
+
+/* The wall time from..to was used on the card. Needs no lock. */
+void windows_used(int card, uint64_t from, uint64_t to);
 
 /* A launch was not timed that takes so many ns, by what was learned of its stream. Needs no lock. */
 void windows_miss(int card, uint64_t ns);

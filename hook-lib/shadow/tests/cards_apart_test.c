@@ -18,13 +18,34 @@ static void *launch_and_poll_on_the_first_card(void *nothing) {
     return nothing;
 }
 
-static void while_the_driver_blocks_a_thread_on_one_card_those_on_the_others_are_timed(void) {
-    pthread_t blocked;
+static pthread_t blocked;
+
+static void start_with_a_thread_that_is_blocked(void) {
     cards_start();
     cards_machine->blocked = 1;
     CHECK_EQUAL(pthread_create(&blocked, NULL, launch_and_poll_on_the_first_card, NULL), 0);
     while (__atomic_load_n(&cards_machine->waiting, __ATOMIC_ACQUIRE) == 0)
         sched_yield();
+}
+
+static void let_it_go_on(void) {
+    __atomic_store_n(&cards_machine->blocked, 0, __ATOMIC_RELEASE);
+    CHECK_EQUAL(pthread_join(blocked, NULL), 0);
+}
+
+static void while_the_driver_blocks_a_thread_those_in_another_context_of_the_card_are_timed(void) {
+    start_with_a_thread_that_is_blocked();
+    cards_use_another(0);
+    cards_launch();
+    cards_poll();
+    uint64_t by_this = recorded(0);
+    CHECK(by_this >= 2);
+    let_it_go_on();
+    CHECK(recorded(0) >= by_this + 2);
+}
+
+static void while_the_driver_blocks_a_thread_on_one_card_those_on_the_others_are_timed(void) {
+    start_with_a_thread_that_is_blocked();
     for (unsigned int card = 1; card < CARDS_DRIVER_CARDS; card++) {
         cards_use(card);
         cards_launch();
@@ -32,8 +53,7 @@ static void while_the_driver_blocks_a_thread_on_one_card_those_on_the_others_are
         CHECK(recorded(card) >= 2); /* a window's start and its end */
     }
     CHECK_EQUAL(recorded(0), 0);
-    __atomic_store_n(&cards_machine->blocked, 0, __ATOMIC_RELEASE);
-    CHECK_EQUAL(pthread_join(blocked, NULL), 0);
+    let_it_go_on();
     CHECK(recorded(0) >= 2);
 }
 
@@ -42,7 +62,10 @@ enum { STEPS = 2000 };
 static void *launch_on_every_card(void *seed) {
     unsigned int card = (unsigned int)(uintptr_t)seed;
     for (int i = 0; i < STEPS; i++) {
-        cards_use(card++ % CARDS_DRIVER_CARDS);
+        if (i % 5 == 0)
+            cards_use_another(card % CARDS_DRIVER_CARDS);
+        else
+            cards_use(card++ % CARDS_DRIVER_CARDS);
         cards_launch();
         if (i % 3 == 0)
             cards_poll();
@@ -63,6 +86,7 @@ static void threads_that_go_from_card_to_card_are_timed_on_each(void) {
 
 int main(int argc, char **argv) {
     static const struct test_case cases[] = {
+        CASE(while_the_driver_blocks_a_thread_those_in_another_context_of_the_card_are_timed),
         CASE(while_the_driver_blocks_a_thread_on_one_card_those_on_the_others_are_timed),
         CASE(threads_that_go_from_card_to_card_are_timed_on_each),
     };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A driver of eight cards that do all at once, and whose calls for events take time or do not come back: a driver waits
- * for the card, or for a lock of its own, that is the context's. Device n has context n + 1.
+ * for the card, or for a lock of its own, that is the context's. Device n has the contexts n + 1, n + 9 and so on.
  */
 #include "cards_driver.h"
 
@@ -100,6 +100,6 @@ CUresult cuCtxGetCurrent(CUcontext *context) {
 }
 
 CUresult cuCtxGetDevice(CUdevice *device) {
-    *device = (CUdevice)current - 1;
+    *device = (CUdevice)(current - 1) % CARDS_DRIVER_CARDS;
     return current ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }

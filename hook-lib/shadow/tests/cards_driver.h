@@ -9,7 +9,7 @@ enum { CARDS_DRIVER_CARDS = 8 };
 
 struct cards_machine {
     uint32_t call_us;                      /* so long a call for an event takes, in which nothing is computed */
-    uint32_t blocked;                      /* 1: a call for an event of card 0 does not come back */
+    uint32_t blocked;                      /* 1: a call for an event in context 1 does not come back */
     uint32_t waiting;                      /* such calls */
     uint64_t recorded[CARDS_DRIVER_CARDS]; /* events */
 };

@@ -40,6 +40,10 @@ void cards_use(unsigned int card) {
     CHECK_EQUAL(set_current(context), CUDA_SUCCESS);
 }
 
+void cards_use_another(unsigned int card) {
+    CHECK_EQUAL(set_current((CUcontext)(uintptr_t)(card + 1 + CARDS_DRIVER_CARDS)), CUDA_SUCCESS);
+}
+
 void cards_launch(void) {
     CHECK_EQUAL(launch(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), CUDA_SUCCESS);
 }

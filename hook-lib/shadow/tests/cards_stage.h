@@ -11,8 +11,11 @@ extern struct cards_machine *cards_machine;
 /* Once in a process. */
 void cards_start(void);
 
-/* Makes the card's context the thread's. */
+/* Makes the card's primary context the thread's. */
 void cards_use(unsigned int card);
+
+/* Another context of the card. */
+void cards_use_another(unsigned int card);
 
 void cards_launch(void);
 

@@ -79,7 +79,7 @@ CUcontext cuda_context_home(CUcontext context) {
 static struct track *stream(uintptr_t number) {
     CUstream handle = (CUstream)(number * 4096);
     struct track *track = track_make(number * 4096, track_owner(handle), handle, (CUcontext)(void *)&context,
-                                     (CUcontext)(void *)&context, 0);
+                                     clock_make((CUcontext)(void *)&context, 0));
     CHECK(track);
     return track;
 }
@@ -118,14 +118,14 @@ static void all_windows_of_a_context_are_closed_though_closing_one_changes_the_l
     CHECK(windows_under_way(0));
     CHECK_EQUAL(under_way, 1 + TRACK_PENDING + 1);
     launch_in_a_window(last);
-    CHECK_EQUAL(windows_cards, 1);
+    CHECK_EQUAL(windows_clocks, 1);
     CHECK(first->listed && full->listed && last->listed);
     done = true;
-    windows_close(0, &(struct windows_wanted){.context = (CUcontext)(void *)&context, .opened = UINT64_MAX});
+    windows_close(clocks, &(struct windows_wanted){.context = (CUcontext)(void *)&context, .opened = UINT64_MAX});
     CHECK(!full->open && !last->open);
-    windows_poll(0);
-    CHECK_EQUAL(windows_cards, 0);
-    CHECK(!track_listed(0, 0));
+    windows_poll(clocks);
+    CHECK_EQUAL(windows_clocks, 0);
+    CHECK(!track_listed(clocks, 0));
     CHECK_EQUAL(used, 1 + TRACK_PENDING + 1 + 1);
     CHECK_EQUAL(backlogs[0].windows, 0);
     CHECK_EQUAL(under_way, 0);
