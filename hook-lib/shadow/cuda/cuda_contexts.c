@@ -108,17 +108,20 @@ static void give_back_memory(CUcontext context, uint8_t taken, bool gone) {
         __atomic_store_n(&charged[place], taken, __ATOMIC_RELEASE);
 }
 
+/* Who is between begin and end is not cancelled: nobody would end it. */
 #define CONTEXT_CREATE(name, parameters, arguments)                                                                    \
     CUresult name parameters {                                                                                         \
         NEED(name);                                                                                                    \
         struct context_memory memory;                                                                                  \
+        int cancelling = cancelling_off();                                                                             \
         CUresult result = context_memory_begin(&memory, device);                                                       \
-        if (result != CUDA_SUCCESS)                                                                                    \
-            return result;                                                                                             \
-        result = DRIVER(name) arguments;                                                                               \
-        context_memory_end(&memory, result);                                                                           \
-        if (result == CUDA_SUCCESS)                                                                                    \
-            keep_memory(*context, &memory);                                                                            \
+        if (result == CUDA_SUCCESS) {                                                                                  \
+            result = DRIVER(name) arguments;                                                                           \
+            context_memory_end(&memory, result);                                                                       \
+            if (result == CUDA_SUCCESS)                                                                                \
+                keep_memory(*context, &memory);                                                                        \
+        }                                                                                                              \
+        cancelling_back(cancelling);                                                                                   \
         return result;                                                                                                 \
     }
 
