@@ -6,6 +6,7 @@ import dev.partita.cdi.driver.DriverFiles;
 import dev.partita.cdi.driver.DriverRoot;
 import dev.partita.cdi.driver.DriverSearch;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -72,7 +73,7 @@ public final class NvidiaSmi implements TimeSliceControl {
       }
       int status = process.exitValue();
       if (status != 0) {
-        throw failed(card, status, new String(process.getInputStream().readNBytes(MOST_TOLD), StandardCharsets.UTF_8));
+        throw failed(card, status, said(process.getInputStream()));
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -80,6 +81,11 @@ public final class NvidiaSmi implements TimeSliceControl {
     } finally {
       process.destroyForcibly();
     }
+  }
+
+  /** What it has said so far: a program that it has started may keep the pipe open. */
+  private static String said(InputStream output) throws IOException {
+    return new String(output.readNBytes(Math.min(MOST_TOLD, output.available())), StandardCharsets.UTF_8);
   }
 
   private static IOException failed(String card, int status, String said) {

@@ -60,6 +60,14 @@ class NvidiaSmiTest {
   }
 
   @Test
+  void whatItHasStartedIsNotWaitedFor() {
+    long begin = System.nanoTime();
+    assertThatThrownBy(() -> smi("sleep 60 & echo left; exit 3").set("GPU-1", TimeSlice.LONG))
+        .hasMessageEndingWith(" left");
+    assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(30));
+  }
+
+  @Test
   void withoutTheProgramItIsSaidWhatToDoAndWithoutADriverThereIsNoCard() throws IOException {
     DriverRoot root = driver("");
     Files.delete(folder.resolve("usr/bin/nvidia-smi"));
