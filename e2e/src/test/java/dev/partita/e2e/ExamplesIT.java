@@ -42,11 +42,11 @@ class ExamplesIT {
 
   @Test
   void timeSlicing(RealCluster cluster, Workspace workspace) throws IOException {
-    PodUnderTest pod = apply(cluster, workspace, "time-slicing").awaitLine("holding 107374182400");
+    PodUnderTest pod = apply(cluster, workspace, "time-slicing").awaitLine("holding 1073741824");
     assertThat(pod.log()).containsPattern("total=15\\d{10}");
     assertThat(pod.claim().awaitDeviceStatus().getFirst().getConditions().getFirst().getMessage())
         .contains("neither memory nor cores limited");
-    PodUnderTest beside = new PodUnderTest(workspace, "time-slicing-beside").awaitLine("alloc 64424509440");
+    PodUnderTest beside = new PodUnderTest(workspace, "time-slicing-beside").awaitLine("holding 1073741824");
     assertThat(beside.log()).containsPattern("total=15\\d{10}");
   }
 

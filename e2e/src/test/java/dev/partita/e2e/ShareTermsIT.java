@@ -38,9 +38,10 @@ class ShareTermsIT {
       Workspace workspace) {
     String node = cluster.quietNodes().getFirst();
     Ask inTurn = new Ask(Ask.ANY_SHARE, 1, Map.of(), "", "");
-    PodUnderTest first = workspace.pod("first", node, inTurn.config("sharing: {strategy: TimeSlicing, interval: Long}"),
-        "partita-probe info; nvidia-smi compute-policy --list; exec partita-probe hold 100Gi").awaitLine("holding");
-    assertThat(first.log()).containsPattern("total=15\\d{10}").contains("timeslice LONG").doesNotContain("device 1 ");
+    PodUnderTest first =
+        workspace.pod("first", node, inTurn.config("sharing: {strategy: TimeSlicing, interval: Short}"),
+            "partita-probe info; nvidia-smi compute-policy --list; exec partita-probe hold 100Gi").awaitLine("holding");
+    assertThat(first.log()).containsPattern("total=15\\d{10}").contains("timeslice SHORT").doesNotContain("device 1 ");
     String device = first.claim().awaitAllocated().getFirst().getDevice();
     PodUnderTest second =
         workspace.pod("second", node, inTurn.config("sharing: {strategy: TimeSlicing}").onCardOf(device),
@@ -53,14 +54,18 @@ class ShareTermsIT {
         .contains("by time-slicing with other claims, neither memory nor cores limited");
 
     PodUnderTest limited = workspace.pod("limited", node, Ask.share("1Gi").onCardOf(device), "exec sleep 600");
-    String why = "shared by time-slicing among 2 devices of claims, whose memory and cores nothing limits";
-    assertThat(workspace.awaitEvent("ResourceClaim", limited.claim().name(), "Unallocatable").message()).contains(why);
+    // others may have turns on the card, too
+    String why = "shared by time-slicing among [0-9]+ devices of claims, whose memory and cores nothing limits";
+    assertThat(workspace.awaitEvent("ResourceClaim", limited.claim().name(), "Unallocatable").message())
+        .containsPattern(why);
     assertThat(cluster.command().run(cluster.kubeconfigEnvironment(), "explain", "pod", "limited", "-n",
-        workspace.namespace()).out()).contains(why);
+        workspace.namespace()).out()).containsPattern(why);
     first.deleteAndAwait();
-    assertThat(second.exec("nvidia-smi compute-policy --list")).contains("timeslice DEFAULT");
+    assertThat(second.exec("nvidia-smi compute-policy --list")).contains("timeslice ").doesNotContain("SHORT");
     second.deleteAndAwait();
     assertThat(limited.awaitRunning().claim().awaitAllocated().getFirst().getDevice()).isEqualTo(device);
+    assertThat(limited.exec("nvidia-smi compute-policy --list")).as("when the last turn is gone")
+        .contains("timeslice DEFAULT");
   }
 
   @Test
