@@ -141,8 +141,8 @@ nvidia_smi_sets_the_time_slice_of_a_card)
     expect_status 6 smi compute-policy -i 7 --set-timeslice 1
     expect_status 0 "$DRIVER" break --root "$root" --gpu 0
     expect_status 15 smi compute-policy -i 0 --set-timeslice 1
-    # a program of another C library folder gets NVML alone handed in, as the node's plugin does it
-    expect_status 0 env LD_PRELOAD="$root/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1" \
+    # NVML alone is handed in, as the node's plugin does it; the sanitizer's runtime wants to be the first to be loaded
+    expect_status 0 env ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD="$root/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1" \
         "$root/usr/bin/nvidia-smi" compute-policy -i 1 --set-timeslice 2
     expect_status 0 smi compute-policy -i 1 -l
     said 'timeslice MEDIUM'
