@@ -341,7 +341,8 @@ public final class KubeletPlugin implements AutoCloseable {
             monotonicClock);
     sweep.start(loops, settings.sweepPeriod(), settings.inventoryPeriod());
     usage.start(loops, settings.usagePeriod());
-    new UnsharedWatch(checkpoint, reader::processes, cards, reports::used).start(loops);
+    new UnsharedWatch(checkpoint, reader::processes, cards,
+        UnsharedWatch.Pods.of(new HostProcesses(Path.of("/proc")), store.pods()), reports::used).start(loops);
     new XidWatch(reader, inventory, xids).start(loops);
     new CardHealthWatch(inventory, checkpoint, reports).start(loops);
     new DeviceHealthWatch(here.pool(), inventory, open.health(), clock).start(loops);

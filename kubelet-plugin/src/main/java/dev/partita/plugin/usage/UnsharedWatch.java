@@ -10,6 +10,8 @@ import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.nvml.MigControl;
 import dev.partita.plugin.nvml.NvmlException;
 import dev.partita.plugin.nvml.ProcessMemory;
+import dev.partita.plugin.store.ClaimPods;
+import dev.partita.plugin.usage.measure.HostProcesses;
 import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.verdict.UsageWords;
 import dev.partita.plugin.usage.verdict.UseFigures;
@@ -30,8 +32,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells claims of whole cards and of MIG instances what their processes hold, by NVML: nothing is limited there, so
- * once a minute is enough, and only what has changed by much is told.
+ * Tells claims of whole cards, of cards in turn and of MIG instances what their processes hold, by NVML: nothing is
+ * limited there, so once a minute is enough, and only what has changed by much is told.
  */
 public final class UnsharedWatch {
   private static final Logger LOG = LoggerFactory.getLogger(UnsharedWatch.class);
@@ -41,22 +43,63 @@ public final class UnsharedWatch {
   private final Checkpoint checkpoint;
   private final Supplier<Map<String, List<ProcessMemory>>> nvml;
   private final MigControl mig;
+  private final Pods pods;
   private final BiConsumer<PreparedClaim, Map<String, DeviceNotes>> reports;
   private final Map<ShareRef, UseFigures> told = new HashMap<>();
 
   /**
    * @param nvml what processes hold of each card, by the card's UUID
+   * @param pods whose processes are whose, where several have a card
    * @param reports takes what is to be written of a claim, by share key
    */
   public UnsharedWatch(
       Checkpoint checkpoint,
       Supplier<Map<String, List<ProcessMemory>>> nvml,
       MigControl mig,
+      Pods pods,
       BiConsumer<PreparedClaim, Map<String, DeviceNotes>> reports) {
     this.checkpoint = checkpoint;
     this.nvml = nvml;
     this.mig = mig;
+    this.pods = pods;
     this.reports = reports;
+  }
+
+  /** Tells processes of pods apart. */
+  public interface Pods {
+    /** UID of the pod that a process runs in; empty if it runs in none, or cannot be seen. */
+    Optional<String> ofProcess(long pid);
+
+    /** UIDs of the pods that a claim was reserved for. */
+    Set<String> ofClaim(String claimUid) throws IOException;
+
+    /** Whether the node's processes can be seen at all. */
+    boolean seesAll();
+
+    /**
+     * The pods of a node.
+     *
+     * @param host its processes
+     * @param reserved for whom claims are
+     */
+    static Pods of(HostProcesses host, ClaimPods reserved) {
+      return new Pods() {
+        @Override
+        public Optional<String> ofProcess(long pid) {
+          return host.pod(pid);
+        }
+
+        @Override
+        public Set<String> ofClaim(String claimUid) throws IOException {
+          return reserved.of(claimUid);
+        }
+
+        @Override
+        public boolean seesAll() {
+          return host.seesAll();
+        }
+      };
+    }
   }
 
   /** Looks now and then every minute. */
@@ -80,7 +123,7 @@ public final class UnsharedWatch {
         ShareRef ref = new ShareRef(record.claim().uid(), grant.shareKey());
         there.add(ref);
         List<ProcessMemory> onCard = held.getOrDefault(grant.card().uuid(), List.of());
-        processes(grant, onCard).flatMap(its -> news(ref, grant, its))
+        processes(record, grant, onCard).flatMap(its -> news(ref, grant, its))
             .ifPresent(notes -> news.put(grant.shareKey(), notes));
       }
       if (!news.isEmpty()) {
@@ -90,17 +133,21 @@ public final class UnsharedWatch {
     told.keySet().retainAll(there);
   }
 
-  /**
-   * Whether it takes a card or a part of it without the hook library: who only looks at one takes nothing. Of a card
-   * that several have in turn NVML does not say whose a process is.
-   */
+  /** Whether it takes a card or a part of it without the hook library: who only looks at one takes nothing. */
   private static boolean isUnshared(Grant grant) {
-    return grant.share().isEmpty() && grant.use().held(grant.card()).isPresent()
-        && grant.use().timeSlicing().isEmpty();
+    return grant.share().isEmpty() && grant.use().held(grant.card()).isPresent();
   }
 
   /** Those that use it; empty if that cannot be told now. */
-  private Optional<List<ProcessMemory>> processes(Grant grant, List<ProcessMemory> onCard) {
+  private Optional<List<ProcessMemory>> processes(PreparedClaim claim, Grant grant, List<ProcessMemory> onCard)
+      throws IOException {
+    if (grant.use().timeSlicing().isPresent()) { // others have the card, too: those of the claim's pods are its own
+      Set<String> own = pods.ofClaim(claim.claim().uid());
+      return pods.seesAll()
+          ? Optional.of(onCard.stream().filter(its -> pods.ofProcess(its.pid()).filter(own::contains).isPresent())
+              .toList())
+          : Optional.empty();
+    }
     if (grant.mig().isEmpty() || onCard.isEmpty()) {
       return Optional.of(onCard);
     }

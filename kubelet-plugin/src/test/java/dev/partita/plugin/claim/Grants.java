@@ -1,6 +1,7 @@
 package dev.partita.plugin.claim;
 
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
+import dev.partita.api.config.GpuShareConfig.TimeSlice;
 import java.util.List;
 import java.util.Optional;
 
@@ -41,6 +42,12 @@ public final class Grants {
     return new Grant(
         List.of(request), "gpu-" + card + "-mig-" + size + "g-" + start, Optional.empty(), card(card),
         new MigInstance(size + "g", start, size, 10L * size * GIB));
+  }
+
+  /** All of a card in turn with others. */
+  public static Grant inTurn(String request, int card) {
+    return new Grant(List.of(request), "gpu-" + card + "-shared", Optional.empty(), card(card),
+        new TimeSlicing(TimeSlice.DEFAULT));
   }
 
   public static Grant admin(String request, int card) {

@@ -17,7 +17,9 @@ import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -31,6 +33,7 @@ class UnsharedWatchTest {
   private final List<String> told = new ArrayList<>();
   private Map<String, List<ProcessMemory>> held = Map.of();
   private int asked;
+  private final PodsByPid pods = new PodsByPid();
 
   @SuppressWarnings("NullAway.Init") // set before every test
   private Checkpoint checkpoint;
@@ -43,7 +46,7 @@ class UnsharedWatchTest {
     watch = new UnsharedWatch(checkpoint, () -> {
       asked++;
       return held;
-    }, new OneInstance(), (claim, notes) -> notes.forEach((key, note) -> {
+    }, new OneInstance(), pods, (claim, notes) -> notes.forEach((key, note) -> {
       assertThat(note.conditions()).isEmpty();
       told.add(claim.claim().name() + " " + key + " " + note.data());
     }));
@@ -81,6 +84,19 @@ class UnsharedWatchTest {
   }
 
   @Test
+  void ofACardInTurnAClaimIsToldOfItsPodsProcessesIfTheyCanBeSeen() throws IOException {
+    prepare("turn", Grants.inTurn("gpu", 0));
+    held = Map.of("GPU-0", List.of(new ProcessMemory(10, 4 * GIB), new ProcessMemory(11, GIB),
+        new ProcessMemory(20, 30 * GIB), new ProcessMemory(99, GIB)));
+    pods.seesAll = false;
+    watch.look();
+    assertThat(told).isEmpty();
+    pods.seesAll = true;
+    watch.look();
+    assertThat(told).containsExactly("turn gpu-0-shared {memoryUsed=5Gi, processes=2}");
+  }
+
+  @Test
   void sharesAndWhoOnlyLooksAreNotToldAndNvmlIsNotAskedForThem() throws IOException {
     prepare("share", Grants.share("gpu", 0, "key", 8, 25));
     prepare("looker", Grants.admin("gpu", 0));
@@ -94,6 +110,26 @@ class UnsharedWatchTest {
     checkpoint
         .write(new PreparedClaim(new ClaimRef("default", name, "0b5e8a9e-0000-4000-8000-00000000000" + name.length()),
             PreparedClaim.Phase.COMPLETED, "boot", List.of(grant), Map.of(), false));
+  }
+
+  /** The claim is that of pod-1; pids from 10 on are of it, from 20 on of pod-2, and 99 of none. */
+  private static final class PodsByPid implements UnsharedWatch.Pods {
+    private boolean seesAll = true;
+
+    @Override
+    public Optional<String> ofProcess(long pid) {
+      return pid >= 90 ? Optional.empty() : Optional.of("pod-" + pid / 10);
+    }
+
+    @Override
+    public Set<String> ofClaim(String claimUid) {
+      return Set.of("pod-1");
+    }
+
+    @Override
+    public boolean seesAll() {
+      return seesAll;
+    }
   }
 
   /** A card with an instance of two slices from slice 4. */
