@@ -32,8 +32,9 @@ struct policy {
     int status;
 };
 
+/* By the UUID: a container that sees fewer cards numbers them otherwise. */
 static void path_of(const struct policy *policy, const struct smi_card *card, char path[2 * PATH_MAX]) {
-    snprintf(path, 2 * PATH_MAX, "%s/" SIM_STATE_DIR "/timeslice-%u", policy->root, card->index);
+    snprintf(path, 2 * PATH_MAX, "%s/" SIM_STATE_DIR "/timeslice-%s", policy->root, card->uuid);
 }
 
 static void list(const struct smi_card *card, void *context) {

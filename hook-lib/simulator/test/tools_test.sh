@@ -136,6 +136,11 @@ nvidia_smi_sets_the_time_slice_of_a_card)
     expect_status 0 smi compute-policy -i "$uuid" --set-timeslice=0
     expect_status 0 smi compute-policy -i "$uuid" -l
     said 'timeslice DEFAULT'
+    expect_status 0 smi compute-policy -i 1 --set-timeslice 1
+    mv "$root/dev/nvidia0" "$dir/nvidia0"
+    expect_status 0 smi compute-policy -i 0 -l # as a container numbers it that has this card alone
+    said '^GPU 00000000:29:00.0: timeslice SHORT$'
+    mv "$dir/nvidia0" "$root/dev/nvidia0"
     expect_status 2 smi compute-policy -i 1 --set-timeslice 4
     expect_status 2 smi compute-policy -i 1
     expect_status 6 smi compute-policy -i 7 --set-timeslice 1
