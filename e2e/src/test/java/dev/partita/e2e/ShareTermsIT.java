@@ -1,6 +1,7 @@
 package dev.partita.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.NeedsSteadyController;
@@ -60,6 +61,9 @@ class ShareTermsIT {
         .containsPattern(why);
     assertThat(cluster.command().run(cluster.kubeconfigEnvironment(), "explain", "pod", "limited", "-n",
         workspace.namespace()).out()).containsPattern(why);
+    await("what the first is told that it holds").atMost(Workspace.PATIENCE).untilAsserted(
+        () -> assertThat(String.valueOf(first.claim().awaitDeviceStatus().getFirst().getData()))
+            .containsPattern("memoryUsed=10[0-9]"));
     first.deleteAndAwait();
     assertThat(second.exec("nvidia-smi compute-policy --list")).contains("timeslice ").doesNotContain("SHORT");
     second.deleteAndAwait();
