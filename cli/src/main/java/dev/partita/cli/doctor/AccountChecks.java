@@ -19,45 +19,28 @@ final class AccountChecks {
   /** One right of each kind that allocation, preparation and what is said of both cannot do without. */
   static final List<AccountRight> NEEDED =
       List.of(
-          new AccountRight(CONTROLLER, "patch", CLAIMS, "resourceclaims", "", false),
-          new AccountRight(CONTROLLER, "update", CLAIMS, "resourceclaims/status", "", false),
-          new AccountRight(CONTROLLER, "update", CLAIMS, "resourceclaims/binding", "", false),
-          new AccountRight(CONTROLLER, "create", CLAIMS, "resourceslices", "", false),
-          new AccountRight(CONTROLLER, "create", CLAIMS, "deviceclasses", "", false),
-          new AccountRight(CONTROLLER, "list", Driver.NAME, "gpunodes", "", false),
-          new AccountRight(CONTROLLER, "list", Driver.NAME, "gpuquotas", "", false),
-          new AccountRight(CONTROLLER, "patch", "", "pods", "", false),
-          new AccountRight(CONTROLLER, "create", "", "pods/eviction", "", false),
-          new AccountRight(CONTROLLER, "create", EVENTS, "events", "", false),
-          new AccountRight(CONTROLLER, "patch", "coordination.k8s.io", "leases", "", true),
-          new AccountRight(PLUGIN, "get", CLAIMS, "resourceclaims", "", false),
-          new AccountRight(PLUGIN, "patch", CLAIMS, "resourceclaims/status", "", false),
-          new AccountRight(PLUGIN, "associated-node:patch", CLAIMS, "resourceclaims/driver", Driver.NAME, false),
-          new AccountRight(PLUGIN, "watch", Driver.NAME, "gpunodes", "", false),
-          new AccountRight(PLUGIN, "update", Driver.NAME, "gpunodes/status", "", false),
-          new AccountRight(PLUGIN, "get", "", "pods", "", false),
-          new AccountRight(PLUGIN, "create", EVENTS, "events", "", false));
+          new AccountRight(CONTROLLER, Right.of("patch", CLAIMS, "resourceclaims")),
+          new AccountRight(CONTROLLER, Right.of("update", CLAIMS, "resourceclaims/status")),
+          new AccountRight(CONTROLLER, Right.of("update", CLAIMS, "resourceclaims/binding")),
+          new AccountRight(CONTROLLER, Right.of("create", CLAIMS, "resourceslices")),
+          new AccountRight(CONTROLLER, Right.of("create", CLAIMS, "deviceclasses")),
+          new AccountRight(CONTROLLER, Right.of("list", Driver.NAME, "gpunodes")),
+          new AccountRight(CONTROLLER, Right.of("list", Driver.NAME, "gpuquotas")),
+          new AccountRight(CONTROLLER, Right.of("patch", "", "pods")),
+          new AccountRight(CONTROLLER, Right.of("create", "", "pods/eviction")),
+          new AccountRight(CONTROLLER, Right.of("create", EVENTS, "events")),
+          new AccountRight(CONTROLLER, Right.inPartita("patch", "coordination.k8s.io", "leases")),
+          new AccountRight(PLUGIN, Right.of("get", CLAIMS, "resourceclaims")),
+          new AccountRight(PLUGIN, Right.of("patch", CLAIMS, "resourceclaims/status")),
+          new AccountRight(PLUGIN,
+              new Right("associated-node:patch", CLAIMS, "resourceclaims/driver", Driver.NAME, false)),
+          new AccountRight(PLUGIN, Right.of("watch", Driver.NAME, "gpunodes")),
+          new AccountRight(PLUGIN, Right.of("update", Driver.NAME, "gpunodes/status")),
+          new AccountRight(PLUGIN, Right.of("get", "", "pods")),
+          new AccountRight(PLUGIN, Right.of("create", EVENTS, "events")));
 
-  /**
-   * A right of a ServiceAccount in Partita's namespace.
-   *
-   * @param group API group; empty for the core one
-   * @param resource with its subresource
-   * @param name of the only object that it is for; empty for all
-   * @param inPartita whether it is for Partita's namespace only
-   */
-  record AccountRight(
-      String account,
-      String verb,
-      String group,
-      String resource,
-      String name,
-      boolean inPartita) {
-    @Override
-    public String toString() {
-      return verb + " " + resource + (group.isEmpty() ? "" : "." + group);
-    }
-  }
+  /** A right of a ServiceAccount in Partita's namespace. */
+  record AccountRight(String account, Right right) {}
 
   private AccountChecks() {}
 
@@ -67,7 +50,7 @@ final class AccountChecks {
       Map<String, Set<String>> missing = new TreeMap<>();
       for (AccountRight right : NEEDED) {
         if (!known.getOrDefault(right, false)) {
-          missing.computeIfAbsent(right.account(), _ -> new TreeSet<>()).add(right.toString());
+          missing.computeIfAbsent(right.account(), _ -> new TreeSet<>()).add(right.right().toString());
         }
       }
       List<Finding> findings = new ArrayList<>();

@@ -1,19 +1,37 @@
 package dev.partita.cli.doctor;
 
-import java.util.List;
+import io.fabric8.kubernetes.api.model.authorization.v1.ResourceAttributes;
+import io.fabric8.kubernetes.api.model.authorization.v1.ResourceAttributesBuilder;
 
 /**
- * Something that a command needs the user's right for.
+ * Something that somebody may do.
  *
  * @param verb such as list
  * @param group API group; empty for the core one
  * @param resource with its subresource, such as pods/log
- * @param inPartita whether it is needed in Partita's namespace only
- * @param commands who needs it
+ * @param name of the only object that it is for; empty for all
+ * @param inPartita whether it is for Partita's namespace only
  */
-record Right(String verb, String group, String resource, boolean inPartita, List<String> commands) {
-  Right {
-    commands = List.copyOf(commands);
+record Right(String verb, String group, String resource, String name, boolean inPartita) {
+  /** One for all objects of all namespaces. */
+  static Right of(String verb, String group, String resource) {
+    return new Right(verb, group, resource, "", false);
+  }
+
+  /** One for all objects in Partita's namespace. */
+  static Right inPartita(String verb, String group, String resource) {
+    return new Right(verb, group, resource, "", true);
+  }
+
+  /** As an access review asks for it. */
+  ResourceAttributes attributes(String namespaceOfPartita) {
+    String[] parts = resource.split("/", 2);
+    return new ResourceAttributesBuilder()
+        .withVerb(verb).withGroup(group).withResource(parts[0])
+        .withSubresource(parts.length > 1 ? parts[1] : null)
+        .withName(name.isEmpty() ? null : name)
+        .withNamespace(inPartita ? namespaceOfPartita : null)
+        .build();
   }
 
   @Override

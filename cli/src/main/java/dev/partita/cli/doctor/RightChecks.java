@@ -1,6 +1,8 @@
 package dev.partita.cli.doctor;
 
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -8,36 +10,40 @@ import java.util.Map;
 final class RightChecks {
   private static final String DOCTOR = "doctor";
 
-  /** What the commands need. */
-  static final List<Right> NEEDED =
-      List.of(
-          new Right("list", "gpu.partita.dev", "gpunodes", false, List.of("top", "cordon", DOCTOR)),
-          new Right("patch", "gpu.partita.dev", "gpunodes", false, List.of("cordon", "uncordon")),
-          new Right("list", "resource.k8s.io", "resourceclaims", false, List.of("top", "report -A")),
-          new Right("list", "", "pods", true, List.of("explain", "logs", DOCTOR)),
-          new Right("create", "", "pods/portforward", true, List.of("explain")),
-          new Right("get", "", "pods/log", true, List.of("logs")));
+  /** What the commands need, and which of them. */
+  static final Map<Right, List<String>> NEEDED = needed();
 
   private static final String CHECK = "your rights";
 
   private RightChecks() {}
 
+  private static Map<Right, List<String>> needed() {
+    Map<Right, List<String>> needed = new LinkedHashMap<>();
+    needed.put(Right.of("list", "gpu.partita.dev", "gpunodes"), List.of("top", "cordon", DOCTOR));
+    needed.put(Right.of("patch", "gpu.partita.dev", "gpunodes"), List.of("cordon", "uncordon"));
+    needed.put(Right.of("list", "resource.k8s.io", "resourceclaims"), List.of("top", "report -A"));
+    needed.put(Right.inPartita("list", "", "pods"), List.of("explain", "logs", DOCTOR));
+    needed.put(Right.inPartita("create", "", "pods/portforward"), List.of("explain"));
+    needed.put(Right.inPartita("get", "", "pods/log"), List.of("logs"));
+    return Collections.unmodifiableMap(needed);
+  }
+
   static List<Finding> of(Reading<Map<Right, Boolean>> rights) {
     return rights.judged(CHECK, "", has -> {
       List<Finding> findings = new ArrayList<>();
-      for (Right right : NEEDED) {
+      NEEDED.forEach((right, commands) -> {
         if (!has.getOrDefault(right, false)) {
-          findings.add(missing(right));
+          findings.add(missing(right, commands));
         }
-      }
+      });
       return findings.isEmpty() ? List.of(Finding.ok(CHECK, "", "all that the commands need")) : findings;
     });
   }
 
   /** Whoever cannot see the nodes' cards and plugins must not take them for well. */
-  private static Finding missing(Right right) {
-    return new Finding(right.commands().contains(DOCTOR) ? Verdict.FAIL : Verdict.WARN, CHECK, "",
-        "you may not " + right + ": needed by " + String.join(", ", right.commands()),
+  private static Finding missing(Right right, List<String> commands) {
+    return new Finding(commands.contains(DOCTOR) ? Verdict.FAIL : Verdict.WARN, CHECK, "",
+        "you may not " + right + ": needed by " + String.join(", ", commands),
         "ask for a role with that right" + (right.inPartita() ? " in Partita's namespace" : ""));
   }
 }

@@ -16,6 +16,7 @@ import io.fabric8.kubernetes.api.model.authorization.v1.SelfSubjectAccessReview;
 import io.fabric8.kubernetes.api.model.authorization.v1.SelfSubjectAccessReviewBuilder;
 import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReview;
 import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuilder;
+import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewStatus;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
@@ -154,37 +155,31 @@ final class SnapshotReader {
 
   private Map<AccountRight, Boolean> accounts() {
     Map<AccountRight, Boolean> rights = new HashMap<>();
-    for (AccountRight right : AccountChecks.NEEDED) {
-      String[] resource = right.resource().split("/", 2);
-      SubjectAccessReview review =
-          new SubjectAccessReviewBuilder().withNewSpec()
-              .withUser("system:serviceaccount:" + namespace + ":" + right.account())
-              .withGroups("system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated")
-              .withNewResourceAttributes()
-              .withVerb(right.verb()).withGroup(right.group()).withResource(resource[0])
-              .withSubresource(resource.length > 1 ? resource[1] : null)
-              .withName(right.name().isEmpty() ? null : right.name())
-              .withNamespace(right.inPartita() ? namespace : null)
-              .endResourceAttributes().endSpec().build();
-      SubjectAccessReview answer = client.authorization().v1().subjectAccessReview().create(review);
-      rights.put(right, answer.getStatus() != null && Boolean.TRUE.equals(answer.getStatus().getAllowed()));
+    for (AccountRight held : AccountChecks.NEEDED) {
+      SubjectAccessReview answer =
+          client.authorization().v1().subjectAccessReview().create(
+              new SubjectAccessReviewBuilder().withNewSpec()
+                  .withUser("system:serviceaccount:" + namespace + ":" + held.account())
+                  .withGroups("system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated")
+                  .withResourceAttributes(held.right().attributes(namespace)).endSpec().build());
+      rights.put(held, isAllowed(answer.getStatus()));
     }
     return rights;
   }
 
   private Map<Right, Boolean> rights() {
     Map<Right, Boolean> rights = new HashMap<>();
-    for (Right right : RightChecks.NEEDED) {
-      String[] resource = right.resource().split("/", 2);
-      SelfSubjectAccessReview review =
-          new SelfSubjectAccessReviewBuilder().withNewSpec().withNewResourceAttributes()
-              .withVerb(right.verb()).withGroup(right.group()).withResource(resource[0])
-              .withSubresource(resource.length > 1 ? resource[1] : null)
-              .withNamespace(right.inPartita() ? namespace : null)
-              .endResourceAttributes().endSpec().build();
-      SelfSubjectAccessReview answer = client.authorization().v1().selfSubjectAccessReview().create(review);
-      rights.put(right, answer.getStatus() != null && Boolean.TRUE.equals(answer.getStatus().getAllowed()));
+    for (Right right : RightChecks.NEEDED.keySet()) {
+      SelfSubjectAccessReview answer =
+          client.authorization().v1().selfSubjectAccessReview().create(
+              new SelfSubjectAccessReviewBuilder().withNewSpec()
+                  .withResourceAttributes(right.attributes(namespace)).endSpec().build());
+      rights.put(right, isAllowed(answer.getStatus()));
     }
     return rights;
+  }
+
+  private static boolean isAllowed(@Nullable SubjectAccessReviewStatus status) {
+    return status != null && Boolean.TRUE.equals(status.getAllowed());
   }
 }

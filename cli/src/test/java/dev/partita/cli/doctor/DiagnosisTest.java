@@ -37,7 +37,7 @@ class DiagnosisTest {
   private static final Set<String> SERVED =
       Set.of("deviceclasses", "resourceclaims", "resourceclaimtemplates", "resourceslices");
   private static final Map<Right, Boolean> ALL_RIGHTS =
-      RightChecks.NEEDED.stream().collect(Collectors.toMap(right -> right, right -> true));
+      RightChecks.NEEDED.keySet().stream().collect(Collectors.toMap(right -> right, right -> true));
   private static final Map<AccountRight, Boolean> ALL_ACCOUNT_RIGHTS =
       AccountChecks.NEEDED.stream().collect(Collectors.toMap(right -> right, right -> true));
 
@@ -199,7 +199,7 @@ class DiagnosisTest {
     assertThat(notWell(AccountChecks.of(known(ALL_ACCOUNT_RIGHTS)))).isEmpty();
     Map<AccountRight, Boolean> few =
         AccountChecks.NEEDED.stream()
-            .collect(Collectors.toMap(right -> right, right -> !right.resource().startsWith("resourceclaims/")));
+            .collect(Collectors.toMap(held -> held, held -> !held.right().resource().startsWith("resourceclaims/")));
     assertThat(notWell(AccountChecks.of(known(few)))).containsExactly(
         "fail rights of Partita: ServiceAccount partita-dra-controller may not"
             + " update resourceclaims/binding.resource.k8s.io, update resourceclaims/status.resource.k8s.io",
