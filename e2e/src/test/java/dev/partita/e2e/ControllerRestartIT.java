@@ -28,7 +28,10 @@ import org.junit.jupiter.api.Test;
 class ControllerRestartIT {
   private static final int CLAIMS = 30;
 
-  /** Three shares of 40 GiB fit on a card: 30 claims take 10 of the 12 cards, and nothing may be sold twice. */
+  /**
+   * Three shares of 40 GiB fit on a card: 30 claims fit on 12 cards, and nothing may be sold twice. How they are packed
+   * is another matter: it also follows from what other tests' pods have asked for.
+   */
   @Test
   void claimsThatComeWhileTheControllerRestartsAreAllAllocatedAndNoCardIsSoldTwice(
       RealCluster cluster,
@@ -45,7 +48,6 @@ class ControllerRestartIT {
       await("all claims to be allocated")
           .atMost(Workspace.PATIENCE)
           .until(() -> SoldMemory.of(workspace).fits().claims(), claims -> claims == CLAIMS);
-      assertThat(SoldMemory.of(workspace).fits().bytes()).hasSize(10);
       await("all pods to be bound").atMost(Workspace.PATIENCE)
           .until(() -> workspace.client().pods().inNamespace(workspace.namespace()).list().getItems().stream()
               .allMatch(pod -> node.name().equals(pod.getSpec().getNodeName())));
