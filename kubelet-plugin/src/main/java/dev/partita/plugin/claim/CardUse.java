@@ -8,8 +8,8 @@ import java.util.OptionalInt;
 
 /**
  * How a claim uses a card on this node. For every {@link dev.partita.api.sharing.SharingStrategy} there is one class
- * that answers for it. Besides these only two places in the plugin tell strategies apart, what reads an allocation and
- * what reads a checkpoint record, and the compiler names both.
+ * that answers for it. Besides these, only what reads an allocation ({@code AllocationDecoder}, {@code ShareDecoder})
+ * and what reads a checkpoint record ({@code ClaimRecord}) tell strategies apart.
  */
 public sealed interface CardUse permits HookedShare, ExclusiveShare, TimeSlicing, WholeCard, MigInstance, AdminAccess {
   /** Why it cannot stand beside what others have of its card; empty if it can. */
