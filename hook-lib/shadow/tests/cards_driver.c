@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A driver of eight cards that do all at once, and whose calls for events take time or do not come back: a driver waits
- * for the card, or for a lock of its own, that is the context's. Device n has the contexts n + 1, n + 9 and so on.
+ * for the card, or for a lock of its own, that is the context's.
  */
 #include "cards_driver.h"
 
@@ -17,7 +17,6 @@ struct CUevent_st {
 };
 
 PARTITA_EXPORT struct cards_machine cards_machine;
-static __thread uintptr_t current;
 
 static void pass_us(uint32_t us) {
     struct timespec pause = {0, (long)us * 1000};
@@ -28,7 +27,7 @@ static void take_time(void) {
     uint32_t us = __atomic_load_n(&cards_machine.call_us, __ATOMIC_RELAXED);
     if (us > 0)
         pass_us(us);
-    if (current != 1 || !__atomic_load_n(&cards_machine.blocked, __ATOMIC_ACQUIRE))
+    if (current_context() != 1 || !__atomic_load_n(&cards_machine.blocked, __ATOMIC_ACQUIRE))
         return;
     __atomic_fetch_add(&cards_machine.waiting, 1, __ATOMIC_RELEASE);
     while (__atomic_load_n(&cards_machine.blocked, __ATOMIC_ACQUIRE))
@@ -41,7 +40,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int gridX, unsigned int gr
                         CUstream stream, void **parameters, void **extra) {
     (void)function, (void)gridX, (void)gridY, (void)gridZ, (void)blockX, (void)blockY, (void)blockZ;
     (void)sharedBytes, (void)stream, (void)parameters, (void)extra;
-    return current ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+    return current_context() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 CUresult cuStreamQuery(CUstream stream) {
@@ -64,7 +63,7 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
     (void)stream;
     take_time();
     event->at = now_ns();
-    __atomic_fetch_add(&cards_machine.recorded[(current - 1) % CARDS_DRIVER_CARDS], 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&cards_machine.recorded[device_of_current_context()], 1, __ATOMIC_RELAXED);
     return CUDA_SUCCESS;
 }
 
@@ -76,30 +75,4 @@ CUresult cuEventQuery(CUevent event) {
 CUresult cuEventElapsedTime(float *ms, CUevent start, CUevent end) {
     *ms = (float)((double)(int64_t)(end->at - start->at) / 1e6);
     return CUDA_SUCCESS;
-}
-
-CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device) {
-    for (int i = 0; i < 16; i++)
-        uuid->bytes[i] = (char)device;
-    return device < CARDS_DRIVER_CARDS ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
-}
-
-CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
-    *context = (CUcontext)(uintptr_t)(device + 1);
-    return device < CARDS_DRIVER_CARDS ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
-}
-
-CUresult cuCtxSetCurrent(CUcontext context) {
-    current = (uintptr_t)context;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuCtxGetCurrent(CUcontext *context) {
-    *context = (CUcontext)current;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuCtxGetDevice(CUdevice *device) {
-    *device = (CUdevice)(current - 1) % CARDS_DRIVER_CARDS;
-    return current ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }

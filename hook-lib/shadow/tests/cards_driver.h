@@ -5,7 +5,9 @@
 
 #include <stdint.h>
 
-enum { CARDS_DRIVER_CARDS = 8 };
+#include "card_contexts.h"
+
+enum { CARDS_DRIVER_CARDS = CONTEXT_CARDS };
 
 struct cards_machine {
     uint32_t call_us;                      /* so long a call for an event takes, in which nothing is computed */

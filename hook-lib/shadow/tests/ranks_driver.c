@@ -2,8 +2,8 @@
 /*
  * A driver of eight cards whose kernels can wait for each other across cards, as those of collectives do: one that is
  * to meet its peers runs until all ranks' kernels of that number have begun, and then for as long as it says. Each card
- * does what was launched one after another, in real time, by a thread of the process that uses it. Device n has context
- * n + 1. What processes share is in the file that RANKS_MACHINE names.
+ * does what was launched one after another, in real time, by a thread of the process that uses it.
+ * What processes share is in the file that RANKS_MACHINE names.
  */
 #include "ranks_driver.h"
 
@@ -45,7 +45,6 @@ static struct card {
     [0 ... RANKS_CARDS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER}};
 
 static struct ranks_machine *machine;
-static __thread uintptr_t current;
 
 static void open_machine(void) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -108,7 +107,7 @@ static void *execute(void *argument) {
 }
 
 static struct card *current_card(void) {
-    return current ? &cards[(current - 1) % RANKS_CARDS] : NULL;
+    return current_context() ? &cards[device_of_current_context()] : NULL;
 }
 
 static CUresult submit(struct work work) {
@@ -180,30 +179,4 @@ CUresult cuEventElapsedTime(float *ms, CUevent start, CUevent end) {
     uint64_t from = __atomic_load_n(&start->at, __ATOMIC_ACQUIRE), to = __atomic_load_n(&end->at, __ATOMIC_ACQUIRE);
     *ms = (float)((double)(int64_t)(to - from) / 1e6);
     return from && to ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
-}
-
-CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device) {
-    for (int i = 0; i < 16; i++)
-        uuid->bytes[i] = (char)device;
-    return device < RANKS_CARDS ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
-}
-
-CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
-    *context = (CUcontext)(uintptr_t)(device + 1);
-    return device < RANKS_CARDS ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
-}
-
-CUresult cuCtxSetCurrent(CUcontext context) {
-    current = (uintptr_t)context;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuCtxGetCurrent(CUcontext *context) {
-    *context = (CUcontext)current;
-    return CUDA_SUCCESS;
-}
-
-CUresult cuCtxGetDevice(CUdevice *device) {
-    *device = (CUdevice)current - 1;
-    return current ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }

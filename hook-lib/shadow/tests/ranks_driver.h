@@ -5,7 +5,9 @@
 
 #include <stdint.h>
 
-enum { RANKS_CARDS = 8, RANKS_MEETINGS = 1 << 16 };
+#include "card_contexts.h"
+
+enum { RANKS_CARDS = CONTEXT_CARDS, RANKS_MEETINGS = 1 << 16 };
 
 enum ranks_kernel { RANKS_SPIN = 1, RANKS_MEET = 2 };
 
