@@ -16,7 +16,7 @@ import java.util.TreeSet;
  * @param oversubscribe how much memory the container gets, in percent of what is allocated to it, 100 to 1000: what is
  *        beyond 100 is managed memory, which moves between card and host
  * @param placement how node and card are chosen
- * @param sharing what those who have something of one card are held to
+ * @param sharing what the claims that have something of one card are held to
  */
 public record GpuShareConfig(
     CoreLimit coreLimit,
@@ -71,14 +71,14 @@ public record GpuShareConfig(
     NONE
   }
 
-  /** What those who have something of one card are held to. */
+  /** What the claims that have something of one card are held to. */
   public sealed interface Sharing {
-    /** {@code strategy: Limits}: each claim to its part of the card's memory and time. */
+    /** Each claim is held to its part of the card's memory and time. It is written {@code strategy: Limits}. */
     record Limits() implements Sharing {}
 
     /**
-     * {@code strategy: TimeSlicing}: nobody to anything. The driver gives every program the card in turn, and memory to
-     * who comes first.
+     * No claim is held to anything. The driver gives every program the card in turn, and memory to who comes first. It
+     * is written {@code strategy: TimeSlicing}.
      *
      * @param interval how long a turn is to be
      */

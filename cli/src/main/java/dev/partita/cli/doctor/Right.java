@@ -4,7 +4,7 @@ import io.fabric8.kubernetes.api.model.authorization.v1.ResourceAttributes;
 import io.fabric8.kubernetes.api.model.authorization.v1.ResourceAttributesBuilder;
 
 /**
- * Something that somebody may do.
+ * A right by Kubernetes' RBAC, which a user or a ServiceAccount may have, such as to list pods.
  *
  * @param verb such as list
  * @param group API group; empty for the core one

@@ -35,7 +35,7 @@ final class StreamSource {
   @Mixin private final SnapshotOptions snapshot = new SnapshotOptions();
 
   /**
-   * What to play.
+   * A stream to play, and what is known of where it comes from.
    *
    * @param note what a person should know of it; empty if nothing
    * @param isOfCluster whether its pods are those of a cluster
