@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.Driver;
 import dev.partita.api.device.DeviceStatusData;
+import dev.partita.api.node.AskedSize;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GrantedSize;
+import dev.partita.api.node.NodeResizes;
 import dev.partita.api.quota.Amounts;
 import dev.partita.api.quota.GpuQuota;
 import dev.partita.api.quota.GpuQuotaSpec;
@@ -46,13 +48,14 @@ class ResizeTest {
     awaitAnswer("c", "memory=12Gi,cores=40: granted");
     ShareSize size = new ShareSize(12 * GpuNodes.GIB, 40);
     assertThat(GrantedSizes.of(cluster.read("c")).ofShare(share)).contains(size);
-    eventually().untilAsserted(() -> assertThat(told("node-0")).containsExactly(
-        new GrantedSize(cluster.read("c").getMetadata().getUid(), GrantedSizes.key(share),
-            "memory=12Gi,cores=40")));
+    String uid = cluster.read("c").getMetadata().getUid();
+    eventually().untilAsserted(() -> assertThat(told("node-0")).isEqualTo(new NodeResizes(
+        List.of(new GrantedSize(uid, GrantedSizes.key(share), "memory=12Gi,cores=40")),
+        List.of(new AskedSize(uid, "cores=40,memory=12Gi")))));
     assertThat(cluster.note("c", "ResizeGranted")).contains("memory=12Gi,cores=40: granted");
 
     cluster.release("c");
-    eventually().untilAsserted(() -> assertThat(told("node-0")).as("the share is gone").isEmpty());
+    eventually().untilAsserted(() -> assertThat(told("node-0")).as("the share is gone").isEqualTo(NodeResizes.NONE));
   }
 
   @Test
@@ -79,6 +82,9 @@ class ResizeTest {
         .contains("card gpu-0 of node node-0 has ", " beside what others")
         .contains("the claim would have 30 GiB");
     assertThat(GrantedSizes.isOn(cluster.read("c"))).isFalse();
+    String uid = cluster.read("c").getMetadata().getUid();
+    eventually().untilAsserted(() -> assertThat(told("node-0")).as("its node knows what is asked for")
+        .isEqualTo(new NodeResizes(List.of(), List.of(new AskedSize(uid, "memory=30Gi")))));
     cluster.release("other");
     awaitAnswer("c", "memory=30Gi: granted");
   }
@@ -201,9 +207,8 @@ class ResizeTest {
         answer -> answer.startsWith(begins));
   }
 
-  private List<GrantedSize> told(String node) {
-    return Objects.requireNonNull(cluster.client.resources(GpuNode.class).withName(node).get()).getStatus()
-        .grantedSizes();
+  private NodeResizes told(String node) {
+    return Objects.requireNonNull(cluster.client.resources(GpuNode.class).withName(node).get()).getStatus().resizes();
   }
 
   /** What the plugin does when the claim's share has that size. */

@@ -46,9 +46,9 @@ class ResizeIT {
     claim.annotate("gpu.partita.dev/resize", "memory=512Mi");
     assertThat(workspace.awaitEvent("ResourceClaim", claim.name(), "ResizeWaits").message())
         .contains("its processes hold 1.", "it has 512 MiB there once they hold no more than that");
-    await("both sizes in the status of " + claim.name()).atMost(Workspace.PATIENCE)
-        .until(claim::statusData,
-            data -> data.contains("sizeGranted=memory=512Mi,") && data.contains("sizeInForce=memory=4Gi,"));
+    await("all three sizes in the status of " + claim.name()).atMost(Workspace.PATIENCE)
+        .until(claim::statusData, data -> data.contains("sizeAsked=memory=512Mi,")
+            && data.contains("sizeGranted=memory=512Mi,") && data.contains("sizeInForce=memory=4Gi,"));
   }
 
   @Test
@@ -101,6 +101,8 @@ class ResizeIT {
     assertThat(claim.annotation("gpu.partita.dev/resize-answer")).isEqualTo("memory=200Gi: " + why);
     assertThat(workspace.awaitEvent("ResourceClaim", claim.name(), "ResizeRefused").message())
         .isEqualTo("memory=200Gi: " + why);
+    await("what is asked for in the status of " + claim.name()).atMost(Workspace.PATIENCE)
+        .until(claim::statusData, data -> data.contains("sizeAsked=memory=200Gi,"));
     goesOnWithTwoGibibytes(pod);
   }
 

@@ -311,7 +311,7 @@ public final class KubeletPlugin implements AutoCloseable {
     }
     ShareResizer resizer =
         new ShareResizer(
-            new ShareResizer.NodeState(here.pool(), node::grantedSizes, inventory::current, node::spec,
+            new ShareResizer.NodeState(here.pool(), node::resizes, inventory::current, node::spec,
                 usage::current),
             checkpoint, api, preparer, reports, monotonicClock);
     CardReports cardReports =

@@ -7,8 +7,10 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.partita.api.Driver;
+import dev.partita.api.node.AskedSize;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GrantedSize;
+import dev.partita.api.node.NodeResizes;
 import dev.partita.api.resize.GrantedSizes;
 import dev.partita.api.resize.ShareSize;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
@@ -145,6 +147,29 @@ class ResizeInAContainerTest {
     }
   }
 
+  @Test
+  void aSizeThatIsAskedForStandsInTheStatusThoughNobodyGrantsIt() throws Exception {
+    try (TestNode node = TestNode.withCards("node-r", "h200x1");
+        KubeletPlugin _ = TestNode.start(settings(node), client)) {
+      ResourceClaim claim = client.resource(claim("c", share("node-r", "gpu", 0, "8Gi", ""))).create();
+      node.prepare(claim);
+      client.resource(read()).edit(read -> new ResourceClaimBuilder(read).editMetadata()
+          .addToAnnotations(Driver.RESIZE_ANSWER_ANNOTATION, "memory=9Ti: refused: no card has it").endMetadata()
+          .build());
+      NodeResizes asked =
+          new NodeResizes(List.of(), List.of(new AskedSize(claim.getMetadata().getUid(), "memory=9Ti")));
+      await().atMost(SOON).ignoreExceptions().untilAsserted(() -> {
+        client.resources(GpuNode.class).withName("node-r").editStatus(read -> {
+          read.setStatus(read.getStatus().withResizes(asked));
+          return read;
+        });
+        assertThat(String.valueOf(read().getStatus().getDevices().getFirst().getData()))
+            .contains("sizeAsked=memory=9Ti");
+      });
+      assertThat(node.quota(claim)).contains("memory 8589934592\n");
+    }
+  }
+
   private BooleanSupplier tell = () -> true;
 
   /** What the controller does. */
@@ -163,7 +188,7 @@ class ResizeInAContainerTest {
   private boolean tell(List<GrantedSize> sizes) {
     return client.resources(GpuNode.class).withName("node-r").get().getStatus().grantedSizes().equals(sizes)
         || client.resources(GpuNode.class).withName("node-r").editStatus(node -> {
-          node.setStatus(node.getStatus().withGrantedSizes(sizes));
+          node.setStatus(node.getStatus().withResizes(new NodeResizes(sizes, node.getStatus().askedSizes())));
           return node;
         }) != null;
   }

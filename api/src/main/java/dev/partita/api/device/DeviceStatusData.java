@@ -49,6 +49,12 @@ public enum DeviceStatusData {
   HEALTH("health"),
 
   /**
+   * What the claim's owner last asked for by a resize, as {@link dev.partita.api.resize.SizeRequest} writes it, such as
+   * {@code memory=12Gi}, whether it was granted or not. Of claims whose owners have asked.
+   */
+  SIZE_ASKED("sizeAsked"),
+
+  /**
    * What a resize has granted the share, such as {@code memory=12Gi,cores=40}; its containers are held to it once it is
    * {@link #SIZE_IN_FORCE}. Of shares that have been resized.
    */

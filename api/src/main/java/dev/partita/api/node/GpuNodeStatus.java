@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param gpus the cards, by index
  * @param held what the node holds for claims that no longer say so themselves; nobody else gets it
  * @param grantedSizes of shares that were resized, by shareID; the controller writes them
+ * @param askedSizes that owners of claims asked for, by claim; the controller writes them
  * @param setup how the node is set up; null where the plugin is of a release that does not say
  * @param conditions {@link GpuNode#READY} says whether the cards can be handed out, and why not
  */
@@ -35,6 +36,8 @@ public record GpuNodeStatus(
     @JsonInclude(JsonInclude.Include.NON_EMPTY) List<HeldClaim> held,
     @JsonPropertyDescription("Sizes of shares that were resized, which the controller has granted.")
     @JsonInclude(JsonInclude.Include.NON_EMPTY) List<GrantedSize> grantedSizes,
+    @JsonPropertyDescription("Sizes that owners of claims asked for, once the controller has answered.")
+    @JsonInclude(JsonInclude.Include.NON_EMPTY) List<AskedSize> askedSizes,
     @JsonPropertyDescription("How the node is set up, as far as the plugin sees it.") @Nullable NodeSetup setup,
     List<Condition> conditions) {
 
@@ -44,6 +47,7 @@ public record GpuNodeStatus(
     gpus = gpus == null ? List.of() : List.copyOf(gpus);
     held = held == null ? List.of() : List.copyOf(held);
     grantedSizes = grantedSizes == null ? List.of() : List.copyOf(grantedSizes);
+    askedSizes = askedSizes == null ? List.of() : List.copyOf(askedSizes);
     conditions = conditions == null ? List.of() : List.copyOf(conditions);
   }
 
@@ -58,13 +62,14 @@ public record GpuNodeStatus(
       List<Gpu> gpus,
       List<Condition> conditions) {
     this(gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, List.of(), List.of(),
-        null, conditions);
+        List.of(), null, conditions);
   }
 
   /** The same with other conditions. */
   public GpuNodeStatus withConditions(List<Condition> others) {
     return new GpuNodeStatus(
         gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, held, grantedSizes,
+        askedSizes,
         setup, others);
   }
 
@@ -72,13 +77,21 @@ public record GpuNodeStatus(
   public GpuNodeStatus withHeld(List<HeldClaim> others) {
     return new GpuNodeStatus(
         gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, others, grantedSizes,
+        askedSizes,
         setup, conditions);
   }
 
-  /** The same with other granted sizes. */
-  public GpuNodeStatus withGrantedSizes(List<GrantedSize> others) {
+  /** What the controller tells of shares that are resized. */
+  @JsonIgnore
+  public NodeResizes resizes() {
+    return new NodeResizes(grantedSizes, askedSizes);
+  }
+
+  /** The same with other resizes. */
+  public GpuNodeStatus withResizes(NodeResizes others) {
     return new GpuNodeStatus(
-        gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, held, others,
+        gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, held, others.granted(),
+        others.asked(),
         setup, conditions);
   }
 
@@ -86,6 +99,7 @@ public record GpuNodeStatus(
   public GpuNodeStatus withSetup(@Nullable NodeSetup other) {
     return new GpuNodeStatus(
         gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, held, grantedSizes,
+        askedSizes,
         other, conditions);
   }
 

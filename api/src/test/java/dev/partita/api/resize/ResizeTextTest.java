@@ -23,6 +23,38 @@ class ResizeTextTest {
     assertThat(SizeRequest.parse(" cores = 0 , memory = 1Gi ").of("gpu", NOW)).isEqualTo(new ShareSize(GIB, 0));
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"granted", "waits: others have it: all", "refused: no card has it"})
+  void anAnswerSaysToWhatItIsOne(String words) {
+    ResizeAnswer answer = new ResizeAnswer("memory=12Gi", words);
+    assertThat(ResizeAnswer.of(answered(answer.toString()))).contains(answer);
+    assertThat(answer.size()).map(SizeRequest::toString).contains("memory=12Gi");
+    assertThat(answer.isTo("memory=12Gi")).isTrue();
+    assertThat(answer.isTo("memory=1")).isFalse();
+  }
+
+  @Test
+  void anAnswerToALongTextQuotesItsBegin() {
+    String asked = "x".repeat(5000);
+    ResizeAnswer answer = new ResizeAnswer(asked, "refused: is not understood");
+    assertThat(answer.toString()).hasSizeLessThan(300);
+    assertThat(ResizeAnswer.of(answered(answer.toString()))).hasValueSatisfying(read -> {
+      assertThat(read.isTo(asked)).isTrue();
+      assertThat(read.size()).isEmpty();
+    });
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "granted", "memory=12Gi: maybe", "memory=12Gi: granted: really"})
+  void whatTheControllerDoesNotWriteIsNoAnswer(String text) {
+    assertThat(ResizeAnswer.of(answered(text))).isEmpty();
+  }
+
+  private static ResourceClaim answered(String answer) {
+    return new ResourceClaimBuilder().withNewMetadata().addToAnnotations(Driver.RESIZE_ANSWER_ANNOTATION, answer)
+        .endMetadata().build();
+  }
+
   @Test
   void aRequestCanBeNamed() {
     SizeRequest asked = SizeRequest.parse("left.memory=12Gi,right.memory=4Gi,cores=50");

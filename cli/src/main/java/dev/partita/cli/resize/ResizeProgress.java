@@ -3,12 +3,14 @@ package dev.partita.cli.resize;
 import dev.partita.api.Driver;
 import dev.partita.api.device.DeviceStatusData;
 import dev.partita.api.resize.GrantedSizes;
+import dev.partita.api.resize.ResizeAnswer;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatus;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -37,18 +39,17 @@ sealed interface ResizeProgress {
       return new Refused("the claim is gone");
     }
     Map<String, String> annotations = Objects.requireNonNullElse(claim.getMetadata().getAnnotations(), Map.of());
-    String answer = annotations.getOrDefault(Driver.RESIZE_ANSWER_ANNOTATION, "");
-    String begin = asked + ": ";
-    if (!answer.startsWith(begin)) {
+    Optional<ResizeAnswer> answer = ResizeAnswer.of(claim).filter(its -> its.isTo(asked));
+    if (answer.isEmpty()) {
       return asked.equals(annotations.get(Driver.RESIZE_ANNOTATION))
           ? new Unanswered()
           : new Refused("somebody else asks for another size: " + annotations.get(Driver.RESIZE_ANNOTATION));
     }
-    String words = answer.substring(begin.length());
-    if (words.startsWith("refused: ")) {
+    String words = answer.get().words();
+    if (words.startsWith(ResizeAnswer.REFUSED)) {
       return new Refused(words);
     }
-    if (!words.equals("granted")) {
+    if (!words.equals(ResizeAnswer.GRANTED)) {
       return new UnderWay(words);
     }
     List<String> missing = missing(claim);

@@ -1,13 +1,14 @@
 package dev.partita.controller.resize;
 
 import dev.partita.api.resize.GrantedSizes;
+import dev.partita.api.resize.ResizeAnswer;
 import dev.partita.controller.booking.Booking;
 import java.util.List;
 
 /** What becomes of a size that a claim's owner asks for. */
 public sealed interface ResizeDecision {
   /**
-   * The answer for people, without what was asked for.
+   * The answer for people, without what was asked for: see {@link ResizeAnswer#words}.
    */
   String words();
 
@@ -24,7 +25,7 @@ public sealed interface ResizeDecision {
 
     @Override
     public String words() {
-      return "granted";
+      return ResizeAnswer.GRANTED;
     }
   }
 
@@ -36,7 +37,7 @@ public sealed interface ResizeDecision {
   record Waits(String why) implements ResizeDecision {
     @Override
     public String words() {
-      return "waits: " + why;
+      return ResizeAnswer.WAITS + why;
     }
   }
 
@@ -48,7 +49,7 @@ public sealed interface ResizeDecision {
   record Refused(String why) implements ResizeDecision {
     @Override
     public String words() {
-      return "refused: " + why;
+      return ResizeAnswer.REFUSED + why;
     }
   }
 }

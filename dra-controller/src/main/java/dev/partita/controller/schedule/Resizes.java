@@ -2,6 +2,7 @@ package dev.partita.controller.schedule;
 
 import dev.partita.api.Driver;
 import dev.partita.api.resize.GrantedSizes;
+import dev.partita.api.resize.ResizeAnswer;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.claim.ClaimReader;
 import dev.partita.controller.events.ClaimEvent;
@@ -37,7 +38,6 @@ final class Resizes {
   private static final int OF_ONE_TURN = 50;
   private static final int MOST_DOUBLINGS = 6;
   private static final int REMEMBERED = 10_000;
-  private static final int QUOTED = 200;
 
   private final ClusterView view;
   private final ClaimLedger ledger;
@@ -99,7 +99,7 @@ final class Resizes {
     if (decision instanceof ResizeDecision.Granted granted) {
       ledger.resize(ClaimReader.ref(claim), granted.bookings());
     }
-    writer.accept(new ResizeWriter.Write(claim, decision, answer(claim, decision)));
+    writer.accept(new ResizeWriter.Write(claim, decision, answer(claim, decision).toString()));
   }
 
   private static ClaimEvent.Reason reason(ResizeDecision decision) {
@@ -113,14 +113,12 @@ final class Resizes {
   private static boolean isSaid(ResourceClaim claim, ResizeDecision decision) {
     boolean same = !(decision instanceof ResizeDecision.Granted granted)
         || GrantedSizes.of(claim).equals(granted.sizes());
-    return same
-        && answer(claim, decision).equals(claim.getMetadata().getAnnotations().get(Driver.RESIZE_ANSWER_ANNOTATION));
+    return same && answer(claim, decision).toString()
+        .equals(claim.getMetadata().getAnnotations().get(Driver.RESIZE_ANSWER_ANNOTATION));
   }
 
-  /** {@code memory=12Gi,cores=40: granted}: it says to what it is the answer. */
-  private static String answer(ResourceClaim claim, ResizeDecision decision) {
-    String asked = ResizeDecider.asked(claim).orElse("");
-    return (asked.length() <= QUOTED ? asked : asked.substring(0, QUOTED) + "…") + ": " + decision.words();
+  private static ResizeAnswer answer(ResourceClaim claim, ResizeDecision decision) {
+    return new ResizeAnswer(ResizeDecider.asked(claim).orElse(""), decision.words());
   }
 
   /**

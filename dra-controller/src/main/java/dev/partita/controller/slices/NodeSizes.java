@@ -1,8 +1,11 @@
 package dev.partita.controller.slices;
 
+import dev.partita.api.node.AskedSize;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GrantedSize;
+import dev.partita.api.node.NodeResizes;
 import dev.partita.api.resize.GrantedSizes;
+import dev.partita.api.resize.ResizeAnswer;
 import dev.partita.api.resize.ShareSize;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.booking.Books;
@@ -27,7 +30,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Writes into the status of GpuNodes which sizes were granted to shares that are in use there, for the nodes' plugins
- * to put into force. For one thread.
+ * to put into force, and which were asked for, for them to write into claims. For one thread.
  */
 final class NodeSizes {
   private static final Logger LOG = LoggerFactory.getLogger(NodeSizes.class);
@@ -54,13 +57,14 @@ final class NodeSizes {
       return Optional.empty(); // its plugin has not reported yet
     }
     Plan plan = plan(view.claimsOn(host.name()), host, node.getStatus().grantedSizes());
-    if (!plan.sizes().equals(node.getStatus().grantedSizes())) {
+    if (!plan.resizes().equals(node.getStatus().resizes())) {
       GpuNode changed = new GpuNode();
       changed.setMetadata(node.getMetadata()); // with its version: the plugin may have written meanwhile
       changed.setSpec(node.getSpec());
-      changed.setStatus(node.getStatus().withGrantedSizes(plan.sizes()));
+      changed.setStatus(node.getStatus().withResizes(plan.resizes()));
       edge.write(WriteKind.GPUNODE_STATUS, () -> client.resource(changed).updateStatus());
-      LOG.info("gpunode {}: its plugin is told the sizes of {} resized shares", host.name(), plan.sizes().size());
+      LOG.info("gpunode {}: its plugin is told the sizes of {} resized shares", host.name(),
+          plan.resizes().granted().size());
     }
     return plan.isWhole() ? Optional.empty() : Optional.of(AGAIN);
   }
@@ -68,14 +72,13 @@ final class NodeSizes {
   /**
    * What a node's plugin is to be told.
    *
-   * @param sizes by shareID
-   * @param isWhole whether these are all that were granted
+   * @param isWhole whether these are all sizes that were granted
    */
-  record Plan(List<GrantedSize> sizes, boolean isWhole) {}
+  record Plan(NodeResizes resizes, boolean isWhole) {}
 
   /**
-   * The sizes to tell. As long as a card has not enough for all that its claims were granted, as when two controllers
-   * have granted at once, its shares keep what was told before.
+   * What to tell. As long as a card has not enough for all that its claims were granted, as when two controllers have
+   * granted at once, its shares keep what was told before.
    *
    * @param claims that have something of the node
    * @param told what its plugin was told before
@@ -86,8 +89,10 @@ final class NodeSizes {
       claims.forEach(claim -> books.put(claim.getMetadata().getUid(), AllocatedClaim.taken(claim)));
     }
     List<GrantedSize> sizes = new ArrayList<>();
+    List<AskedSize> asked = new ArrayList<>();
     boolean whole = true;
     for (ResourceClaim claim : claims) {
+      asked(claim).ifPresent(asked::add);
       GrantedSizes granted = GrantedSizes.of(claim);
       if (granted.byShareId().isEmpty()) {
         continue;
@@ -104,7 +109,19 @@ final class NodeSizes {
       }
     }
     sizes.sort(Comparator.comparing(GrantedSize::shareId));
-    return new Plan(List.copyOf(sizes), whole);
+    asked.sort(Comparator.comparing(AskedSize::claimUid));
+    return new Plan(new NodeResizes(sizes, asked), whole);
+  }
+
+  /** By the answer, which is written once a second at most, whatever the claim's owner does. */
+  private static Optional<AskedSize> asked(ResourceClaim claim) {
+    return ResizeAnswer.of(claim).flatMap(ResizeAnswer::size)
+        .map(size -> new AskedSize(claim.getMetadata().getUid(), size.toString()));
+  }
+
+  /** Whether there is something of the claim to tell its node. */
+  static boolean isToTell(ResourceClaim claim) {
+    return GrantedSizes.isOn(claim) || asked(claim).isPresent();
   }
 
   private static boolean isTooMuch(GpuHost host, CardKey key, Account taken) {

@@ -2,7 +2,6 @@ package dev.partita.controller.slices;
 
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
-import dev.partita.api.resize.GrantedSizes;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.classes.ClassPublisher;
 import dev.partita.controller.edge.ApiEdge;
@@ -121,7 +120,7 @@ public final class PublicationLoop implements AutoCloseable {
         Optional<String> here = claim.flatMap(AllocatedClaim::nodeOfOurs);
         Set<String> changed = claimNodes.changed(uid, here);
         changed.stream().filter(node -> isToldOf(node, uid)).forEach(node -> loop.post(new Work.Node(node)));
-        here.filter(node -> claim.filter(GrantedSizes::isOn).isPresent())
+        here.filter(node -> claim.filter(NodeSizes::isToTell).isPresent())
             .ifPresent(node -> loop.post(new Work.Node(node)));
         changed.stream()
             .filter(this::isLeftToKubeScheduler)
@@ -132,11 +131,10 @@ public final class PublicationLoop implements AutoCloseable {
     }
   }
 
-  /** Whether the node is told of sizes that the claim was granted. */
+  /** Whether the node is told of sizes of the claim. */
   private boolean isToldOf(String node, String claimUid) {
     @Nullable GpuNode gpuNode = view.gpuNode(node);
-    return gpuNode != null && gpuNode.getStatus() != null
-        && gpuNode.getStatus().grantedSizes().stream().anyMatch(size -> size.claimUid().equals(claimUid));
+    return gpuNode != null && gpuNode.getStatus() != null && gpuNode.getStatus().resizes().isOf(claimUid);
   }
 
   private boolean isLeftToKubeScheduler(String node) {

@@ -119,6 +119,11 @@ public final class ClaimReports implements AutoCloseable {
     add(event(claim.claim(), EventReason.Prepared, ClaimWords.message(claim.grants(), nodeName)));
   }
 
+  /** The claim's owner has asked for another size, which the claim itself says. */
+  public void sizeAsked(PreparedClaim claim) {
+    add(new ReportQueue.State(claim, Map.of()));
+  }
+
   /** The claim's shares have another size from now on. */
   public void resized(PreparedClaim claim) {
     add(new ReportQueue.State(claim, Map.of()));

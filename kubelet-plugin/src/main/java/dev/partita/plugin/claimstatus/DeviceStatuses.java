@@ -5,6 +5,7 @@ import dev.partita.api.Driver;
 import dev.partita.api.device.DeviceStatusData;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.resize.GrantedSizes;
+import dev.partita.api.resize.ResizeAnswer;
 import dev.partita.plugin.allocation.AllocationDecoder;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
@@ -28,9 +29,9 @@ import java.util.TreeMap;
  * Makes our entries of a claim's {@code status.devices}.
  */
 final class DeviceStatuses {
-  /** What is there only while the share has been resized. */
+  /** What is there only where a resize has been asked for. */
   private static final Set<DeviceStatusData> RESIZED =
-      Set.of(DeviceStatusData.SIZE_GRANTED, DeviceStatusData.SIZE_IN_FORCE);
+      Set.of(DeviceStatusData.SIZE_ASKED, DeviceStatusData.SIZE_GRANTED, DeviceStatusData.SIZE_IN_FORCE);
 
   private final ResourceClaim claim;
   private final PreparedClaim prepared;
@@ -77,6 +78,8 @@ final class DeviceStatuses {
     RESIZED.forEach(field -> data.remove(field.key()));
     data.putAll(ClaimWords.data(prepared.claim(), grant, nodeName));
     card.ifPresent(known -> data.putAll(ClaimWords.data(grant, known)));
+    grant.share().flatMap(share -> ResizeAnswer.of(claim)).flatMap(ResizeAnswer::size)
+        .ifPresent(size -> data.put(DeviceStatusData.SIZE_ASKED.key(), size.toString()));
     GrantedSizes.of(claim).ofShare(shareId.orElse(null))
         .ifPresent(size -> data.put(DeviceStatusData.SIZE_GRANTED.key(), size.toString()));
     notes.ifPresent(n -> data.putAll(n.data()));

@@ -4,7 +4,7 @@ import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeStatus;
-import dev.partita.api.node.GrantedSize;
+import dev.partita.api.node.NodeResizes;
 import dev.partita.api.node.HeldClaim;
 import dev.partita.api.node.NodeSetup;
 import dev.partita.plugin.kube.ApiCalls;
@@ -102,12 +102,12 @@ public final class GpuNodeReporter implements AutoCloseable {
     return node == null || node.getSpec() == null ? GpuNodeSpec.DEFAULT : node.getSpec();
   }
 
-  /** The sizes that the controller has granted to shares of this node; empty as long as they have not been read. */
-  public Optional<List<GrantedSize>> grantedSizes() {
+  /** What the controller tells of resized shares of this node; empty as long as that has not been read. */
+  public Optional<NodeResizes> resizes() {
     GpuNode node = seen;
     return node == null
         ? Optional.empty()
-        : Optional.of(node.getStatus() == null ? List.of() : node.getStatus().grantedSizes());
+        : Optional.of(node.getStatus() == null ? NodeResizes.NONE : node.getStatus().resizes());
   }
 
   /** Has something told whenever the GpuNode is seen anew, on the thread that watches. It must not block. */

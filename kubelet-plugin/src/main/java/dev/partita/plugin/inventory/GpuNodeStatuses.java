@@ -5,6 +5,7 @@ import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeStatus;
 import dev.partita.api.node.HeldClaim;
+import dev.partita.api.node.NodeResizes;
 import dev.partita.api.node.NodeSetup;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.ConditionBuilder;
@@ -41,7 +42,7 @@ final class GpuNodeStatuses {
     GpuNodeStatus found = found(inventory, earlier, pluginVersion, pluginPodUid, now);
     boolean silent = inventory instanceof Inventory.NoCards none && none.isSilence() && earlier != null;
     return found.withHeld(silent ? List.of() : asBefore(held, earlier))
-        .withGrantedSizes(earlier == null ? List.of() : earlier.grantedSizes()).withSetup(setup);
+        .withResizes(earlier == null ? NodeResizes.NONE : earlier.resizes()).withSetup(setup);
   }
 
   private static GpuNodeStatus found(

@@ -1,7 +1,8 @@
 package dev.partita.plugin.resize;
 
+import dev.partita.api.node.AskedSize;
 import dev.partita.api.node.GpuNodeSpec;
-import dev.partita.api.node.GrantedSize;
+import dev.partita.api.node.NodeResizes;
 import dev.partita.plugin.allocation.AllocationDecoder;
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.ClaimRef;
@@ -27,6 +28,7 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -59,14 +61,14 @@ public final class ShareResizer {
    * What the node knows.
    *
    * @param pool of its devices
-   * @param told sizes that were granted; empty as long as nobody has said
+   * @param told what the controller tells; empty as long as nobody has said
    * @param inventory its cards
    * @param spec its knobs
    * @param uses what shares are used for
    */
   public record NodeState(
       String pool,
-      Supplier<Optional<List<GrantedSize>>> told,
+      Supplier<Optional<NodeResizes>> told,
       Supplier<Inventory> inventory,
       Supplier<GpuNodeSpec> spec,
       Supplier<Map<ShareRef, ShareUse>> uses) {}
@@ -102,6 +104,7 @@ public final class ShareResizer {
   private final Map<String, Told> settled = new HashMap<>(); // of claims that are as they are to be
   private final Map<String, Tightened> tightened = new HashMap<>();
   private final Map<String, Read> reads = new HashMap<>();
+  private final Map<String, String> asked = new HashMap<>(); // of which the claims were told, by UID
   private final Map<String, Map<String, String>> waits = new HashMap<>(); // sizes of which that was said
 
   /**
@@ -129,19 +132,20 @@ public final class ShareResizer {
   }
 
   private Duration turn() throws IOException {
-    Optional<List<GrantedSize>> told = node.told().get();
+    Optional<NodeResizes> told = node.told().get();
     if (told.isEmpty()) {
       return IDLE;
     }
     Map<String, Map<String, String>> byClaim = new HashMap<>();
-    told.get().forEach(size -> byClaim.computeIfAbsent(size.claimUid(), uid -> new TreeMap<>()).put(size.shareId(),
-        size.size()));
+    told.get().granted().forEach(size -> byClaim.computeIfAbsent(size.claimUid(), uid -> new TreeMap<>())
+        .put(size.shareId(), size.size()));
     List<PreparedClaim> records = checkpoint.readAll();
     Set<String> there = records.stream().map(record -> record.claim().uid()).collect(Collectors.toSet());
     settled.keySet().retainAll(there);
     tightened.keySet().retainAll(there);
     waits.keySet().retainAll(there);
     reads.keySet().retainAll(there);
+    report(records, told.get().asked());
     Duration pause = IDLE;
     for (PreparedClaim record : records) {
       Map<String, String> sizes = byClaim.getOrDefault(record.claim().uid(), Map.of());
@@ -151,6 +155,20 @@ public final class ShareResizer {
       }
     }
     return pause;
+  }
+
+  /** What owners ask for stands in the status of their claims, also where it is never granted. */
+  private void report(List<PreparedClaim> records, List<AskedSize> told) {
+    Map<String, String> now = new HashMap<>();
+    told.forEach(size -> now.put(size.claimUid(), size.size()));
+    for (PreparedClaim record : records) {
+      String uid = record.claim().uid();
+      if (!Objects.equals(now.get(uid), asked.get(uid))) {
+        reports.sizeAsked(record);
+      }
+    }
+    asked.clear();
+    asked.putAll(now);
   }
 
   /** A claim that was never resized needs no look; of any other the files are written once by each plugin. */

@@ -64,6 +64,25 @@ class DeviceStatusesTest {
     assertThat(data(status(claim, Map.of())).containsKey("sizeGranted")).isFalse();
   }
 
+  @Test
+  void aSizeThatIsAskedForIsThereWhetherItIsGrantedOrNot() {
+    for (String words : List.of("granted", "waits: others have it", "refused: no card has it")) {
+      ResourceClaim claim = resizable("memory=4Gi,cores=25");
+      claim.getMetadata().getAnnotations().put(Driver.RESIZE_ANSWER_ANNOTATION, "memory=9Gi: " + words);
+      assertThat(data(status(claim, Map.of()))).as(words).satisfies(data -> {
+        assertThat(data.get("sizeAsked")).isEqualTo("memory=9Gi");
+        assertThat(data.get("sizeGranted")).isEqualTo("memory=4Gi,cores=25");
+      });
+    }
+  }
+
+  @Test
+  void whatIsNoSizeIsNotCalledOne() {
+    ResourceClaim claim = resizable("memory=4Gi,cores=25");
+    claim.getMetadata().getAnnotations().put(Driver.RESIZE_ANSWER_ANNOTATION, "plenty: refused: is not understood");
+    assertThat(data(status(claim, Map.of())).containsKey("sizeAsked")).isFalse();
+  }
+
   /** The claim, allocated, with the annotation of the size that was granted. */
   private static ResourceClaim resizable(String granted) {
     return new ResourceClaimBuilder()

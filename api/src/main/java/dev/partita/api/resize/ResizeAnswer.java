@@ -1,0 +1,62 @@
+package dev.partita.api.resize;
+
+import dev.partita.api.Driver;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What became of a size that a claim's owner asked for, as the annotation {@link Driver#RESIZE_ANSWER_ANNOTATION} has
+ * it: {@code memory=12Gi,cores=40: granted}. It says to what it is the answer, for the owner may ask anew meanwhile.
+ *
+ * @param asked what was asked for, as {@link Driver#RESIZE_ANNOTATION} had it; cut off where that is long
+ * @param words {@link #GRANTED}, or begins with {@link #WAITS} or {@link #REFUSED} and says why
+ */
+public record ResizeAnswer(String asked, String words) {
+  public static final String GRANTED = "granted";
+  public static final String WAITS = "waits: ";
+  public static final String REFUSED = "refused: ";
+
+  private static final int QUOTED = 200;
+  private static final String SEPARATOR = ": ";
+
+  public ResizeAnswer {
+    asked = asked.length() <= QUOTED ? asked : asked.substring(0, QUOTED) + "…";
+  }
+
+  /** The one on an object; empty if there is none that the controller writes. */
+  public static Optional<ResizeAnswer> of(HasMetadata object) {
+    @Nullable Map<String, String> annotations =
+        object.getMetadata() == null ? null : object.getMetadata().getAnnotations();
+    @Nullable String text = annotations == null ? null : annotations.get(Driver.RESIZE_ANSWER_ANNOTATION);
+    int end = text == null ? -1 : text.indexOf(SEPARATOR);
+    if (text == null || end < 0) {
+      return Optional.empty();
+    }
+    String words = text.substring(end + SEPARATOR.length());
+    return words.equals(GRANTED) || words.startsWith(WAITS) || words.startsWith(REFUSED)
+        ? Optional.of(new ResizeAnswer(text.substring(0, end), words))
+        : Optional.empty();
+  }
+
+  /** Whether it answers who asks for that. */
+  public boolean isTo(String text) {
+    return asked.equals(new ResizeAnswer(text, words).asked);
+  }
+
+  /** The size that was asked for; empty if it is not understood. */
+  public Optional<SizeRequest> size() {
+    try {
+      return Optional.of(SizeRequest.parse(asked));
+    } catch (IllegalArgumentException e) {
+      return Optional.empty(); // the words say why
+    }
+  }
+
+  /** As the annotation has it. */
+  @Override
+  public String toString() {
+    return asked + SEPARATOR + words;
+  }
+}
