@@ -118,6 +118,34 @@ class CardHealthIT {
     });
   }
 
+  @Test
+  void aCardThatIsTooHotForAMinuteIsUnhealthyUntilItIsNot(RealCluster cluster, Workspace workspace) {
+    String node = cluster.brokenNode();
+    ClaimUnderTest claim =
+        workspace.pod("hot", node, Ask.share("1Gi").onCardOf("gpu-2"), "exec sleep 600").awaitRunning().claim();
+    try {
+      cluster.files().setSimulated(node, "brake", "thermal", "gpu 2");
+      awaitWrong(cluster, Map.of(2, claim), 2, "ThermalSlowdown", "Prepared");
+    } finally {
+      cluster.files().setSimulated(node, "brake", "none", "gpu 2");
+    }
+    claim.awaitCondition("Healthy", "CardHealthy");
+    awaitTaints(cluster, node, 2, List.of());
+  }
+
+  @Test
+  void aDriverThatHangsIsToldOnItsClaimsAndItsNodeUntilItAnswers(RealCluster cluster, Workspace workspace) {
+    String node = cluster.brokenNode();
+    PodUnderTest pod =
+        workspace.pod("hangs", node, Ask.share("1Gi").onCardOf("gpu-2"), "exec sleep 600").awaitRunning();
+    // longer than the plugin waits before it says so; only the plugin asks for this
+    cluster.files().simulate(node, "fault --function nvmlDeviceGetRemappedRows --delay-us 100000000 --times 1");
+    pod.claim().awaitCondition("Healthy", "NvmlDoesNotAnswer");
+    assertThat(healthInGpuNode(cluster, node, "2")).containsEntry("reason", "NvmlDoesNotAnswer");
+    assertThat(pod.phase()).isEqualTo("Running");
+    pod.claim().awaitCondition("Healthy", "CardHealthy");
+  }
+
   /** What claims that have the card, and whoever looks for one, are told. */
   private static void awaitWrong(
       RealCluster cluster,

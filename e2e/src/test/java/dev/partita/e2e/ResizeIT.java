@@ -102,7 +102,7 @@ class ResizeIT {
     assertThat(workspace.awaitEvent("ResourceClaim", claim.name(), "ResizeRefused").message())
         .isEqualTo("memory=200Gi: " + why);
     await("what is asked for in the status of " + claim.name()).atMost(Workspace.PATIENCE)
-        .until(claim::statusData, data -> data.contains("sizeAsked=memory=200Gi,"));
+        .until(claim::statusData, data -> data.contains("sizeAsked=memory=200Gi"));
     goesOnWithTwoGibibytes(pod);
   }
 
