@@ -21,6 +21,8 @@ record Patience(Context call, Deadline deadline) {
   /** The patience of a call without a deadline; kubelet gives every call 45 s. */
   private static final Duration WITHOUT_DEADLINE = Duration.ofSeconds(40);
 
+  private static final Duration BETWEEN_LOOKS = Duration.ofMillis(20);
+
   /** That of a caller who does not wait at all. */
   static final Patience NONE = new Patience(Context.ROOT, Deadline.after(0, TimeUnit.SECONDS));
 
@@ -33,6 +35,17 @@ record Patience(Context call, Deadline deadline) {
         deadline == null
             ? Deadline.after(WITHOUT_DEADLINE.toMillis(), TimeUnit.MILLISECONDS)
             : deadline.offset(-RESERVE.toMillis(), TimeUnit.MILLISECONDS));
+  }
+
+  /** Pauses until the next look at what is waited for; whether there is to be one. */
+  static boolean pause() {
+    try {
+      Thread.sleep(BETWEEN_LOOKS);
+      return true;
+    } catch (InterruptedException e) { // the plugin is stopping
+      Thread.currentThread().interrupt();
+      return false;
+    }
   }
 
   /** Whether nobody waits any more, or may not much longer. */

@@ -5,7 +5,6 @@ import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.PreparedClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -21,7 +20,6 @@ import org.slf4j.LoggerFactory;
  */
 record ReleasesUnderWay(ClaimReader api, Checkpoint checkpoint, String pool) {
   private static final Logger LOG = LoggerFactory.getLogger(ReleasesUnderWay.class);
-  private static final Duration BETWEEN_LOOKS = Duration.ofMillis(20);
 
   /**
    * Waits until one of the claims that nothing needs any more is released.
@@ -50,7 +48,7 @@ record ReleasesUnderWay(ClaimReader api, Checkpoint checkpoint, String pool) {
           return true;
         }
       }
-      if (!pause()) {
+      if (!Patience.pause()) {
         return false;
       }
     }
@@ -62,15 +60,5 @@ record ReleasesUnderWay(ClaimReader api, Checkpoint checkpoint, String pool) {
     return claim
         .filter(now -> AllocationDecoder.deviceKeys(now, pool).equals(AllocationDecoder.deviceKeys(record.grants())))
         .isPresent();
-  }
-
-  private static boolean pause() {
-    try {
-      Thread.sleep(BETWEEN_LOOKS);
-      return true;
-    } catch (InterruptedException e) { // the plugin is stopping
-      Thread.currentThread().interrupt();
-      return false;
-    }
   }
 }

@@ -57,6 +57,16 @@ public record ShareUse(
     return processes.stream().mapToLong(ProcessUse::bytes).sum();
   }
 
+  /** Bytes that its processes hold: of the card, by NVML, or by its ledger where that has more. */
+  public long heldBytes() {
+    return Math.max(bytes(), ledger.grantedBytes());
+  }
+
+  /** The same without what contexts and modules take of the card on top of a share that is full. */
+  public long chargedBytes() {
+    return Math.max(bytes() - unchargedOverheadBytes(), ledger.grantedBytes());
+  }
+
   /** What contexts and modules of its processes take, in bytes. */
   public long overheadBytes() {
     return processes.stream().mapToLong(ProcessUse::overheadBytes).sum();
