@@ -37,6 +37,11 @@ capabilities: {drop: [ALL]}
 {{- end }}
 
 {{- /* The same, and it may end processes of other users. */}}
+{{- /* Whether the plugin kills processes that hold what is not theirs. */}}
+{{- define "partita.pluginKills" -}}
+{{ or (eq .Values.plugin.onExcess "kill") (and .Values.plugin.lendMemory .Values.plugin.hostPID) }}
+{{- end }}
+
 {{- define "partita.killingRoot" -}}
 capabilities: {drop: [ALL], add: [KILL]}
 {{ include "partita.confined" . }}

@@ -97,7 +97,8 @@ class OfferedOtherwiseTest {
     cluster.client.resources(GpuNode.class).withName("node-0").edit(
         node -> {
           node.setSpec(
-              new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, null, List.of(), uuids, List.of()));
+              new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, null, List.of(), uuids, List.of(),
+                  null));
           return node;
         });
   }

@@ -41,6 +41,13 @@ class ExamplesIT {
   }
 
   @Test
+  void growingMemory(RealCluster cluster, Workspace workspace) throws IOException {
+    PodUnderTest pod = apply(cluster, workspace, "growing-memory").awaitLine("holding 7516192768");
+    assertThat(pod.claim().awaitDeviceStatus().getFirst().getConditions().getFirst().getMessage())
+        .contains("up to 40 GiB while no claim needs them");
+  }
+
+  @Test
   void timeSlicing(RealCluster cluster, Workspace workspace) throws IOException {
     PodUnderTest pod = apply(cluster, workspace, "time-slicing").awaitLine("holding 1073741824");
     assertThat(pod.log()).containsPattern("total=15\\d{10}");

@@ -28,6 +28,7 @@ import dev.partita.plugin.leftover.Holdings;
 import dev.partita.plugin.leftover.LeftoverSweep;
 import dev.partita.plugin.leftover.LibrarySweep;
 import dev.partita.plugin.loop.Loops;
+import dev.partita.plugin.loop.PeriodicLoop;
 import dev.partita.plugin.memorylimit.DriverLimits;
 import dev.partita.plugin.memorylimit.PodCgroups;
 import dev.partita.plugin.metadata.MetadataFolders;
@@ -44,7 +45,9 @@ import dev.partita.plugin.prepare.ClaimReader;
 import dev.partita.plugin.prepare.ClaimSpec;
 import dev.partita.plugin.prepare.NodeSteps;
 import dev.partita.plugin.registration.PluginSockets;
+import dev.partita.plugin.resize.MemoryLending;
 import dev.partita.plugin.resize.ShareResizer;
+import dev.partita.plugin.resize.SizeOwners;
 import dev.partita.plugin.setup.SetupReader;
 import dev.partita.plugin.share.HookLibraries;
 import dev.partita.plugin.share.ShareFolders;
@@ -59,6 +62,7 @@ import dev.partita.plugin.usage.UsageWatch;
 import dev.partita.plugin.usage.measure.HostProcesses;
 import dev.partita.plugin.usage.measure.ClaimUsers;
 import dev.partita.plugin.usage.excess.ExcessPolicy;
+import dev.partita.plugin.usage.excess.ProcessEnd;
 import dev.partita.plugin.xid.XidCounts;
 import dev.partita.plugin.xid.XidWatch;
 import dev.partita.serving.metrics.Metrics;
@@ -281,12 +285,6 @@ public final class KubeletPlugin implements AutoCloseable {
     NodeSteps steps =
         new NodeSteps(here.pool(), store, open.libraries(), specs, inventory::current,
             new NodeSteps.Driver(mig, settings.mig(), limits, new TimeSlices(new NvidiaSmi(settings.driverRoot()))));
-    ClaimPreparer preparer =
-        new ClaimPreparer(
-            here, api, inventory, () -> node.spec(SPEC_WAIT), store, steps, reports, held);
-    Metrics metrics = new Metrics();
-    open.claims().started(new TimedClaimService(preparer, metrics.registry()));
-    readiness = () -> notReady(node, inventory, open.sockets());
     UsageWatch usage =
         new UsageWatch(
             store,
@@ -298,6 +296,17 @@ public final class KubeletPlugin implements AutoCloseable {
             clock,
             monotonicClock);
     shareWasUsed = usage::shareWasUsed;
+    ShareResizer.NodeState sizes = new ShareResizer.NodeState(here.pool(), node::resizes, inventory::current,
+        node::spec, usage::current);
+    SizeOwners owners = new SizeOwners();
+    MemoryLending lending = new MemoryLending(sizes, checkpoint, reports,
+        new ProcessEnd(new HostProcesses(Path.of("/proc")), reports), owners, settings.lendMemory(), monotonicClock);
+    ClaimPreparer preparer =
+        new ClaimPreparer(
+            here, api, inventory, () -> node.spec(SPEC_WAIT), store, steps, reports, held, lending);
+    Metrics metrics = new Metrics();
+    open.claims().started(new TimedClaimService(preparer, metrics.registry()));
+    readiness = () -> notReady(node, inventory, open.sockets());
     XidCounts xids = new XidCounts();
     metrics.add(new NodeMetrics(
         new NodeMetrics.NodeState(settings.nodeName(), inventory::current, () -> node.spec(), checkpoint,
@@ -309,11 +318,7 @@ public final class KubeletPlugin implements AutoCloseable {
     if (settings.metricsPort() != 0) {
       opened(serveMetrics(settings, client, metrics));
     }
-    ShareResizer resizer =
-        new ShareResizer(
-            new ShareResizer.NodeState(here.pool(), node::resizes, inventory::current, node::spec,
-                usage::current),
-            checkpoint, api, preparer, reports, monotonicClock);
+    ShareResizer resizer = new ShareResizer(sizes, checkpoint, api, preparer, reports, owners, monotonicClock);
     CardReports cardReports =
         opened(new CardReports(usage::current, usage::seesAll, reader::samples, usage.times(), folders, open.lock(),
             settings.yieldRule()));
@@ -339,6 +344,7 @@ public final class KubeletPlugin implements AutoCloseable {
             new LibrarySweep(
                 open.libraries(), checkpoint, cdi, open.lock(), settings.leftoverGrace(), monotonicClock),
             monotonicClock);
+    lending.start(loops, preparer);
     sweep.start(loops, settings.sweepPeriod(), settings.inventoryPeriod());
     usage.start(loops, settings.usagePeriod());
     new UnsharedWatch(checkpoint, reader::processes, cards,
@@ -348,7 +354,11 @@ public final class KubeletPlugin implements AutoCloseable {
     new DeviceHealthWatch(here.pool(), inventory, open.health(), clock).start(loops);
     cardReports.start(loops);
     limits.start(loops, usage::pods);
-    node.onChange(resizer.start(loops)::soon);
+    PeriodicLoop resizes = resizer.start(loops);
+    node.onChange(() -> {
+      resizes.soon();
+      lending.changed();
+    });
   }
 
   private static void rememberCardsOfClaims(Checkpoint checkpoint, InventoryReader reader) {

@@ -149,6 +149,12 @@ public final class PluginSettings {
           + " claim, or also kill it. Too much of a card's time is only reported. Default: ${DEFAULT-VALUE}" + ENV
           + "PARTITA_ON_EXCESS]") private OnExcess onExcess = OnExcess.REPORT;
 
+  @Option(names = "--lend-memory", paramLabel = "true|false", arity = "0..1", fallbackValue = "true",
+      defaultValue = "${env:PARTITA_LEND_MEMORY:-true}",
+      description = "Whether shares that may grow (memoryLimit of a GpuShareConfig) are lent memory that no claim has. Processes that keep it after it is asked"
+          + " back are killed, for which the plugin sees the node's processes and has the capability KILL. Default: ${DEFAULT-VALUE}"
+          + ENV + "PARTITA_LEND_MEMORY]") private boolean lendMemory;
+
   @Option(names = "--plausible-overhead", paramLabel = "AMOUNT",
       defaultValue = "${env:PARTITA_PLAUSIBLE_OVERHEAD:-4Gi}",
       description = "Memory of a card that contexts, modules and local memory of one process are believed to take, 1Gi at least: a process that holds more"
@@ -394,6 +400,10 @@ public final class PluginSettings {
   }
 
   /** Whether MIG instances may be made of the cards. */
+  public boolean lendMemory() {
+    return lendMemory;
+  }
+
   public boolean mig() {
     return mig;
   }

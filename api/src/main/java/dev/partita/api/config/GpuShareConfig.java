@@ -3,6 +3,7 @@ package dev.partita.api.config;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.SortedSet;
 import java.util.TreeSet;
 
@@ -17,6 +18,7 @@ import java.util.TreeSet;
  *        beyond 100 is managed memory, which moves between card and host
  * @param placement how node and card are chosen
  * @param sharing what the claims that have something of one card are held to
+ * @param memoryLimit how far the share may grow while nobody else needs it, in bytes of the card; empty if not at all
  */
 public record GpuShareConfig(
     CoreLimit coreLimit,
@@ -24,7 +26,8 @@ public record GpuShareConfig(
     OptionalInt memoryPercent,
     int oversubscribe,
     Placement placement,
-    Sharing sharing) {
+    Sharing sharing,
+    OptionalLong memoryLimit) {
   public static final String KIND = "GpuShareConfig";
 
   /** {@link #oversubscribe} of a share whose memory is all on the card. */
@@ -35,7 +38,7 @@ public record GpuShareConfig(
 
   /** What a request without any config gets. */
   public static final GpuShareConfig DEFAULT =
-      new GpuShareConfig(CoreLimit.HARD, 1, OptionalInt.empty(), NOT_OVERSUBSCRIBED, Placement.DEFAULT, Sharing.LIMITS);
+      new GpuShareConfig(CoreLimit.HARD, 1, OptionalInt.empty(), NOT_OVERSUBSCRIBED, Placement.DEFAULT);
 
   /** Of which each claim is held to its part. */
   public GpuShareConfig(
@@ -44,7 +47,7 @@ public record GpuShareConfig(
       OptionalInt memoryPercent,
       int oversubscribe,
       Placement placement) {
-    this(coreLimit, priority, memoryPercent, oversubscribe, placement, Sharing.LIMITS);
+    this(coreLimit, priority, memoryPercent, oversubscribe, placement, Sharing.LIMITS, OptionalLong.empty());
   }
 
   public GpuShareConfig {

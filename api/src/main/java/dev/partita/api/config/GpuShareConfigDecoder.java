@@ -16,6 +16,7 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.SortedSet;
 import java.util.function.Function;
 import java.util.regex.Pattern;
@@ -78,6 +79,7 @@ public final class GpuShareConfigDecoder {
     int oversubscribe =
         top.integer("oversubscribe", GpuShareConfig.NOT_OVERSUBSCRIBED, GpuShareConfig.MOST_OVERSUBSCRIBED,
             defaults.oversubscribe());
+    OptionalLong memoryLimit = top.bytes("memoryLimit");
     StrictObject placement = top.object("placement");
     Packing nodes = placement.choice("nodes", PACKINGS, defaults.placement().nodes());
     Packing gpus = placement.choice("gpus", PACKINGS, defaults.placement().gpus());
@@ -90,11 +92,27 @@ public final class GpuShareConfigDecoder {
     Sharing sharing = sharing(top.object("sharing"));
     top.refuseUnknownFields();
     GpuShareConfig config = new GpuShareConfig(coreLimit, priority, memoryPercent, oversubscribe,
-        new Placement(nodes, gpus, numa, nvlink, models, uuids, exclusive), sharing);
+        new Placement(nodes, gpus, numa, nvlink, models, uuids, exclusive), sharing, memoryLimit);
     if (sharing instanceof Sharing.TimeSlicing) {
       refuseLimits(config, top, placement);
     }
+    if (memoryLimit.isPresent()) {
+      refuseBesideGrowth(config, top);
+    }
     return top.hasErrors() ? top.invalid() : new Decoded.Valid<>(config);
+  }
+
+  /** What leaves a share nothing to grow into, or has it hold more in another way. */
+  private static void refuseBesideGrowth(GpuShareConfig config, StrictObject top) {
+    if (config.oversubscribe() != GpuShareConfig.NOT_OVERSUBSCRIBED) {
+      top.report("memoryLimit", "cannot be used together with oversubscribe: that is memory of the host, this is memory"
+          + " of the card; leave one of them out");
+    }
+    if (config.placement().exclusive()) {
+      top.report("memoryLimit",
+          "cannot be used together with placement.exclusive, by which nobody else could have what is lent; ask for the"
+              + " memory itself");
+    }
   }
 
   private static Sharing sharing(StrictObject sharing) {
@@ -127,6 +145,9 @@ public final class GpuShareConfigDecoder {
     }
     if (config.oversubscribe() != GpuShareConfig.NOT_OVERSUBSCRIBED) {
       top.report("oversubscribe", noLimits);
+    }
+    if (config.memoryLimit().isPresent()) {
+      top.report("memoryLimit", noLimits);
     }
     if (config.placement().exclusive()) {
       placement.report("exclusive", why + "by which others have the card, too");

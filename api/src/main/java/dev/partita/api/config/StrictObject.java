@@ -2,6 +2,8 @@ package dev.partita.api.config;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import dev.partita.api.Amount;
+import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashSet;
@@ -9,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
@@ -132,6 +135,31 @@ final class StrictObject {
       return OptionalInt.empty();
     }
     return OptionalInt.of(value.intValue());
+  }
+
+  /** An amount of memory such as {@code 12Gi}, in bytes. */
+  OptionalLong bytes(String field) {
+    JsonNode value = take(field);
+    if (isAbsent(value)) {
+      return OptionalLong.empty();
+    }
+    if (!value.isTextual() && !value.isIntegralNumber()) {
+      report(field, "must be a quantity such as 40Gi, not " + value);
+      return OptionalLong.empty();
+    }
+    Quantity amount;
+    try {
+      amount = new Quantity(value.asText());
+    } catch (IllegalArgumentException e) {
+      report(field, "is not a quantity such as 40Gi: " + value.asText());
+      return OptionalLong.empty();
+    }
+    Optional<String> problem = Amount.problem(amount);
+    if (problem.isPresent()) {
+      report(field, problem.get());
+      return OptionalLong.empty();
+    }
+    return OptionalLong.of(amount.getNumericalAmount().longValueExact());
   }
 
   void refuseUnknownFields() {

@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  *        taint {@link Driver#CORDON_TAINT}, which a claim may tolerate; what is allocated of them already stays so
  * @param evictFrom reasons of a card's health for which pods that have the card are evicted, as the status has them;
  *        {@value #ANY_XID} means every XID error. Otherwise an unhealthy card only gets no new claims
+ * @param lending how memory that no claim has is lent to shares that may grow; null means {@link Lending#DEFAULT}
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record GpuNodeSpec(
@@ -47,7 +48,9 @@ public record GpuNodeSpec(
     @Size(max = MOST_CORDONED) List<String> cordoned,
     @JsonPropertyDescription("Reasons of a card's health for which pods that have the card are evicted, as status.gpus has them; XID means every XID error."
         + " Nobody is evicted if empty.")
-    @JsonInclude(JsonInclude.Include.NON_EMPTY) List<String> evictFrom) {
+    @JsonInclude(JsonInclude.Include.NON_EMPTY) List<String> evictFrom,
+    @JsonPropertyDescription("How memory that no claim has is lent to shares that may grow (memoryLimit of a GpuShareConfig).")
+    @Nullable Lending lending) {
   /** In {@link #evictFrom}: every XID error. */
   public static final String ANY_XID = "XID";
 
@@ -83,7 +86,7 @@ public record GpuNodeSpec(
       @Nullable Quantity reservedMemory,
       @Nullable Integer memoryPercent,
       List<String> withhold) {
-    this(allocator, publish, reservedMemory, memoryPercent, withhold, List.of(), List.of());
+    this(allocator, publish, reservedMemory, memoryPercent, withhold, List.of(), List.of(), null);
   }
 
   @SuppressWarnings("ConstantValue") // Jackson hands in null for what a document leaves out
@@ -116,6 +119,11 @@ public record GpuNodeSpec(
         ? shareBytes
         : BigInteger.valueOf(shareBytes).multiply(BigInteger.valueOf(100)).divide(BigInteger.valueOf(soldPercent()))
             .longValue();
+  }
+
+  /** How memory that no claim has is lent. A node that sells more than its cards have lends none. */
+  public Lending loans() {
+    return soldPercent() > 100 ? new Lending(0, null) : lending == null ? Lending.DEFAULT : lending;
   }
 
   /** Whether pods are evicted from a card that is unhealthy for that reason. */

@@ -13,6 +13,7 @@ import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -20,6 +21,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class GpuShareConfigDecoderTest {
   private static final String HEAD = "\"apiVersion\": \"gpu.partita.dev/v1alpha1\", \"kind\": \"GpuShareConfig\"";
@@ -66,6 +68,25 @@ class GpuShareConfigDecoderTest {
     assertThat(sharing("{}")).isEqualTo(Sharing.LIMITS);
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"\"12Gi\"", "12884901888"})
+  void whatAShareMayGrowToIsAnAmountOfMemory(String amount) {
+    assertThat(decode("{" + HEAD + ", \"memoryLimit\": " + amount + "}")).isEqualTo(new Decoded.Valid<>(
+        new GpuShareConfig(GpuShareConfig.DEFAULT.coreLimit(), 1, OptionalInt.empty(), 100,
+            GpuShareConfig.Placement.DEFAULT, Sharing.LIMITS, OptionalLong.of(12L << 30))));
+  }
+
+  @Test
+  void aShareThatMayGrowNeitherOversubscribesNorHasItsCardAloneNorInTurn() {
+    String grows = "{" + HEAD + ", \"memoryLimit\": \"12Gi\", ";
+    assertThat(errors(grows + "\"oversubscribe\": 150}")).singleElement().asString()
+        .startsWith("memoryLimit: cannot be used together with oversubscribe");
+    assertThat(errors(grows + "\"placement\": {\"exclusive\": true}}")).singleElement().asString()
+        .startsWith("memoryLimit: cannot be used together with placement.exclusive");
+    assertThat(errors(grows + "\"sharing\": {\"strategy\": \"TimeSlicing\"}}")).singleElement().asString()
+        .startsWith("memoryLimit: cannot be used together with sharing.strategy TimeSlicing");
+  }
+
   @Test
   void nothingThatIsALimitStandsBesideTimeSlicing() {
     assertThat(errors("{" + HEAD + ", \"sharing\": {\"strategy\": \"TimeSlicing\"}, \"coreLimit\": \"Soft\","
@@ -109,8 +130,12 @@ class GpuShareConfigDecoderTest {
         "'placement': 'Binpack'            | placement: must be an object, not a string",
         "'placement': {'gpu': 'Binpack'}   | placement.gpu: is not a known field; did you mean gpus?",
         "'placement': {'gpus': 'Tight'}    | placement.gpus: must be one of Auto, Binpack, Spread, not \"Tight\"",
-        "'zone': 'a'                       | zone: is not a known field; known are apiVersion, kind, coreLimit, priority, memoryPercent, oversubscribe, placement, sharing",
+        "'zone': 'a'                       | zone: is not a known field; known are apiVersion, kind, coreLimit, priority, memoryPercent, oversubscribe, memoryLimit, placement, sharing",
         "'oversubscribe': 99               | oversubscribe: must be a whole number from 100 to 1000, not 99",
+        "'memoryLimit': 'much'             | memoryLimit: is not a quantity such as 40Gi: much",
+        "'memoryLimit': '0.5'              | memoryLimit: must be a whole number of bytes: 0.5",
+        "'memoryLimit': true               | memoryLimit: must be a quantity such as 40Gi, not true",
+        "'memoryLimit': 1.5                | memoryLimit: must be a quantity such as 40Gi, not 1.5",
         "'oversubscribe': true             | oversubscribe: must be a whole number from 100 to 1000, not true",
         "'sharing': 'TimeSlicing'          | sharing: must be an object, not a string",
         "'sharing': {'strategy': 'MPS'}    | sharing.strategy: must be one of Limits, TimeSlicing, not \"MPS\"",

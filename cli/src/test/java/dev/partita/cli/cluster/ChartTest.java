@@ -98,7 +98,7 @@ class ChartTest {
   }
 
   @Test
-  void thePluginSeesTheNodesProcessesAndMayEndThemOnlyWhereThatIsAskedFor() {
+  void thePluginSeesTheNodesProcessesAndMayKillThemWhereMemoryIsLentOrExcessIsToEnd() {
     assertThat(Chart.plugin(Map.of()).getHostPID()).isTrue();
     assertThat(Chart.plugin(Map.of("plugin.hostPID", false)).getHostPID()).isFalse();
     assertThat(Chart.environment(Chart.plugin(Map.of()))).containsEntry("PARTITA_ON_EXCESS", "report")
@@ -107,12 +107,21 @@ class ChartTest {
         .containsEntry("PARTITA_PLAUSIBLE_OVERHEAD", "8Gi");
     assertThat(Chart.environment(Chart.plugin(Map.of("plugin.priorityThreshold", 20, "plugin.priorityHoldOff", 1.5))))
         .containsEntry("PARTITA_PRIORITY_THRESHOLD", "20").containsEntry("PARTITA_PRIORITY_HOLD_OFF", "1.5");
-    PodSpec killing = Chart.plugin(Map.of("simulation.enabled", true, "plugin.onExcess", "kill"));
-    assertThat(Chart.environment(killing)).containsEntry("PARTITA_ON_EXCESS", "kill");
-    assertThat(killing.getContainers().getFirst().getSecurityContext().getCapabilities().getAdd())
-        .containsExactly("KILL");
-    assertThat(Chart.plugin(Map.of("simulation.enabled", true)).getContainers().getFirst().getSecurityContext()
-        .getCapabilities().getAdd()).isEmpty();
+    PodSpec killing =
+        Chart.plugin(Map.of("simulation.enabled", true, "plugin.lendMemory", false, "plugin.onExcess", "kill"));
+    assertThat(Chart.environment(killing)).containsEntry("PARTITA_ON_EXCESS", "kill")
+        .containsEntry("PARTITA_LEND_MEMORY", "false");
+    assertThat(capabilities(killing)).containsExactly("KILL");
+    PodSpec lending = Chart.plugin(Map.of("simulation.enabled", true));
+    assertThat(Chart.environment(lending)).containsEntry("PARTITA_LEND_MEMORY", "true");
+    assertThat(capabilities(lending)).containsExactly("KILL");
+    PodSpec blind = Chart.plugin(Map.of("simulation.enabled", true, "plugin.hostPID", false));
+    assertThat(Chart.environment(blind)).as("it could end nobody").containsEntry("PARTITA_LEND_MEMORY", "false");
+    assertThat(capabilities(blind)).isEmpty();
     assertThatThrownBy(() -> Chart.rendered(Map.of("plugin.onExcess", "evict"))).hasMessageContaining("onExcess");
+  }
+
+  private static List<String> capabilities(PodSpec plugin) {
+    return plugin.getContainers().getFirst().getSecurityContext().getCapabilities().getAdd();
   }
 }

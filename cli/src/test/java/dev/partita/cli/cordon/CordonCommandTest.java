@@ -71,7 +71,7 @@ class CordonCommandTest {
   @Test
   void aCardThatTheNodeDoesNotHaveAnyMoreCanBeUncordoned() {
     String node = node("lost", new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, null, List.of(),
-        List.of("GPU-gone"), List.of()));
+        List.of("GPU-gone"), List.of(), null));
     assertThat(out("uncordon", "gpu", "GPU-gone")).isEqualTo("gpu lost/GPU-gone uncordoned\n");
     assertThat(spec(node).cordoned()).isEmpty();
   }
@@ -93,7 +93,7 @@ class CordonCommandTest {
   void noMoreAreNamedThanTheGpuNodeTakes() {
     node("full", new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, null, List.of(),
         java.util.stream.IntStream.range(0, GpuNodeSpec.MOST_CORDONED).mapToObj(i -> "GPU-old-" + i).toList(),
-        List.of()));
+        List.of(), null));
     CommandRun run = cluster.run("cordon", "gpu", "full/0");
     assertThat(run.status()).isEqualTo(1);
     assertThat(run.err()).contains("uncordon those that it does not have any more");

@@ -82,6 +82,7 @@ final class RequestReader {
     RequestRules.memoryTwice(part, configs).ifPresent(error -> problems.add(error.toString()));
     RequestRules.forSharesOnly(part, deviceClass, config).ifPresent(error -> problems.add(error.toString()));
     RequestRules.notLimited(part, config).forEach(error -> problems.add(error.toString()));
+    RequestRules.limitTooLow(part, config).ifPresent(error -> problems.add(error.toString()));
     List<FieldError> tolerated = new ArrayList<>();
     RequestRules.tolerated(part, tolerated); // admission may have been off
     tolerated.forEach(error -> problems.add(error.toString()));

@@ -1,6 +1,8 @@
 package dev.partita.controller.claim;
 
 import dev.partita.api.AllocatorTaint;
+import dev.partita.api.Amount;
+import dev.partita.api.Bytes;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.Driver;
 import dev.partita.api.config.Decoded;
@@ -9,6 +11,7 @@ import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.config.ShareConfigs;
 import dev.partita.api.device.CapacityName;
 import dev.partita.api.sharing.SharingStrategy;
+import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClaimConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceToleration;
@@ -50,6 +53,7 @@ public final class RequestRules {
             deviceClass) instanceof Decoded.Valid<GpuShareConfig>(var config)) {
           forSharesOnly(part, deviceClass, config).ifPresent(errors::add);
           errors.addAll(notLimited(part, config));
+          limitTooLow(part, config).ifPresent(errors::add);
         }
         tolerated(part, errors);
       }
@@ -77,6 +81,17 @@ public final class RequestRules {
                 new FieldError(
                     part.path() + ".capacity.requests[" + CapacityName.MEMORY + "]",
                     "cannot be used together with memoryPercent of the claim's GpuShareConfig; leave one of them out"))
+            : Optional.empty();
+  }
+
+  /** A share that is to grow to less than what is set aside for it. */
+  static Optional<FieldError> limitTooLow(RequestPart part, GpuShareConfig config) {
+    @Nullable Quantity memory = part.amounts().get(CapacityName.MEMORY);
+    return memory != null && config.memoryLimit().isPresent() && Amount.problem(memory).isEmpty()
+        && Bytes.of(memory) > config.memoryLimit().getAsLong()
+            ? Optional.of(new FieldError(part.path() + ".capacity.requests[" + CapacityName.MEMORY + "]",
+                "is more than memoryLimit of the GpuShareConfig, which is what the share may grow to: " + memory
+                    + " and " + Bytes.quantity(config.memoryLimit().getAsLong())))
             : Optional.empty();
   }
 
@@ -108,10 +123,12 @@ public final class RequestRules {
     }
     DeviceMode mode = mig ? DeviceMode.MIG : DeviceMode.WHOLE;
     return SharingStrategy.unfulfilled(mode, config.oversubscribe(), config.placement(), config.sharing())
+        .map(SharingStrategy.ModeField::path)
+        .or(() -> config.memoryLimit().isPresent() ? Optional.of("memoryLimit") : Optional.empty())
         .map(
             field -> new FieldError(
                 part.path() + ".deviceClassName",
-                part.className() + " gives " + (mig ? "MIG instances" : "whole cards") + ", and " + field.path()
+                part.className() + " gives " + (mig ? "MIG instances" : "whole cards") + ", and " + field
                     + " of the GpuShareConfig is for shares only; leave it out, or use a class of shares such as "
                     + Driver.SHARE_CLASS));
   }

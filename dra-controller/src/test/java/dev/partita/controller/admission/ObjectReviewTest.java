@@ -166,6 +166,18 @@ class ObjectReviewTest {
             "spec.devices.requests[0].exactly.capacity.requests[memory]");
   }
 
+  @Test
+  void aShareCannotGrowToLessThanItAsksFor() throws JsonProcessingException {
+    String devices = "{'devices': {'requests': [{'name': 'a', 'exactly': {'deviceClassName': 'gpu.partita.dev',"
+        + " 'capacity': {'requests': {'memory': '%s'}}}}], 'config': ["
+        + config("{" + HEAD + ", 'memoryLimit': '8Gi'}") + "]}}";
+    assertThat(errors("resourceclaims", "{'spec': " + devices.formatted("9Gi") + "}")).singleElement()
+        .asString().isEqualTo("spec.devices.requests[0].exactly.capacity.requests[memory]: is more than memoryLimit of"
+            + " the GpuShareConfig, which is what the share may grow to: 9Gi and 8Gi");
+    assertThat(create("resource.k8s.io", "resourceclaims", "{'spec': " + devices.formatted("8Gi") + "}"))
+        .isEqualTo(Verdict.allowed());
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = ';',
@@ -173,6 +185,7 @@ class ObjectReviewTest {
       value = {
         "whole.gpu.partita.dev; 'oversubscribe': 150; oversubscribe",
         "mig.gpu.partita.dev; 'oversubscribe': 150; oversubscribe",
+        "mig.gpu.partita.dev; 'memoryLimit': '8Gi'; memoryLimit",
         "mig.gpu.partita.dev; 'placement': {'exclusive': true}; placement.exclusive"
       })
   void whatOnlySharesCanIsRefusedOfAClassWithoutShares(String className, String field, String said)

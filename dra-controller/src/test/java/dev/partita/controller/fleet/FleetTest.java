@@ -63,7 +63,7 @@ class FleetTest {
             List.of("GPU-n-0")), List.of(PaperFleet.card("n", 0)));
     GpuNode cordoned =
         PaperFleet.node("n", new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, null, List.of(),
-            List.of("GPU-n-0"), List.of()), List.of(PaperFleet.card("n", 0)));
+            List.of("GPU-n-0"), List.of(), null), List.of(PaperFleet.card("n", 0)));
     GpuNode unhealthy =
         PaperFleet.node("n", GpuNodeSpec.DEFAULT,
             List.of(PaperFleet.card("n", 0).withHealth(GpuHealth.unhealthy("XID 79", "fell off the bus"))));

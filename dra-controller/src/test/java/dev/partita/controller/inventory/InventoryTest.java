@@ -57,13 +57,13 @@ class InventoryTest {
     assertThat(effect(nothing, "GpuIsLost")).isEqualTo("NoSchedule");
     GpuNodeSpec some =
         new GpuNodeSpec(Allocator.Controller, List.of(), null, null, List.of(), List.of(),
-            List.of("GpuIsLost", "XID 48"));
+            List.of("GpuIsLost", "XID 48"), null);
     assertThat(effect(some, "GpuIsLost")).isEqualTo("NoExecute");
     assertThat(effect(some, "XID 48")).isEqualTo("NoExecute");
     assertThat(effect(some, "XID 4")).isEqualTo("NoSchedule");
     assertThat(effect(some, "ThermalSlowdown")).isEqualTo("NoSchedule");
     GpuNodeSpec anyXid =
-        new GpuNodeSpec(Allocator.Controller, List.of(), null, null, List.of(), List.of(), List.of("XID"));
+        new GpuNodeSpec(Allocator.Controller, List.of(), null, null, List.of(), List.of(), List.of("XID"), null);
     assertThat(effect(anyXid, "XID 79")).isEqualTo("NoExecute");
     assertThat(effect(anyXid, "GpuIsLost")).isEqualTo("NoSchedule");
   }

@@ -281,7 +281,8 @@ class SlicePlanTest {
   @Test
   void aCordonedCardStaysWithATaintInEveryWayInWhichItIsOffered() {
     GpuNodeSpec spec =
-        new GpuNodeSpec(Allocator.Scheduler, List.of(), null, null, List.of(), List.of("GPU-node-0-1"), List.of());
+        new GpuNodeSpec(Allocator.Scheduler, List.of(), null, null, List.of(), List.of("GPU-node-0-1"), List.of(),
+            null);
     var plan = plan(GpuNodes.ready("node-0", spec, GpuNodes.cards("node-0", 2, "NVIDIA H200", GpuNodes.GIB)));
     assertThat(plan.getFirst().getDevices())
         .extracting(device -> device.getName() + " " + device.getTaints().stream()

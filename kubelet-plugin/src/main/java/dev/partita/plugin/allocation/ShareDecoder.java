@@ -10,6 +10,7 @@ import dev.partita.api.resize.ShareSize;
 import dev.partita.api.sharing.SharingStrategy;
 import dev.partita.plugin.claim.CardUse;
 import dev.partita.plugin.claim.ExclusiveShare;
+import dev.partita.plugin.claim.Growth;
 import dev.partita.plugin.claim.HookedShare;
 import dev.partita.plugin.claim.Share;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -82,8 +83,13 @@ final class ShareDecoder {
     }
     Share share =
         new Share(memory, Math.clamp(part, 1, memory), percent.intValue(), config.coreLimit(), config.priority(),
-            resized);
+            resized, part == memory ? growth(config, memory) : Optional.empty());
     return new Part.Granted<>(alone ? new ExclusiveShare(share) : new HookedShare(share));
+  }
+
+  private static Optional<Growth> growth(GpuShareConfig config, long memory) {
+    long most = Math.min(config.memoryLimit().orElse(0), Share.MOST_BYTES);
+    return most > memory ? Optional.of(new Growth(most, 0)) : Optional.empty();
   }
 
   private static long percentOf(long bytes, int percent) {

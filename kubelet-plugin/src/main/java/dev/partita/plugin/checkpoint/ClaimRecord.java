@@ -14,6 +14,7 @@ import dev.partita.plugin.claim.CardUse;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.ExclusiveShare;
 import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.Growth;
 import dev.partita.plugin.claim.HookedShare;
 import dev.partita.plugin.claim.MetadataNames;
 import dev.partita.plugin.claim.MigInstance;
@@ -289,7 +290,9 @@ final class ClaimRecord {
       CoreLimit coreLimit,
       int priority,
       @Nullable Boolean exclusive,
-      @Nullable String resized) {
+      @Nullable String resized,
+      @Nullable Long growsTo,
+      @Nullable Long lent) {
     static ShareJson of(Share share, boolean exclusive) {
       return new ShareJson(
           share.memoryBytes(),
@@ -298,13 +301,16 @@ final class ClaimRecord {
           share.coreLimit(),
           share.priority(),
           exclusive ? true : null,
-          share.resized().map(ShareSize::toString).orElse(null));
+          share.resized().map(ShareSize::toString).orElse(null),
+          share.growth().map(Growth::mostBytes).orElse(null),
+          share.growth().map(Growth::lentBytes).orElse(null));
     }
 
     CardUse toUse() {
       Share share =
           new Share(memoryBytes, physicalBytes == null ? memoryBytes : physicalBytes, cores, coreLimit, priority,
-              resized == null ? Optional.empty() : ShareSize.parse(resized));
+              resized == null ? Optional.empty() : ShareSize.parse(resized),
+              growsTo == null ? Optional.empty() : Optional.of(new Growth(growsTo, lent == null ? 0 : lent)));
       return Boolean.TRUE.equals(exclusive) ? new ExclusiveShare(share) : new HookedShare(share);
     }
   }

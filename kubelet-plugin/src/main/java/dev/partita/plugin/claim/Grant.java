@@ -27,6 +27,17 @@ public record Grant(List<String> requests, String device, Optional<String> share
     return use.mig();
   }
 
+  /**
+   * The same with another loan.
+   *
+   * @param bytes of the card, no more than it may be lent
+   */
+  public Grant lent(long bytes) {
+    return use instanceof HookedShare(Share share) && share.lentBytes() != bytes
+        ? new Grant(requests, device, shareId, card, new HookedShare(share.lent(bytes)))
+        : this;
+  }
+
   /** What the hook library holds its containers to, if it holds them to anything. */
   public Optional<Share> share() {
     return use.share();

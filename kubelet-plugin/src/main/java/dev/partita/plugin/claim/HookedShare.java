@@ -20,7 +20,7 @@ public record HookedShare(Share its) implements CardUse {
 
   @Override
   public Optional<HeldDevice> held(CardIdentity card) {
-    return Optional.of(HeldDevice.share(card.uuid(), its.physicalBytes(), its.cores()));
+    return Optional.of(HeldDevice.share(card.uuid(), its.guaranteedBytes(), its.cores()));
   }
 
   @Override

@@ -64,6 +64,11 @@ public record PreparedClaim(
     return new PreparedClaim(claim, phase, bootId, others, env, mixed, names);
   }
 
+  /** The same with nothing lent to it. */
+  public PreparedClaim withoutLoans() {
+    return with(grants.stream().map(grant -> grant.lent(0)).toList());
+  }
+
   /** The requests that its devices answer, without subrequests. */
   public List<String> requests() {
     return grants.stream().flatMap(grant -> grant.requests().stream()).distinct().toList();

@@ -8,14 +8,15 @@ import java.util.Optional;
 /**
  * A part of a card, to which the hook library limits containers.
  *
- * @param memoryBytes bytes of device memory
- * @param physicalBytes bytes of the card that it may hold; less than its memory where the node sells more than its
- *        cards have, or the claim oversubscribes what it has
+ * @param memoryBytes bytes of device memory, those that it has been lent included
+ * @param physicalBytes bytes of the card that it may hold, likewise; less than its memory where the node sells more
+ *        than its cards have, or the claim oversubscribes what it has
  * @param cores percent of the card, 0 for no limit
  * @param coreLimit how cores are enforced
  * @param priority 0 is the higher one
  * @param resized what a resize gave it of its card, by which the others were reckoned; empty if that is what it was
  *        allocated
+ * @param growth how far it may grow, and what it has been lent; empty if it keeps what is set aside for it
  */
 public record Share(
     long memoryBytes,
@@ -23,7 +24,8 @@ public record Share(
     int cores,
     CoreLimit coreLimit,
     int priority,
-    Optional<ShareSize> resized) {
+    Optional<ShareSize> resized,
+    Optional<Growth> growth) {
   /**
    * The most memory that one share can have, 2 TiB less a unit: PARTITA_UNITS_MAX of hook-lib's usage_region.h, which
    * is all that a ledger can count.
@@ -41,16 +43,48 @@ public record Share(
     if (cores < 0 || cores > 100) {
       throw new IllegalArgumentException("cores are a percentage: " + cores);
     }
+    if (growth.isPresent() && (growth.get().lentBytes() >= physicalBytes || physicalBytes != memoryBytes)) {
+      throw new IllegalArgumentException("a share that grows has all of its memory on the card, some of it its own: "
+          + physicalBytes + " of " + memoryBytes + ", " + growth);
+    }
   }
 
   /** A share that has what it was allocated. */
   public Share(long memoryBytes, long physicalBytes, int cores, CoreLimit coreLimit, int priority) {
-    this(memoryBytes, physicalBytes, cores, coreLimit, priority, Optional.empty());
+    this(memoryBytes, physicalBytes, cores, coreLimit, priority, Optional.empty(), Optional.empty());
   }
 
   /** A share whose memory is all on the card. */
   public Share(long memoryBytes, int cores, CoreLimit coreLimit, int priority) {
     this(memoryBytes, memoryBytes, cores, coreLimit, priority);
+  }
+
+  /** Bytes of the card that it has been lent; others get them back when they need them. */
+  public long lentBytes() {
+    return growth.map(Growth::lentBytes).orElse(0L);
+  }
+
+  /** Bytes of the card that are set aside for it, whatever others do. */
+  public long guaranteedBytes() {
+    return physicalBytes - lentBytes();
+  }
+
+  /** Bytes of the card that it may be lent; 0 if it keeps what is set aside for it. */
+  public long lendableBytes() {
+    return growth.map(its -> Math.max(0, its.mostBytes() - guaranteedBytes())).orElse(0L);
+  }
+
+  /**
+   * The same with another loan.
+   *
+   * @param bytes of the card; of a share that may grow, and no more than it may
+   */
+  public Share lent(long bytes) {
+    if (bytes == lentBytes()) {
+      return this;
+    }
+    long all = guaranteedBytes() + bytes;
+    return new Share(all, all, cores, coreLimit, priority, resized, growth.map(its -> its.lent(bytes)));
   }
 
   /** Whether containers are held to a part of the card's time. */
@@ -65,7 +99,9 @@ public record Share(
   String words(String card) {
     String physical =
         physicalBytes == memoryBytes ? "" : " (" + Bytes.words(physicalBytes) + " of it on the card)";
-    return Bytes.words(memoryBytes) + physical + " of " + card + coresInWords();
+    return Bytes.words(memoryBytes) + physical + " of " + card + coresInWords() + growth.map(its -> ", "
+        + (its.lentBytes() == 0 ? "" : Bytes.words(its.lentBytes()) + " of it lent, ") + "up to "
+        + Bytes.words(its.mostBytes()) + " while no claim needs them").orElse("");
   }
 
   private String coresInWords() {

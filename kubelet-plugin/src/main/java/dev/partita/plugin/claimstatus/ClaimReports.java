@@ -130,6 +130,22 @@ public final class ClaimReports implements AutoCloseable {
     add(event(claim.claim(), EventReason.Resized, "now " + ClaimWords.message(claim.grants(), nodeName)));
   }
 
+  /** The claim's shares have another loan from now on. */
+  public void lent(PreparedClaim claim) {
+    add(new ReportQueue.State(claim, Map.of()));
+  }
+
+  /**
+   * What the claim was lent is asked back.
+   *
+   * @param claim with what it is left
+   * @param note what becomes of processes that keep it
+   */
+  public void recalled(PreparedClaim claim, String note) {
+    add(new ReportQueue.State(claim, Map.of()));
+    add(event(claim.claim(), EventReason.MemoryRecalled, note));
+  }
+
   /** A size that the claim was granted is not in force yet, and why. */
   public void resizeWaits(PreparedClaim claim, String why) {
     add(new ReportQueue.State(claim, Map.of()));

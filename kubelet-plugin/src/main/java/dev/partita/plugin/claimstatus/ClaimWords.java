@@ -59,6 +59,19 @@ final class ClaimWords {
             : Objects.requireNonNullElse(card.health().reason(), card.health().state().name()));
   }
 
+  /** What a share that may grow is lent; empty for any other. */
+  static Optional<DeviceNotes.Note> loan(Grant grant) {
+    return grant.share().filter(share -> share.growth().isPresent()).map(share -> {
+      String most = "up to " + Bytes.words(share.lendableBytes()) + " more than its own "
+          + Bytes.words(share.guaranteedBytes()) + " of " + grant.card().uuid() + " while no claim needs them";
+      return share.lentBytes() == 0
+          ? DeviceNotes.Note.fails(DeviceCondition.MemoryLent, DeviceCondition.Reason.NothingLent,
+              "it may have " + most + "; none are left now")
+          : DeviceNotes.Note.holds(DeviceCondition.MemoryLent, DeviceCondition.Reason.Lent,
+              "it is lent " + Bytes.words(share.lentBytes()) + "; it may have " + most);
+    });
+  }
+
   /**
    * What nobody else has meanwhile; a MIG instance is set aside as a whole, and nothing is for who has a card in turn
    * or only looks at it.
@@ -66,7 +79,7 @@ final class ClaimWords {
   private static Optional<ShareSize> guarantee(Grant grant) {
     if (grant.share().isPresent()) {
       Share share = grant.share().get();
-      return Optional.of(new ShareSize(share.physicalBytes(), share.cores()));
+      return Optional.of(new ShareSize(share.guaranteedBytes(), share.cores()));
     }
     return grant.mig().isPresent() || grant.use().timeSlicing().isPresent()
         || grant.use().held(grant.card()).isEmpty()

@@ -8,6 +8,7 @@ public enum DeviceCondition {
   Ready,
   Healthy,
   WithinMemoryLimit,
+  MemoryLent,
   CoreLimitEnforced,
   WithinCoreLimit;
 
@@ -46,6 +47,8 @@ public enum DeviceCondition {
     CaptureStateUnknown,
     Other,
     CoreLimitExceeded,
-    NotMeasured
+    NotMeasured,
+    Lent,
+    NothingLent
   }
 }

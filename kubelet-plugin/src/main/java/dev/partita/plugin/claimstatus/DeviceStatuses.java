@@ -88,6 +88,7 @@ final class DeviceStatuses {
     Optional<GpuHealth> health = card.map(ClaimReports.CardNow::health);
     List<DeviceNotes.Note> now = new ArrayList<>(HealthWords.notes(grant, nodeName, health));
     notes.ifPresent(n -> now.addAll(n.conditions()));
+    ClaimWords.loan(grant).ifPresent(now::add);
     List<Condition> conditions = new ArrayList<>();
     now.forEach(note -> conditions.add(condition(before, note)));
     before.stream().flatMap(d -> conditionsOf(d).stream())

@@ -7,6 +7,7 @@ public enum EventReason {
   Released(false),
   Resized(false),
   ResizeWaits(true),
+  MemoryRecalled(true),
   GpuUnhealthy(true),
   GpuHealthy(false),
   LimitExceeded(true),

@@ -66,6 +66,8 @@ final class OwnDialect implements Dialect {
       device("partita_device_memory_limit_bytes", "Memory that the device's containers may have.", "strategy");
   private static final Family SHARE_PHYSICAL = device("partita_share_memory_physical_limit_bytes",
       "What of the limit may be on the card; less where the node or the claim oversubscribes.");
+  private static final Family SHARE_MEMORY_LENT = device("partita_share_memory_lent_bytes",
+      "What of the limit no claim has, and is taken back when one needs it; of shares that may grow.");
   private static final Family SHARE_USED = device("partita_share_memory_used_bytes",
       "Memory of the card that the share's processes hold, by NVML: allocations and overhead.");
   private static final Family SHARE_PEAK = device("partita_share_memory_peak_bytes",
@@ -106,7 +108,8 @@ final class OwnDialect implements Dialect {
     return Stream.concat(
         Stream.of(CARD_DETAILS, CARD_HEALTHY, CARD_MEMORY, CARD_SELLABLE, CARD_ALLOCATED, CARD_CORES, CARD_CLAIMS),
         Stream.concat(FIGURES.values().stream().distinct(),
-            Stream.of(XID_ERRORS, DEVICE_MEMORY, SHARE_PHYSICAL, SHARE_USED, SHARE_PEAK, SHARE_LEDGER, SHARE_OVERHEAD,
+            Stream.of(XID_ERRORS, DEVICE_MEMORY, SHARE_PHYSICAL, SHARE_MEMORY_LENT, SHARE_USED, SHARE_PEAK,
+                SHARE_LEDGER, SHARE_OVERHEAD,
                 SHARE_PROCESSES, SHARE_CORE_LIMIT, SHARE_CORE_USE, SHARE_CORE_SECONDS, SHARE_THROTTLED, SHARE_LENT,
                 SHARE_BORROWED, SHARE_REFUSED, SHARE_REPAIRS, SHARE_MEMORY_HOLDS, SHARE_WITHIN_CORES,
                 SHARE_CORES_HOLD)))
@@ -143,6 +146,7 @@ final class OwnDialect implements Dialect {
     into.put(DEVICE_MEMORY, device.memoryBytes(), with(labels, strategy(device)));
     device.grant().share().ifPresent(limits -> {
       into.put(SHARE_PHYSICAL, limits.physicalBytes(), labels);
+      limits.growth().ifPresent(growth -> into.put(SHARE_MEMORY_LENT, growth.lentBytes(), labels));
       into.put(SHARE_CORE_LIMIT, limits.limitsCores() ? limits.cores() * PERCENT : 0, labels);
     });
     device.parts().forEach(part -> write(part, with(share, device.pod(part), device.container(part)), into));

@@ -53,11 +53,13 @@ public final class ClaimPreparer implements ClaimService {
   private final ClaimReports reports;
   private final ReleasesUnderWay releases;
   private final HeldClaims held;
+  private final Loans loans;
 
   /**
    * @param node the node's knobs; throws IllegalStateException while they are not known
    * @param steps carries them out on the store
    * @param held what stands in the way of new claims without being prepared by this version
+   * @param loans what stands in their way for a while
    */
   public ClaimPreparer(
       ThisNode here,
@@ -67,7 +69,8 @@ public final class ClaimPreparer implements ClaimService {
       ClaimStore store,
       Step.Executor steps,
       ClaimReports reports,
-      HeldClaims held) {
+      HeldClaims held,
+      Loans loans) {
     this.here = here;
     this.api = api;
     this.inventory = inventory;
@@ -77,6 +80,7 @@ public final class ClaimPreparer implements ClaimService {
     this.reports = reports;
     this.releases = new ReleasesUnderWay(api, store.checkpoint(), here.pool());
     this.held = held;
+    this.loans = loans;
   }
 
   @Override
@@ -204,6 +208,7 @@ public final class ClaimPreparer implements ClaimService {
     onCards(record.map(PreparedClaim::grants).orElse(List.of()), Step.releaseFiles(uid));
     store.pods().forget(uid); // before the record: as long as that is there, this is done again
     execute(Step.forget(uid));
+    loans.changed();
   }
 
   /**
@@ -268,9 +273,12 @@ public final class ClaimPreparer implements ClaimService {
   }
 
   private Optional<String> rewriteUnlessItClashes(PreparedClaim wanted, List<Step> rewriting) throws IOException {
-    Optional<Clash> clash = Clash.between(wanted.grants(), wanted.claim(), store.checkpoint().readAll());
+    List<PreparedClaim> prepared = store.checkpoint().readAll();
+    Optional<Clash> clash = Clash.between(wanted.grants(), wanted.claim(), prepared);
     if (clash.isEmpty()) {
       execute(rewriting);
+    } else if (isWithLoansOnly(wanted, prepared)) {
+      loans.recall(wanted);
     }
     return clash.map(Clash::reason);
   }
@@ -286,6 +294,14 @@ public final class ClaimPreparer implements ClaimService {
       switch (tryOnce(ref, claim.get(), takeBack, reads)) {
         case Refused refused -> {
           return new Failed(refused.reason());
+        }
+        case Lent(Clash clash, PreparedClaim wanted) -> {
+          loans.recall(wanted);
+          if (!awaitLoans(wanted, call.patience())) {
+            return new Failed(clash.reason() + ", of which they were lent what no claim had; they were told to give it"
+                + " back");
+          }
+          reads = new CallReads(api, here.pool());
         }
         case Clashing(Clash clash) -> {
           if (!releases.await(clash.others(), call.patience())) {
@@ -326,6 +342,9 @@ public final class ClaimPreparer implements ClaimService {
   private record Refused(String reason) implements PreparedOrRefused {}
 
   private record Clashing(Clash clash) implements PreparedOrRefused {}
+
+  /** Others have been lent what the claim is to have. */
+  private record Lent(Clash clash, PreparedClaim wanted) implements PreparedOrRefused {}
 
   private PreparedOrRefused decideAndExecute(
       ClaimRef ref,
@@ -376,7 +395,9 @@ public final class ClaimPreparer implements ClaimService {
       store.pods().see(claim); // before the first step: one of them limits the pods
       Optional<Clash> clash = store.lock().onCards(cardsOf(grants), () -> beginUnlessItClashes(wanted, cards));
       if (clash.isPresent()) {
-        return new Clashing(clash.get());
+        return isWithLoansOnly(wanted, store.checkpoint().readAll())
+            ? new Lent(clash.get(), wanted)
+            : new Clashing(clash.get());
       }
       // without the cards: from its first record on the others count with it, so nobody waits for this one's disk
       return complete(wanted);
@@ -393,7 +414,25 @@ public final class ClaimPreparer implements ClaimService {
    */
   private Prepared complete(PreparedClaim wanted) throws IOException {
     execute(Step.complete(wanted));
+    loans.changed();
     return new Prepared(wanted);
+  }
+
+  /** Whether it could stand beside the others if they gave back what they were lent. */
+  private static boolean isWithLoansOnly(PreparedClaim wanted, List<PreparedClaim> prepared) {
+    List<PreparedClaim> without = prepared.stream().map(PreparedClaim::withoutLoans).toList();
+    return !without.equals(prepared)
+        && Clash.between(wanted.withoutLoans().grants(), wanted.claim(), without).isEmpty();
+  }
+
+  /** Waits until what others were lent has come back; whether it has. */
+  private boolean awaitLoans(PreparedClaim wanted, Patience patience) throws IOException {
+    while (!patience.isOver() && Patience.pause()) {
+      if (Clash.between(wanted.grants(), wanted.claim(), store.checkpoint().readAll()).isEmpty()) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private Optional<Clash> beginUnlessItClashes(PreparedClaim wanted, Inventory.Cards cards) throws IOException {

@@ -51,7 +51,10 @@ final class ResizedClaim {
     for (Grant grant : prepared.grants()) {
       @Nullable Grant wanted = byShare.get(grant.shareKey());
       Optional<Share> now = grant.share();
-      Optional<Share> then = wanted == null ? Optional.empty() : wanted.share();
+      Optional<Share> then = wanted == null
+          ? Optional.empty()
+          : wanted.share()
+              .map(its -> its.lent(Math.min(now.map(Share::lentBytes).orElse(0L), its.lendableBytes())));
       if (wanted == null || now.isEmpty() || then.isEmpty() || now.equals(then)) {
         grants.add(grant);
         continue;
@@ -63,7 +66,8 @@ final class ResizedClaim {
               + "; it has " + Bytes.words(then.get().memoryBytes()) + " there once they hold no more than that");
         }
       }
-      grants.add(new Grant(grant.requests(), grant.device(), grant.shareId(), grant.card(), wanted.use()));
+      grants.add(new Grant(grant.requests(), grant.device(), grant.shareId(), grant.card(), wanted.use())
+          .lent(then.get().lentBytes()));
     }
     return grants.equals(prepared.grants())
         ? new Same()

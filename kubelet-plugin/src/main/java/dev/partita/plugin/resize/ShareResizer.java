@@ -74,7 +74,7 @@ public final class ShareResizer {
       Supplier<Map<ShareRef, ShareUse>> uses) {}
 
   /** Two looks at what shares hold. */
-  private static final Duration VERIFIED_AFTER = Duration.ofSeconds(3);
+  static final Duration VERIFIED_AFTER = Duration.ofSeconds(3);
 
   /**
    * A claim whose containers are held to less already than its record says.
@@ -100,6 +100,7 @@ public final class ShareResizer {
   private final ClaimReader api;
   private final ClaimPreparer preparer;
   private final ClaimReports reports;
+  private final SizeOwners owners;
   private final Clock clock;
   private final Map<String, Told> settled = new HashMap<>(); // of claims that are as they are to be
   private final Map<String, Tightened> tightened = new HashMap<>();
@@ -109,6 +110,7 @@ public final class ShareResizer {
 
   /**
    * @param preparer writes a claim's files
+   * @param owners keeps others from a claim that it is changing
    * @param monotonicClock for how long something lasts
    */
   public ShareResizer(
@@ -117,12 +119,14 @@ public final class ShareResizer {
       ClaimReader api,
       ClaimPreparer preparer,
       ClaimReports reports,
+      SizeOwners owners,
       Clock monotonicClock) {
     this.node = node;
     this.checkpoint = checkpoint;
     this.api = api;
     this.preparer = preparer;
     this.reports = reports;
+    this.owners = owners;
     this.clock = monotonicClock;
   }
 
@@ -143,6 +147,7 @@ public final class ShareResizer {
     Set<String> there = records.stream().map(record -> record.claim().uid()).collect(Collectors.toSet());
     settled.keySet().retainAll(there);
     tightened.keySet().retainAll(there);
+    owners.keep(there);
     waits.keySet().retainAll(there);
     reads.keySet().retainAll(there);
     report(records, told.get().asked());
@@ -195,6 +200,9 @@ public final class ShareResizer {
   /** Tries; gives how long to pause before the next try. */
   private Duration tryToResize(PreparedClaim record, Map<String, String> sizes) {
     ClaimRef claim = record.claim();
+    if (!owners.take(claim.uid(), this)) {
+      return BETWEEN_TRIES;
+    }
     try {
       return switch (resize(record, sizes)) {
         case Try.Done _ -> {
@@ -215,6 +223,10 @@ public final class ShareResizer {
       LOG.warn("claim {}: its new size is not in force yet; trying again: {}", claim, ApiCalls.explain(e));
     } catch (IOException | IllegalStateException e) {
       LOG.warn("claim {}: its new size is not in force yet; trying again: {}", claim, e.toString());
+    } finally {
+      if (!tightened.containsKey(claim.uid())) {
+        owners.leave(claim.uid(), this);
+      }
     }
     return AFTER_FAILURE;
   }
@@ -287,6 +299,6 @@ public final class ShareResizer {
   /** Bytes that processes hold of a share: by NVML, or by its ledger where that has more. */
   private long held(PreparedClaim record, Grant grant) {
     @Nullable ShareUse use = node.uses().get().get(new ShareRef(record.claim().uid(), grant.shareKey()));
-    return use == null ? 0 : Math.max(use.bytes(), use.ledger().grantedBytes());
+    return use == null ? 0 : use.heldBytes();
   }
 }

@@ -7,11 +7,17 @@ import static dev.partita.plugin.claim.Grants.whole;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.partita.api.config.GpuShareConfig.CoreLimit;
 import dev.partita.plugin.claim.CardUse;
 import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.Grants;
+import dev.partita.plugin.claim.Growth;
+import dev.partita.plugin.claim.HookedShare;
 import dev.partita.plugin.claim.MetadataNames;
-import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.PreparedClaim.Phase;
+import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.claim.Share;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -42,12 +48,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class CheckpointTest {
+  private static final CardUse GROWN = new HookedShare(new Share(12L << 30, 12L << 30, 0, CoreLimit.HARD, 1,
+      Optional.empty(), Optional.of(new Growth(20L << 30, 4L << 30))));
   private static final PreparedClaim CLAIM =
       new PreparedClaim(
           new ClaimRef("default", "train", "uid-1"),
           Phase.COMPLETED,
           "boot-1",
-          List.of(share("a", 0, "k", 8, 25), whole("b", 1), admin("c", 2), alone(share("d", 3, "l", 8, 0))),
+          List.of(share("a", 0, "k", 8, 25), whole("b", 1), admin("c", 2), alone(share("d", 3, "l", 8, 0)),
+              new Grant(List.of("e"), "gpu-3-shared", Optional.of("m"), Grants.card(3), GROWN)),
           Map.of("k", List.of("A=b")),
           true,
           Optional.of(new MetadataNames(Optional.of("gpu"), Map.of("a", "a/large"), Set.of("b"))));

@@ -22,6 +22,8 @@ class CardUseTest {
   private static final String CARD = "GPU-0";
   private static final Share SHARE =
       new Share(8 * Grants.GIB, 4 * Grants.GIB, 25, CoreLimit.HARD, 1);
+  private static final Share GROWN = new Share(12 * Grants.GIB, 12 * Grants.GIB, 0, CoreLimit.HARD, 1,
+      Optional.empty(), Optional.of(new Growth(20 * Grants.GIB, 4 * Grants.GIB)));
   private static final MigInstance INSTANCE = new MigInstance("1g.10gb", 3, 1, 10 * Grants.GIB);
 
   private record Answers(
@@ -50,6 +52,13 @@ class CardUseTest {
             Optional.of(HeldDevice.instance(CARD, "1g.10gb", new MigProfile.Placement(3, 1))), 10,
             "MIG instance 1g.10gb (10 GiB) of it"),
         new Answers(new AdminAccess(), false, false, false, false, Optional.empty(), 80, "admin access to it"));
+  }
+
+  @Test
+  void whatAShareWasLentIsNotKeptFromOthers() {
+    CardUse grown = new HookedShare(GROWN);
+    assertThat(grown.held(Grants.card(0))).contains(HeldDevice.share(CARD, 8 * Grants.GIB, 0));
+    assertThat(grown.words("it")).isEqualTo("12 GiB of it, 4 GiB of it lent, up to 20 GiB while no claim needs them");
   }
 
   @ParameterizedTest

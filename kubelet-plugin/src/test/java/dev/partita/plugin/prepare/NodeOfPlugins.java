@@ -11,6 +11,7 @@ import dev.partita.cdi.CdiFolder;
 import dev.partita.cdi.driver.DriverRoot;
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.ThisNode;
 import dev.partita.plugin.claimstatus.ClaimReports;
 import dev.partita.plugin.dra.ClaimService;
@@ -156,10 +157,19 @@ final class NodeOfPlugins {
                 store,
                 wrap.around(real),
                 reports,
-                held(store, clock)));
+                held(store, clock),
+                NO_LOANS));
       }
     }
   }
+
+  private static final Loans NO_LOANS = new Loans() {
+    @Override
+    public void changed() {}
+
+    @Override
+    public void recall(PreparedClaim wanted) {}
+  };
 
   private HeldClaims held(ClaimStore store, Clock clock) {
     HeldClaims held = new HeldClaims(store.checkpoint(), store.cdi(), store.folders(), clock);

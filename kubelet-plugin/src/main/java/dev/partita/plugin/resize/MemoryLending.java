@@ -1,0 +1,270 @@
+package dev.partita.plugin.resize;
+
+import dev.partita.api.Bytes;
+import dev.partita.api.node.Gpu;
+import dev.partita.plugin.checkpoint.Checkpoint;
+import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.claim.PreparedClaim.Phase;
+import dev.partita.plugin.claim.Share;
+import dev.partita.plugin.claimstatus.ClaimReports;
+import dev.partita.plugin.inventory.Inventory;
+import dev.partita.plugin.loop.Loops;
+import dev.partita.plugin.loop.PeriodicLoop;
+import dev.partita.plugin.prepare.ClaimPreparer;
+import dev.partita.plugin.prepare.Loans;
+import dev.partita.plugin.usage.excess.ProcessEnd;
+import dev.partita.plugin.usage.measure.ShareRef;
+import dev.partita.plugin.usage.verdict.ProcessUse;
+import dev.partita.plugin.usage.verdict.ShareUse;
+import java.io.IOException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Lends memory that no claim has to shares that may grow ({@link LoanPlan}), and takes it back for claims that are to
+ * be prepared. What a share has been lent stands in its claim's record, and counts there until it has come back.
+ *
+ * <p>A loan comes back in steps: first the containers' quota is lowered, so that their programs get out of memory for
+ * new allocations, and the claim is told until when the rest is to be given back. Once the share holds no more, and
+ * still does {@link ShareResizer#VERIFIED_AFTER} later, the claim that waits has the memory. Processes that hold more
+ * than that after the grace are killed, the largest first.
+ */
+public final class MemoryLending implements Loans {
+  private static final Logger LOG = LoggerFactory.getLogger(MemoryLending.class);
+
+  private static final Duration ALLOWED = Duration.ofMinutes(10); // files of all claims
+  private static final Duration IDLE = Duration.ofMinutes(1); // who changes something wakes it
+  private static final Duration WHILE_RECALLING = Duration.ofMillis(500);
+
+  /** Kubelet asks again for a claim that it still wants. */
+  private static final Duration WANTED_FOR = Duration.ofMinutes(3);
+
+  private final ShareResizer.NodeState node;
+  private final Checkpoint checkpoint;
+  private final ClaimReports reports;
+  private final ProcessEnd end;
+  private final SizeOwners owners;
+  private final boolean lends;
+  private final Clock clock;
+  private final ConcurrentMap<String, Wanted> wanted = new ConcurrentHashMap<>(); // by the claim's UID
+  private final Set<String> written = new HashSet<>(); // claims whose files are as their records say, likewise
+  private final Map<String, Recall> recalls = new HashMap<>(); // likewise; by its loop alone
+  private volatile Runnable wake = () -> {};
+
+  /** @param asked when */
+  private record Wanted(PreparedClaim claim, Instant asked) {}
+
+  /**
+   * A claim whose containers are held to less than its record says.
+   *
+   * @param to what it is to become
+   * @param since when they are
+   * @param until when its processes may hold more
+   */
+  private record Recall(PreparedClaim to, Instant since, Instant until) {}
+
+  /**
+   * @param end kills processes that keep what they were lent
+   * @param owners keeps others from a claim whose loan comes back
+   * @param lends whether anything is lent; else what was lent before is taken back
+   * @param monotonicClock for how long something lasts
+   */
+  public MemoryLending(
+      ShareResizer.NodeState node,
+      Checkpoint checkpoint,
+      ClaimReports reports,
+      ProcessEnd end,
+      SizeOwners owners,
+      boolean lends,
+      Clock monotonicClock) {
+    this.node = node;
+    this.checkpoint = checkpoint;
+    this.reports = reports;
+    this.end = end;
+    this.owners = owners;
+    this.lends = lends;
+    this.clock = monotonicClock;
+  }
+
+  /**
+   * Begins.
+   *
+   * @param preparer writes claims' files
+   */
+  public void start(Loops loops, ClaimPreparer preparer) {
+    PeriodicLoop loop = loops.make("lending", ALLOWED, () -> turn(preparer)).start();
+    wake = loop::soon;
+  }
+
+  @Override
+  public void changed() {
+    wake.run();
+  }
+
+  @Override
+  public void recall(PreparedClaim claim) {
+    wanted.put(claim.claim().uid(), new Wanted(claim, clock.instant()));
+    wake.run();
+  }
+
+  private Duration turn(ClaimPreparer preparer) throws IOException {
+    if (!(node.inventory().get() instanceof Inventory.Cards cards) || node.told().get().isEmpty()) {
+      return IDLE; // neither the cards nor the node's settings may be guessed
+    }
+    List<PreparedClaim> records = checkpoint.readAll();
+    Map<String, PreparedClaim> byUid = new HashMap<>();
+    records.forEach(record -> byUid.put(record.claim().uid(), record));
+    wanted.values().removeIf(its -> isOver(its, byUid.get(its.claim().claim().uid())));
+    Set<String> gone = recalls.keySet().stream().filter(uid -> !byUid.containsKey(uid)).collect(Collectors.toSet());
+    gone.forEach(uid -> {
+      recalls.remove(uid);
+      owners.leave(uid, this);
+    });
+    written.retainAll(byUid.keySet());
+    if (records.stream().flatMap(record -> record.grants().stream()).allMatch(grant -> growth(grant).isEmpty())) {
+      return IDLE;
+    }
+    Map<ShareRef, Long> loans = new HashMap<>();
+    List<PreparedClaim> waiting = wanted.values().stream().map(Wanted::claim).toList();
+    for (Gpu card : lends ? cards.gpus() : List.<Gpu>of()) {
+      loans.putAll(LoanPlan.of(card, node.spec().get(), records, waiting));
+    }
+    boolean busy = !wanted.isEmpty();
+    for (PreparedClaim record : records) {
+      if (record.phase() == Phase.COMPLETED && record.grants().stream().anyMatch(grant -> growth(grant).isPresent())) {
+        busy |= settleOrSay(preparer, record, loans);
+      }
+    }
+    return busy ? WHILE_RECALLING : IDLE;
+  }
+
+  private boolean settleOrSay(ClaimPreparer preparer, PreparedClaim record, Map<ShareRef, Long> loans) {
+    try {
+      return settle(preparer, record, loans);
+    } catch (IOException | IllegalStateException e) {
+      LOG.warn("claim {}: cannot write what it is lent; trying again: {}", record.claim(), e.toString());
+      return true;
+    }
+  }
+
+  /** Whether a claim that waited has what it wanted, or is wanted no more. */
+  private boolean isOver(Wanted its, @Nullable PreparedClaim record) {
+    return clock.instant().isAfter(its.asked().plus(WANTED_FOR))
+        || (record != null && record.withoutLoans().grants().equals(its.claim().withoutLoans().grants()));
+  }
+
+  private static Optional<Share> growth(Grant grant) {
+    return grant.share().filter(share -> share.growth().isPresent());
+  }
+
+  /** Brings a claim's loans nearer to what they are to be; whether something is still to be done soon. */
+  private boolean settle(ClaimPreparer preparer, PreparedClaim record, Map<ShareRef, Long> loans) throws IOException {
+    String uid = record.claim().uid();
+    PreparedClaim less = lent(record, loans, true);
+    PreparedClaim all = lent(record, loans, false);
+    if (all.equals(record) && !recalls.containsKey(uid) && written.contains(uid)) {
+      return false;
+    }
+    if (!owners.take(uid, this)) {
+      return true;
+    }
+    try {
+      if (!less.equals(record)) {
+        return takeBack(preparer, record, less);
+      }
+      boolean same = all.equals(record); // what was asked back may stay after all, also by the plugin before this one
+      boolean done = (same ? preparer.writeSizes(record, record) : preparer.resize(record, all)).isEmpty();
+      if (done) {
+        recalls.remove(uid);
+        written.add(uid);
+      } // else others have not given it back yet
+      if (done && !same) {
+        LOG.info("claim {}: it is lent memory that no claim has: {}", record.claim(), words(all));
+        reports.lent(all);
+      }
+      return !done;
+    } finally {
+      if (!recalls.containsKey(uid)) {
+        owners.leave(uid, this);
+      }
+    }
+  }
+
+  /** @param onlyLess whether shares that are to have more keep what they have */
+  private static PreparedClaim lent(PreparedClaim record, Map<ShareRef, Long> loans, boolean onlyLess) {
+    return record.with(record.grants().stream().map(grant -> {
+      Optional<Share> share = growth(grant);
+      if (share.isEmpty()) {
+        return grant;
+      }
+      long now = share.get().lentBytes();
+      long then = loans.getOrDefault(new ShareRef(record.claim().uid(), grant.shareKey()), 0L);
+      return grant.lent(onlyLess ? Math.min(now, then) : then);
+    }).toList());
+  }
+
+  private boolean takeBack(ClaimPreparer preparer, PreparedClaim record, PreparedClaim to) throws IOException {
+    String uid = record.claim().uid();
+    Instant now = clock.instant();
+    @Nullable Recall recall = recalls.get(uid);
+    if (recall == null || !recall.to().equals(to)) {
+      Optional<String> wait = preparer.writeSizes(record, to);
+      if (wait.isPresent()) {
+        LOG.warn("claim {}: cannot take back what it was lent: {}", record.claim(), wait.get());
+        return true;
+      }
+      Duration grace = node.spec().get().loans().grace();
+      recalls.put(uid, new Recall(to, now, now.plus(grace)));
+      LOG.info("claim {}: what it was lent is asked back within {} s: {}", record.claim(), grace.toSeconds(),
+          words(to));
+      reports.recalled(to, "another claim needs memory that this one was lent: it has " + words(to)
+          + " for new allocations from now on, and processes that hold more in " + grace.toSeconds()
+          + " s are killed");
+      return true;
+    }
+    if (now.isBefore(recall.since().plus(ShareResizer.VERIFIED_AFTER))) {
+      return true;
+    }
+    boolean holdsMore = false;
+    for (Grant grant : to.grants()) {
+      @Nullable ShareUse use = node.uses().get().get(new ShareRef(uid, grant.shareKey()));
+      if (use != null && growth(grant).filter(share -> use.chargedBytes() > share.physicalBytes()).isPresent()) {
+        holdsMore = true;
+        if (!now.isBefore(recall.until())) {
+          use.processes().stream().max(Comparator.comparingLong(ProcessUse::bytes)).ifPresent(
+              process -> end.kill(record.claim(), process,
+                  "its share held memory that it was lent, after it was asked back"));
+          recalls.put(uid, new Recall(to, recall.since(), now.plus(ShareResizer.VERIFIED_AFTER)));
+        }
+      }
+    }
+    if (!holdsMore && preparer.resize(record, to).isEmpty()) {
+      recalls.remove(uid);
+      LOG.info("claim {}: it has given back what it was lent: {}", record.claim(), words(to));
+      reports.lent(to);
+    }
+    return true;
+  }
+
+  /** {@code 8 GiB of GPU-…}, of each share that may grow. */
+  private static String words(PreparedClaim claim) {
+    return claim.grants().stream().filter(grant -> growth(grant).isPresent())
+        .map(grant -> Bytes.words(grant.use().memoryBytes(grant.card())) + " of " + grant.card().uuid())
+        .collect(Collectors.joining(", "));
+  }
+}
