@@ -29,6 +29,7 @@ class GpuShareConfigFuzzTest {
         assertThat(config.oversubscribe()).isBetween(GpuShareConfig.NOT_OVERSUBSCRIBED,
             GpuShareConfig.MOST_OVERSUBSCRIBED);
         assertThat(config.memoryPercent().orElse(1)).isBetween(1, 100);
+        assertThat(config.memoryLimit().orElse(0)).isNotNegative();
         assertThat(GpuShareConfigDecoder.decode(tree)).isEqualTo(new Decoded.Valid<>(config));
       }
     }
