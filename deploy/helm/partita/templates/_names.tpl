@@ -36,12 +36,12 @@ capabilities: {drop: [ALL]}
 {{ include "partita.confined" . }}
 {{- end }}
 
-{{- /* The same, and it may end processes of other users. */}}
 {{- /* Whether the plugin kills processes that hold what is not theirs. */}}
 {{- define "partita.pluginKills" -}}
 {{ or (eq .Values.plugin.onExcess "kill") (and .Values.plugin.lendMemory .Values.plugin.hostPID) }}
 {{- end }}
 
+{{- /* Like confinedRoot, and it may end processes of other users. */}}
 {{- define "partita.killingRoot" -}}
 capabilities: {drop: [ALL], add: [KILL]}
 {{ include "partita.confined" . }}

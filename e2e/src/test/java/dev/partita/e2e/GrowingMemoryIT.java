@@ -30,7 +30,7 @@ class GrowingMemoryIT {
     PodUnderTest owner =
         workspace.pod("owns", node, Ask.share("120Gi").onCardOf("gpu-3"), "exec sleep 600").awaitRunning();
     assertThat(workspace.awaitEvent("ResourceClaim", borrower.claim().name(), "MemoryRecalled").message())
-        .contains("another claim needs memory that this one was lent: it has 19.", "in 30 s are killed");
+        .contains("memory that this claim was lent is needed: it has 19.", "in 30 s are killed");
     workspace.awaitEvent("ResourceClaim", borrower.claim().name(), "ProcessKilled");
     assertThat(owner.exec("partita-probe alloc 115Gi")).as("all that it asked for").contains("CUDA_SUCCESS");
     assertThat(borrower.phase()).isEqualTo("Running");

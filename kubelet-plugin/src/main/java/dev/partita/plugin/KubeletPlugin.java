@@ -297,9 +297,9 @@ public final class KubeletPlugin implements AutoCloseable {
             monotonicClock);
     shareWasUsed = usage::shareWasUsed;
     ShareResizer.NodeState sizes = new ShareResizer.NodeState(here.pool(), node::resizes, inventory::current,
-        node::spec, usage::current);
+        node::spec, usage::current, usage::looked);
     SizeOwners owners = new SizeOwners();
-    MemoryLending lending = new MemoryLending(sizes, checkpoint, reports,
+    MemoryLending lending = new MemoryLending(sizes, checkpoint, held, reports,
         new ProcessEnd(new HostProcesses(Path.of("/proc")), reports), owners, settings.lendMemory(), monotonicClock);
     ClaimPreparer preparer =
         new ClaimPreparer(

@@ -400,12 +400,13 @@ public final class PluginSettings {
   }
 
   /** Whether MIG instances may be made of the cards. */
-  public boolean lendMemory() {
-    return lendMemory;
-  }
-
   public boolean mig() {
     return mig;
+  }
+
+  /** Whether shares that may grow are lent memory that no claim has. */
+  public boolean lendMemory() {
+    return lendMemory;
   }
 
   /** An absolute path without {@code ..}. */

@@ -48,7 +48,8 @@ class LendingInAContainerTest {
         CompletableFuture<String> prepared;
         try (TestContainer.Running _ = container.hold("60Gi")) {
           prepared = started(() -> node.prepare(owner).getError());
-          await().atMost(SOON).until(() -> note("MemoryRecalled"), said -> said.contains("another claim needs memory"));
+          await().atMost(SOON).until(() -> note("MemoryRecalled"),
+              said -> said.contains("memory that this claim was lent is needed"));
           assertThat(container.run("alloc", "1Gi")).as("it has no more new memory").contains("OUT_OF_MEMORY");
           assertThat(prepared).as("what is held has not come back").isNotDone();
           assertThat(memory(node.quota(borrower))).as("what the other claim leaves of the card's 140 GiB")

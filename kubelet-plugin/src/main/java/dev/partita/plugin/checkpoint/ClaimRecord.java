@@ -295,7 +295,7 @@ final class ClaimRecord {
       @Nullable Long lent) {
     static ShareJson of(Share share, boolean exclusive) {
       return new ShareJson(
-          share.memoryBytes(),
+          share.memoryBytes() - share.lentBytes(), // an older program, which knows no loans, then counts it as it must
           share.physicalBytes() == share.memoryBytes() ? null : share.physicalBytes(),
           share.cores(),
           share.coreLimit(),
@@ -310,7 +310,8 @@ final class ClaimRecord {
       Share share =
           new Share(memoryBytes, physicalBytes == null ? memoryBytes : physicalBytes, cores, coreLimit, priority,
               resized == null ? Optional.empty() : ShareSize.parse(resized),
-              growsTo == null ? Optional.empty() : Optional.of(new Growth(growsTo, lent == null ? 0 : lent)));
+              growsTo == null ? Optional.empty() : Optional.of(new Growth(growsTo, 0)))
+              .lent(lent == null ? 0 : lent);
       return Boolean.TRUE.equals(exclusive) ? new ExclusiveShare(share) : new HookedShare(share);
     }
   }

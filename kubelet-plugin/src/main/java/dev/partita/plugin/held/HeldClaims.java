@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -85,15 +86,34 @@ public final class HeldClaims {
    */
   public List<PreparedClaim> withoutRecord(String besides, Collection<PreparedClaim> records, Inventory.Cards cards)
       throws IOException {
+    return withoutRecord(records, cards, uid -> !uid.equals(besides) && (!looked || isGone(uid)));
+  }
+
+  /**
+   * All that takes something of cards without a record that can be read, also of claims that will have one again.
+   *
+   * @param records all that can be read
+   */
+  public List<PreparedClaim> allWithoutRecord(Collection<PreparedClaim> records, Inventory.Cards cards)
+      throws IOException {
+    return withoutRecord(records, cards, uid -> true);
+  }
+
+  /** @param meant which claims count that have neither a record nor one of another version */
+  private List<PreparedClaim> withoutRecord(
+      Collection<PreparedClaim> records,
+      Inventory.Cards cards,
+      Predicate<String> meant)
+      throws IOException {
     List<PreparedClaim> held = new ArrayList<>();
-    Set<String> recorded = new HashSet<>(Set.of(besides));
+    Set<String> recorded = new HashSet<>();
     for (ForeignRecord record : checkpoint.foreign()) {
       recorded.add(record.uid());
       held.add(traces.of(record, cards));
     }
     records.forEach(record -> recorded.add(record.claim().uid()));
     for (String uid : traces.uids()) {
-      if (!recorded.contains(uid) && (!looked || isGone(uid))) {
+      if (!recorded.contains(uid) && meant.test(uid)) {
         held.add(traces.of(uid, cards));
       }
     }

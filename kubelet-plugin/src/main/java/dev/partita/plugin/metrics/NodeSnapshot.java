@@ -53,9 +53,10 @@ record NodeSnapshot(String node, String pool, String driverVersion, List<Card> c
       return value == null ? OptionalDouble.empty() : OptionalDouble.of(value);
     }
 
-    /** Bytes of it that prepared claims have. */
+    /** Bytes of it that prepared claims have, without what is lent. */
     long allocatedBytes() {
-      return devices.stream().filter(Device::takes).mapToLong(Device::memoryBytes).sum();
+      return devices.stream().filter(Device::takes).mapToLong(device -> device.memoryBytes() - device.lentBytes())
+          .sum();
     }
 
     /** Percent of its time that prepared claims have: 100 for a whole card, nothing for MIG instances. */
@@ -100,6 +101,10 @@ record NodeSnapshot(String node, String pool, String driverVersion, List<Card> c
 
     long memoryBytes() {
       return grant.use().memoryBytes(grant.card());
+    }
+
+    long lentBytes() {
+      return grant.share().map(Share::lentBytes).orElse(0L);
     }
 
     /** What of the memory may be on the card. */

@@ -277,7 +277,7 @@ public final class ClaimPreparer implements ClaimService {
     Optional<Clash> clash = Clash.between(wanted.grants(), wanted.claim(), prepared);
     if (clash.isEmpty()) {
       execute(rewriting);
-    } else if (isWithLoansOnly(wanted, prepared)) {
+    } else if (isWithLoansOnly(wanted, clash.get(), prepared)) {
       loans.recall(wanted);
     }
     return clash.map(Clash::reason);
@@ -295,9 +295,9 @@ public final class ClaimPreparer implements ClaimService {
         case Refused refused -> {
           return new Failed(refused.reason());
         }
-        case Lent(Clash clash, PreparedClaim wanted) -> {
+        case Lent(Clash clash, PreparedClaim wanted, Inventory.Cards cards) -> {
           loans.recall(wanted);
-          if (!awaitLoans(wanted, call.patience())) {
+          if (!awaitLoans(wanted, cards, call.patience())) {
             return new Failed(clash.reason() + ", of which they were lent what no claim had; they were told to give it"
                 + " back");
           }
@@ -344,7 +344,7 @@ public final class ClaimPreparer implements ClaimService {
   private record Clashing(Clash clash) implements PreparedOrRefused {}
 
   /** Others have been lent what the claim is to have. */
-  private record Lent(Clash clash, PreparedClaim wanted) implements PreparedOrRefused {}
+  private record Lent(Clash clash, PreparedClaim wanted, Inventory.Cards cards) implements PreparedOrRefused {}
 
   private PreparedOrRefused decideAndExecute(
       ClaimRef ref,
@@ -395,8 +395,8 @@ public final class ClaimPreparer implements ClaimService {
       store.pods().see(claim); // before the first step: one of them limits the pods
       Optional<Clash> clash = store.lock().onCards(cardsOf(grants), () -> beginUnlessItClashes(wanted, cards));
       if (clash.isPresent()) {
-        return isWithLoansOnly(wanted, store.checkpoint().readAll())
-            ? new Lent(clash.get(), wanted)
+        return isWithLoansOnly(wanted, clash.get(), besides(wanted, cards))
+            ? new Lent(clash.get(), wanted, cards)
             : new Clashing(clash.get());
       }
       // without the cards: from its first record on the others count with it, so nobody waits for this one's disk
@@ -418,27 +418,32 @@ public final class ClaimPreparer implements ClaimService {
     return new Prepared(wanted);
   }
 
-  /** Whether it could stand beside the others if they gave back what they were lent. */
-  private static boolean isWithLoansOnly(PreparedClaim wanted, List<PreparedClaim> prepared) {
-    List<PreparedClaim> without = prepared.stream().map(PreparedClaim::withoutLoans).toList();
-    return !without.equals(prepared)
-        && Clash.between(wanted.withoutLoans().grants(), wanted.claim(), without).isEmpty();
+  /** Whether it could stand beside the others if those on its cards gave back what they were lent. */
+  private static boolean isWithLoansOnly(PreparedClaim wanted, Clash clash, List<PreparedClaim> prepared) {
+    return clash.others().stream().anyMatch(other -> !other.withoutLoans().equals(other))
+        && Clash.between(wanted.withoutLoans().grants(), wanted.claim(),
+            prepared.stream().map(PreparedClaim::withoutLoans).toList()).isEmpty();
   }
 
   /** Waits until what others were lent has come back; whether it has. */
-  private boolean awaitLoans(PreparedClaim wanted, Patience patience) throws IOException {
+  private boolean awaitLoans(PreparedClaim wanted, Inventory.Cards cards, Patience patience) throws IOException {
     while (!patience.isOver() && Patience.pause()) {
-      if (Clash.between(wanted.grants(), wanted.claim(), store.checkpoint().readAll()).isEmpty()) {
+      if (Clash.between(wanted.grants(), wanted.claim(), besides(wanted, cards)).isEmpty()) {
         return true;
       }
     }
     return false;
   }
 
-  private Optional<Clash> beginUnlessItClashes(PreparedClaim wanted, Inventory.Cards cards) throws IOException {
+  /** All that a claim has to stand beside. */
+  private List<PreparedClaim> besides(PreparedClaim wanted, Inventory.Cards cards) throws IOException {
     List<PreparedClaim> prepared = new ArrayList<>(store.checkpoint().readAll());
     prepared.addAll(held.withoutRecord(wanted.claim().uid(), prepared, cards));
-    Optional<Clash> clash = Clash.between(wanted.grants(), wanted.claim(), prepared);
+    return prepared;
+  }
+
+  private Optional<Clash> beginUnlessItClashes(PreparedClaim wanted, Inventory.Cards cards) throws IOException {
+    Optional<Clash> clash = Clash.between(wanted.grants(), wanted.claim(), besides(wanted, cards));
     if (clash.isEmpty()) {
       execute(Step.begin(wanted));
     }

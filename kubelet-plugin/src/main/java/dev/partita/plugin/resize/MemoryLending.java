@@ -8,6 +8,7 @@ import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.PreparedClaim.Phase;
 import dev.partita.plugin.claim.Share;
 import dev.partita.plugin.claimstatus.ClaimReports;
+import dev.partita.plugin.held.HeldClaims;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.loop.PeriodicLoop;
@@ -21,16 +22,19 @@ import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,9 +44,10 @@ import org.slf4j.LoggerFactory;
  * be prepared. What a share has been lent stands in its claim's record, and counts there until it has come back.
  *
  * <p>A loan comes back in steps: first the containers' quota is lowered, so that their programs get out of memory for
- * new allocations, and the claim is told until when the rest is to be given back. Once the share holds no more, and
- * still does {@link ShareResizer#VERIFIED_AFTER} later, the claim that waits has the memory. Processes that hold more
- * than that after the grace are killed, the largest first.
+ * new allocations. Once the share is seen to hold no more ({@link ShareResizer.NodeState#isSeenSince}), its record says
+ * so. Where there is less to lend than is lent, the claim is told until when the rest is to be given back, and
+ * processes that still hold more then are killed, the largest first. By then NVML alone counts, since a container can
+ * write into its ledger what it likes.
  */
 public final class MemoryLending implements Loans {
   private static final Logger LOG = LoggerFactory.getLogger(MemoryLending.class);
@@ -56,6 +61,7 @@ public final class MemoryLending implements Loans {
 
   private final ShareResizer.NodeState node;
   private final Checkpoint checkpoint;
+  private final HeldClaims held;
   private final ClaimReports reports;
   private final ProcessEnd end;
   private final SizeOwners owners;
@@ -74,11 +80,29 @@ public final class MemoryLending implements Loans {
    *
    * @param to what it is to become
    * @param since when they are
-   * @param until when its processes may hold more
+   * @param until when its processes may hold more; empty if nobody needs it at once
    */
-  private record Recall(PreparedClaim to, Instant since, Instant until) {}
+  private record Recall(PreparedClaim to, Instant since, Optional<Instant> until) {}
 
   /**
+   * What the shares of the node are to be lent.
+   *
+   * @param toCome shares of cards of which something must come back
+   */
+  private record Plan(Map<ShareRef, Long> loans, Set<ShareRef> toCome) {
+    long of(String uid, Grant grant) {
+      return loans.getOrDefault(new ShareRef(uid, grant.shareKey()), 0L);
+    }
+
+    boolean mustComeBack(PreparedClaim claim) {
+      return claim.grants().stream().filter(grant -> growth(grant).isPresent())
+          .map(grant -> new ShareRef(claim.claim().uid(), grant.shareKey()))
+          .anyMatch(share -> toCome.contains(share) || !loans.containsKey(share));
+    }
+  }
+
+  /**
+   * @param held what takes memory without a record
    * @param end kills processes that keep what they were lent
    * @param owners keeps others from a claim whose loan comes back
    * @param lends whether anything is lent; else what was lent before is taken back
@@ -87,6 +111,7 @@ public final class MemoryLending implements Loans {
   public MemoryLending(
       ShareResizer.NodeState node,
       Checkpoint checkpoint,
+      HeldClaims held,
       ClaimReports reports,
       ProcessEnd end,
       SizeOwners owners,
@@ -94,6 +119,7 @@ public final class MemoryLending implements Loans {
       Clock monotonicClock) {
     this.node = node;
     this.checkpoint = checkpoint;
+    this.held = held;
     this.reports = reports;
     this.end = end;
     this.owners = owners;
@@ -139,23 +165,36 @@ public final class MemoryLending implements Loans {
     if (records.stream().flatMap(record -> record.grants().stream()).allMatch(grant -> growth(grant).isEmpty())) {
       return IDLE;
     }
-    Map<ShareRef, Long> loans = new HashMap<>();
-    List<PreparedClaim> waiting = wanted.values().stream().map(Wanted::claim).toList();
-    for (Gpu card : lends ? cards.gpus() : List.<Gpu>of()) {
-      loans.putAll(LoanPlan.of(card, node.spec().get(), records, waiting));
-    }
+    Plan plan = plan(records, cards);
     boolean busy = !wanted.isEmpty();
     for (PreparedClaim record : records) {
       if (record.phase() == Phase.COMPLETED && record.grants().stream().anyMatch(grant -> growth(grant).isPresent())) {
-        busy |= settleOrSay(preparer, record, loans);
+        busy |= settleOrSay(preparer, record, plan);
       }
     }
     return busy ? WHILE_RECALLING : IDLE;
   }
 
-  private boolean settleOrSay(ClaimPreparer preparer, PreparedClaim record, Map<ShareRef, Long> loans) {
+  private Plan plan(List<PreparedClaim> records, Inventory.Cards cards) throws IOException {
+    Map<ShareRef, Long> loans = new HashMap<>();
+    Set<ShareRef> toCome = new HashSet<>();
+    List<PreparedClaim> there = new ArrayList<>(records);
+    there.addAll(held.allWithoutRecord(records, cards));
+    List<PreparedClaim> waiting = wanted.values().stream().map(Wanted::claim).toList();
+    for (Gpu card : lends ? cards.gpus() : List.<Gpu>of()) {
+      LoanPlan ofCard = LoanPlan.of(card, node.spec().get(), there, waiting,
+          share -> Optional.ofNullable(node.uses().get().get(share)).map(ShareUse::heldBytes).orElse(0L));
+      loans.putAll(ofCard.loans());
+      if (ofCard.isShort()) {
+        toCome.addAll(ofCard.loans().keySet());
+      }
+    }
+    return new Plan(loans, toCome);
+  }
+
+  private boolean settleOrSay(ClaimPreparer preparer, PreparedClaim record, Plan plan) {
     try {
-      return settle(preparer, record, loans);
+      return settle(preparer, record, plan);
     } catch (IOException | IllegalStateException e) {
       LOG.warn("claim {}: cannot write what it is lent; trying again: {}", record.claim(), e.toString());
       return true;
@@ -173,10 +212,10 @@ public final class MemoryLending implements Loans {
   }
 
   /** Brings a claim's loans nearer to what they are to be; whether something is still to be done soon. */
-  private boolean settle(ClaimPreparer preparer, PreparedClaim record, Map<ShareRef, Long> loans) throws IOException {
+  private boolean settle(ClaimPreparer preparer, PreparedClaim record, Plan plan) throws IOException {
     String uid = record.claim().uid();
-    PreparedClaim less = lent(record, loans, true);
-    PreparedClaim all = lent(record, loans, false);
+    PreparedClaim less = lent(record, plan, true);
+    PreparedClaim all = lent(record, plan, false);
     if (all.equals(record) && !recalls.containsKey(uid) && written.contains(uid)) {
       return false;
     }
@@ -185,13 +224,15 @@ public final class MemoryLending implements Loans {
     }
     try {
       if (!less.equals(record)) {
-        return takeBack(preparer, record, less);
+        return takeBack(preparer, record, less, plan.mustComeBack(record));
       }
       boolean same = all.equals(record); // what was asked back may stay after all, also by the plugin before this one
       boolean done = (same ? preparer.writeSizes(record, record) : preparer.resize(record, all)).isEmpty();
       if (done) {
-        recalls.remove(uid);
         written.add(uid);
+        if (recalls.remove(uid) != null && same) {
+          reports.lent(record);
+        }
       } // else others have not given it back yet
       if (done && !same) {
         LOG.info("claim {}: it is lent memory that no claim has: {}", record.claim(), words(all));
@@ -206,50 +247,62 @@ public final class MemoryLending implements Loans {
   }
 
   /** @param onlyLess whether shares that are to have more keep what they have */
-  private static PreparedClaim lent(PreparedClaim record, Map<ShareRef, Long> loans, boolean onlyLess) {
+  private static PreparedClaim lent(PreparedClaim record, Plan plan, boolean onlyLess) {
     return record.with(record.grants().stream().map(grant -> {
       Optional<Share> share = growth(grant);
       if (share.isEmpty()) {
         return grant;
       }
       long now = share.get().lentBytes();
-      long then = loans.getOrDefault(new ShareRef(record.claim().uid(), grant.shareKey()), 0L);
+      long then = plan.of(record.claim().uid(), grant);
       return grant.lent(onlyLess ? Math.min(now, then) : then);
     }).toList());
   }
 
-  private boolean takeBack(ClaimPreparer preparer, PreparedClaim record, PreparedClaim to) throws IOException {
+  /** @param must whether processes may not keep it */
+  private boolean takeBack(ClaimPreparer preparer, PreparedClaim record, PreparedClaim to, boolean must)
+      throws IOException {
     String uid = record.claim().uid();
     Instant now = clock.instant();
+    // each time: kubelet may have had the claim's files written anew meanwhile, as its record says
+    Optional<String> wait = preparer.writeSizes(record, to);
+    if (wait.isPresent()) {
+      LOG.warn("claim {}: cannot take back what it was lent: {}", record.claim(), wait.get());
+      return true;
+    }
     @Nullable Recall recall = recalls.get(uid);
-    if (recall == null || !recall.to().equals(to)) {
-      Optional<String> wait = preparer.writeSizes(record, to);
-      if (wait.isPresent()) {
-        LOG.warn("claim {}: cannot take back what it was lent: {}", record.claim(), wait.get());
-        return true;
-      }
+    Optional<Instant> until = recall == null ? Optional.empty() : recall.until();
+    if (must && until.isEmpty()) {
       Duration grace = node.spec().get().loans().grace();
-      recalls.put(uid, new Recall(to, now, now.plus(grace)));
+      until = Optional.of(now.plus(grace));
       LOG.info("claim {}: what it was lent is asked back within {} s: {}", record.claim(), grace.toSeconds(),
           words(to));
-      reports.recalled(to, "another claim needs memory that this one was lent: it has " + words(to)
-          + " for new allocations from now on, and processes that hold more in " + grace.toSeconds()
-          + " s are killed");
+      reports.recalled(to, "memory that this claim was lent is needed: it has " + words(to)
+          + " for new allocations from now on, and processes that hold more in " + grace.toSeconds() + " s are killed");
+    }
+    if (recall == null || !recall.to().grants().equals(to.grants()) || !recall.until().equals(until)) {
+      recalls.put(uid, new Recall(to, now, until));
       return true;
     }
-    if (now.isBefore(recall.since().plus(ShareResizer.VERIFIED_AFTER))) {
+    if (!node.isSeenSince(recall.since())) {
       return true;
     }
+    boolean isOver = until.isPresent() && !now.isBefore(until.get());
     boolean holdsMore = false;
     for (Grant grant : to.grants()) {
       @Nullable ShareUse use = node.uses().get().get(new ShareRef(uid, grant.shareKey()));
-      if (use != null && growth(grant).filter(share -> use.chargedBytes() > share.physicalBytes()).isPresent()) {
+      if (use == null || growth(grant).isEmpty()) {
+        continue;
+      }
+      long allowed = Stream.concat(growth(grant).stream(), beside(use).map(other -> other.share().share()))
+          .mapToLong(Share::physicalBytes).sum();
+      long holds = Stream.concat(Stream.of(use), beside(use))
+          .mapToLong(its -> isOver ? its.bytes() - its.unchargedOverheadBytes() : its.chargedBytes()).sum();
+      if (holds > allowed) {
         holdsMore = true;
-        if (!now.isBefore(recall.until())) {
-          use.processes().stream().max(Comparator.comparingLong(ProcessUse::bytes)).ifPresent(
-              process -> end.kill(record.claim(), process,
-                  "its share held memory that it was lent, after it was asked back"));
-          recalls.put(uid, new Recall(to, recall.since(), now.plus(ShareResizer.VERIFIED_AFTER)));
+        if (isOver) {
+          kill(use, holds - allowed);
+          recalls.put(uid, new Recall(to, now, until));
         }
       }
     }
@@ -259,6 +312,25 @@ public final class MemoryLending implements Loans {
       reports.lent(to);
     }
     return true;
+  }
+
+  /** Shares of the same card that a container has together with it: to its programs they are one. */
+  private Stream<ShareUse> beside(ShareUse use) {
+    Map<ShareRef, ShareUse> uses = node.uses().get();
+    return use.beside().stream().map(uses::get).filter(Objects::nonNull);
+  }
+
+  /** Kills the largest processes, as many as hold that. */
+  private void kill(ShareUse use, long bytes) {
+    long left = bytes;
+    List<ProcessUse> largestFirst = use.processes().stream()
+        .sorted(Comparator.comparingLong(ProcessUse::bytes).reversed()).toList();
+    for (ProcessUse process : largestFirst) {
+      if (left > 0) {
+        end.kill(use.share().claim(), process, "its share held memory that it was lent, after it was asked back");
+        left -= process.bytes();
+      }
+    }
   }
 
   /** {@code 8 GiB of GPU-…}, of each share that may grow. */

@@ -54,7 +54,8 @@ final class ResizedClaim {
       Optional<Share> then = wanted == null
           ? Optional.empty()
           : wanted.share()
-              .map(its -> its.lent(Math.min(now.map(Share::lentBytes).orElse(0L), its.lendableBytes())));
+              .map(its -> its
+                  .lent(loan(now.map(Share::lentBytes).orElse(0L), now.map(Share::memoryBytes).orElse(0L), its)));
       if (wanted == null || now.isEmpty() || then.isEmpty() || now.equals(then)) {
         grants.add(grant);
         continue;
@@ -72,5 +73,10 @@ final class ResizedClaim {
     return grants.equals(prepared.grants())
         ? new Same()
         : new Changed(prepared.with(grants), smaller);
+  }
+
+  /** What stays lent: a share that gets more of its own pays for it by what it was lent. */
+  private static long loan(long lent, long memory, Share then) {
+    return Math.min(Math.min(lent, then.lendableBytes()), Math.max(0, memory - then.guaranteedBytes()));
   }
 }

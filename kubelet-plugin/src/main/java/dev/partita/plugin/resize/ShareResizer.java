@@ -65,13 +65,20 @@ public final class ShareResizer {
    * @param inventory its cards
    * @param spec its knobs
    * @param uses what shares are used for
+   * @param looked when that was seen, by the monotonic clock
    */
   public record NodeState(
       String pool,
       Supplier<Optional<NodeResizes>> told,
       Supplier<Inventory> inventory,
       Supplier<GpuNodeSpec> spec,
-      Supplier<Map<ShareRef, ShareUse>> uses) {}
+      Supplier<Map<ShareRef, ShareUse>> uses,
+      Supplier<Instant> looked) {
+    /** Whether what shares hold has been seen long enough after they were held to less. */
+    boolean isSeenSince(Instant tightened) {
+      return !looked.get().isBefore(tightened.plus(VERIFIED_AFTER));
+    }
+  }
 
   /** Two looks at what shares hold. */
   static final Duration VERIFIED_AFTER = Duration.ofSeconds(3);
@@ -273,7 +280,7 @@ public final class ShareResizer {
             tightened.put(uid, new Tightened(changed, clock.instant()));
             return preparer.writeSizes(record, changed).<Try>map(Try.Waits::new).orElseGet(Try.UnderWay::new);
           }
-          if (clock.instant().isBefore(before.since().plus(VERIFIED_AFTER))) {
+          if (!node.isSeenSince(before.since())) {
             return new Try.UnderWay();
           }
         }

@@ -90,6 +90,7 @@ public final class UsageWatch {
   private final Map<ShareRef, ShareState> states = new HashMap<>();
   private volatile Map<ShareRef, ShareUse> current = Map.of();
   private volatile Map<ShareRef, CoreUse> coreUses = Map.of();
+  private volatile Instant looked = Instant.EPOCH;
   private volatile boolean shareWasUsed;
   private final UseTotals totals = new UseTotals();
   private Watched watched = new Watched(List.of(), List.of(), Set.of(), Set.of());
@@ -190,6 +191,11 @@ public final class UsageWatch {
     return current;
   }
 
+  /** When the last look began that came to its end, by the monotonic clock. */
+  public Instant looked() {
+    return looked;
+  }
+
   /** Whether shares keep to their core limits, at the last reading. */
   public Map<ShareRef, CoreUse> coreUses() {
     return coreUses;
@@ -230,10 +236,12 @@ public final class UsageWatch {
     boolean same = watchRecords();
     boolean restful = idle && isIdle();
     if (same && restful && now.isBefore(nextWhole)) {
+      looked = now;
       return;
     }
     nextWhole = now; // should this one fail
     lookAtAll(restful, now);
+    looked = now;
     if (!same || !restful) {
       settled = now.plus(SETTLING);
     }

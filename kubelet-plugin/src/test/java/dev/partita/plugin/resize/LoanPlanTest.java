@@ -46,6 +46,28 @@ class LoanPlanTest {
   }
 
   @Test
+  void nobodyGivesBackWhatItHoldsSoThatAnotherOneIsLentMore() {
+    List<PreparedClaim> there = List.of(growing("first", 10, 80, 60), growing("later", 10, 80, 0));
+    LoanPlan holding = LoanPlan.of(CARD, GpuNodeSpec.DEFAULT, there, List.of(),
+        share -> share.uid().equals("first") ? 60 * GIB - 1 : 0);
+    assertThat(holding.isShort()).isFalse();
+    assertThat(holding.loans()).containsEntry(new ShareRef("first", "first"), 50 * GIB)
+        .containsEntry(new ShareRef("later", "later"), 10 * GIB);
+    LoanPlan idle = LoanPlan.of(CARD, GpuNodeSpec.DEFAULT, there, List.of(), share -> 0);
+    assertThat(idle.loans().values()).as("what it does not hold it shares").containsOnly(30 * GIB);
+  }
+
+  @Test
+  void whatAClaimNeedsComesBackFromTheLargestLoansWhoeverHoldsWhat() {
+    LoanPlan plan = LoanPlan.of(CARD, GpuNodeSpec.DEFAULT,
+        List.of(growing("large", 10, 80, 40), growing("small", 10, 80, 20)), List.of(fixed("waits", 30)),
+        share -> 80 * GIB);
+    assertThat(plan.isShort()).isTrue();
+    assertThat(plan.loans()).containsEntry(new ShareRef("large", "large"), 15 * GIB)
+        .containsEntry(new ShareRef("small", "small"), 15 * GIB);
+  }
+
+  @Test
   void nothingIsLentOfWhatAClaimWaitsFor() {
     List<PreparedClaim> there = List.of(growing("a", 10, 80, 70));
     assertThat(loans(there, List.of(fixed("waits", 50)), GpuNodeSpec.DEFAULT)).isEqualTo(Map.of("a", 20L));
@@ -81,7 +103,7 @@ class LoanPlanTest {
   /** GiB by the claim's name. */
   private static Map<String, Long> loans(List<PreparedClaim> prepared, List<PreparedClaim> wanted, GpuNodeSpec node) {
     Map<String, Long> byName = new HashMap<>();
-    LoanPlan.of(CARD, node, prepared, wanted).forEach((ShareRef share, Long bytes) -> {
+    LoanPlan.of(CARD, node, prepared, wanted, share -> 0).loans().forEach((ShareRef share, Long bytes) -> {
       assertThat(bytes % (2 << 20)).isZero();
       byName.put(share.uid(), bytes / GIB);
     });
