@@ -22,6 +22,7 @@ PARTITA_EXPORT CUresult cuGreenCtxCreate(CUgreenCtx *green, CUdevResourceDesc de
 PARTITA_EXPORT CUresult cuGreenCtxDestroy(CUgreenCtx green);
 PARTITA_EXPORT CUresult cuCtxFromGreenCtx(CUcontext *context, CUgreenCtx green);
 PARTITA_EXPORT CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, CUgreenCtx *green);
+PARTITA_EXPORT CUresult cuStreamGetCtx_v2_ptsz(CUstream stream, CUcontext *context, CUgreenCtx *green);
 PARTITA_EXPORT CUresult cuGreenCtxStreamCreate(CUstream *stream, CUgreenCtx green, unsigned int flags, int priority);
 
 #endif

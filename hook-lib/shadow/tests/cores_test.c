@@ -655,7 +655,7 @@ static void launches_of_which_it_is_not_known_whether_they_are_captured_are_said
 }
 
 static void launches_whose_context_is_not_known_are_said_not_to_be_timed(void) {
-    what_the_driver_does_not_tell_is_said("cuStreamGetCtx");
+    what_the_driver_does_not_tell_is_said("cuStreamGetCtx_v2");
 }
 
 static void launches_whose_card_is_not_known_are_said_not_to_be_timed(void) {

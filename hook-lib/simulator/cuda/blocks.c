@@ -13,6 +13,8 @@
 static uint64_t charge(struct CUctx_st *context, uint64_t size, bool managed) {
     const struct device *device = &driver_devices[context->ordinal];
 
+    if (managed && sim_contrary(&driver_node, SIM_MANAGED_ON_HOST))
+        return 0;
     if (managed)
         return sim_state_reserve_up_to(&driver_state, device->card->unit, size, device_capacity(device), GRANULARITY);
     return sim_state_reserve(&driver_state, device->card->unit, SIM_MEMORY, size, device_capacity(device)) ? size : 0;

@@ -98,6 +98,39 @@ void context_destroy(struct CUctx_st *context) {
     sim_state_count_context(&driver_state, card->unit, -1);
 }
 
+/* What a thread that ends had in its stack may be current to others. */
+static pthread_key_t thread_end;
+static pthread_once_t thread_end_once = PTHREAD_ONCE_INIT;
+
+static void let_go(struct CUctx_st *context) {
+    if (context && context->holds && context->holder == capture_thread() && --context->holds == 0)
+        context->holder = 0;
+}
+
+static void let_all_go(void *nothing) {
+    (void)nothing;
+    while (depth > 0)
+        let_go(stack[--depth]);
+}
+
+static void make_thread_end(void) {
+    pthread_key_create(&thread_end, let_all_go);
+}
+
+/* Up to CUDA 12.9 cuda.h says that a green context can be current to one thread at a time; since 13.0 it does not. */
+static CUresult take_hold(struct CUctx_st *context) {
+    int nobody = 0, own = capture_thread();
+
+    if (!context->whole || !sim_contrary(&driver_node, SIM_GREEN_ONE_THREAD))
+        return CUDA_SUCCESS;
+    if (context->holder != own && !atomic_compare_exchange_strong(&context->holder, &nobody, own))
+        return CUDA_ERROR_CONTEXT_ALREADY_IN_USE;
+    pthread_once(&thread_end_once, make_thread_end);
+    pthread_setspecific(thread_end, &depth);
+    context->holds++;
+    return CUDA_SUCCESS;
+}
+
 CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device) {
     FAULT_POINT();
     struct device *found;
@@ -170,16 +203,14 @@ CUresult cuCtxSetCurrent(CUcontext context) {
     FAULT_POINT();
     CUresult result = context ? usable(context) : driver_ready();
 
+    if (result == CUDA_SUCCESS && context)
+        result = take_hold(context);
     if (result != CUDA_SUCCESS)
         return result;
-    if (!context) {
-        if (depth > 0)
-            depth--;
-    } else if (depth == 0) {
+    if (depth > 0)
+        let_go(stack[--depth]);
+    if (context)
         stack[depth++] = context;
-    } else {
-        stack[depth - 1] = context;
-    }
     return CUDA_SUCCESS;
 }
 
@@ -203,8 +234,10 @@ CUresult cuCtxPushCurrent_v2(CUcontext context) {
         return result;
     if (depth == STACK_DEPTH)
         return CUDA_ERROR_INVALID_VALUE;
-    stack[depth++] = context;
-    return CUDA_SUCCESS;
+    result = take_hold(context);
+    if (result == CUDA_SUCCESS)
+        stack[depth++] = context;
+    return result;
 }
 
 CUresult cuCtxPushCurrent(CUcontext context) {
@@ -220,7 +253,7 @@ CUresult cuCtxPopCurrent_v2(CUcontext *context) {
         return ready;
     if (depth == 0)
         return CUDA_ERROR_INVALID_CONTEXT;
-    depth--;
+    let_go(stack[--depth]);
     if (context)
         *context = stack[depth];
     return CUDA_SUCCESS;

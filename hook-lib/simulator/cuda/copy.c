@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copies and fills. A copy that the host waits for waits for the work before it; none takes time itself, and those in
- * streams are done at once, since kernels do not touch memory. Bounds are checked over the whole allocation; bytes are
- * kept for its first 64 MiB (managed memory: for all of it), so that a test may fill a simulated card without filling
- * the machine.
+ * Copies and fills. A copy that the host waits for waits for the work before it; none takes time itself, unless
+ * node.conf says copies-take-time. Those in streams are done at once, since kernels do not touch memory. Bounds are
+ * checked over the whole allocation; bytes are kept for its first 64 MiB (managed memory: for all of it), so that a
+ * test may fill a simulated card without filling the machine.
  */
 #include <string.h>
 
 #include "capture.h"
 #include "cuda_copies.h"
+#include "timeline.h"
+
+#define COPY_BEGIN_NS 10000 /* copies that take time: what one takes to begin, and its speed over PCIe 4 */
+#define COPY_BYTES_A_NS 25
 
 static CUresult reach(CUdeviceptr address, uint64_t bytes, unsigned char **content, uint64_t *kept) {
     CUresult result;
@@ -61,8 +65,24 @@ static CUresult copy(const struct work *work) {
     return CUDA_SUCCESS;
 }
 
-CUresult copy_now(const struct work *work) {
+static CUresult copy_now(const struct work *work) {
     return work->type == CU_GRAPH_NODE_TYPE_MEMSET ? fill(&work->memset) : copy(work);
+}
+
+static uint64_t time_of(const struct work *work) {
+    uint64_t bytes = work->type == CU_GRAPH_NODE_TYPE_MEMSET
+                         ? work->memset.width * work->memset.elementSize * work->memset.height
+                         : work->copy.bytes;
+
+    return COPY_BEGIN_NS + bytes / COPY_BYTES_A_NS;
+}
+
+CUresult copy_in_stream(const struct work *work, struct CUctx_st *context, CUstream stream) {
+    CUresult result = copy_now(work);
+
+    return result == CUDA_SUCCESS && sim_contrary(&driver_node, SIM_COPIES_TAKE_TIME)
+               ? host_take(context, stream, time_of(work))
+               : result;
 }
 
 /* In a stream. */
@@ -74,7 +94,7 @@ static CUresult push(const struct work *work, CUstream stream) {
     if (result != CUDA_SUCCESS)
         return result;
     result = captured_work(context, stream, work, &taken);
-    return result == CUDA_SUCCESS && !taken ? copy_now(work) : result;
+    return result == CUDA_SUCCESS && !taken ? copy_in_stream(work, context, stream) : result;
 }
 
 /* In a default stream, waited for. */
@@ -88,8 +108,14 @@ static CUresult wait_for(const struct work *work, CUstream stream) {
         result = stream_call(context, stream);
     if (result != CUDA_SUCCESS)
         return result;
-    driver_settle(context);
-    return copy_now(work);
+    if (sim_contrary(&driver_node, SIM_LEGACY_BARRIERS))
+        point_wait(context->ordinal, stream_point(context, stream));
+    else
+        driver_settle(context);
+    result = copy_in_stream(work, context, stream);
+    if (result == CUDA_SUCCESS && sim_contrary(&driver_node, SIM_COPIES_TAKE_TIME))
+        point_wait(context->ordinal, stream_point(context, stream));
+    return result;
 }
 
 static struct work upload(CUdeviceptr destination, const void *source, size_t bytes) {

@@ -72,6 +72,9 @@ struct CUctx_st {
     struct array *arrays;
     struct CUmod_st *modules;
     struct CUstream_st *streams;
+    _Atomic uint64_t barrier, host_barrier; /* where the legacy stream has come to (stream.c) */
+    _Atomic int holder;                     /* green: the thread in whose stack it is, and how often */
+    unsigned holds;
     struct CUctx_st *next;
 };
 
@@ -153,6 +156,9 @@ CUresult driver_stream(CUstream *stream, struct CUctx_st **context);
 
 /* As driver_stream, but the stream may be of another context: *context is the stream's. */
 CUresult driver_any_stream(CUstream *stream, struct CUctx_st **context);
+
+/* The stream's context, as cuStreamGetCtx tells where it tells of every stream. */
+CUresult stream_context(CUstream stream, CUcontext *context);
 
 /* Submits work to a stream; CUDA_SUCCESS at once unless too much is pending. */
 void stream_submit(struct CUctx_st *context, CUstream stream, uint64_t cost);

@@ -33,10 +33,22 @@ static CUresult check(CUevent event) {
     return event->context->alive ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
 }
 
+/* To which context events belong that are made now. */
+static CUresult owner_now(struct CUctx_st **context) {
+    return sim_contrary(&driver_node, SIM_GREEN_EVENTS) ? driver_current(context) : driver_home(context);
+}
+
+/* For functions that name CUDA_ERROR_INVALID_CONTEXT among their errors. */
+static CUresult context_for_events(void) {
+    struct CUctx_st *context;
+
+    return sim_contrary(&driver_node, SIM_EVENTS_WANT_CONTEXT) ? driver_current(&context) : CUDA_SUCCESS;
+}
+
 CUresult cuEventCreate(CUevent *event, unsigned int flags) {
     FAULT_POINT();
     struct CUctx_st *context;
-    CUresult result = driver_home(&context);
+    CUresult result = owner_now(&context);
     struct CUevent_st *created;
 
     if (result != CUDA_SUCCESS)
@@ -72,6 +84,8 @@ CUresult cuEventDestroy_v2(CUevent event) {
     FAULT_POINT();
     CUresult ready = driver_ready();
 
+    if (ready == CUDA_SUCCESS)
+        ready = context_for_events();
     if (ready != CUDA_SUCCESS)
         return ready;
     if (!event || event->lives != LIVES)
@@ -100,7 +114,7 @@ CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int fla
         result = driver_any_stream(&stream, &context);
     if (result != CUDA_SUCCESS)
         return result;
-    if (event->context != context_home(context))
+    if (context_home(event->context) != context_home(context))
         return CUDA_ERROR_INVALID_HANDLE;
     if (flags > CU_EVENT_RECORD_EXTERNAL)
         return CUDA_ERROR_INVALID_VALUE;
@@ -109,6 +123,7 @@ CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int fla
                         : stream_call(context, stream);
     if (result != CUDA_SUCCESS || taken)
         return result;
+    stream_order(context, stream);
     end = stream_point(context, stream);
     if (point_passed(context->ordinal, end, NULL))
         end = (struct point){0}; /* an event in an idle stream comes now, not when the stream's last work was done */
@@ -170,7 +185,7 @@ static CUresult check_asked(CUevent event, bool waits) {
 
 CUresult cuEventQuery(CUevent event) {
     FAULT_POINT();
-    CUresult result = check_asked(event, true);
+    CUresult result = check_asked(event, !sim_contrary(&driver_node, SIM_QUERIES_ARE_SAFE));
 
     if (result != CUDA_SUCCESS)
         return result;
@@ -182,6 +197,8 @@ CUresult cuEventSynchronize(CUevent event) {
     CUresult result = check_asked(event, true);
     struct record record;
 
+    if (result == CUDA_SUCCESS)
+        result = context_for_events();
     if (result != CUDA_SUCCESS)
         return result;
     record = last_record(event);
@@ -201,6 +218,8 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end) {
 
     if (result == CUDA_SUCCESS)
         result = check_asked(end, false);
+    if (result == CUDA_SUCCESS)
+        result = context_for_events();
     if (result != CUDA_SUCCESS)
         return result;
     if (!milliseconds)

@@ -85,6 +85,7 @@ struct CUgraphExec_st {
     CUgraph only_of; /* a graph with conditional nodes, which has no second one; NULL: not such a one, or it is gone */
     uint64_t bytes;
     int ordinal;
+    bool mapped; /* it was launched or uploaded, and its memory not trimmed since */
     struct CUgraphExec_st *next;
 };
 
@@ -113,7 +114,10 @@ CUresult kernel_work(const CUDA_KERNEL_NODE_PARAMS_v2 *params, struct work *work
 bool graph_order(CUgraph graph, CUgraphNode *ordered);
 
 /* Memory that a graph's allocation nodes need, taken at a launch (graph_memory.c). */
-CUresult graph_memory_reserve(int ordinal, uint64_t bytes);
+CUresult graph_memory_reserve(CUgraphExec exec);
+/* The most that one of the executable graphs on a device has mapped; none of them has any longer. Under driver_lock. */
+uint64_t execs_mapped(int ordinal);
+void execs_unmap(int ordinal);
 CUresult graph_add_allocation(CUgraphNode *node, CUgraph graph, const CUgraphNode *needs, size_t count,
                               CUDA_MEM_ALLOC_NODE_PARAMS *params);
 
@@ -134,7 +138,7 @@ void semaphores_hold(const struct work *work);
 void semaphores_drop(const struct work *work);
 CUresult semaphores_act(const struct work *work, const struct CUctx_st *context, CUstream stream);
 
-/* Does a copy or fill now, in the calling thread's context. */
-CUresult copy_now(const struct work *work);
+/* Does a copy or fill in a stream of the calling thread's context. */
+CUresult copy_in_stream(const struct work *work, struct CUctx_st *context, CUstream stream);
 
 #endif

@@ -84,6 +84,21 @@ void graph_forget_exec(CUgraph graph) {
             exec->only_of = NULL;
 }
 
+uint64_t execs_mapped(int ordinal) {
+    uint64_t most = 0;
+
+    for (const struct CUgraphExec_st *exec = execs; exec; exec = exec->next)
+        if (exec->mapped && exec->ordinal == ordinal && exec->bytes > most)
+            most = exec->bytes;
+    return most;
+}
+
+void execs_unmap(int ordinal) {
+    for (struct CUgraphExec_st *exec = execs; exec; exec = exec->next)
+        if (exec->ordinal == ordinal)
+            exec->mapped = false;
+}
+
 /* A graph with conditional nodes has one executable graph at a time. */
 static CUresult enlist(CUgraphExec exec, CUgraph graph) {
     const struct CUgraphExec_st *other;

@@ -14,7 +14,7 @@ CUresult cuGraphUpload(CUgraphExec exec, CUstream stream) {
 
     if (result != CUDA_SUCCESS)
         return result;
-    return exec ? graph_memory_reserve(exec->ordinal, exec->bytes) : CUDA_ERROR_INVALID_VALUE;
+    return exec ? graph_memory_reserve(exec) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuGraphUpload_ptsz(CUgraphExec exec, CUstream stream) {
@@ -35,7 +35,7 @@ static CUresult act(const struct work *work, struct CUctx_st *context, CUstream 
         return semaphores_act(work, context, stream);
     case CU_GRAPH_NODE_TYPE_MEMSET:
     case CU_GRAPH_NODE_TYPE_MEMCPY:
-        return copy_now(work);
+        return copy_in_stream(work, context, stream);
     default:
         return CUDA_SUCCESS;
     }
@@ -144,7 +144,7 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
         return result;
     run.context = context;
     begin_conditions(&exec->steps);
-    result = graph_memory_reserve(exec->ordinal, exec->bytes);
+    result = graph_memory_reserve(exec);
     if (result == CUDA_SUCCESS)
         result = run_steps(&exec->steps, &run);
     if (result != CUDA_SUCCESS)

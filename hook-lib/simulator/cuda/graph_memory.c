@@ -2,8 +2,9 @@
 /*
  * Graphs that allocate. A node's address is fixed when it is added, and an allocation that comes right after a free in
  * the same graph gets the freed addresses again if they suffice. A launch takes what the graph needs from the device's
- * graph memory, which grows by whole granules and is kept until cuDeviceGraphMemTrim. Nothing is in use after a launch:
- * memory that a graph does not free itself is not simulated.
+ * graph memory, which grows by whole granules and is kept until cuDeviceGraphMemTrim. Graphs share it. Nothing is in
+ * use after a launch, or what it has mapped stays so (graph-memory-stays-used). Memory that a graph does not free
+ * itself is not simulated.
  */
 #include "graph.h"
 
@@ -78,10 +79,11 @@ CUresult cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARA
     return CUDA_SUCCESS;
 }
 
-CUresult graph_memory_reserve(int ordinal, uint64_t bytes) {
+CUresult graph_memory_reserve(CUgraphExec exec) {
+    int ordinal = exec->ordinal;
     const struct device *device = &driver_devices[ordinal];
     CUresult result = CUDA_SUCCESS;
-    uint64_t reserved;
+    uint64_t reserved, bytes = exec->bytes;
 
     pthread_mutex_lock(&driver_lock);
     reserved = graph_memory[ordinal].reserved;
@@ -91,6 +93,7 @@ CUresult graph_memory_reserve(int ordinal, uint64_t bytes) {
         else
             result = CUDA_ERROR_OUT_OF_MEMORY;
     }
+    exec->mapped |= result == CUDA_SUCCESS;
     if (graph_memory[ordinal].reserved > graph_memory[ordinal].high)
         graph_memory[ordinal].high = graph_memory[ordinal].reserved;
     pthread_mutex_unlock(&driver_lock);
@@ -102,6 +105,7 @@ void graph_memory_reset(int ordinal) {
         sim_state_release(&driver_state, driver_devices[ordinal].card->unit, SIM_MEMORY,
                           graph_memory[ordinal].reserved);
     graph_memory[ordinal].reserved = 0;
+    execs_unmap(ordinal);
 }
 
 CUresult cuDeviceGraphMemTrim(CUdevice ordinal) {
@@ -117,6 +121,11 @@ CUresult cuDeviceGraphMemTrim(CUdevice ordinal) {
     return CUDA_SUCCESS;
 }
 
+/* Physical memory that a graph has mapped (CUDA's guide), or that is associated with graphs that run (cuda.h). */
+static uint64_t used_now(int ordinal) {
+    return sim_contrary(&driver_node, SIM_GRAPH_MEMORY_STAYS_USED) ? execs_mapped(ordinal) : 0;
+}
+
 CUresult cuDeviceGetGraphMemAttribute(CUdevice ordinal, int attribute, void *value) {
     FAULT_POINT();
     struct device *device;
@@ -128,7 +137,7 @@ CUresult cuDeviceGetGraphMemAttribute(CUdevice ordinal, int attribute, void *val
         return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&driver_lock);
     *(cuuint64_t *)value = attribute == CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT ? graph_memory[ordinal].reserved
-                           : attribute == CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT   ? 0
+                           : attribute == CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT   ? used_now(ordinal)
                                                                                : graph_memory[ordinal].high;
     pthread_mutex_unlock(&driver_lock);
     return CUDA_SUCCESS;

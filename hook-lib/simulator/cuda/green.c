@@ -126,6 +126,31 @@ CUresult cuCtxFromGreenCtx(CUcontext *context, CUgreenCtx green) {
     return result;
 }
 
+/* The thread's own default stream is none of a green context's, says cuda.h. */
+CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, CUgreenCtx *green) {
+    FAULT_POINT();
+    CUcontext of;
+    CUresult result = !context || !green ? CUDA_ERROR_INVALID_VALUE : stream_context(stream, &of);
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (of->whole && stream == CU_STREAM_PER_THREAD)
+        return CUDA_ERROR_INVALID_HANDLE;
+    *context = context_home(of);
+    *green = NULL;
+    pthread_mutex_lock(&driver_lock);
+    for (struct CUgreenCtx_st *known = greens; known && of->whole; known = known->next)
+        if (known->context == of)
+            *green = known;
+    pthread_mutex_unlock(&driver_lock);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuStreamGetCtx_v2_ptsz(CUstream stream, CUcontext *context, CUgreenCtx *green) {
+    FAULT_POINT();
+    return cuStreamGetCtx_v2(PTSZ(stream), context, green);
+}
+
 CUresult cuGreenCtxStreamCreate(CUstream *stream, CUgreenCtx green, unsigned int flags, int priority) {
     FAULT_POINT();
     CUcontext context;

@@ -6,6 +6,7 @@
  */
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "capture.h"
 #include "timeline.h"
@@ -82,26 +83,16 @@ static bool start(struct caller *caller) {
     return caller->runs;
 }
 
-static CUresult submit(CUstream handle, const struct call *wanted) {
-    struct work work = {.type = CU_GRAPH_NODE_TYPE_HOST, .host = {wanted->function, wanted->data}};
-    CUstream stream = handle;
-    struct CUctx_st *context;
-    CUresult result = driver_stream(&stream, &context);
+static CUresult enqueue(struct CUctx_st *context, CUstream stream, const struct call *wanted) {
+    struct call *call = malloc(sizeof *call);
     struct caller *caller;
-    struct call *call;
-    bool taken = false;
 
-    if (result == CUDA_SUCCESS)
-        result = wanted->function ? captured_work(context, stream, &work, &taken) : stream_call(context, stream);
-    if (result != CUDA_SUCCESS || taken)
-        return result;
-    call = malloc(sizeof *call);
     if (!call)
         return CUDA_ERROR_OUT_OF_MEMORY;
+    stream_order(context, stream);
     *call = *wanted;
     call->context = context;
     call->work = stream_point(context, stream).work;
-    call->stream = handle;
     call->next = NULL;
     caller = &callers[context->ordinal];
     pthread_mutex_lock(&caller->lock);
@@ -115,9 +106,37 @@ static CUresult submit(CUstream handle, const struct call *wanted) {
     caller->submitted++;
     if (stream)
         stream->host = caller->submitted;
+    else
+        context_home(context)->host_barrier = caller->submitted;
     pthread_cond_broadcast(&caller->changed);
     pthread_mutex_unlock(&caller->lock);
     return CUDA_SUCCESS;
+}
+
+static CUresult submit(CUstream handle, const struct call *wanted) {
+    struct work work = {.type = CU_GRAPH_NODE_TYPE_HOST, .host = {wanted->function, wanted->data}};
+    CUstream stream = handle;
+    struct CUctx_st *context;
+    CUresult result = driver_stream(&stream, &context);
+    struct call call = *wanted;
+    bool taken = false;
+
+    if (result == CUDA_SUCCESS)
+        result = wanted->function ? captured_work(context, stream, &work, &taken) : stream_call(context, stream);
+    if (result != CUDA_SUCCESS || taken)
+        return result;
+    call.stream = handle;
+    return enqueue(context, stream, &call);
+}
+
+static void pass(void *ns) {
+    struct timespec pause = {(time_t)((uintptr_t)ns / 1000000000), (long)((uintptr_t)ns % 1000000000)};
+
+    nanosleep(&pause, NULL);
+}
+
+CUresult host_take(struct CUctx_st *context, CUstream stream, uint64_t ns) {
+    return enqueue(context, stream, &(struct call){.function = pass, .data = (void *)(uintptr_t)ns});
 }
 
 uint64_t host_last(int ordinal) {

@@ -32,7 +32,8 @@ static CUresult release(CUdeviceptr pointer) {
     result = unsafe_call();
     if (result != CUDA_SUCCESS)
         return result;
-    driver_settle(context); /* kernels may still use it */
+    if (!sim_contrary(&driver_node, SIM_FREES_DO_NOT_WAIT))
+        driver_settle(context); /* kernels may still use it */
     pthread_mutex_lock(&driver_lock);
     result = block_free(pointer);
     pthread_mutex_unlock(&driver_lock);

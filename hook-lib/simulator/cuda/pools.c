@@ -54,9 +54,13 @@ void pool_shrink_to(struct CUmemPoolHandle_st *pool, uint64_t bytes) {
     pool->reserved = bytes;
 }
 
-static void observe(struct CUmemPoolHandle_st *pool) {
+static void see_frees(struct CUmemPoolHandle_st *pool) {
     for (int i = 0; i < STREAMS; i++)
         pool->unseen[i].bytes = 0;
+}
+
+static void observe(struct CUmemPoolHandle_st *pool) {
+    see_frees(pool);
     pool_shrink_to(pool, pool->alive ? pool_rounded(pool->threshold < pool->reserved ? pool->threshold : pool->reserved,
                                                     GRANULARITY)
                                      : 0);
@@ -64,7 +68,10 @@ static void observe(struct CUmemPoolHandle_st *pool) {
 
 void pool_observe(void) {
     for (struct CUmemPoolHandle_st *pool = pools; pool; pool = pool->next)
-        observe(pool);
+        if (pool->alive && sim_contrary(&driver_node, SIM_POOLS_KEEP)) /* "will try to release", says cuda.h */
+            see_frees(pool);
+        else
+            observe(pool);
 }
 
 void pool_take_back(struct CUmemPoolHandle_st *pool, uint64_t bytes) {
@@ -177,7 +184,7 @@ CUresult cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream stream) {
     FAULT_POINT();
     CUmemoryPool pool;
     CUcontext context;
-    CUresult result = cuStreamGetCtx(stream, &context);
+    CUresult result = stream_context(stream, &context);
 
     if (result == CUDA_SUCCESS)
         result = cuDeviceGetMemPool(&pool, context->ordinal);

@@ -8,7 +8,22 @@
  */
 #include <string.h>
 
+#include "driver.h"
 #include "proc_variants.h"
+
+/* Identical code has one address where the linker folds it: of these the versions do the same. */
+static const struct variant *folded(const struct variant *variant) {
+    static const char *const alike[] = {"cuCtxDestroy",    "cuCtxPushCurrent",        "cuCtxPopCurrent",
+                                        "cuEventDestroy",  "cuEventElapsedTime",      "cuStreamDestroy",
+                                        "cuDeviceGetUuid", "cuDevicePrimaryCtxReset", "cuDevicePrimaryCtxRelease"};
+
+    for (size_t i = 0; i < sizeof alike / sizeof *alike; i++)
+        if (strcmp(variant->name, alike[i]) == 0)
+            for (size_t j = 0; j < proc_variant_count; j++)
+                if (strcmp(proc_variants[j].name, variant->name) == 0 && proc_variants[j].since > variant->since)
+                    variant = &proc_variants[j];
+    return variant;
+}
 
 static CUdriverProcAddressQueryResult look_up(const char *symbol, int version, bool per_thread, void **function) {
     CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
@@ -30,6 +45,8 @@ static CUdriverProcAddressQueryResult look_up(const char *symbol, int version, b
     }
     if (!best)
         return status;
+    if (sim_contrary(&driver_node, SIM_FOLDED_STUBS))
+        best = folded(best);
     *function = per_thread && best->per_thread ? best->per_thread : best->function;
     return CU_GET_PROC_ADDRESS_SUCCESS;
 }

@@ -191,6 +191,7 @@ const struct variant proc_variants[] = {
     PLAIN(cuStreamGetFlags, 5050),
     STREAM(cuStreamGetFlags, 7000, , _ptsz),
     STREAM(cuStreamGetCtx, 9020, , _ptsz),
+    STREAM(cuStreamGetCtx, 12050, _v2, _ptsz),
     PLAIN(cuStreamQuery, 2000),
     STREAM(cuStreamQuery, 7000, , _ptsz),
     PLAIN(cuStreamWaitEvent, 3020),

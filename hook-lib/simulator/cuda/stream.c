@@ -87,12 +87,49 @@ void stream_submit(struct CUctx_st *context, CUstream stream, uint64_t cost) {
 
     if (end && stream)
         stream->end = end;
+    else if (end)
+        context_home(context)->barrier = end;
+}
+
+/*
+ * Of the legacy stream, as cuda.h says of streams that are not CU_STREAM_NON_BLOCKING: it waits for the context's
+ * blocking streams, and for no other.
+ */
+static struct point legacy_point(const struct CUctx_st *home) {
+    struct point point = {home->barrier, home->host_barrier};
+
+    pthread_mutex_lock(&driver_lock);
+    for (const struct CUstream_st *stream = home->streams; stream; stream = stream->next)
+        if (!(stream->flags & CU_STREAM_NON_BLOCKING)) {
+            point.work = stream->end > point.work ? stream->end : point.work;
+            point.host = stream->host > point.host ? stream->host : point.host;
+        }
+    pthread_mutex_unlock(&driver_lock);
+    return point;
+}
+
+void stream_order(struct CUctx_st *context, CUstream stream) {
+    struct CUctx_st *home = context_home(context);
+    struct point point;
+
+    if (!sim_contrary(&driver_node, SIM_LEGACY_BARRIERS))
+        return;
+    if (!stream) {
+        point = legacy_point(home);
+        home->barrier = point.work;
+        home->host_barrier = point.host;
+    } else if (!(stream->flags & CU_STREAM_NON_BLOCKING)) {
+        stream->end = home->barrier > stream->end ? home->barrier : stream->end;
+        stream->host = home->host_barrier > stream->host ? home->host_barrier : stream->host;
+    }
 }
 
 struct point stream_point(const struct CUctx_st *context, CUstream stream) {
-    if (!stream)
-        return (struct point){timeline_end(context->ordinal), host_last(context->ordinal)};
-    return (struct point){stream->end, stream->host};
+    if (stream)
+        return (struct point){stream->end, stream->host};
+    if (sim_contrary(&driver_node, SIM_LEGACY_BARRIERS))
+        return legacy_point(context->whole ? context->whole : context);
+    return (struct point){timeline_end(context->ordinal), host_last(context->ordinal)};
 }
 
 bool point_passed(int ordinal, struct point point, uint64_t *time) {
@@ -115,7 +152,7 @@ void point_wait(int ordinal, struct point point) {
 }
 
 void driver_settle(const struct CUctx_st *context) {
-    point_wait(context->ordinal, stream_point(context, NULL));
+    point_wait(context->ordinal, (struct point){timeline_end(context->ordinal), host_last(context->ordinal)});
 }
 
 CUresult stream_create_in(struct CUctx_st *context, unsigned flags, int priority, CUstream *stream) {
@@ -188,8 +225,7 @@ static CUresult answerable(const void *output, CUcontext *current) {
     return result == CUDA_SUCCESS && !output ? CUDA_ERROR_INVALID_VALUE : result;
 }
 
-CUresult cuStreamGetCtx(CUstream stream, CUcontext *context) {
-    FAULT_POINT();
+CUresult stream_context(CUstream stream, CUcontext *context) {
     CUcontext current;
     CUresult result = answerable(context, &current);
 
@@ -198,6 +234,14 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext *context) {
     if (result == CUDA_SUCCESS)
         *context = is_default(stream) ? current : stream->context;
     return result;
+}
+
+/* Up to CUDA 12.9 this version does not tell of green contexts' streams; since CUDA 13 it does. */
+CUresult cuStreamGetCtx(CUstream stream, CUcontext *context) {
+    FAULT_POINT();
+    if (!is_default(stream) && stream->context->whole && sim_contrary(&driver_node, SIM_GREEN_STREAMS_UNTOLD))
+        return CUDA_ERROR_NOT_SUPPORTED;
+    return stream_context(stream, context);
 }
 
 CUresult cuStreamGetCtx_ptsz(CUstream stream, CUcontext *context) {

@@ -31,6 +31,9 @@ struct point {
     uint64_t work, host;
 };
 
+/* Something comes to the end of a stream: what must wait for it, and for what it must, is settled. */
+void stream_order(struct CUctx_st *context, CUstream stream);
+
 /* The present end of a stream. */
 struct point stream_point(const struct CUctx_st *context, CUstream stream);
 
@@ -45,5 +48,8 @@ void point_wait(int ordinal, struct point point);
 uint64_t host_last(int ordinal);
 bool host_ended(int ordinal, uint64_t number, uint64_t *time);
 void host_wait(int ordinal, uint64_t number);
+
+/* As a host function that takes so long: copies that take time. */
+CUresult host_take(struct CUctx_st *context, CUstream stream, uint64_t ns);
 
 #endif

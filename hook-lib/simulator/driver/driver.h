@@ -17,6 +17,7 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 struct installation {
     const char *root, *node, *gpus, *driver_version;
     const char *libraries; /* NULL: beside the program */
+    const char *contrary;  /* readings, or NULL: none */
 };
 
 /* Parses "h200x4,t4x1" into one profile a card; on bad input false, and one line on stderr. */

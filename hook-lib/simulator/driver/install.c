@@ -50,6 +50,18 @@ static bool valid_node(const char *node) {
     return strlen(node) <= 253;
 }
 
+static bool valid_contrary(const char *contrary) {
+    unsigned readings;
+
+    if (!contrary || sim_contrary_parse(contrary, &readings))
+        return true;
+    fprintf(stderr, "partita-sim-driver: --contrary: '%s' names a reading that there is not; there are: all", contrary);
+    for (unsigned i = 0; sim_reading_names[i]; i++)
+        fprintf(stderr, ", %s", sim_reading_names[i]);
+    fprintf(stderr, "; with a hyphen before it: not that one\n");
+    return false;
+}
+
 static bool put_library(const struct installation *wanted, const char *folder, const char *name,
                         bool development_link) {
     char source[2 * PATH_MAX], path[2 * PATH_MAX], versioned[96];
@@ -138,6 +150,8 @@ int install(const struct installation *wanted) {
         fprintf(stderr, "partita-sim-driver: --node: '%s' is no node name\n", wanted->node);
         return EXIT_USAGE;
     }
+    if (!valid_contrary(wanted->contrary))
+        return EXIT_USAGE;
     if (!find_libraries(wanted, libraries) || !format_node_conf(conf, sizeof conf, wanted, cards, count))
         return EXIT_FAILED;
     if (!make_directory(wanted->root, LIBRARY_DIR, 0755) || !make_directory(wanted->root, "usr/bin", 0755) ||

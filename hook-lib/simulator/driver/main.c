@@ -8,8 +8,10 @@
 #include "driver.h"
 
 static const char usage[] =
-    "usage: partita-sim-driver install --root DIR --node NAME --gpus h200x4[,a100x2] [--driver-version V] [--libraries "
-    "DIR]\n"
+    "usage: partita-sim-driver install --root DIR --node NAME --gpus h200x4[,a100x2] [--driver-version V]\n"
+    "                                [--libraries DIR] [--contrary 'all -NAME' | 'NAME...']   contrary readings of "
+    "the\n"
+    "                                documentation: node.conf's line of that name\n"
     "       partita-sim-driver profiles              the models of cards there are\n"
     "       partita-sim-driver state --root DIR      what every card holds now, as JSON\n"
     "       partita-sim-driver break --root DIR --gpu INDEX|UUID   the card falls off the bus\n"
@@ -52,15 +54,25 @@ static bool is_command(const char *command) {
 
 int main(int argc, char **argv) {
     static const struct option options[] = {
-        {"root", required_argument, NULL, 'r'},  {"node", required_argument, NULL, 'n'},
-        {"gpus", required_argument, NULL, 'g'},  {"driver-version", required_argument, NULL, 'v'},
-        {"gpu", required_argument, NULL, 'i'},   {"libraries", required_argument, NULL, 'l'},
-        {"xid", required_argument, NULL, 'x'},   {"function", required_argument, NULL, 'f'},
-        {"error", required_argument, NULL, 'e'}, {"delay-us", required_argument, NULL, 'd'},
-        {"from", required_argument, NULL, 'F'},  {"every", required_argument, NULL, 'E'},
-        {"times", required_argument, NULL, 't'}, {"pid", required_argument, NULL, 'p'},
-        {"clear", no_argument, NULL, 'c'},       {"list", no_argument, NULL, 'L'},
-        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0},
+        {"root", required_argument, NULL, 'r'},
+        {"node", required_argument, NULL, 'n'},
+        {"gpus", required_argument, NULL, 'g'},
+        {"driver-version", required_argument, NULL, 'v'},
+        {"gpu", required_argument, NULL, 'i'},
+        {"libraries", required_argument, NULL, 'l'},
+        {"xid", required_argument, NULL, 'x'},
+        {"function", required_argument, NULL, 'f'},
+        {"error", required_argument, NULL, 'e'},
+        {"delay-us", required_argument, NULL, 'd'},
+        {"from", required_argument, NULL, 'F'},
+        {"every", required_argument, NULL, 'E'},
+        {"times", required_argument, NULL, 't'},
+        {"pid", required_argument, NULL, 'p'},
+        {"contrary", required_argument, NULL, 'C'},
+        {"clear", no_argument, NULL, 'c'},
+        {"list", no_argument, NULL, 'L'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     struct installation wanted = {.driver_version = DEFAULT_DRIVER_VERSION};
     struct fault_order fault = {0};
@@ -83,6 +95,9 @@ int main(int argc, char **argv) {
             break;
         case 'l':
             wanted.libraries = optarg;
+            break;
+        case 'C':
+            wanted.contrary = optarg;
             break;
         case 'i':
             gpu = optarg;

@@ -98,6 +98,8 @@ bool format_node_conf(char *buffer, size_t size, const struct installation *want
 
     add(&text, "partita-simulator 1\nnode %s\ndriver-version %s\ncuda-version %d\n", wanted->node,
         wanted->driver_version, cuda_version(wanted->driver_version));
+    if (wanted->contrary)
+        add(&text, "contrary %s\n", wanted->contrary);
     for (unsigned i = 0; i < count; i++)
         add_card(&text, wanted->node, cards[i], i, count);
     return text.room > 0;

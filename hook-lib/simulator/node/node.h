@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "contrary.h"
 #include "mig.h"
 
 #define SIM_MAX_CARDS 16
@@ -81,6 +82,7 @@ struct sim_node {
     int cuda_version;    /* 1000 * major + 10 * minor */
     bool memory_limits;  /* NVML limits the memory of cgroups: "memory-limits", else by the driver's version */
     bool tells_recovery; /* NVML has the field of the recovery action: by the driver's version */
+    unsigned contrary;   /* a bit a reading: "contrary" */
     unsigned card_count;
     struct sim_card cards[SIM_MAX_CARDS];
 };
@@ -92,6 +94,11 @@ bool sim_root_of(const void *address, char root[PATH_MAX]);
  * Reads <root>/etc/partita-simulator/node.conf. On failure false, and `error` (if not NULL) says what is wrong where.
  */
 bool sim_node_read(const char *root, struct sim_node *node, char *error, unsigned error_size);
+
+/* Whether the node plays the contrary reading. */
+static inline bool sim_contrary(const struct sim_node *node, enum sim_reading reading) {
+    return node->contrary >> reading & 1;
+}
 
 /* Whether this process can open the card's device node below the root, as the driver's libraries would. */
 bool sim_card_visible(const struct sim_node *node, const struct sim_card *card);

@@ -14,6 +14,7 @@
 
 #define FIRST_DRIVER_WITH_MEMORY_LIMITS 615
 #define FIRST_DRIVER_WITH_RECOVERY_ACTION 565
+#define SLOW_SAMPLE_US 1000000
 
 enum kind { TEXT, BYTES, NUMBER, SWITCH };
 
@@ -161,6 +162,8 @@ static bool node_line(struct sim_node *node, const char *key, const char *value)
     }
     if (strcmp(key, "cuda-version") == 0)
         return (node->cuda_version = atoi(value)) > 0;
+    if (strcmp(key, "contrary") == 0)
+        return sim_contrary_parse(value, &node->contrary);
     return false;
 }
 
@@ -202,6 +205,12 @@ static bool parse(FILE *file, struct sim_node *node, unsigned *line_number) {
     return *line_number > 1;
 }
 
+/* NVML's periods are between 1/6 s and 1 s, by the product; how late its samples come is said nowhere. */
+static void sample_slowly(struct sim_node *node) {
+    for (unsigned i = 0; i < node->card_count; i++)
+        node->cards[i].sample_period = node->cards[i].sample_delay = SLOW_SAMPLE_US;
+}
+
 bool sim_node_read(const char *root, struct sim_node *node, char *error, unsigned error_size) {
     char path[PATH_MAX + 64];
     unsigned line = 0;
@@ -219,6 +228,8 @@ bool sim_node_read(const char *root, struct sim_node *node, char *error, unsigne
     }
     good = parse(file, node, &line);
     fclose(file);
+    if (sim_contrary(node, SIM_SLOW_SAMPLES))
+        sample_slowly(node);
     if (!good && error)
         snprintf(error, error_size, "%s: line %u is not understood", path, line);
     return good;

@@ -33,6 +33,11 @@ nvmlReturn_t library_device(nvmlDevice_t device, const void *output) {
     return library_is_mig_device(device) ? NVML_ERROR_NOT_SUPPORTED : NVML_ERROR_INVALID_ARGUMENT;
 }
 
+/* The driver translates pids for who asks, or tells each as its own container has it. */
+unsigned library_pid(const struct sim_process_use *use) {
+    return sim_contrary(&library_node, SIM_CONTAINER_PIDS) ? library_state.region->processes[use->slot].pid : use->pid;
+}
+
 nvmlReturn_t library_text(char *target, unsigned length, const char *text) {
     if (strlen(text) >= length)
         return NVML_ERROR_INSUFFICIENT_SIZE;

@@ -49,6 +49,9 @@ bool library_is_mig_device(nvmlDevice_t device);
 nvmlDevice_t library_mig_device(nvmlDevice_t parent, const struct sim_mig_instance *instance);
 unsigned library_mig_index(nvmlDevice_t device); /* on its card */
 
+/* As NVML names a process: 0: this pid namespace cannot see it. */
+unsigned library_pid(const struct sim_process_use *use);
+
 /* Copies a text with its end, or NVML_ERROR_INSUFFICIENT_SIZE. */
 nvmlReturn_t library_text(char *target, unsigned length, const char *text);
 

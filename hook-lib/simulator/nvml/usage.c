@@ -48,9 +48,9 @@ static unsigned add_running(unsigned unit, const struct sim_mig_instance *instan
     unsigned found = sim_state_processes(&library_state, unit, uses, SIM_MAX_PROCESSES);
 
     for (unsigned i = 0; i < found && i < SIM_MAX_PROCESSES && count < SIM_MAX_PROCESSES; i++)
-        if (uses[i].pid)
+        if (library_pid(&uses[i]))
             entries[count++] = (nvmlProcessInfo_t){
-                .pid = uses[i].pid,
+                .pid = library_pid(&uses[i]),
                 .usedGpuMemory = uses[i].memory + uses[i].overhead,
                 .gpuInstanceId = instance ? instance->gpu_id : NVML_NO_INSTANCE,
                 .computeInstanceId = instance ? instance->id : NVML_NO_INSTANCE,

@@ -134,7 +134,7 @@ static bool process_sample(const struct sim_card *card, const struct sim_samplin
         if (after <= before)
             continue;
         *sample = (nvmlProcessUtilizationSample_t){
-            .pid = use->pid,
+            .pid = library_pid(use),
             .timeStamp = stamp(card, samplings[i].number),
             .smUtil = percent(card, samplings[i].number, use->slot + 1, after - before),
         };
@@ -153,6 +153,8 @@ nvmlReturn_t nvmlDeviceGetProcessUtilization(nvmlDevice_t device, nvmlProcessUti
     unsigned known = 0, processes, found = 0, room;
     uint64_t last;
 
+    if (result == NVML_SUCCESS && sim_contrary(&library_node, SIM_NO_PROCESS_SAMPLES))
+        result = NVML_ERROR_NOT_SUPPORTED;
     if (result != NVML_SUCCESS)
         return result;
     uses = calloc(SIM_MAX_PROCESSES, sizeof *uses);
@@ -168,7 +170,7 @@ nvmlReturn_t nvmlDeviceGetProcessUtilization(nvmlDevice_t device, nvmlProcessUti
     for (unsigned i = 0; i < processes && i < SIM_MAX_PROCESSES && known > 1; i++) {
         nvmlProcessUtilizationSample_t sample;
 
-        if (!uses[i].pid || !process_sample(device->card, samplings, known - 1, &uses[i], &sample))
+        if (!library_pid(&uses[i]) || !process_sample(device->card, samplings, known - 1, &uses[i], &sample))
             continue;
         if (found < room)
             samples[found] = sample;

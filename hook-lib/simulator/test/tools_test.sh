@@ -291,6 +291,17 @@ a_wrong_mig_layout_in_the_configuration_is_named)
         complained 'node.conf: line .* is not understood'
     done
     ;;
+a_contrary_reading_that_there_is_not_is_named_with_those_that_there_are)
+    for readings in 'all no-such' '' pools; do
+        expect_status 2 "$DRIVER" install --root "$root" --node n --gpus t4 --libraries "$LIBRARIES" --contrary "$readings"
+        complained 'names a reading that there is not; there are: all, graph-memory-stays-used, .*container-pids;'
+    done
+    expect_status 0 "$DRIVER" install --root "$root" --node n --gpus t4 --libraries "$LIBRARIES" --contrary 'all -pools-keep'
+    grep -qx 'contrary all -pools-keep' "$root/etc/partita-simulator/node.conf" || fail 'node.conf has no such line'
+    for reading in $(sed -n 's/^    X(SIM_[A-Z_]*, "\(.*\)").*/\1/p' "$SOURCES/node/contrary.h"); do
+        grep -q "^| \`$reading\` |" "$SOURCES/README.md" || fail "README.md has no row for $reading"
+    done
+    ;;
 every_function_can_be_made_to_fail)
     for file in "$SOURCES"/cuda/*.c "$SOURCES"/nvml/*.c; do
         awk '/^(CUresult cu|nvmlReturn_t nvml)[A-Z][^;]*$/ { name = $2 }
