@@ -4,6 +4,7 @@
 #include "cuda/pool_books.h"
 #include "cuda/pools.h"
 #include "cuda/sparse.h"
+#include "cuda/timing_calls.h"
 #include "cuda_graphs.h"
 #include "cuda_pools.h"
 #include "share/cards.h"
@@ -46,6 +47,13 @@ bool pools_read_one(pool_id id, uint64_t handle, uint64_t begun) {
     return pools_end_call(id, handle, begun, CUDA_SUCCESS);
 }
 
+static void trim_one(pool_id id, uint64_t handle) {
+    int mode = timing_calls_begin(); /* a capture of the program's must not be hurt */
+    trim_by_driver(handle);
+    timing_calls_end(mode);
+    pools_read_one(id, handle, 0);
+}
+
 bool pools_known(CUmemoryPool pool) {
     cuuint64_t bytes;
     return reserved_by_driver((uint64_t)(uintptr_t)pool, &bytes) == CUDA_SUCCESS;
@@ -59,7 +67,8 @@ void pools_read(void) {
     uint64_t handle;
     uint32_t at = 0;
     for (pool_id id; (id = pool_visit(&at, -1, false, &handle)) != 0; pool_leave(id))
-        pools_read_one(id, handle, 0);
+        if (!pools_read_one(id, handle, 0))
+            trim_one(id, handle); /* what was refused and freed: the driver only "tries" to release it (cuda.h) */
 }
 
 bool pools_trim(int card) {
@@ -67,17 +76,10 @@ bool pools_trim(int card) {
         return false;
     uint64_t handle;
     uint32_t at = 0;
-    int mode = CU_STREAM_CAPTURE_MODE_RELAXED; /* a capture of the program's must not be hurt */
-    bool exchanged = false, settled = sparse_waiting() && sparse_settle(), trimmed = false;
+    bool settled = sparse_waiting() && sparse_settle(), trimmed = false;
     for (pool_id id; (id = pool_visit(&at, card, true, &handle)) != 0; pool_leave(id)) {
-        if (!trimmed)
-            exchanged = DRIVER(cuThreadExchangeStreamCaptureMode) &&
-                        DRIVER(cuThreadExchangeStreamCaptureMode)(&mode) == CUDA_SUCCESS;
+        trim_one(id, handle);
         trimmed = true;
-        trim_by_driver(handle);
-        pools_read_one(id, handle, 0);
     }
-    if (exchanged)
-        DRIVER(cuThreadExchangeStreamCaptureMode)(&mode);
     return trimmed || settled;
 }

@@ -137,7 +137,8 @@ void context_leave(bool pushed) {
         DRIVER(cuCtxPopCurrent_v2)(&popped);
 }
 
-static bool make_current(CUcontext context, bool *pushed) {
+bool context_enter(CUcontext context, bool *pushed) {
+    *pushed = false;
     if (context_current() == context)
         return true;
     if (!DRIVER(cuCtxPushCurrent_v2) || !DRIVER(cuCtxPopCurrent_v2))
@@ -174,5 +175,5 @@ bool stream_enter(CUstream stream, const struct stream_contexts *contexts, bool 
     *pushed = false;
     if (stream_is_default(stream) && contexts->own != contexts->home)
         return context_current() == contexts->own;
-    return make_current(contexts->home, pushed);
+    return context_enter(contexts->home, pushed);
 }

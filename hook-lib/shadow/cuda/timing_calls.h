@@ -88,6 +88,9 @@ bool stream_contexts(CUstream stream, struct stream_contexts *contexts);
  * the current context's, so of a green one's nothing is made current. *pushed: undo it by context_leave.
  */
 bool stream_enter(CUstream stream, const struct stream_contexts *contexts, bool *pushed);
+
+/* Makes a context current; false if that cannot be. */
+bool context_enter(CUcontext context, bool *pushed);
 void context_leave(bool pushed);
 
 #endif

@@ -58,12 +58,16 @@ void clock_free(struct clock *clock) {
 
 static CUevent take_event(struct clock *clock) {
     CUevent event = NULL;
+    bool pushed;
     if (clock->spares > 0)
         return clock->spare[--clock->spares];
-    if (DRIVER(cuEventCreate)(&event, CU_EVENT_DEFAULT) != CUDA_SUCCESS) {
+    /* A green context may be current, whose events may end with it, and which does not outlive the others. */
+    if (!context_enter(load_relaxed(&clock->context), &pushed) ||
+        DRIVER(cuEventCreate)(&event, CU_EVENT_DEFAULT) != CUDA_SUCCESS) {
         cores_unenforced(clock->card, PARTITA_COMPUTE_EVENT_FAILED);
-        return NULL;
+        event = NULL;
     }
+    context_leave(pushed);
     return event;
 }
 

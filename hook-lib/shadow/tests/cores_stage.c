@@ -320,7 +320,11 @@ static void report(void) {
         nvmlProcessUtilizationSample_t samples[64];
         unsigned int samples_count = 64;
         wait_ms(150);
-        if (NVML(nvmlDeviceGetProcessUtilization)(device, samples, &samples_count, newest.time) != NVML_SUCCESS)
+        nvmlReturn_t result = NVML(nvmlDeviceGetProcessUtilization)(device, samples, &samples_count, newest.time);
+        if (result != NVML_SUCCESS &&
+            result != NVML_ERROR_NOT_FOUND) /* where NVML does not tell, no report is written */
+            continue;
+        if (result != NVML_SUCCESS)
             samples_count = 0;
         uint32_t count = __atomic_load_n(&shared->count, __ATOMIC_ACQUIRE);
         take_samples(samples, samples_count, count, told, &newest);

@@ -72,6 +72,7 @@ static void stream_ordered_memory_is_refused_and_costs_nothing(void) {
     enum { MANY = 2000 };
     static CUdeviceptr pointers[MANY];
     CUdeviceptr first;
+    CUmemoryPool pool;
     int got = 0;
     start();
     CHECK_EQUAL(CUDA(cuMemAllocAsync)(&first, MIB, NULL), CUDA_ERROR_OUT_OF_MEMORY); /* no account of the pool */
@@ -86,6 +87,8 @@ static void stream_ordered_memory_is_refused_and_costs_nothing(void) {
         CHECK_EQUAL(CUDA(cuMemFreeAsync)(pointers[got], NULL), CUDA_SUCCESS);
     CHECK_EQUAL(CUDA(cuMemFreeAsync)(first, NULL), CUDA_SUCCESS);
     CHECK_EQUAL(CUDA(cuCtxSynchronize)(), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuDeviceGetDefaultMemPool)(&pool, 0), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuMemPoolTrimTo)(pool, 0), CUDA_SUCCESS);
     nothing_is_held();
     CHECK_EQUAL(CUDA(cuMemAllocAsync)(&first, GIB, NULL), CUDA_SUCCESS); /* no loan is left open */
 }

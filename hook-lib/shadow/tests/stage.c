@@ -31,8 +31,10 @@ static void run(const char *const *arguments) {
 
 void stage_driver(const char *cards) {
     const char *root = scratch_folder();
+    const char *contrary = getenv("PARTITA_TEST_CONTRARY");
     run((const char *const[]){SIMULATED_DRIVER, "install", "--root", root, "--node", "test", "--gpus", cards,
-                              "--driver-version", "1.2", "--libraries", SIMULATED_LIBRARIES, NULL});
+                              "--driver-version", "1.2", "--libraries", SIMULATED_LIBRARIES,
+                              contrary ? "--contrary" : NULL, contrary, NULL});
     FILE *conf = fopen(text("%s/etc/partita-simulator/node.conf", root), "re");
     CHECK(conf);
     char line[256];
@@ -40,6 +42,12 @@ void stage_driver(const char *cards) {
         if (sscanf(line, " uuid %63s", gpus[count]) == 1)
             count++;
     fclose(conf);
+}
+
+uint64_t stage_pool_keeps(uint64_t reserved) {
+    static struct sim_node node;
+    CHECK(sim_node_read(scratch_folder(), &node, NULL, 0));
+    return sim_contrary(&node, SIM_POOLS_KEEP) ? reserved : 0;
 }
 
 void stage_delay(const char *function, unsigned int us) {

@@ -17,8 +17,14 @@
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)
 
-/* Installs the simulated driver with these cards ("h200x2"). */
+/*
+ * Installs the simulated driver with these cards ("h200x2"). It reads NVIDIA's documentation the other way where
+ * PARTITA_TEST_CONTRARY says so (simulator/README.md).
+ */
 void stage_driver(const char *gpus);
+
+/* What a pool keeps of what it has reserved when the host has synchronised: a driver "tries" to release it (cuda.h). */
+uint64_t stage_pool_keeps(uint64_t reserved);
 
 /* From now on the driver's function takes that much longer, and no other one; 0: as long as ever. */
 void stage_delay(const char *function, unsigned int us);

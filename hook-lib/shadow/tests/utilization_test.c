@@ -4,6 +4,7 @@
  * simulated card and a stand-in for the plugin writes the card's samples into the slots.
  */
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cases.h"
@@ -170,6 +171,22 @@ static void too_little_room_tells_how_many_samples_of_its_own_there_are(void) {
     }
 }
 
+static void where_the_driver_samples_no_processes_its_error_is_shown_and_the_limit_holds(void) {
+    setenv("PARTITA_TEST_CONTRARY", "no-process-samples", 1);
+    cores_stage();
+    cores_reporter();
+    const char *box = cores_container("box", 50, "hard", 1);
+    struct spinner *own = spinner(box);
+    struct nvml nvml = in_container(box);
+    nvmlProcessUtilizationSample_t samples[8];
+    unsigned int count = 8;
+    double percent;
+    spinners_measure(&own, 1, 500, &percent);
+    CHECK(percent < 60);
+    CHECK_EQUAL(nvml.processes(nvml.device, samples, &count, 0), NVML_ERROR_NOT_SUPPORTED);
+    CHECK_EQUAL(gpu(&nvml), 0);
+}
+
 static void a_card_without_a_share_is_shown_as_it_is(void) {
     cores_stage();
     cores_reporter();
@@ -191,6 +208,7 @@ int main(int argc, char **argv) {
         CASE(without_a_limit_it_is_the_percent_of_the_card),
         CASE(an_idle_container_learns_nothing_of_its_neighbours_load),
         CASE(too_little_room_tells_how_many_samples_of_its_own_there_are),
+        CASE(where_the_driver_samples_no_processes_its_error_is_shown_and_the_limit_holds),
         CASE(a_card_without_a_share_is_shown_as_it_is),
     };
     return RUN_CASES(cases, argc, argv);
