@@ -69,6 +69,26 @@ uint64_t truth_used(void) {
     return NVML(nvmlDeviceGetMemoryInfo)(device, &memory) == NVML_SUCCESS ? memory.used : 0;
 }
 
+uint64_t truth_sample_period(void) {
+    enum { SAMPLES = 256 };
+    static nvmlSample_t samples[SAMPLES];
+    unsigned int count = SAMPLES;
+    nvmlValueType_t type;
+    uint64_t period = 0;
+    if (NVML(nvmlDeviceGetSamples)(device, NVML_GPU_UTILIZATION_SAMPLES, 0, &type, &count, samples) != NVML_SUCCESS)
+        return 0;
+    for (unsigned int i = 1; i < count && i < SAMPLES; i++) {
+        uint64_t apart = samples[i].timeStamp - samples[i - 1].timeStamp;
+        period = period == 0 || apart < period ? apart : period;
+    }
+    return period;
+}
+
+bool truth_samples_processes(void) {
+    unsigned int count = 0;
+    return NVML(nvmlDeviceGetProcessUtilization)(device, NULL, &count, 0) != NVML_ERROR_NOT_SUPPORTED;
+}
+
 void truth_describe(void) {
     char name[96] = "", uuid[96] = "", driver[96] = "";
     nvmlMemory_t memory = {0};
@@ -88,9 +108,13 @@ struct spin spin_load(uint64_t ns, uint64_t iterations) {
 }
 
 void spin_launch(const struct spin *spin) {
+    spin_launch_in(spin, NULL);
+}
+
+void spin_launch_in(const struct spin *spin, CUstream stream) {
     uint64_t ns = spin->ns, iterations = spin->iterations;
     void *parameters[] = {&ns, &iterations};
-    DO(CUDA(cuLaunchKernel)(spin->function, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL));
+    DO(CUDA(cuLaunchKernel)(spin->function, 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL));
 }
 
 uint64_t clock_ns(void) {

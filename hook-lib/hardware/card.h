@@ -27,8 +27,10 @@ void card_open(void);
 
 /* NVML by the path in PARTITA_NVML: the driver's own, which knows nothing of shares. */
 void truth_open(void);
-uint64_t truth_used(void); /* bytes of the card, of all processes */
-void truth_describe(void); /* prints name, memory, driver */
+uint64_t truth_used(void);          /* bytes of the card, of all processes */
+void truth_describe(void);          /* prints name, memory, driver */
+uint64_t truth_sample_period(void); /* microseconds between NVML's samples of the card's use; 0: it has none */
+bool truth_samples_processes(void); /* false: NVML says that this card or driver does not */
 
 /* A kernel that takes the time `ns` on the simulated card, and on a real one that of its iterations. */
 struct spin {
@@ -36,7 +38,8 @@ struct spin {
     uint64_t ns, iterations;
 };
 struct spin spin_load(uint64_t ns, uint64_t iterations);
-void spin_launch(const struct spin *spin);
+void spin_launch(const struct spin *spin); /* in the legacy stream */
+void spin_launch_in(const struct spin *spin, CUstream stream);
 
 uint64_t clock_ns(void);
 

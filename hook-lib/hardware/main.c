@@ -7,12 +7,14 @@
  *   calibrate NS                 iterations that take NS of the card's time, by itself
  *   spin SECONDS NS ITERATIONS   percent of the time that its kernels ran
  *   overhead                     name, ns a call
+ *   readings NS ITERATIONS       rows: how this driver reads what NVIDIA's documentation leaves open
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "card.h"
 #include "memory.h"
+#include "readings.h"
 
 static void calibrate(uint64_t ns) {
     uint64_t iterations = 100000, took = 0;
@@ -102,12 +104,14 @@ int main(int argc, char **argv) {
     } else if (strcmp(command, "spin") == 0 && argc == 5) {
         card_open();
         run_spin(strtod(argv[2], NULL), strtoull(argv[3], NULL, 10), strtoull(argv[4], NULL, 10));
+    } else if (strcmp(command, "readings") == 0 && argc == 4) {
+        readings_check(strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10));
     } else if (strcmp(command, "overhead") == 0) {
         card_open();
         overhead();
     } else {
         fputs("usage: partita-hardware describe | memory | open HANDLE | calibrate NS | spin SECONDS NS ITERATIONS | "
-              "overhead\n",
+              "overhead | readings NS ITERATIONS\n",
               stderr);
         return 2;
     }

@@ -9,7 +9,7 @@ before=$(ls "$(dirname "$run")/results")
 # Limits are judged by hardware: here a machine that is busy with other tests may keep a process waiting.
 sh "$run" --driver-root "$node" --built "$build" --seconds 0.5 --tolerance 100 > "$node/out" 2>&1 || { cat "$node/out"; exit 1; }
 cat "$node/out"
-for part in memory cores overhead runtime; do
+for part in memory cores readings overhead runtime; do
     grep -q "^| $part |" "$node/out"
 done
 grep -q '| cores | mean absolute error | figure |' "$node/out"
@@ -18,4 +18,11 @@ for kind in 'cuMemCreate: 128 MiB, mapped' cuMemAllocManaged: cuIpcOpenMemHandle
 done
 grep -q '| runtime | CUDA runtime, PyTorch | not run | they need a real driver |' "$node/out"
 ! grep -q FAIL "$node/out"
+# Each reading that a program can tell is told right, whichever one the simulator plays.
+readings() { PARTITA_NVML=$1/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1 LD_LIBRARY_PATH=$1/usr/lib/x86_64-linux-gnu "$build/hardware/partita-hardware" readings 2000000 1; }
+[ "$(grep -c '^| readings | .* | figure | as the simulator by itself |' "$node/out")" = "$(readings "$node" | wc -l)" ]
+"$build/simulator/partita-sim-driver" install --root "$node/contrary" --node hardware --gpus h200x1 --libraries "$build/simulator" --contrary all
+readings "$node/contrary" > "$node/told"
+cat "$node/told"
+! grep -v 'figure	contrary$' "$node/told"
 [ "$before" = "$(ls "$(dirname "$run")/results")" ]
