@@ -17,11 +17,11 @@
  *                         tells; 0: it is not known
  *   end 42                the number again
  *
- * While the card is used, and has several claims or a share with a core limit below 100 percent, the plugin writes it
- * anew about seven times a second, in place and with one write(2), so that it costs no file a time. A reader who sees
- * two numbers, or no end, has met a write and keeps what it had. A report that has not changed for
- * PARTITA_REPORT_STALE_MS is none. Without reports a share counts all time between two events as its own, a soft limit
- * lends nothing, and nobody pauses.
+ * While NVML tells what processes use of the card, and that has several claims or a share with a core limit below 100
+ * percent, the plugin writes it anew about seven times a second, in place and with one write(2), so that it costs no
+ * file a time. A reader who sees two numbers, or no end, has met a write and keeps what it had. A report that has not
+ * changed for PARTITA_REPORT_STALE_MS is none. Without reports a share counts all time between two events as its own, a
+ * soft limit lends nothing, and nobody pauses.
  */
 #ifndef PARTITA_CARD_REPORT_H
 #define PARTITA_CARD_REPORT_H

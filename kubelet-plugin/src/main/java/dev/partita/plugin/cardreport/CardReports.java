@@ -35,8 +35,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Writes a card report for every share whose launches depend on what NVML sees: one on a card with several claims, and
  * one with a core limit, since what its own clock is wrong by is corrected by NVML's samples. It writes in place, so
- * that several reports a second need no new file; a share that is being released gets none. It hands the samples of
- * these cards, and of cards with a hard limit, on to what checks the limits.
+ * that several reports a second need no new file; a share that is being released gets none, nor does one of whose card
+ * NVML does not tell. It hands the samples of these cards, and of cards with a hard limit, on to what checks the
+ * limits.
  */
 public final class CardReports implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CardReports.class);
@@ -154,13 +155,16 @@ public final class CardReports implements AutoCloseable {
       loads.clear();
       times.retain(List.of());
     }
-    Map<String, List<ProcessSample>> newer = ask();
+    Map<String, CardSamples> newer = ask();
     loads.keySet().retainAll(needed);
     told.retainAll(needed);
     told.removeAll(used);
     List<IOException> failures = new ArrayList<>();
     for (String card : needed) {
-      reportOn(card, newer.getOrDefault(card, List.of()), failures);
+      switch (newer.getOrDefault(card, NOBODY)) {
+        case CardSamples.Told samplesOf -> reportOn(card, samplesOf.samples(), failures);
+        case CardSamples.NotTold _ -> {} // a report would say that nobody uses the card, and all of it would be lent
+      }
     }
     if (!failures.isEmpty()) {
       throw failures.getFirst();
@@ -224,14 +228,14 @@ public final class CardReports implements AutoCloseable {
    * Asks for all samples. This comes before anything is written, so that a report that cannot be written makes nobody
    * miss samples.
    */
-  private Map<String, List<ProcessSample>> ask() {
-    Map<String, List<ProcessSample>> answers = new HashMap<>();
+  private Map<String, CardSamples> ask() {
+    Map<String, CardSamples> answers = new HashMap<>();
     for (String card : asked) {
       CardSamples answer = used.contains(card) ? samples.of(card, times.newest(card)) : NOBODY;
       CardLoad.Moment now = clock.get();
       answer = setBack.judge(answer, now);
       times.take(card, answer, now.nanos());
-      answers.put(card, answer.known());
+      answers.put(card, answer);
     }
     times.retain(answers.keySet());
     return answers;

@@ -58,6 +58,7 @@ class CardReportsTest {
   /** The samples that NVML still has of a process that always has half of the card. */
   private final Deque<ProcessSample> samples = new ArrayDeque<>();
 
+  private boolean tells = true; // NVML
   private long nanos = 5_000_000_000L;
   private long epochMicros = 1_700_000_000_000_000L;
 
@@ -137,6 +138,20 @@ class CardReportsTest {
     assertThat(file(B)).content().isEqualTo(said);
   }
 
+  @Test
+  void whereNvmlDoesNotTellNoReportIsWritten() throws IOException {
+    tells = false;
+    pass(2);
+    assertThat(file(A)).doesNotExist();
+    tells = true;
+    pass(10);
+    assertThat(busy(A)).isEqualTo(9 * PERIOD * 1000 / 2);
+    String said = Files.readString(file(A));
+    tells = false;
+    pass(2);
+    assertThat(file(A)).content().isEqualTo(said);
+  }
+
   private void pass(int periods) throws IOException {
     for (int i = 0; i < periods; i++) {
       nanos += PERIOD * 1000;
@@ -150,6 +165,9 @@ class CardReportsTest {
   }
 
   private CardSamples samples(String card, long newerThan) {
+    if (!tells) {
+      return new CardSamples.NotTold("the card has no samples of processes");
+    }
     List<ProcessSample> newer = new ArrayList<>(samples);
     newer.removeIf(sample -> sample.timestampMicros() <= newerThan);
     return new CardSamples.Told(
