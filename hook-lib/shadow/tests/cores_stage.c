@@ -12,6 +12,7 @@
 
 #include "../../simulator/state/clock.h"
 #include "../../simulator/state/state.h"
+#include "card_reports.h"
 #include "check.h"
 #include "nvml_api.h"
 #include "partita/card_report.h"
@@ -21,12 +22,14 @@
 static struct shared {
     uint32_t count;
     struct {
-        char container[300];
+        char container[300], report[400];
         uint32_t pid, high;
     } spinners[SPINNERS];
 } *shared;
 
 static struct spinner spinners[SPINNERS];
+static struct reported reported[SPINNERS]; /* in the reporter */
+_Static_assert((int)SPINNERS <= (int)REPORTED_PROCESSES, "the reporter knows all spinners");
 static struct sim_state truth = {.locks = -1};
 
 void wait_ms(unsigned int ms) {
@@ -178,6 +181,8 @@ struct spinner *spinner_start(struct spinner wanted) {
     self->child = stage_child(work);
     self->pid = self->child.pid;
     snprintf(shared->spinners[index].container, sizeof shared->spinners[index].container, "%s", wanted.container);
+    snprintf(shared->spinners[index].report, sizeof shared->spinners[index].report,
+             "%s" PARTITA_SHARES_FOLDER "/share/" PARTITA_REPORT_NAME, wanted.container);
     shared->spinners[index].high = wanted.high;
     shared->spinners[index].pid = (uint32_t)self->pid;
     __atomic_store_n(&shared->count, index + 1, __ATOMIC_RELEASE);
@@ -223,20 +228,9 @@ void spinners_measure(struct spinner *const measured[], unsigned int count, unsi
         percent[i] = 100 * (double)(cores_busy(measured[i]->pid) - before[i]) / passed;
 }
 
-static void write_report(const char *container, uint64_t number, uint64_t at, uint64_t busy, unsigned int others,
-                         bool wanted, uint64_t sampled) {
-    const char *file = text("%s" PARTITA_SHARES_FOLDER "/share/" PARTITA_REPORT_NAME, container);
-    const char *words =
-        text(PARTITA_REPORT_MAGIC
-             "\nreport %020llu\nat %020llu\nbusy %020llu\nothers %03u\nwanted %d\nsampled %020llu\nend %020llu\n",
-             (unsigned long long)number, (unsigned long long)at, (unsigned long long)busy, others < 100 ? others : 100,
-             wanted, (unsigned long long)sampled, (unsigned long long)number);
-    int out = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-    CHECK(out >= 0 && pwrite(out, words, strlen(words), 0) == (ssize_t)strlen(words) && close(out) == 0);
-}
-
 /* Into the process' slot, as the plugin does: for NVML in the container. */
-static void write_sample(const char *container, const nvmlProcessUtilizationSample_t *sample) {
+static void write_sample(const struct reported *process, const nvmlProcessUtilizationSample_t *sample) {
+    const char *container = shared->spinners[process - reported].container;
     int file = open(region_path(container, "share"), O_RDWR | O_CLOEXEC);
     CHECK(file >= 0);
     struct partita_region *region = mmap(NULL, PARTITA_USAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -252,96 +246,21 @@ static void write_sample(const char *container, const nvmlProcessUtilizationSamp
     munmap(region, PARTITA_USAGE_SIZE);
 }
 
-/* What NVML has told of one spinner. */
-struct told {
-    uint32_t pid;
-    uint64_t busy; /* ns */
-    unsigned int percent;
-};
-
-struct newest {
-    uint64_t time, period; /* microseconds: of the newest sample, and from one to the next */
-    uint64_t seen, at;     /* ns: when it was new, and the reports' own count of time */
-};
-
-/* Samples that are further apart were not made one after the other: the card was idle in between. */
-static uint64_t begin_of(uint64_t time, uint64_t before, uint64_t period) {
-    return time - before > 3 * period ? time - period : before;
-}
-
-/* Between two samples there is no news, and what was told before still holds. */
-static void take_samples(const nvmlProcessUtilizationSample_t *samples, unsigned int samples_count, uint32_t count,
-                         struct told told[], struct newest *newest) {
-    uint64_t before = newest->time, now = cores_now();
-    for (unsigned int i = 0; i < samples_count; i++)
-        newest->time = samples[i].timeStamp > newest->time ? samples[i].timeStamp : newest->time;
-    if (newest->time == before && now - newest->seen < 2 * newest->period * 1000)
-        return;
-    if (newest->time > before && before > 0 && newest->time - before < newest->period)
-        newest->period = newest->time - before;
-    newest->at += newest->time > before && before
-                      ? (newest->time - begin_of(newest->time, before, newest->period)) * 1000
-                      : now - newest->seen;
-    newest->seen = now;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t pid = shared->spinners[i].pid;
-        if (told[i].pid != pid) /* another program's turn */
-            told[i] = (struct told){pid, 0, 0};
-        told[i].percent = 0;
-        for (unsigned int j = 0; j < samples_count; j++) {
-            uint64_t time = samples[j].timeStamp;
-            if (samples[j].pid != pid || time <= before)
-                continue;
-            if (before > 0)
-                told[i].busy += samples[j].smUtil * (time - begin_of(time, before, newest->period)) * 10;
-            write_sample(shared->spinners[i].container, &samples[j]);
-            told[i].percent = time + 100000 < newest->time ? 0 : samples[j].smUtil;
-        }
-    }
-}
-
-/* The same moment by CLOCK_MONOTONIC, in ns; 0 for none. */
-static uint64_t monotonic(uint64_t epoch_us) {
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return epoch_us ? cores_now() - ((uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec - epoch_us * 1000) : 0;
-}
-
 static void report(void) {
-    static struct told told[SPINNERS];
-    nvmlDevice_t device;
-    struct newest newest = {.period = 1000000};
+    static struct card_reports reports = {.period = 1000000, .sampled = write_sample};
     void *nvml = dlopen(text("%s/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1.2", scratch_folder()), RTLD_NOW);
     CHECK(nvml);
 #define NVML(name) ((__typeof__(&name))dlsym(nvml, #name))
     CHECK_EQUAL(NVML(nvmlInit_v2)(), NVML_SUCCESS);
-    CHECK_EQUAL(NVML(nvmlDeviceGetHandleByIndex_v2)(0, &device), NVML_SUCCESS);
-    for (uint64_t number = 1;; number++) {
-        nvmlProcessUtilizationSample_t samples[64];
-        unsigned int samples_count = 64;
-        wait_ms(150);
-        nvmlReturn_t result = NVML(nvmlDeviceGetProcessUtilization)(device, samples, &samples_count, newest.time);
-        if (result != NVML_SUCCESS &&
-            result != NVML_ERROR_NOT_FOUND) /* where NVML does not tell, no report is written */
-            continue;
-        if (result != NVML_SUCCESS)
-            samples_count = 0;
+    CHECK_EQUAL(NVML(nvmlDeviceGetHandleByIndex_v2)(0, &reports.device), NVML_SUCCESS);
+    reports.ask = NVML(nvmlDeviceGetProcessUtilization);
+    for (;;) {
+        wait_ms(REPORT_PAUSE_MS);
         uint32_t count = __atomic_load_n(&shared->count, __ATOMIC_ACQUIRE);
-        take_samples(samples, samples_count, count, told, &newest);
-        uint64_t sampled = monotonic(newest.time);
-        for (uint32_t i = 0; i < count; i++) {
-            uint64_t own = 0;
-            unsigned int others = 0;
-            bool wanted = false;
-            for (uint32_t j = 0; j < count; j++)
-                if (strcmp(shared->spinners[i].container, shared->spinners[j].container) == 0) {
-                    own += told[j].busy;
-                } else {
-                    others += told[j].percent;
-                    wanted |= told[j].percent > 0 && shared->spinners[j].high && !shared->spinners[i].high;
-                }
-            write_report(shared->spinners[i].container, number, newest.at, own, others, wanted, sampled);
-        }
+        for (uint32_t i = 0; i < count; i++)
+            reported[i] =
+                (struct reported){shared->spinners[i].report, shared->spinners[i].pid, shared->spinners[i].high};
+        card_reports_write(&reports, reported, count);
     }
 }
 

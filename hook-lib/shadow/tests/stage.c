@@ -44,10 +44,14 @@ void stage_driver(const char *cards) {
     fclose(conf);
 }
 
-uint64_t stage_pool_keeps(uint64_t reserved) {
+bool stage_contrary(enum sim_reading reading) {
     static struct sim_node node;
     CHECK(sim_node_read(scratch_folder(), &node, NULL, 0));
-    return sim_contrary(&node, SIM_POOLS_KEEP) ? reserved : 0;
+    return sim_contrary(&node, reading);
+}
+
+uint64_t stage_pool_keeps(uint64_t reserved) {
+    return stage_contrary(SIM_POOLS_KEEP) ? reserved : 0;
 }
 
 void stage_delay(const char *function, unsigned int us) {

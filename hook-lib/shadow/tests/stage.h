@@ -8,9 +8,11 @@
 #ifndef PARTITA_STAGE_H
 #define PARTITA_STAGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "../../simulator/node/contrary.h"
 #include "cuda_api.h"
 #include "cuda_green.h"
 
@@ -22,6 +24,9 @@
  * PARTITA_TEST_CONTRARY says so (simulator/README.md).
  */
 void stage_driver(const char *gpus);
+
+/* Whether it reads it so; what holds under both readings needs no asking. */
+bool stage_contrary(enum sim_reading reading);
 
 /* What a pool keeps of what it has reserved when the host has synchronised: a driver "tries" to release it (cuda.h). */
 uint64_t stage_pool_keeps(uint64_t reserved);
