@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "nvml_api.h"
-
 static void *libcuda, *nvml;
 static nvmlDevice_t device;
 
@@ -84,9 +82,17 @@ uint64_t truth_sample_period(void) {
     return period;
 }
 
+nvmlDevice_t truth_device(void) {
+    return device;
+}
+
+__typeof__(&nvmlDeviceGetProcessUtilization) truth_sampler(void) {
+    return NVML(nvmlDeviceGetProcessUtilization);
+}
+
 bool truth_samples_processes(void) {
     unsigned int count = 0;
-    return NVML(nvmlDeviceGetProcessUtilization)(device, NULL, &count, 0) != NVML_ERROR_NOT_SUPPORTED;
+    return truth_sampler()(device, NULL, &count, 0) != NVML_ERROR_NOT_SUPPORTED;
 }
 
 void truth_describe(void) {

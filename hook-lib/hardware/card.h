@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "cuda_api.h"
+#include "nvml_api.h"
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -40,6 +41,9 @@ struct spin {
 struct spin spin_load(uint64_t ns, uint64_t iterations);
 void spin_launch(const struct spin *spin); /* in the legacy stream */
 void spin_launch_in(const struct spin *spin, CUstream stream);
+
+nvmlDevice_t truth_device(void);
+__typeof__(&nvmlDeviceGetProcessUtilization) truth_sampler(void);
 
 uint64_t clock_ns(void);
 

@@ -5,7 +5,8 @@
  *   memory                       rows about memory
  *   open HANDLE                  the rest of a row: memory of another process, opened by its handle
  *   calibrate NS                 iterations that take NS of the card's time, by itself
- *   spin SECONDS NS ITERATIONS   percent of the time that its kernels ran
+ *   spin SECONDS NS ITERATIONS WAY   percent of the time that its kernels ran
+ *   report FILE PID...           card reports as the plugin writes them, until it is killed
  *   overhead                     name, ns a call
  *   readings NS ITERATIONS       rows: how this driver reads what NVIDIA's documentation leaves open
  */
@@ -13,46 +14,9 @@
 #include <string.h>
 
 #include "card.h"
+#include "cores.h"
 #include "memory.h"
 #include "readings.h"
-
-static void calibrate(uint64_t ns) {
-    uint64_t iterations = 100000, took = 0;
-    while (took < ns && iterations < UINT64_C(1) << 40) {
-        struct spin spin = spin_load(ns, iterations);
-        spin_launch(&spin);
-        DO(CUDA(cuCtxSynchronize)());
-        uint64_t begin = clock_ns();
-        for (int i = 0; i < 8; i++)
-            spin_launch(&spin);
-        DO(CUDA(cuCtxSynchronize)());
-        took = (clock_ns() - begin) / 8;
-        if (took < ns / 2)
-            iterations *= 2;
-        else {
-            iterations = (uint64_t)((double)iterations * (double)ns / (double)took);
-            break;
-        }
-    }
-    printf("%llu\n", (unsigned long long)iterations);
-}
-
-/* The first fifth is not counted: a limit lets some time pass at once after idling. */
-static void run_spin(double seconds, uint64_t ns, uint64_t iterations) {
-    struct spin spin = spin_load(ns, iterations);
-    uint64_t begin = clock_ns(), warm = begin + (uint64_t)(seconds * 0.2e9), end = begin + (uint64_t)(seconds * 1e9);
-    uint64_t from = 0, kernels = 0, now;
-    while ((now = clock_ns()) < end) {
-        if (!from && now >= warm) {
-            from = now;
-            kernels = 0;
-        }
-        for (int i = 0; i < 4; i++, kernels++)
-            spin_launch(&spin);
-        DO(CUDA(cuStreamSynchronize)(NULL));
-    }
-    printf("%.2f\n", 100.0 * (double)(kernels * ns) / (double)(clock_ns() - (from ? from : begin)));
-}
 
 static void timed(const char *name, int calls, uint64_t begin) {
     printf("%s\t%.1f\n", name, (double)(clock_ns() - begin) / calls);
@@ -99,20 +63,22 @@ int main(int argc, char **argv) {
         card_open();
         memory_open(argv[2]);
     } else if (strcmp(command, "calibrate") == 0 && argc == 3) {
-        card_open();
-        calibrate(strtoull(argv[2], NULL, 10));
-    } else if (strcmp(command, "spin") == 0 && argc == 5) {
-        card_open();
-        run_spin(strtod(argv[2], NULL), strtoull(argv[3], NULL, 10), strtoull(argv[4], NULL, 10));
+        cores_calibrate(strtoull(argv[2], NULL, 10));
+    } else if (strcmp(command, "spin") == 0 && argc == 6 &&
+               cores_spin(strtod(argv[2], NULL), strtoull(argv[3], NULL, 10), strtoull(argv[4], NULL, 10), argv[5])) {
+        return 0;
+    } else if (strcmp(command, "report") == 0 && argc >= 4 && argc % 2 == 0) {
+        cores_report(argv + 2, argc - 2);
     } else if (strcmp(command, "readings") == 0 && argc == 4) {
         readings_check(strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10));
     } else if (strcmp(command, "overhead") == 0) {
         card_open();
         overhead();
     } else {
-        fputs("usage: partita-hardware describe | memory | open HANDLE | calibrate NS | spin SECONDS NS ITERATIONS | "
-              "overhead | readings NS ITERATIONS\n",
-              stderr);
+        fprintf(stderr,
+                "usage: partita-hardware describe | memory | open HANDLE | calibrate NS |\n"
+                "       spin SECONDS NS ITERATIONS (%s) | report FILE PID... | overhead | readings NS ITERATIONS\n",
+                cores_ways);
         return 2;
     }
     return 0;

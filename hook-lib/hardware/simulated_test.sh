@@ -13,6 +13,10 @@ for part in memory cores readings overhead runtime; do
     grep -q "^| $part |" "$node/out"
 done
 grep -q '| cores | mean absolute error | figure |' "$node/out"
+for way in 'in a green context' 'as graphs of four kernels' 'beside a thread that polls' 'with copies of 64 MiB between'; do
+    grep -q "^| cores | 30 % $way | pass | [0-9]" "$node/out"
+done
+grep -q "^| cores | the kernel's length, at the end against the beginning | figure | [0-9.]* |" "$node/out"
 for kind in 'cuMemCreate: 128 MiB, mapped' cuMemAllocManaged: cuIpcOpenMemHandle:; do
     grep -q "^| memory | $kind.* | pass |" "$node/out"
 done
