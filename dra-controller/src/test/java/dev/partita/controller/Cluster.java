@@ -5,6 +5,7 @@ import dev.partita.api.node.GpuNode;
 import dev.partita.api.quota.GpuQuota;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.edge.ControllerClient;
+import dev.partita.serving.access.MockApiServerExtension;
 import dev.partita.serving.metrics.MetricsReaders;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
@@ -386,11 +387,6 @@ public final class Cluster implements AutoCloseable {
     stopControllers();
     client.close();
     asInMain.close();
-    try {
-      server.destroy();
-    } catch (IllegalStateException e) {
-      // on a busy machine
-      REQUESTS.log(Level.WARNING, "the mock server did not end in the time that it gives itself", e);
-    }
+    MockApiServerExtension.end(server);
   }
 }

@@ -8,12 +8,12 @@ import static org.awaitility.Awaitility.await;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNodeStatus;
 import dev.partita.api.node.NvlinkPeer;
+import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatus;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What a node says of its cards, and hears of them. */
-@EnableKubernetesMockClient(crud = true)
+@MockApiServer(crud = true)
 class CardHealthTest {
   private static final Duration SOON = Duration.ofSeconds(20);
 

@@ -3,8 +3,8 @@ package dev.partita.plugin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Iterator;
@@ -17,7 +17,7 @@ import k8s.io.kubelet.pkg.apis.dra_health.v1.NodeWatchResourcesRequest;
 import org.junit.jupiter.api.Test;
 
 /** What kubelet hears of the health of devices. */
-@EnableKubernetesMockClient(crud = true)
+@MockApiServer(crud = true)
 class DeviceHealthTest {
   private static final Duration PATIENCE = Duration.ofSeconds(40);
 

@@ -5,9 +5,9 @@ import static dev.partita.plugin.TestClaims.share;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,7 +20,7 @@ import k8s.io.kubelet.pkg.apis.dra.v1.NodePrepareResourceResponse;
 import org.junit.jupiter.api.Test;
 
 /** A rolling update has the old and the new pod of the plugin on one node for a while. */
-@EnableKubernetesMockClient(crud = true)
+@MockApiServer(crud = true)
 class HandoverTest {
   private static final Duration SOON = Duration.ofMinutes(2);
 

@@ -13,6 +13,7 @@ import dev.partita.cdi.CdiDevice;
 import dev.partita.cdi.CdiJson;
 import dev.partita.cdi.CdiSpec;
 import dev.partita.cdi.Mount;
+import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatus;
@@ -22,7 +23,6 @@ import io.fabric8.kubernetes.api.model.runtime.RawExtension;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
-import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -39,7 +39,7 @@ import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 
 /** What a claim gets when it is prepared. */
-@EnableKubernetesMockClient(crud = true)
+@MockApiServer(crud = true)
 class KubeletPluginTest {
   @SuppressWarnings("NullAway.Init") // set by the extension
   KubernetesClient client;

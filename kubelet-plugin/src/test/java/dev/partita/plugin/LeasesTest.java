@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
  * A process, such as root in a container, that holds leases on the files of its claim and gives them up only when the
  * kernel takes them: an ordinary open of such a file waits for 45 s.
  */
-@EnableKubernetesMockClient(crud = true)
+@MockApiServer(crud = true)
 class LeasesTest {
   private static final Duration SOON = Duration.ofSeconds(25);
 

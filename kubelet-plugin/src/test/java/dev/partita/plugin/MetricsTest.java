@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.partita.plugin.metrics.NodeMetrics;
+import dev.partita.serving.access.MockApiServer;
 import dev.partita.serving.metrics.Family;
 import dev.partita.serving.metrics.TlsScrape;
 import io.fabric8.kubernetes.api.model.authentication.TokenReview;
@@ -16,7 +17,6 @@ import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReview;
 import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.io.IOException;
@@ -41,7 +41,7 @@ import k8s.io.kubelet.pkg.apis.podresources.v1.PodResources;
 import org.junit.jupiter.api.Test;
 
 /** What Prometheus gets of a whole plugin: in our names, HAMi's and dcgm-exporter's. */
-@EnableKubernetesMockClient(crud = true)
+@MockApiServer(crud = true)
 class MetricsTest {
   private static final Duration SOON = Duration.ofSeconds(60);
   private static final double MIB = 1 << 20;

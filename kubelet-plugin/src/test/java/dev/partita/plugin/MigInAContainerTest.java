@@ -17,9 +17,9 @@ import dev.partita.plugin.nvml.CardUser;
 import dev.partita.plugin.nvml.MigControl;
 import dev.partita.plugin.nvml.ProcessMemory;
 import dev.partita.plugin.nvml.jna.NvmlLibrary;
+import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -27,7 +27,7 @@ import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 
 /** Cards cut into MIG instances, on the simulated driver. */
-@EnableKubernetesMockClient(crud = true)
+@MockApiServer(crud = true)
 class MigInAContainerTest {
   @SuppressWarnings("NullAway.Init") // set by the extension
   KubernetesClient client;

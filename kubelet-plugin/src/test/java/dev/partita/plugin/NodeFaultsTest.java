@@ -6,9 +6,9 @@ import static dev.partita.plugin.TestClaims.whole;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import io.grpc.CallOptions;
 import io.grpc.MethodDescriptor;
 import io.grpc.StatusRuntimeException;
@@ -36,7 +36,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 
 /** Faults around a whole plugin that kubelet asks over its socket: after each it works on, and leaves nothing. */
-@EnableKubernetesMockClient(crud = true)
+@MockApiServer(crud = true)
 class NodeFaultsTest {
   private static final FaultTable TABLE = new FaultTable("Faults of the node");
   private static final Duration SOON = Duration.ofSeconds(30);

@@ -13,9 +13,9 @@ import dev.partita.api.node.HeldClaim;
 import dev.partita.api.node.HeldDevice;
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -30,7 +30,7 @@ import k8s.io.kubelet.pkg.apis.dra.v1.NodePrepareResourceResponse;
 import org.junit.jupiter.api.Test;
 
 /** What the plugin keeps of claims, and finds again. */
-@EnableKubernetesMockClient(crud = true)
+@MockApiServer(crud = true)
 class PluginStateTest {
   @SuppressWarnings("NullAway.Init") // set by the extension
   KubernetesClient client;

@@ -6,9 +6,9 @@ import static dev.partita.plugin.TestClaims.whole;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.List;
@@ -20,7 +20,7 @@ import k8s.io.kubelet.pkg.apis.dra.v1.NodePrepareResourceResponse;
 import org.junit.jupiter.api.Test;
 
 /** A card is allocated anew while kubelet still has to release it, as after a pod was deleted by force. */
-@EnableKubernetesMockClient(crud = true)
+@MockApiServer(crud = true)
 class ReleaseUnderWayTest {
   private static final Duration SOON = Duration.ofSeconds(20);
 

@@ -13,11 +13,11 @@ import dev.partita.api.node.GrantedSize;
 import dev.partita.api.node.NodeResizes;
 import dev.partita.api.resize.GrantedSizes;
 import dev.partita.api.resize.ShareSize;
+import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Duration;
@@ -29,7 +29,7 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** A share gets another size while a process in its container uses it. */
-@EnableKubernetesMockClient(crud = true)
+@MockApiServer(crud = true)
 class ResizeInAContainerTest {
   private static final Duration SOON = Duration.ofSeconds(60);
   private static final long GIB = 1L << 30;

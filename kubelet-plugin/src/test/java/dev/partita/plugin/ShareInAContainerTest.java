@@ -6,15 +6,15 @@ import static dev.partita.plugin.TestClaims.whole;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import org.junit.jupiter.api.Test;
 
 /**
  * The CDI edits as they were written, applied in a mount namespace over this machine's own root, with real libraries.
  */
-@EnableKubernetesMockClient(crud = true)
+@MockApiServer(crud = true)
 class ShareInAContainerTest {
   @SuppressWarnings("NullAway.Init") // set by the extension
   KubernetesClient client;

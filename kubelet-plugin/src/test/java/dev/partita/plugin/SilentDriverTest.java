@@ -7,9 +7,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.partita.plugin.inventory.NodeInventory;
+import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -22,7 +22,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** A driver that does not come back from a call: from nvmlInit while the plugin starts, or while it holds a lock. */
-@EnableKubernetesMockClient(crud = true)
+@MockApiServer(crud = true)
 class SilentDriverTest {
   private static final NodeInventory.Patience PATIENCE =
       new NodeInventory.Patience(Duration.ofMillis(300), Duration.ofMillis(500));

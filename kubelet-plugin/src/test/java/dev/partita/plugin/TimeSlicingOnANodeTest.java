@@ -6,15 +6,15 @@ import static dev.partita.plugin.TestClaims.timeSlicing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Cards in turn, on the simulated driver and its nvidia-smi. */
-@EnableKubernetesMockClient(crud = true)
+@MockApiServer(crud = true)
 class TimeSlicingOnANodeTest {
   @SuppressWarnings("NullAway.Init") // set by the extension
   KubernetesClient client;

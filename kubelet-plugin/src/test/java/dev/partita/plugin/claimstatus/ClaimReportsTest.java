@@ -6,8 +6,8 @@ import static org.awaitility.Awaitility.await;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.loop.Loops;
+import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
 import io.github.resilience4j.retry.Retry;
 import io.github.resilience4j.retry.RetryConfig;
@@ -17,7 +17,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-@EnableKubernetesMockClient
+@MockApiServer
 class ClaimReportsTest {
   private static final String EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events";
   private static final ClaimRef CLAIM = new ClaimRef("default", "claim", "0b5e8a9e-0000-4000-8000-000000000001");

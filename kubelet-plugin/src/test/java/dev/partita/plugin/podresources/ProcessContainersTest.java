@@ -6,10 +6,10 @@ import static org.awaitility.Awaitility.await;
 import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.prepare.ClaimReader;
 import dev.partita.plugin.usage.measure.HostProcesses;
+import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
 import java.time.Duration;
 import java.time.Instant;
@@ -19,7 +19,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.Test;
 
-@EnableKubernetesMockClient(crud = true)
+@MockApiServer(crud = true)
 class ProcessContainersTest {
   private static final ContainerRef TRAINER = new ContainerRef("lab", "pair", "trainer");
   private static final ContainerRef LOADER = new ContainerRef("lab", "pair", "loader");

@@ -1,14 +1,14 @@
 package dev.partita.plugin.prepare;
 
+import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests with a {@link NodeOfPlugins} each. */
-@EnableKubernetesMockClient(crud = true)
+@MockApiServer(crud = true)
 abstract class OnNodeOfPlugins {
   @SuppressWarnings("NullAway.Init") // set by the extension
   KubernetesClient client;

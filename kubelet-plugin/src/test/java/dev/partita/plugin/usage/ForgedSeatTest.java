@@ -27,8 +27,8 @@ import dev.partita.plugin.usage.region.RegionLocks;
 import dev.partita.plugin.usage.excess.ExcessPolicy;
 import dev.partita.plugin.usage.excess.OnExcess;
 import dev.partita.plugin.usage.verdict.ShareUse;
+import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -46,7 +46,7 @@ import org.junit.jupiter.api.io.TempDir;
  * A tenant has a process that has ended hold the lock of a slot in his region, and his neighbour's process gets its
  * pid. The kernel then names the neighbour's process as the holder.
  */
-@EnableKubernetesMockClient(crud = true)
+@MockApiServer(crud = true)
 class ForgedSeatTest {
   private static final long GIB = 1L << 30;
 

@@ -25,8 +25,8 @@ import dev.partita.plugin.usage.measure.WatchedShare;
 import dev.partita.plugin.usage.excess.ExcessPolicy;
 import dev.partita.plugin.usage.excess.OnExcess;
 import dev.partita.plugin.usage.verdict.ShareUse;
+import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
@@ -47,7 +47,7 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * Shares that nobody uses are hardly looked at, and what happens to them is noticed with the next look all the same.
  */
-@EnableKubernetesMockClient(crud = true)
+@MockApiServer(crud = true)
 class QuietNodeTest {
   @SuppressWarnings("NullAway.Init") // set by the extension
   KubernetesClient client;

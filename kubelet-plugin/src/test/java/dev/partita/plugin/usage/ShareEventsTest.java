@@ -11,9 +11,9 @@ import dev.partita.plugin.claimstatus.ClaimReports;
 import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.usage.measure.WatchedShare;
 import dev.partita.plugin.usage.region.Ledger;
+import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-@EnableKubernetesMockClient(crud = true)
+@MockApiServer(crud = true)
 class ShareEventsTest {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 

@@ -2,6 +2,7 @@ package dev.partita.serving.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.serving.access.MockApiServer;
 import dev.partita.serving.access.TokenAccess;
 import dev.partita.serving.access.Verdict;
 import io.fabric8.kubernetes.api.model.authentication.TokenReview;
@@ -9,7 +10,6 @@ import io.fabric8.kubernetes.api.model.authentication.TokenReviewBuilder;
 import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReview;
 import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.time.Duration;
@@ -19,7 +19,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** The API server's part: prometheus may read, eve may not, and no other token is known. */
-@EnableKubernetesMockClient
+@MockApiServer
 class MetricsAccessTest {
   private static final String TOKEN_REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews";
   private static final String ACCESS_REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
