@@ -8,6 +8,8 @@ import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.OurContainers;
 import dev.partita.e2e.cluster.Parallel;
+import dev.partita.e2e.cluster.PodTraits;
+import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Tenant;
 import dev.partita.e2e.cluster.Workspace;
@@ -16,11 +18,15 @@ import io.fabric8.kubernetes.api.model.PodBuilder;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
@@ -30,9 +36,13 @@ import org.junit.jupiter.api.parallel.Isolated;
  */
 @OnRealCluster
 @Isolated("its load would slow down every other test")
+@Order(Integer.MAX_VALUE) // its pods go with the cluster, which takes less time than to delete them
 class HostileLoadIT {
-  /** kubelet ends a container whose probe has failed three times, 20 s apart. */
-  private static final Duration KILLED_AFTER = Duration.ofSeconds(60);
+  /** In which kubelet has asked each of our containers for its health at least once, 20 s apart. */
+  private static final Duration PROBED = Duration.ofSeconds(30);
+
+  /** kubelet ends a container that has not answered so often in a row. */
+  private static final int KILLED_AFTER = 3;
 
   private static final int CONNECTIONS = 300; // of each port; a container may have 1,024 files open
   private static final int LARGE_PODS = 1_200;
@@ -40,8 +50,6 @@ class HostileLoadIT {
 
   /** How many calls the tenant has under way at once. */
   private static final int CALLS = 6;
-
-  private static final String PART = "part";
 
   @Test
   void noConnectionNoLargePodAndNoHopelessPodKeepsANeighbourWaiting(RealCluster cluster, Workspace workspace)
@@ -51,14 +59,17 @@ class HostileLoadIT {
     try (Tenant tenant = Tenant.in(workspace);
         Workspace neighbour = workspace.another();
         ExecutorService calls = Executors.newFixedThreadPool(CALLS + 1)) {
+      List<Pod> ours = new ArrayList<>(new Controllers(cluster).ready());
+      ours.add(new Daemons(cluster.client()).awaitPlugin(node));
+      PodUnderTest asks = neighbour.podWithoutClaim("asks", PodTraits.on(node), asking(ours)).awaitLine(" 200");
       Instant start = Instant.now();
-      tenant.create(connecting(cluster, node));
+      tenant.create(connecting(ours));
       tenant.create(template());
       Future<?> making = calls.submit(() -> makePods(tenant, calls));
       List<Duration> waits = new ArrayList<>();
       boolean over;
       do {
-        over = making.isDone() && Duration.between(start, Instant.now()).compareTo(KILLED_AFTER.plusSeconds(20)) > 0;
+        over = making.isDone() && Duration.between(start, Instant.now()).compareTo(PROBED) > 0;
         waits.add(servedWithin(neighbour, node, waits.size()));
       } while (!over);
       making.get();
@@ -66,8 +77,8 @@ class HostileLoadIT {
       System.out.println("hostile load: a neighbour's pods had ended after " + waits);
       assertThat(waits).allMatch(wait -> wait.compareTo(Duration.ofSeconds(30)) < 0);
       assertThat(OurContainers.of(cluster, node)).as("containers of ours that were started again").isEqualTo(before);
-      Parallel.run(calls, CALLS, part -> workspace.deletePods(PART + "=" + part));
-      System.out.println("hostile load: was over after " + Duration.between(start, Instant.now()));
+      assertThat(unansweredInARow(asks.log()).values()).hasSize(ours.size())
+          .allSatisfy(inARow -> assertThat(inARow).isLessThan(KILLED_AFTER));
     }
   }
 
@@ -85,16 +96,11 @@ class HostileLoadIT {
                 new PodBuilder(hopeless)
                     .editMetadata()
                     .withName("hopeless-" + i)
-                    .addToLabels(PART, part(i))
                     .endMetadata()
                     .build());
           }
         });
     return null;
-  }
-
-  private static String part(int number) {
-    return Integer.toString(number % CALLS);
   }
 
   /** From the pod's creation to its end. */
@@ -105,10 +111,42 @@ class HostileLoadIT {
     return Duration.between(asked, Instant.now());
   }
 
-  /** A pod that leaves half a request on every port of ours that it reaches, and keeps the connections. */
-  private static String connecting(RealCluster cluster, String node) {
-    List<Pod> ours = new ArrayList<>(new Controllers(cluster).ready());
-    ours.add(new Daemons(cluster.client()).awaitPlugin(node));
+  /**
+   * Asks for the health of each of these pods as kubelet does, but once a second, and writes which address answered
+   * with which status.
+   */
+  private static String asking(List<Pod> ours) {
+    String asks = ours.stream()
+        .map(pod -> "ask %s %d; ".formatted(pod.getStatus().getPodIP(), pod.getSpec().getContainers().stream()
+            .flatMap(container -> container.getPorts().stream()).filter(port -> "health".equals(port.getName()))
+            .findFirst().orElseThrow().getContainerPort()))
+        .collect(Collectors.joining());
+    return """
+        cat > /tmp/ask <<'ASK'
+        exec 3<>/dev/tcp/$1/$2 && printf 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n' >&3 &&
+          read -r _ status _ <&3 && echo "$1 $status"
+        ASK
+        ask() { timeout 5 bash /tmp/ask $1 $2 2>/dev/null || echo "$1 none"; }
+        while true; do %s sleep 1; done
+        """
+        .formatted(asks);
+  }
+
+  /** By address, how often it did not answer well in a row, at most. */
+  private static Map<String, Integer> unansweredInARow(String log) {
+    Map<String, Integer> now = new HashMap<>();
+    Map<String, Integer> most = new HashMap<>();
+    log.lines().map(line -> line.split(" ", 2)).forEach(line -> {
+      int inARow = "200".equals(line[1]) ? 0 : now.getOrDefault(line[0], 0) + 1;
+      now.put(line[0], inARow);
+      most.merge(line[0], inARow, Math::max);
+    });
+    System.out.println("hostile load: our containers did not answer so often in a row: " + most);
+    return most;
+  }
+
+  /** A pod that leaves half a request on every port of these pods that it reaches, and keeps the connections. */
+  private static String connecting(List<Pod> ours) {
     StringBuilder script = new StringBuilder();
     for (Pod pod : ours) {
       pod.getSpec().getContainers().stream()
@@ -141,7 +179,6 @@ class HostileLoadIT {
     return new PodBuilder()
         .withNewMetadata()
         .withName("large-" + number)
-        .addToLabels(PART, part(number))
         .addToAnnotations("filler", filler)
         .endMetadata()
         .withNewSpec()

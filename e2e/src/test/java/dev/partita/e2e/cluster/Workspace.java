@@ -3,8 +3,6 @@ package dev.partita.e2e.cluster;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.api.model.ListOptions;
-import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.Namespaced;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -26,9 +24,6 @@ import java.util.stream.Stream;
 public final class Workspace implements AutoCloseable {
   /** How long anything that a cluster does may take on a busy machine of two cores. */
   public static final Duration PATIENCE = Duration.ofMinutes(2);
-
-  /** A list may be cut after its first object. */
-  private static final ListOptions ONE = new ListOptionsBuilder().withLimit(1L).build();
 
   /** Resources of a container that uses the pod's claim. */
   private static final String CLAIMING = "{claims: [{name: gpu}]}";
@@ -333,15 +328,6 @@ public final class Workspace implements AutoCloseable {
         "/apis/resource.k8s.io/v1/namespaces/%s/resourceclaims")
         .map(path -> client().raw(path.formatted(namespace)))
         .collect(Collectors.joining("\n"));
-  }
-
-  /** Deletes all pods with a label by one call: many large ones take long one by one. */
-  public void deletePods(String label) {
-    var _ = client().raw("/api/v1/namespaces/" + namespace + "/pods?labelSelector=" + label, "DELETE", null);
-    await("the pods to be gone")
-        .pollInterval(Duration.ofSeconds(1)) // each look reads a large one
-        .atMost(PATIENCE)
-        .until(() -> client().pods().inNamespace(namespace).withLabelSelector(label).list(ONE).getItems().isEmpty());
   }
 
   public KubernetesClient client() {
