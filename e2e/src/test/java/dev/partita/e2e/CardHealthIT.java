@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.ClaimUnderTest;
 import dev.partita.e2e.cluster.Daemons;
-import dev.partita.e2e.cluster.OnBrokenNode;
+import dev.partita.e2e.cluster.OnChangedNode;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 
 /** What a pod's user sees of the health of its card. */
 @OnRealCluster
-@OnBrokenNode
+@OnChangedNode
 class CardHealthIT {
   /** A share of the one card that goes wrong twice here: one that does three times within 10 min stays unhealthy. */
   private static final Ask OFTEN_ILL = Ask.share("1Gi").onCardOf("gpu-0");
@@ -32,7 +32,7 @@ class CardHealthIT {
   void aCardThatFallsOffTheBusShowsInTheStatusOfItsPodUntilItIsBackAndWasReset(
       RealCluster cluster,
       Workspace workspace) {
-    String node = cluster.brokenNode();
+    String node = cluster.changedNode();
     PodUnderTest pod = workspace.pod("on-card", node, OFTEN_ILL, "exec sleep 600").awaitRunning();
     String card = cardOf(pod);
     awaitHealth(workspace, pod, "Healthy");
@@ -67,7 +67,7 @@ class CardHealthIT {
 
   @Test
   void podsAreEvictedFromALostCardOnlyWhereTheNodeSaysSo(RealCluster cluster, Workspace workspace) {
-    String node = cluster.brokenNode();
+    String node = cluster.changedNode();
     PodUnderTest pod = workspace.pod("evicted", node, OFTEN_ILL, "exec sleep 600").awaitRunning();
     String card = cardOf(pod);
     changeCard(cluster, node, "touch", card);
@@ -84,7 +84,7 @@ class CardHealthIT {
 
   @Test
   void whatIsWrongWithACardIsToldOnItsClaimsAndKeepsOthersOffItUntilItIsOver(RealCluster cluster, Workspace workspace) {
-    String node = cluster.brokenNode();
+    String node = cluster.changedNode();
     Map<Integer, ClaimUnderTest> claims = new TreeMap<>();
     for (int card : List.of(1, 2, 3)) {
       claims.put(card, workspace.pod("on-" + card, node, Ask.share("1Gi").onCardOf("gpu-" + card), "exec sleep 600")
@@ -156,7 +156,7 @@ class CardHealthIT {
     ClaimUnderTest claim = Objects.requireNonNull(claims.get(card));
     assertThat(claim.awaitCondition("Healthy", reason).getStatus()).isEqualTo("False");
     claim.awaitCondition("Ready", ready);
-    awaitTaints(cluster, cluster.brokenNode(), card,
+    awaitTaints(cluster, cluster.changedNode(), card,
         List.of((reason.equals("XidError") ? "XID-95" : reason) + ":NoSchedule"));
   }
 

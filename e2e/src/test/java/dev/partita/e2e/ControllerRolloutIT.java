@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.partita.e2e.cluster.ChangesControllers;
-import dev.partita.e2e.cluster.Cleanup;
 import dev.partita.e2e.cluster.Controllers;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.RealCluster;
@@ -49,19 +48,6 @@ class ControllerRolloutIT {
       }
     }
     controllers.awaitAnotherLeader(former);
-  }
-
-  @Test
-  void aPodThatIsMadeWhileNoControllerAnswersIsToldToBeMadeAnew(RealCluster cluster, Workspace workspace) {
-    Controllers controllers = new Controllers(cluster);
-    try (Cleanup cleanup = new Cleanup()) {
-      cleanup.undo("no controllers", () -> controllers.scale(1));
-      controllers.scale(0);
-      workspace.podAsking("passed", cluster.quietNodes().getFirst(), "{nvidia.com/gpu: 1}", "true");
-    }
-
-    assertThat(workspace.awaitEvent("Pod", "passed", "NotConverted").message())
-        .contains("asks for nvidia.com/gpu, which no node has", "Make it anew");
   }
 
   /** Makes pods, on trial, a few every second until then. */

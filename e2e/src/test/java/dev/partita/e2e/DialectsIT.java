@@ -117,6 +117,7 @@ class DialectsIT {
   }
 
   @Test
+  @NeedsSteadyController
   void aNoteThatNobodyButItsPodWroteMakesNoTemplate(RealCluster cluster, Workspace workspace) {
     String forged = NOTE.replace("}]", ",\"deviceClassName\":\"other\"}]");
     PodUnderTest pod = workspace.convertedPod("forged", cluster.quietNodes().getFirst(), TEMPLATE, forged, "true");
@@ -127,6 +128,7 @@ class DialectsIT {
   }
 
   @Test
+  @NeedsSteadyController // the token is for a pod of theirs
   void theControllersTokenReachesNoTemplatesButItsOwn(RealCluster cluster, Workspace workspace) {
     workspace.convertedPod("pod", cluster.quietNodes().getFirst(), TEMPLATE, NOTE, "exec sleep 600");
     await("the template").atMost(Workspace.PATIENCE).until(() -> templates(workspace).contains(TEMPLATE));

@@ -5,7 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.ClaimUnderTest;
-import dev.partita.e2e.cluster.OnBrokenNode;
+import dev.partita.e2e.cluster.LockedPerTest;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
@@ -17,10 +17,11 @@ import java.util.Objects;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** A driver that limits memory itself holds what gets round the interception library. */
 @OnRealCluster
-@OnBrokenNode
+@ResourceLock(LockedPerTest.CHANGED_NODE) // from the first test to the last: they share the driver
 class DriverLimitIT {
   @BeforeAll
   static void theDriverLimitsMemory(RealCluster cluster) {
@@ -34,7 +35,7 @@ class DriverLimitIT {
 
   @Test
   void aProgramWithTheDriversOwnLibraryGetsNoMoreThanItsShare(RealCluster cluster, Workspace workspace) {
-    String node = cluster.brokenNode();
+    String node = cluster.changedNode();
     PodUnderTest thief =
         workspace.pod("thief", node, Ask.share("4Gi"), "(" + UsageIT.PAST_THE_SHADOW + "alloc 12Gi) || true");
     assertThat(thief.awaitLog()).contains("CUDA_ERROR_OUT_OF_MEMORY");
@@ -46,7 +47,7 @@ class DriverLimitIT {
   @Test
   void theShareInTheContainerIsAsWithoutAndAResizeChangesBoth(RealCluster cluster, Workspace workspace) {
     PodUnderTest pod =
-        workspace.pod("honest", cluster.brokenNode(), Ask.share("4Gi"), "exec partita-probe hold 1Gi")
+        workspace.pod("honest", cluster.changedNode(), Ask.share("4Gi"), "exec partita-probe hold 1Gi")
             .awaitLine("holding");
     assertThat(pod.exec("partita-probe info")).contains("total=" + (4L << 30));
     assertThat(pod.exec(UsageIT.PAST_THE_SHADOW + "alloc 5Gi")).contains("CUDA_ERROR_OUT_OF_MEMORY");
@@ -60,7 +61,7 @@ class DriverLimitIT {
   /** kubelet has a claim prepared once, for the first of its pods. */
   @Test
   void aPodThatComesToAPreparedClaimIsLimitedOnceItIsSeenOnTheCard(RealCluster cluster, Workspace workspace) {
-    String node = cluster.brokenNode();
+    String node = cluster.changedNode();
     ClaimUnderTest claim = workspace.claim("shared", Ask.share("4Gi"));
     workspace.podOf(claim, "first", node, "exec partita-probe hold 1Gi").awaitLine("holding");
     PodUnderTest second = workspace.podOf(claim, "second", node, "exec partita-probe hold 1Gi").awaitLine("holding");
@@ -71,7 +72,7 @@ class DriverLimitIT {
 
   /** In the simulated driver's configuration, and waits until the node says so of every card. */
   private static void setDriver(RealCluster cluster, String limits, String enforcement) {
-    String node = cluster.brokenNode();
+    String node = cluster.changedNode();
     cluster.files().setSimulated(node, "memory-limits", limits, "cuda-version.*");
     await(enforcement + " on all cards of " + node).atMost(Workspace.PATIENCE).until(
         () -> cards(cluster, node).stream().allMatch(card -> enforcement.equals(card.get("memoryEnforcement"))));

@@ -3,7 +3,6 @@ package dev.partita.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.partita.e2e.cluster.OnBrokenNode;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
@@ -12,10 +11,11 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.nio.file.Files;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** The files in deploy/examples do what they say, as they are. */
 @OnRealCluster
-@OnBrokenNode // the examples choose no node, so that they may come to run on that one
+@Isolated("the examples choose no node, and may come to run on one that another test breaks or needs for itself")
 class ExamplesIT {
   private static PodUnderTest apply(RealCluster cluster, Workspace workspace, String name) throws IOException {
     workspace.create(Files.readString(cluster.home().resolve("deploy/examples").resolve(name + ".yaml")));

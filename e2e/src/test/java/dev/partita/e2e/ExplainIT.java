@@ -67,6 +67,7 @@ class ExplainIT {
   }
 
   @Test
+  @NeedsSteadyController // the token is for a pod of theirs
   void theControllersRightToPatchPodStatusEndsWithItsCondition(RealCluster cluster, Workspace workspace) {
     workspace.pod("victim", cluster.nodes().getFirst(), Ask.share("900Gi"), "true");
     awaitWaiting(workspace, "victim");

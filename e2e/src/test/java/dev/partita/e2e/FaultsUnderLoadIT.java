@@ -4,10 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.partita.e2e.cluster.Ask;
-import dev.partita.e2e.cluster.ChangesControllers;
 import dev.partita.e2e.cluster.Controllers;
 import dev.partita.e2e.cluster.Daemons;
-import dev.partita.e2e.cluster.OnBrokenNode;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PaperNode;
 import dev.partita.e2e.cluster.PodTraits;
@@ -22,6 +20,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /**
  * Pods with shares, whole cards and gangs come and go in an order that nobody chose, while daemons are killed. By
@@ -31,8 +30,7 @@ import org.junit.jupiter.api.Test;
  * repeats an order.
  */
 @OnRealCluster
-@ChangesControllers
-@OnBrokenNode
+@Isolated("it kills controllers, and daemons of a node")
 class FaultsUnderLoadIT {
   private static final int STEPS = Integer.getInteger("partita.faults.steps", 40);
   private static final long SEED = Long.getLong("partita.faults.seed", System.nanoTime() & 0xffff);

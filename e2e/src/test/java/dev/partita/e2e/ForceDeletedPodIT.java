@@ -38,7 +38,7 @@ class ForceDeletedPodIT {
 
   @BeforeEach
   void allCardsAreFree(RealCluster cluster) {
-    new Daemons(cluster.client()).awaitFreeCards(cluster.brokenNode());
+    new Daemons(cluster.client()).awaitFreeCards(cluster.ownNode());
   }
 
   @AfterEach
@@ -52,17 +52,17 @@ class ForceDeletedPodIT {
   @ParameterizedTest
   @ValueSource(ints = {1, 10})
   void aPodThatComesAfterItAndClaimsItsCardsStartsWithin5s(int grace, RealCluster cluster, Workspace workspace) {
-    Holder first = Holder.start(workspace, "first", PodTraits.on(cluster.brokenNode()).grace(grace));
+    Holder first = Holder.start(workspace, "first", PodTraits.on(cluster.ownNode()).grace(grace));
     Instant deleted = first.deleteByForce();
-    PodUnderTest next = workspace.pod("next", PodTraits.on(cluster.brokenNode()), WHOLE_NODE, "exec sleep 600");
+    PodUnderTest next = workspace.pod("next", PodTraits.on(cluster.ownNode()), WHOLE_NODE, "exec sleep 600");
     assertStartedInTime(next, deleted, first.usual().plusSeconds(grace));
   }
 
   @ParameterizedTest
   @ValueSource(ints = {1, 10})
   void aPodThatWaitsForItsCardsStartsWithin5s(int grace, RealCluster cluster, Workspace workspace) {
-    Holder first = Holder.start(workspace, "first", PodTraits.on(cluster.brokenNode()).grace(grace));
-    PodUnderTest next = workspace.pod("next", PodTraits.on(cluster.brokenNode()), WHOLE_NODE, "exec sleep 600");
+    Holder first = Holder.start(workspace, "first", PodTraits.on(cluster.ownNode()).grace(grace));
+    PodUnderTest next = workspace.pod("next", PodTraits.on(cluster.ownNode()), WHOLE_NODE, "exec sleep 600");
     workspace.awaitEvent("ResourceClaim", next.claim().name(), "Unallocatable");
     Instant deleted = first.deleteByForce();
     assertStartedInTime(next, deleted, first.usual().plusSeconds(grace));
@@ -71,7 +71,7 @@ class ForceDeletedPodIT {
   /** One after the other, so that what one leaves behind on its node delays the next. */
   @Test
   void eachOfARowOfPodsThatAreDeletedByForceStartsWithin5s(RealCluster cluster, Workspace workspace) {
-    PodTraits traits = PodTraits.on(cluster.brokenNode());
+    PodTraits traits = PodTraits.on(cluster.ownNode());
     Holder first = Holder.start(workspace, "pod-0", traits);
     Instant deleted = first.deleteByForce();
     for (int i = 1; i < 5; i++) {

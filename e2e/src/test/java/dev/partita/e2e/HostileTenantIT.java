@@ -10,7 +10,7 @@ import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.Lab;
 import dev.partita.e2e.cluster.NeedsSteadyController;
 import dev.partita.e2e.cluster.NeedsSteadyPlugins;
-import dev.partita.e2e.cluster.OnBrokenNode;
+import dev.partita.e2e.cluster.OnOwnNode;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.OurContainers;
 import dev.partita.e2e.cluster.PodTraits;
@@ -359,12 +359,12 @@ class HostileTenantIT {
 
   /** All priorities are below the default, so that no other test's pod is a victim. */
   @Test
-  @OnBrokenNode // it takes the whole node
+  @OnOwnNode
   void ofPodsWithWhichHeCompetesForCardsHeLearnsTheUidsAloneAndTheyLearnHisAlone(
       RealCluster cluster,
       Workspace workspace) {
-    new Daemons(cluster.client()).awaitFreeCards(cluster.brokenNode());
-    PodTraits there = PodTraits.on(cluster.brokenNode());
+    new Daemons(cluster.client()).awaitFreeCards(cluster.ownNode());
+    PodTraits there = PodTraits.on(cluster.ownNode());
     String ends = "trap 'exit 0' TERM; sleep 600 & wait";
     try (Workspace others = workspace.another()) {
       PodTraits dear = there.priorityClass(others.priorityClass("dear", -50));

@@ -10,7 +10,7 @@ import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.NeedsSteadyController;
 import dev.partita.e2e.cluster.NeedsSteadyPlugins;
-import dev.partita.e2e.cluster.OnBrokenNode;
+import dev.partita.e2e.cluster.OnOwnNode;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PartitaCommand.Outcome;
 import dev.partita.e2e.cluster.PodUnderTest;
@@ -30,8 +30,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The program as kubectl starts it, on a real cluster: what it shows, and what it changes. */
 @OnRealCluster
-@NeedsSteadyController
-@NeedsSteadyPlugins
 class KubectlPartitaIT {
   private static String out(RealCluster cluster, String... arguments) {
     Outcome outcome = cluster.kubectlPartita(arguments);
@@ -53,9 +51,11 @@ class KubectlPartitaIT {
   }
 
   @Test
-  @OnBrokenNode // no other test's pod may change what its cards have
+  @NeedsSteadyController
+  @NeedsSteadyPlugins
+  @OnOwnNode // no other test's pod may change what its cards have
   void topAndReportShowWhatAPodHas(RealCluster cluster, Workspace workspace) {
-    String node = cluster.brokenNode();
+    String node = cluster.ownNode();
     new Daemons(cluster.client()).awaitFreeCards(node);
     PodUnderTest pod = workspace.pod("holder", node, Ask.share("8Gi").cores(25), "exec sleep 600").awaitRunning();
     String gpu = pod.claim().awaitAllocated().getFirst().getDevice().replace("-shared", "");
@@ -79,9 +79,11 @@ class KubectlPartitaIT {
   }
 
   @Test
-  @OnBrokenNode // no other test's pod may change what its cards have
+  @NeedsSteadyController
+  @NeedsSteadyPlugins
+  @OnOwnNode // no other test's pod may change what its cards have
   void newPodsAreKeptOffACordonedCard(RealCluster cluster, Workspace workspace) {
-    String node = cluster.brokenNode();
+    String node = cluster.ownNode();
     Daemons daemons = new Daemons(cluster.client());
     daemons.awaitFreeCards(node);
     PodUnderTest runs = workspace.pod("runs", node, Ask.share("8Gi"), "exec sleep 600").awaitRunning();
@@ -116,7 +118,7 @@ class KubectlPartitaIT {
         .as("krew unpacks files and folders, and refuses links").allMatch(line -> line.matches("[-d].*"));
     Outcome top = unpacked(cluster, folder, "top");
     assertThat(top.status()).as(top.err()).isZero();
-    assertThat(top.out()).contains(cluster.brokenNode());
+    assertThat(top.out()).contains(cluster.ownNode());
     assertThat(top.err()).isEmpty();
     Path charts = folder.resolve("charts.svg");
     Outcome compared = unpacked(cluster, folder, "simulate", "compare", "--generate", "pods=200,nodes=2,load=120",
@@ -136,23 +138,11 @@ class KubectlPartitaIT {
   }
 
   @Test
-  @OnBrokenNode // which no test breaks meanwhile
-  void theDoctorFindsNothingWrong(RealCluster cluster) {
-    await("every node to be well").atMost(Workspace.PATIENCE).untilAsserted(() -> {
-      Outcome outcome = cluster.kubectlPartita("doctor");
-      assertThat(outcome.status()).as(outcome.out() + outcome.err()).isZero();
-      assertThat(outcome.out()).contains("ok    Kubernetes version", "ok    DRA API", "ok    controller that leads",
-          "ok    webhooks", "ok    policies", "ok    node plugin", "ok    published cards", "ok    clock of the node",
-          "ok    driver", "ok    feature gates", "ok    container runtime", "ok    clock of this machine", "ok    CDI",
-          "ok    CDI hook", "ok    rights of Partita", "ok    your rights")
-          .containsPattern("(ok|warn)  +cgroups.*: version [12]")
-          .contains("\n0 failed");
-    });
-  }
-
-  @Test
+  @NeedsSteadyController
+  @NeedsSteadyPlugins
+  @OnOwnNode
   void theDoctorHasSeenThatContainersGetWhatTheirCdiSpecsSay(RealCluster cluster, Workspace workspace) {
-    String node = cluster.brokenNode();
+    String node = cluster.ownNode();
     PodUnderTest pod = workspace.pod("user", node, Ask.share("2Gi"), "exec partita-probe hold 1Gi");
     pod.awaitLine("holding 1073741824");
     await("the node to say so").atMost(Workspace.PATIENCE).untilAsserted(
@@ -172,7 +162,7 @@ class KubectlPartitaIT {
       Path kubeconfig = TokenClient.kubeconfig(nobody, folder.resolve("nobody"));
       SoftAssertions.assertSoftly(all -> {
         for (String command : List.of("top", "top claims -n " + namespace, "report -n " + namespace,
-            "resize claim any -n " + namespace + " --memory 1Gi", "cordon gpu " + cluster.brokenNode() + "/0",
+            "resize claim any -n " + namespace + " --memory 1Gi", "cordon gpu " + cluster.ownNode() + "/0",
             "explain pod any -n " + namespace, "logs any -n " + namespace, "simulate fits", "web --no-open")) {
           Outcome refused = cluster.kubectlPartita(kubeconfig, command.split(" "));
           all.assertThat(refused.status()).as("%s: %s", command, refused).isEqualTo(1);

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.ClaimUnderTest;
 import dev.partita.e2e.cluster.Dashboard;
+import dev.partita.e2e.cluster.NeedsSteadyController;
+import dev.partita.e2e.cluster.NeedsSteadyPlugins;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PrometheusServer;
 import dev.partita.e2e.cluster.RealCluster;
@@ -85,6 +87,8 @@ class MetricsIT {
 
   /** Debian's package prometheus has the program; CI installs it. */
   @Test
+  @NeedsSteadyController
+  @NeedsSteadyPlugins
   void everyPanelOfTheDashboardsHasDataAndEveryAlertIsLoadedOnARealPrometheus(
       RealCluster cluster,
       Workspace workspace,
@@ -151,6 +155,7 @@ class MetricsIT {
   }
 
   @Test
+  @NeedsSteadyController
   void theControllerTellsWhoWaitsAndHowDecisionsWent(RealCluster cluster, Workspace workspace) {
     workspace.pod("waiting", cluster.quietNodes().getLast(), Ask.share("900Gi"), "exec sleep 600");
     String token = workspace.metricsReader();

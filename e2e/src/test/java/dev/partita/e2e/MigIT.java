@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.Cleanup;
 import dev.partita.e2e.cluster.Daemons;
-import dev.partita.e2e.cluster.OnBrokenNode;
+import dev.partita.e2e.cluster.OnChangedNode;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 /** Cards that are cut for claims, on a node that offers it. */
 @OnRealCluster
-@OnBrokenNode
+@OnChangedNode
 class MigIT {
   private static final long GIB = 1L << 30;
 
@@ -43,7 +43,7 @@ class MigIT {
 
   @Test
   void aCardIsCutForClaimsAndServesAsAWholeAfterThem(RealCluster cluster, Workspace workspace) {
-    String node = cluster.brokenNode();
+    String node = cluster.changedNode();
     Daemons daemons = new Daemons(cluster.client());
     daemons.awaitFreeCards(node);
     try (Cleanup cleanup = new Cleanup()) {

@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.NeedsSteadyController;
-import dev.partita.e2e.cluster.OnBrokenNode;
+import dev.partita.e2e.cluster.OnChangedNode;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodTraits;
 import dev.partita.e2e.cluster.PodUnderTest;
@@ -24,13 +24,13 @@ import org.junit.jupiter.api.Test;
 
 /** What differs from node to node: who allocates, and whether there is a driver at all. */
 @OnRealCluster
-@OnBrokenNode
+@OnChangedNode
 class NodeSettingsIT {
   private static final String PLUGIN_LABEL = "gpu.partita.dev/plugin";
 
   @Test
   void kubeSchedulerAllocatesWhereANodeLeavesItToIt(RealCluster cluster, Workspace workspace) {
-    String node = cluster.brokenNode();
+    String node = cluster.changedNode();
     Daemons daemons = new Daemons(cluster.client());
     cluster.patchGpuNode(node, "{\"allocator\": \"Scheduler\"}");
     try {
@@ -55,7 +55,7 @@ class NodeSettingsIT {
 
   @Test
   void kubeSchedulerFillsTheCardWithTheLeastMemoryLeftFirst(RealCluster cluster, Workspace workspace) {
-    String node = cluster.brokenNode();
+    String node = cluster.changedNode();
     Daemons daemons = new Daemons(cluster.client());
     daemons.awaitFreeCards(node);
     cluster.patchGpuNode(node, "{\"allocator\": \"Scheduler\"}");
@@ -82,7 +82,7 @@ class NodeSettingsIT {
   @Test
   @NeedsSteadyController
   void whatKubeSchedulerDoesNotKnowIsNotLeftToIt(RealCluster cluster, Workspace workspace) {
-    String node = cluster.brokenNode();
+    String node = cluster.changedNode();
     Daemons daemons = new Daemons(cluster.client());
     Ask another = Ask.share("1Gi").config("placement: {models: {avoid: [h200]}}");
     cluster.patchGpuNode(node, "{\"allocator\": \"Scheduler\"}");
@@ -104,7 +104,7 @@ class NodeSettingsIT {
 
   @Test
   void aCardInUseIsOfferedInAnotherWayOnceItIsReleased(RealCluster cluster, Workspace workspace) {
-    String node = cluster.brokenNode();
+    String node = cluster.changedNode();
     Daemons daemons = new Daemons(cluster.client());
     cluster.patchGpuNode(node, "{\"allocator\": \"Scheduler\"}");
     try {
@@ -127,7 +127,7 @@ class NodeSettingsIT {
   @Test
   @NeedsSteadyController
   void aCardThatIsWithheldIsOfferedToNobodyUntilItIsNoMore(RealCluster cluster, Workspace workspace) {
-    String node = cluster.brokenNode();
+    String node = cluster.changedNode();
     Daemons daemons = new Daemons(cluster.client());
     daemons.awaitFreeCards(node);
     List<Map<String, Object>> cards = Objects.requireNonNull(cluster.gpuNode(node).get()).get("status", "gpus");
@@ -146,7 +146,7 @@ class NodeSettingsIT {
 
   @Test
   void aNodeWithoutADriverSaysSoAndOffersNothing(RealCluster cluster) {
-    String node = cluster.brokenNode();
+    String node = cluster.changedNode();
     Daemons daemons = new Daemons(cluster.client());
     Pod template = daemons.awaitPlugin(node);
     label(cluster, node, "disabled");

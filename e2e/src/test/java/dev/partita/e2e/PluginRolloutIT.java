@@ -7,6 +7,7 @@ import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.ChangesPlugins;
 import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.OnBrokenNode;
+import dev.partita.e2e.cluster.OnChangedNode;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.Test;
 @OnRealCluster
 @ChangesPlugins
 @OnBrokenNode
+@OnChangedNode
 class PluginRolloutIT {
   @Test
   void noPodThatStartsMeanwhileIsRefused(RealCluster cluster, Workspace workspace) throws Exception {

@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.NeedsSteadyController;
-import dev.partita.e2e.cluster.OnBrokenNode;
+import dev.partita.e2e.cluster.OnOwnNode;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PaperNode;
 import dev.partita.e2e.cluster.PodTraits;
@@ -140,12 +140,12 @@ class PolicyIT {
   /** All priorities are below the default, so that no other test's pod is a victim. */
   @Test
   @NeedsSteadyController
-  @OnBrokenNode // it takes the whole node
+  @OnOwnNode
   void aPodOfHigherPriorityEvictsTheLeastImportantThatADisruptionBudgetLetsGo(
       RealCluster cluster,
       Workspace workspace) {
-    new Daemons(cluster.client()).awaitFreeCards(cluster.brokenNode());
-    PodTraits there = PodTraits.on(cluster.brokenNode());
+    new Daemons(cluster.client()).awaitFreeCards(cluster.ownNode());
+    PodTraits there = PodTraits.on(cluster.ownNode());
     PodUnderTest guarded = running(workspace, "guarded",
         there.priorityClass(workspace.priorityClass("lowest", -1000)).label("app", "guarded"), 1);
     PodUnderTest cheap = running(workspace, "cheap", there.priorityClass(workspace.priorityClass("low", -900)), 1);
@@ -164,11 +164,11 @@ class PolicyIT {
 
     String victim = workspace.namespace() + "/cheap";
     workspace.awaitEvent("ResourceClaim", urgent.claim().name(), UNALLOCATABLE,
-        "preempts " + victim + " on " + cluster.brokenNode());
+        "preempts " + victim + " on " + cluster.ownNode());
     assertThat(workspace.awaitEvent("Pod", "cheap", "Preempted").message())
         .isEqualTo(
             "evicted to make room on %s for pod %s/urgent, whose priority is -100 (this pod's: -900)"
-                .formatted(cluster.brokenNode(), workspace.namespace()));
+                .formatted(cluster.ownNode(), workspace.namespace()));
     cheap.awaitGone();
     assertThat(urgent.awaitLine("alloc").log()).contains("alloc 139586437120 CUDA_SUCCESS");
     assertThat(List.of(guarded, dear)).allSatisfy(pod -> assertThat(pod.isStaying()).isTrue());
@@ -177,10 +177,10 @@ class PolicyIT {
 
   @Test
   @NeedsSteadyController
-  @OnBrokenNode // it takes the whole node
+  @OnOwnNode
   void allOfAGangGetsTheRoomOfPodsOfLowerPriority(RealCluster cluster, Workspace workspace) {
-    new Daemons(cluster.client()).awaitFreeCards(cluster.brokenNode());
-    PodTraits there = PodTraits.on(cluster.brokenNode());
+    new Daemons(cluster.client()).awaitFreeCards(cluster.ownNode());
+    PodTraits there = PodTraits.on(cluster.ownNode());
     PodTraits low = there.priorityClass(workspace.priorityClass("low", -900));
     List<PodUnderTest> cheap = List.of(running(workspace, "cheap0", low, 1), running(workspace, "cheap1", low, 1));
     PodUnderTest dear = running(workspace, "dear", there.priorityClass(workspace.priorityClass("middle", -500)), 2);
@@ -203,13 +203,13 @@ class PolicyIT {
   /** The priority is below the default, so that no other test's pod has a part in it. */
   @Test
   @NeedsSteadyController
-  @OnBrokenNode // it takes the whole node
+  @OnOwnNode
   void whatANamespaceHasBorrowedIsTakenBackForOneToWhichItIsGuaranteed(RealCluster cluster, Workspace lender) {
-    new Daemons(cluster.client()).awaitFreeCards(cluster.brokenNode());
+    new Daemons(cluster.client()).awaitFreeCards(cluster.ownNode());
     try (Workspace borrower = lender.another()) {
       limit(lender, "{guaranteed: {cards: 1}}");
       limit(borrower, "{guaranteed: {cards: 3}, burst: {cards: 1}}");
-      PodTraits there = PodTraits.on(cluster.brokenNode()).priorityClass(lender.priorityClass("same", -100));
+      PodTraits there = PodTraits.on(cluster.ownNode()).priorityClass(lender.priorityClass("same", -100));
       PodUnderTest own = running(borrower, "own", there, 3);
       PodUnderTest borrowed = running(borrower, "borrowed", there, 1);
       await("the quota to say that something is borrowed").atMost(Workspace.PATIENCE)

@@ -5,7 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.ClaimUnderTest;
-import dev.partita.e2e.cluster.OnBrokenNode;
+import dev.partita.e2e.cluster.NeedsSteadyController;
+import dev.partita.e2e.cluster.OnOwnNode;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
@@ -15,9 +16,9 @@ import org.junit.jupiter.api.Test;
 @OnRealCluster
 class ReleaseIT {
   @Test
-  @OnBrokenNode // it takes the whole node
+  @OnOwnNode
   void whatOnePodGaveBackTheNextOneGets(RealCluster cluster, Workspace workspace) {
-    String node = cluster.brokenNode();
+    String node = cluster.ownNode();
     PodUnderTest first =
         workspace.pod("first", node, Ask.wholeCards(RealCluster.CARDS), "exec sleep 600").awaitRunning();
     PodUnderTest waiting = workspace.pod("waiting", node, Ask.share("100Gi"), "partita-probe alloc 99Gi");
@@ -42,6 +43,7 @@ class ReleaseIT {
   }
 
   @Test
+  @NeedsSteadyController
   void aClaimOfItsOwnIsReleasedAndCanBeUsedAgain(RealCluster cluster, Workspace workspace) {
     String node = cluster.quietNodes().getFirst();
     ClaimUnderTest claim = workspace.claim("again", Ask.share("3Gi"));
@@ -54,6 +56,7 @@ class ReleaseIT {
   }
 
   @Test
+  @NeedsSteadyController
   void aClaimCanBeUsedAgainWhileAPodThatIsOverStillNamesIt(RealCluster cluster, Workspace workspace) {
     String node = cluster.quietNodes().getFirst();
     ClaimUnderTest claim = workspace.claim("again", Ask.share("3Gi"));

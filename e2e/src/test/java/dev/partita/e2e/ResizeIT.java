@@ -87,6 +87,7 @@ class ResizeIT {
   }
 
   @Test
+  @NeedsSteadyController
   void aSizeBeyondTheCardIsRefusedInOneLineAndTheProgramGoesOnWithWhatItHas(RealCluster cluster, Workspace workspace) {
     String node = cluster.quietNodes().getFirst();
     PodUnderTest pod =

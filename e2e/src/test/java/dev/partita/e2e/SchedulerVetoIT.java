@@ -8,7 +8,7 @@ import dev.partita.e2e.cluster.AllocationHistory;
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.Cleanup;
 import dev.partita.e2e.cluster.Daemons;
-import dev.partita.e2e.cluster.OnBrokenNode;
+import dev.partita.e2e.cluster.OnChangedNode;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PaperNode;
 import dev.partita.e2e.cluster.PodTraits;
@@ -50,9 +50,9 @@ class SchedulerVetoIT {
   }
 
   @Test
-  @OnBrokenNode
+  @OnChangedNode
   void thePodsOfANodeThatIsDrainedGetCardsElsewhere(RealCluster cluster, Workspace workspace) {
-    String drained = cluster.brokenNode();
+    String drained = cluster.changedNode();
     String other = cluster.quietNodes().getLast();
     assumeFalse(drained.equals(other), "needs two nodes");
     String label = PaperNode.POOL + "-" + workspace.namespace();

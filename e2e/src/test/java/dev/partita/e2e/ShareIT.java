@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.ClaimUnderTest;
 import dev.partita.e2e.cluster.NeedsSteadyController;
-import dev.partita.e2e.cluster.OnBrokenNode;
+import dev.partita.e2e.cluster.OnOwnNode;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
@@ -77,9 +77,9 @@ class ShareIT {
   }
 
   @Test
-  @OnBrokenNode // elsewhere another test's pod may make another card the fullest in between
+  @OnOwnNode // elsewhere another test's pod may make another card the fullest in between
   void sharesArePackedOntoOneCardWhileTheyFit(RealCluster cluster, Workspace workspace) {
-    String node = cluster.brokenNode();
+    String node = cluster.ownNode();
     Ask packed = Ask.share("1Gi").config("placement: {gpus: Binpack}");
     PodUnderTest first = workspace.pod("first", node, packed, "exec sleep 600").awaitRunning();
     PodUnderTest second = workspace.pod("second", node, packed, "exec sleep 600").awaitRunning();

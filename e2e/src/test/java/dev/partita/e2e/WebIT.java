@@ -11,7 +11,7 @@ import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.NeedsSteadyController;
-import dev.partita.e2e.cluster.OnBrokenNode;
+import dev.partita.e2e.cluster.OnChangedNode;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.OpenPage;
 import dev.partita.e2e.cluster.PodUnderTest;
@@ -27,10 +27,13 @@ import java.util.Optional;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The web page on a real cluster, in a real browser. */
 @OnRealCluster
 @NeedsSteadyController
+@Execution(ExecutionMode.SAME_THREAD) // one browser at a time: each takes a processor
 class WebIT {
   private static Path chromium = Path.of("chromium");
 
@@ -114,9 +117,9 @@ class WebIT {
   }
 
   @Test
-  @OnBrokenNode
+  @OnChangedNode
   void aCardThatIsIllIsShownAsSuchAndWhatItsClaimsUse(RealCluster cluster, Workspace workspace) throws Exception {
-    String node = cluster.brokenNode();
+    String node = cluster.changedNode();
     PodUnderTest pod =
         workspace.pod("ill", node, Ask.share("8Gi").onCardOf("gpu-3"), "exec partita-probe hold 3Gi")
             .awaitLine("holding");

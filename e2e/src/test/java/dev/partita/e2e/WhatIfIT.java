@@ -10,7 +10,7 @@ import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.NeedsSteadyController;
 import dev.partita.e2e.cluster.NeedsSteadyPlugins;
-import dev.partita.e2e.cluster.OnBrokenNode;
+import dev.partita.e2e.cluster.OnOwnNode;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PartitaCommand.Outcome;
 import dev.partita.e2e.cluster.PodTraits;
@@ -29,7 +29,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What-if questions about a real cluster, answered as the controller would. */
 @OnRealCluster
-@OnBrokenNode
 @NeedsSteadyController
 @NeedsSteadyPlugins
 class WhatIfIT {
@@ -53,8 +52,9 @@ class WhatIfIT {
   }
 
   @Test
+  @OnOwnNode
   void whatFitsIsWhatTheClaimsLeave(RealCluster cluster, Workspace workspace, @TempDir Path folder) {
-    String node = cluster.brokenNode();
+    String node = cluster.ownNode();
     new Daemons(cluster.client()).awaitFreeCards(node);
     int cards =
         item(json(cluster, "fits", "--from-cluster", "--request", "count=1"), "node", node).path("pods").asInt();
@@ -90,11 +90,12 @@ class WhatIfIT {
   }
 
   @Test
+  @OnOwnNode
   void theShareThatNobodyUsesIsTheOneToShrinkSoThatAPodRuns(
       RealCluster cluster,
       Workspace workspace,
       @TempDir Path folder) throws IOException {
-    String node = cluster.brokenNode();
+    String node = cluster.ownNode();
     new Daemons(cluster.client()).awaitFreeCards(node);
     PodUnderTest idle =
         workspace.pod("idle", node, Ask.share("100Gi").onCardOf("gpu-1"), "exec partita-probe hold 1Gi")

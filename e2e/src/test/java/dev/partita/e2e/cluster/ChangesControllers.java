@@ -4,10 +4,14 @@ import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
-import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.api.Order;
 
-/** Tests that add, stop or kill controllers: one at a time. */
+/**
+ * Tests that add, stop or kill controllers: one at a time. Each is in a class of its own, so that it waits for its turn
+ * from the beginning, in front of those that must not run beside it.
+ */
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)
-@ResourceLock(Controllers.LOCK)
+@Order(1)
+@LockedPerTest(LockedPerTest.CONTROLLERS)
 public @interface ChangesControllers {}

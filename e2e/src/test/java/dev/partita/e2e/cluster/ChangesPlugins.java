@@ -4,10 +4,11 @@ import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
-import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.api.Order;
 
 /** Tests that replace the plugins of all nodes, {@link RealCluster#quietNodes} as well: one at a time. */
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)
-@ResourceLock(Daemons.LOCK)
+@Order(0)
+@LockedPerTest(LockedPerTest.PLUGINS)
 public @interface ChangesPlugins {}

@@ -15,8 +15,6 @@ import java.util.Optional;
 
 /** Partita's controllers, of which one leads. */
 public record Controllers(RealCluster cluster) {
-  static final String LOCK = "the controllers";
-
   /** The name of the Deployment, of its service account and of the Lease. */
   public static final String NAME = "partita-dra-controller";
 

@@ -20,8 +20,6 @@ public record Daemons(KubernetesClient client) {
   /** The name of the plugins' DaemonSet and of their service account. */
   public static final String PLUGINS = "partita-kubelet-plugin";
 
-  static final String LOCK = "the plugins";
-
   private static final Map<String, String> PLUGIN = Map.of("app.kubernetes.io/name", "kubelet-plugin");
   private static final Map<String, String> CONTROLLER = Map.of("app.kubernetes.io/name", "dra-controller");
 

@@ -5,11 +5,9 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import org.junit.jupiter.api.parallel.ResourceAccessMode;
-import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Tests that have a token of a plugin, or look whether one was started again: never beside {@link ChangesPlugins}. */
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)
-@ResourceLock(value = Daemons.LOCK,
-    mode = ResourceAccessMode.READ)
+@LockedPerTest(value = LockedPerTest.PLUGINS, mode = ResourceAccessMode.READ)
 public @interface NeedsSteadyPlugins {}

@@ -4,10 +4,11 @@ import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
-import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.api.Order;
 
-/** Tests that break things on {@link RealCluster#brokenNode}: one at a time. */
+/** Tests that end daemons of {@link RealCluster#brokenNode} or change its driver: one at a time. */
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)
-@ResourceLock("the broken node")
+@Order(2)
+@LockedPerTest(LockedPerTest.BROKEN_NODE)
 public @interface OnBrokenNode {}

@@ -57,7 +57,7 @@ public final class RealCluster implements AutoCloseable {
     return switch (provision) {
       case Provision.Lab(String script) ->
           up(new PartitaCommand(HOME, environments.lab(script)), Optional.of(new Lab(script)), List.of(), "--provider",
-              "lab", "--nodes", "3");
+              "lab", "--nodes", "5");
       case Provision.Current(String kubeconfig) ->
           up(new PartitaCommand(HOME, environments.current(kubeconfig)), Optional.empty(), List.of(),
               onCurrent(System.getenv()));
@@ -139,14 +139,28 @@ public final class RealCluster implements AutoCloseable {
     return HOME;
   }
 
-  /** The nodes that nothing is broken on, in order; at least one. */
+  /** The nodes that many tests share, and none breaks or changes, in order; at least one. */
   public List<String> quietNodes() {
-    return nodes.size() < 2 ? nodes : nodes.subList(0, nodes.size() - 1);
+    return nodes.subList(0, Math.max(1, nodes.size() - 3));
   }
 
-  /** The node that tests break things on; they hold {@link OnBrokenNode}. */
+  /** The node that one test at a time has for itself, and none breaks or changes; they hold {@link OnOwnNode}. */
+  public String ownNode() {
+    return fromTheEnd(3);
+  }
+
+  /** The node whose cards and settings tests change; they hold {@link OnChangedNode}. */
+  public String changedNode() {
+    return fromTheEnd(2);
+  }
+
+  /** The node whose daemons tests end; they hold {@link OnBrokenNode}. */
   public String brokenNode() {
-    return nodes.getLast();
+    return fromTheEnd(1);
+  }
+
+  private String fromTheEnd(int place) {
+    return nodes.get(Math.max(0, nodes.size() - place));
   }
 
   public List<String> nodes() {

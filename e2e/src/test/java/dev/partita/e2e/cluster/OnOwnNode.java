@@ -1,0 +1,17 @@
+package dev.partita.e2e.cluster;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.junit.jupiter.api.Order;
+
+/**
+ * Tests that break nothing, and need {@link RealCluster#ownNode} to themselves, such as all of its cards: one at a
+ * time.
+ */
+@Target({ElementType.TYPE, ElementType.METHOD})
+@Retention(RetentionPolicy.RUNTIME)
+@Order(2)
+@LockedPerTest(LockedPerTest.OWN_NODE)
+public @interface OnOwnNode {}
