@@ -120,7 +120,7 @@ class CardHealthIT {
 
   @Test
   void aCardThatIsTooHotForAMinuteIsUnhealthyUntilItIsNot(RealCluster cluster, Workspace workspace) {
-    String node = cluster.brokenNode();
+    String node = cluster.changedNode();
     ClaimUnderTest claim =
         workspace.pod("hot", node, Ask.share("1Gi").onCardOf("gpu-2"), "exec sleep 600").awaitRunning().claim();
     try {
@@ -135,7 +135,7 @@ class CardHealthIT {
 
   @Test
   void aDriverThatHangsIsToldOnItsClaimsAndItsNodeUntilItAnswers(RealCluster cluster, Workspace workspace) {
-    String node = cluster.brokenNode();
+    String node = cluster.changedNode();
     PodUnderTest pod =
         workspace.pod("hangs", node, Ask.share("1Gi").onCardOf("gpu-2"), "exec sleep 600").awaitRunning();
     // longer than the plugin waits before it says so; only the plugin asks for this

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.partita.e2e.cluster.Ask;
-import dev.partita.e2e.cluster.OnBrokenNode;
+import dev.partita.e2e.cluster.OnOwnNode;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 /** Shares that use what no claim has of their card, until one needs it. */
 @OnRealCluster
-@OnBrokenNode // to know what is left of its card
+@OnOwnNode // to know what is left of its card
 class GrowingMemoryIT {
   /** Its program takes 60 GiB whenever it gets them. */
   private static final String PROGRAM =
@@ -21,7 +21,7 @@ class GrowingMemoryIT {
 
   @Test
   void aShareGrowsAndGivesBackWhatAnotherPodAskedFor(RealCluster cluster, Workspace workspace) {
-    String node = cluster.brokenNode();
+    String node = cluster.ownNode();
     PodUnderTest borrower = workspace.pod("grows", node,
         Ask.share("8Gi").config("memoryLimit: 100Gi").onCardOf("gpu-3"), PROGRAM).awaitLine("holding");
     borrower.claim().awaitCondition("MemoryLent", "Lent");

@@ -12,10 +12,10 @@ import dev.partita.api.Driver;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.Lending;
+import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -27,7 +27,7 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** A share grows into memory that no claim has, while a process in its container uses it, and gives it back. */
-@EnableKubernetesMockClient(crud = true)
+@MockApiServer(crud = true)
 class LendingInAContainerTest {
   private static final Duration SOON = Duration.ofSeconds(60);
   private static final long GIB = 1L << 30;
