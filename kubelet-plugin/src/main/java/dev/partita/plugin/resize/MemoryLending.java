@@ -287,7 +287,7 @@ public final class MemoryLending implements Loans {
     if (!node.isSeenSince(recall.since())) {
       return true;
     }
-    boolean isOver = until.isPresent() && !now.isBefore(until.get());
+    boolean isOver = must && until.isPresent() && !now.isBefore(until.get());
     boolean holdsMore = false;
     for (Grant grant : to.grants()) {
       @Nullable ShareUse use = node.uses().get().get(new ShareRef(uid, grant.shareKey()));
