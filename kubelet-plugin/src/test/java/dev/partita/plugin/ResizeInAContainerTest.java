@@ -153,9 +153,7 @@ class ResizeInAContainerTest {
         KubeletPlugin _ = TestNode.start(settings(node), client)) {
       ResourceClaim claim = client.resource(claim("c", share("node-r", "gpu", 0, "8Gi", ""))).create();
       node.prepare(claim);
-      client.resource(read()).edit(read -> new ResourceClaimBuilder(read).editMetadata()
-          .addToAnnotations(Driver.RESIZE_ANSWER_ANNOTATION, "memory=9Ti: refused: no card has it").endMetadata()
-          .build());
+      annotate(claim, Driver.RESIZE_ANSWER_ANNOTATION, "memory=9Ti: refused: no card has it");
       NodeResizes asked =
           new NodeResizes(List.of(), List.of(new AskedSize(claim.getMetadata().getUid(), "memory=9Ti")));
       await().atMost(SOON).ignoreExceptions().untilAsserted(() -> {
@@ -175,13 +173,19 @@ class ResizeInAContainerTest {
   /** What the controller does. */
   private void grant(ResourceClaim claim, ShareSize size) {
     String share = claim.getStatus().getAllocation().getDevices().getResults().getFirst().getShareID();
-    client.resources(ResourceClaim.class).inNamespace("default").withName(claim.getMetadata().getName())
-        .edit(read -> new ResourceClaimBuilder(read).editMetadata().addToAnnotations(Driver.GRANTED_SIZES_ANNOTATION,
-            new GrantedSizes(Map.of(share, size)).toString()).endMetadata().build());
+    annotate(claim, Driver.GRANTED_SIZES_ANNOTATION, new GrantedSizes(Map.of(share, size)).toString());
     List<GrantedSize> sizes =
         List.of(new GrantedSize(claim.getMetadata().getUid(), GrantedSizes.key(share), size.toString()));
     tell = () -> tell(sizes);
     await().atMost(SOON).ignoreExceptions().until(() -> tell(sizes));
+  }
+
+  /** The plugin may write the claim's status at the same time. */
+  private void annotate(ResourceClaim claim, String key, String value) {
+    await().atMost(SOON).ignoreExceptions().until(() -> client.resources(ResourceClaim.class).inNamespace("default")
+        .withName(claim.getMetadata().getName()).edit(read -> new ResourceClaimBuilder(read).editMetadata()
+            .addToAnnotations(key, value).endMetadata().build())
+        != null);
   }
 
   /** A real API server refuses a stale write of the plugin's over it; this one lets it through, so it is told again. */
