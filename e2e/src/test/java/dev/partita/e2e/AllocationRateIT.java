@@ -51,8 +51,11 @@ class AllocationRateIT {
     KubernetesClient client = cluster.client();
     String name = workspace.namespace();
     List<PaperNode> nodes = new ArrayList<>();
-    GenericKubernetesResource quota = quota(client, name);
     try (ExecutorService threads = Executors.newFixedThreadPool(16)) {
+      // before the quota: while kube-scheduler allocates on some node, admission refuses what is beyond one
+      Parallel.run(threads, PODS, i -> workspace.claimOfSpec("c" + i,
+          "{devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, capacity: {requests: {memory: 16Gi, cores: '25'}}}}]}}"));
+      GenericKubernetesResource quota = quota(client, name);
       try {
         Parallel.run(threads, NODES, i -> {
           PaperNode node = PaperNode.create(client, name + "-" + i, name, CARDS);
@@ -62,11 +65,7 @@ class AllocationRateIT {
         });
         Daemons daemons = new Daemons(client);
         nodes.forEach(node -> daemons.awaitSlices(node.name()));
-        Parallel.run(threads, PODS, i -> {
-          workspace.claimOfSpec("c" + i,
-              "{devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, capacity: {requests: {memory: 16Gi, cores: '25'}}}}]}}");
-          workspace.create(pod(i, name));
-        });
+        Parallel.run(threads, PODS, i -> workspace.create(pod(i, name)));
         await("every pod to say that it waits").atMost(LONG).pollInterval(Duration.ofSeconds(1))
             .until(() -> pods(client, name).stream().allMatch(AllocationRateIT::waits));
         await("every claim to say why").atMost(LONG).pollInterval(Duration.ofSeconds(1))
