@@ -59,4 +59,9 @@ public final class Bytes {
   public static long of(String quantity) {
     return of(new Quantity(quantity));
   }
+
+  /** So many percent of an amount, rounded down; also where amount times percent would be too large for a long. */
+  public static long percentOf(long bytes, int percent) {
+    return bytes / 100 * percent + bytes % 100 * percent / 100;
+  }
 }

@@ -15,8 +15,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 /**
  * Each fault of a cluster strikes while one pod holds a share, another one's is being prepared, and a third one's is
  * being released: the first keeps what it has, the second gets what it asked for, of the third nothing stays. What
- * became of each is printed as a table. Faults that leave the rest of the cluster alone are in {@link NodeFaultTableIT}
- * and {@link ControllerFaultTableIT}, those of the plugin alone, at every step of a claim, in kubelet-plugin.
+ * became of each is printed as a table. Faults that leave the rest of the cluster alone are in
+ * {@link NodeFaultTableIT}, those of the plugin alone, at every step of a claim, in kubelet-plugin.
  */
 @OnRealCluster
 @Isolated("it kills daemons that every other test needs")

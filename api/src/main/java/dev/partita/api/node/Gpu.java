@@ -2,6 +2,7 @@ package dev.partita.api.node;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import dev.partita.api.Bytes;
 import dev.partita.api.MigSlot;
 import java.util.List;
 import java.util.Optional;
@@ -139,6 +140,6 @@ public record Gpu(
     long besides =
         spec.reservedMemory() != null ? spec.reservedMemoryBytes() : reserved == null ? 0 : reserved.configuredBytes();
     long own = Math.max(0, memoryBytes - Math.max(0, driver) - Math.max(0, besides));
-    return own / 100 * spec.soldPercent() + own % 100 * spec.soldPercent() / 100;
+    return Bytes.percentOf(own, spec.soldPercent());
   }
 }

@@ -2,6 +2,7 @@ package dev.partita.api.node;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import dev.partita.api.Bytes;
 import io.fabric8.generator.annotation.Max;
 import io.fabric8.generator.annotation.Min;
 import java.time.Duration;
@@ -33,8 +34,7 @@ public record Lending(
 
   /** How much is lent of so many bytes. */
   public long lent(long bytes) {
-    int percent = memoryPercent == null ? 100 : Math.clamp(memoryPercent, 0, 100);
-    return bytes / 100 * percent + bytes % 100 * percent / 100;
+    return Bytes.percentOf(bytes, memoryPercent == null ? 100 : Math.clamp(memoryPercent, 0, 100));
   }
 
   /** How long lent memory may be held after it is asked back. */

@@ -22,7 +22,6 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.grpc.Context;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -295,11 +294,12 @@ public final class ClaimPreparer implements ClaimService {
         case Refused refused -> {
           return new Failed(refused.reason());
         }
-        case Lent(Clash clash, PreparedClaim wanted, Inventory.Cards cards) -> {
-          loans.recall(wanted);
-          if (!awaitLoans(wanted, cards, call.patience())) {
-            return new Failed(clash.reason() + ", of which they were lent what no claim had; they were told to give it"
-                + " back");
+        case Lent lent -> {
+          loans.recall(lent.wanted());
+          if (!awaitLoans(lent, call.patience())) {
+            return new Failed(
+                lent.clash().reason() + ", of which they were lent what no claim had; they were told to give it"
+                    + " back");
           }
           reads = new CallReads(api, here.pool());
         }
@@ -343,8 +343,13 @@ public final class ClaimPreparer implements ClaimService {
 
   private record Clashing(Clash clash) implements PreparedOrRefused {}
 
-  /** Others have been lent what the claim is to have. */
-  private record Lent(Clash clash, PreparedClaim wanted, Inventory.Cards cards) implements PreparedOrRefused {}
+  /**
+   * Others have been lent what the claim is to have.
+   *
+   * @param wanted the claim as it is to be
+   * @param others what it has to stand beside that has no record
+   */
+  private record Lent(Clash clash, PreparedClaim wanted, List<PreparedClaim> others) implements PreparedOrRefused {}
 
   private PreparedOrRefused decideAndExecute(
       ClaimRef ref,
@@ -393,11 +398,10 @@ public final class ClaimPreparer implements ClaimService {
         ref, Phase.COMPLETED, here.bootId(), grants, view.env(), view.mixed(), Optional.of(granted.names()));
     try {
       store.pods().see(claim); // before the first step: one of them limits the pods
-      Optional<Clash> clash = store.lock().onCards(cardsOf(grants), () -> beginUnlessItClashes(wanted, cards));
-      if (clash.isPresent()) {
-        return isWithLoansOnly(wanted, clash.get(), besides(wanted, cards))
-            ? new Lent(clash.get(), wanted, cards)
-            : new Clashing(clash.get());
+      Optional<PreparedOrRefused> obstacle =
+          store.lock().onCards(cardsOf(grants), () -> beginUnlessItClashes(wanted, cards));
+      if (obstacle.isPresent()) {
+        return obstacle.get();
       }
       // without the cards: from its first record on the others count with it, so nobody waits for this one's disk
       return complete(wanted);
@@ -426,28 +430,29 @@ public final class ClaimPreparer implements ClaimService {
   }
 
   /** Waits until what others were lent has come back; whether it has. */
-  private boolean awaitLoans(PreparedClaim wanted, Inventory.Cards cards, Patience patience) throws IOException {
+  private boolean awaitLoans(Lent lent, Patience patience) throws IOException {
+    PreparedClaim wanted = lent.wanted();
     while (!patience.isOver() && Patience.pause()) {
-      if (Clash.between(wanted.grants(), wanted.claim(), besides(wanted, cards)).isEmpty()) {
+      List<PreparedClaim> prepared =
+          Stream.concat(store.checkpoint().readAll().stream(), lent.others().stream()).toList();
+      if (Clash.between(wanted.grants(), wanted.claim(), prepared).isEmpty()) {
         return true;
       }
     }
     return false;
   }
 
-  /** All that a claim has to stand beside. */
-  private List<PreparedClaim> besides(PreparedClaim wanted, Inventory.Cards cards) throws IOException {
-    List<PreparedClaim> prepared = new ArrayList<>(store.checkpoint().readAll());
-    prepared.addAll(held.withoutRecord(wanted.claim().uid(), prepared, cards));
-    return prepared;
-  }
-
-  private Optional<Clash> beginUnlessItClashes(PreparedClaim wanted, Inventory.Cards cards) throws IOException {
-    Optional<Clash> clash = Clash.between(wanted.grants(), wanted.claim(), besides(wanted, cards));
+  /** Begins; gives what stands in the way instead, if something does. */
+  private Optional<PreparedOrRefused> beginUnlessItClashes(PreparedClaim wanted, Inventory.Cards cards)
+      throws IOException {
+    List<PreparedClaim> records = store.checkpoint().readAll();
+    List<PreparedClaim> others = held.withoutRecord(wanted.claim().uid(), records, cards);
+    List<PreparedClaim> prepared = Stream.concat(records.stream(), others.stream()).toList();
+    Optional<Clash> clash = Clash.between(wanted.grants(), wanted.claim(), prepared);
     if (clash.isEmpty()) {
       execute(Step.begin(wanted));
     }
-    return clash;
+    return clash.map(its -> isWithLoansOnly(wanted, its, prepared) ? new Lent(its, wanted, others) : new Clashing(its));
   }
 
   /** An earlier preparation as it would be now. */

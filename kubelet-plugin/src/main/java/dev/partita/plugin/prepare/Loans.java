@@ -2,7 +2,7 @@ package dev.partita.plugin.prepare;
 
 import dev.partita.plugin.claim.PreparedClaim;
 
-/** Memory of cards that no claim has, and that shares which may grow are lent meanwhile. */
+/** Lends memory of cards that no claim has to shares that may grow, and asks for it back when a claim needs it. */
 public interface Loans {
   /** What claims have of cards has changed, so that there may be more to lend. It must not block. */
   void changed();

@@ -72,7 +72,12 @@ public final class MemoryLending implements Loans {
   private final Map<String, Recall> recalls = new HashMap<>(); // likewise; by its loop alone
   private volatile Runnable wake = () -> {};
 
-  /** @param asked when */
+  /**
+   * A claim that cannot be prepared, or resized, before loans come back.
+   *
+   * @param claim as it is to be
+   * @param asked when it was last asked for
+   */
   private record Wanted(PreparedClaim claim, Instant asked) {}
 
   /**
