@@ -61,6 +61,9 @@ final class UpCommand implements Runnable {
   @Option(names = "--nodes", paramLabel = "N",
       description = "How many nodes (default: 2); not with --provider current.") private @Nullable Integer nodes;
 
+  @Option(names = "--kubernetes", paramLabel = "VERSION",
+      description = "Its version, such as 1.37; only of a lab, which has a default.") private @Nullable String kubernetes;
+
   @Option(
       names = "--gpus",
       paramLabel = "CARDS",
@@ -146,10 +149,19 @@ final class UpCommand implements Runnable {
     if (nodes != null && (nodes < 1 || nodes > 100)) {
       throw new ParameterException(spec.commandLine(), "--nodes must be from 1 to 100: " + nodes);
     }
-    return switch (ProviderChoice.decide(Optional.ofNullable(provider), System.getenv(), K3sProvider::dockerAnswers)) {
-      case ProviderChoice.Chosen(ProviderName name) -> name;
-      case ProviderChoice.Refused(String why) -> throw CommandFailure.usage(why);
-    };
+    if (kubernetes != null && !kubernetes.matches("1\\.[0-9]{1,3}")) {
+      throw new ParameterException(spec.commandLine(), "--kubernetes must be a version such as 1.37: " + kubernetes);
+    }
+    ProviderName chosen =
+        switch (ProviderChoice.decide(Optional.ofNullable(provider), System.getenv(), K3sProvider::dockerAnswers)) {
+          case ProviderChoice.Chosen(ProviderName name) -> name;
+          case ProviderChoice.Refused(String why) -> throw CommandFailure.usage(why);
+        };
+    if (kubernetes != null && chosen != ProviderName.LAB) {
+      throw new ParameterException(spec.commandLine(),
+          "--kubernetes can be chosen with --provider lab only; k3s: PARTITA_K3S_IMAGE names its image");
+    }
+    return chosen;
   }
 
   private List<String> awaitCards(KubernetesClient client, int cards) {
@@ -167,7 +179,7 @@ final class UpCommand implements Runnable {
       StateFolder state,
       Progress progress) {
     try {
-      ClusterRecord.Access access = cluster.up(nodes == null ? 2 : nodes, progress);
+      ClusterRecord.Access access = cluster.up(nodes == null ? 2 : nodes, Optional.ofNullable(kubernetes), progress);
       state.write(record.withAccess(access));
       return access;
     } catch (CommandFailure failure) {

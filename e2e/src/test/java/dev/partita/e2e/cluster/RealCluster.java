@@ -17,6 +17,10 @@ public final class RealCluster implements AutoCloseable {
   public static final String GPUS = "h200x4";
 
   public static final int CARDS = 4;
+
+  /** The version that a lab runs. */
+  private static final String KUBERNETES = System.getProperty("partita.e2e.kubernetes", "1.37");
+
   public static final long CARD_MEMORY = 143771L << 20;
 
   /** What of it the driver keeps for itself, in bytes. */
@@ -57,7 +61,7 @@ public final class RealCluster implements AutoCloseable {
     return switch (provision) {
       case Provision.Lab(String script) ->
           up(new PartitaCommand(HOME, environments.lab(script)), Optional.of(new Lab(script)), List.of(), "--provider",
-              "lab", "--nodes", "5");
+              "lab", "--nodes", "5", "--kubernetes", KUBERNETES);
       case Provision.Current(String kubeconfig) ->
           up(new PartitaCommand(HOME, environments.current(kubeconfig)), Optional.empty(), List.of(),
               onCurrent(System.getenv()));
@@ -111,6 +115,12 @@ public final class RealCluster implements AutoCloseable {
 
   public KubernetesClient client() {
     return client;
+  }
+
+  /** Whether the API server serves a kind, which may have come with a version of Kubernetes newer than its own. */
+  public boolean serves(String apiVersion, String kind) {
+    return client().getApiResources(apiVersion).getResources().stream()
+        .anyMatch(resource -> kind.equals(resource.getKind()));
   }
 
   /** {@code ./partita}, which knows this cluster. */

@@ -3,6 +3,7 @@ package dev.partita.cli.cluster.provider;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Makes and removes a cluster, and puts images on its nodes. Failures are
@@ -15,8 +16,12 @@ public sealed interface ClusterProvider permits LabProvider, K3sProvider, Curren
   /** Refuses, before anything is made, where the cluster could not be brought up. */
   void check();
 
-  /** Brings the cluster up and waits until its nodes are ready. */
-  ClusterRecord.Access up(int nodes, Progress progress);
+  /**
+   * Brings the cluster up and waits until its nodes are ready.
+   *
+   * @param kubernetes its version, such as 1.37, which only a lab takes; empty for the provider's own
+   */
+  ClusterRecord.Access up(int nodes, Optional<String> kubernetes, Progress progress);
 
   /** Makes archives of the images from what is staged, as far as that needs no cluster: it runs while that comes up. */
   void prepareImages(List<StagedImage> images);

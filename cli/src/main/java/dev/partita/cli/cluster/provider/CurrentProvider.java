@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * The cluster of the current kubeconfig: Partita is installed there and removed again, the cluster is left standing.
@@ -32,7 +33,7 @@ record CurrentProvider(Path kubeconfig) implements ClusterProvider {
   }
 
   @Override
-  public ClusterRecord.Access up(int nodes, Progress progress) {
+  public ClusterRecord.Access up(int nodes, Optional<String> kubernetes, Progress progress) {
     progress.step("using the cluster of " + kubeconfig);
     return new ClusterRecord.Access(kubeconfig.toString(), List.of());
   }

@@ -9,6 +9,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 
 /**
@@ -48,7 +49,7 @@ public record K3sProvider(String image, StateFolder state) implements ClusterPro
   }
 
   @Override
-  public ClusterRecord.Access up(int nodes, Progress progress) {
+  public ClusterRecord.Access up(int nodes, Optional<String> kubernetes, Progress progress) {
     progress.step("starting %d k3s node%s in Docker".formatted(nodes, nodes == 1 ? "" : "s"));
     if (docker("network", "ls", "-q", "--filter", "name=^" + NETWORK + "$").isBlank()) {
       docker("network", "create", "--label", LABEL, NETWORK);

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -78,9 +79,11 @@ record LabProvider(Path script, Path labFolder, StateFolder state) implements Cl
   }
 
   @Override
-  public ClusterRecord.Access up(int nodes, Progress progress) {
+  public ClusterRecord.Access up(int nodes, Optional<String> kubernetes, Progress progress) {
     progress.step("bringing up a lab cluster of %d node%s".formatted(nodes, nodes == 1 ? "" : "s"));
-    lab("up", "--nodes", Integer.toString(nodes));
+    List<String> command = new ArrayList<>(List.of("up", "--nodes", Integer.toString(nodes)));
+    kubernetes.ifPresent(version -> command.addAll(List.of("--kubernetes", version)));
+    lab(command.toArray(String[]::new));
     return access();
   }
 
