@@ -3,12 +3,15 @@ package dev.partita.cli.whatif;
 import dev.partita.api.Driver;
 import dev.partita.api.quota.GpuQuota;
 import dev.partita.cli.fleet.FleetReader;
+import dev.partita.controller.inventory.DeviceTaintRule;
 import dev.partita.controller.whatif.ClusterSnapshot;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.net.HttpURLConnection;
 import java.time.Instant;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -30,8 +33,21 @@ final class SnapshotReader {
             client.namespaces().list().getItems(), client.resources(GpuQuota.class).list().getItems(),
             client.resources(ResourceSlice.class).list().getItems().stream()
                 .filter(slice -> Driver.NAME.equals(slice.getSpec().getDriver()))
-                .map(slice -> slice.getSpec().getNodeName()).filter(Objects::nonNull).collect(Collectors.toSet()));
+                .map(slice -> slice.getSpec().getNodeName()).filter(Objects::nonNull).collect(Collectors.toSet()),
+            taintRules(client));
     return new ClusterSnapshot(Instant.now(), cluster, fleet.claims(Optional.empty()),
         client.pods().inAnyNamespace().list().getItems());
+  }
+
+  /** None where the API server does not serve them, as before Kubernetes 1.37: it answers 404. */
+  private static List<DeviceTaintRule> taintRules(KubernetesClient client) {
+    try {
+      return client.resources(DeviceTaintRule.class).list().getItems();
+    } catch (KubernetesClientException e) {
+      if (e.getCode() == HttpURLConnection.HTTP_NOT_FOUND) {
+        return List.of();
+      }
+      throw e;
+    }
   }
 }

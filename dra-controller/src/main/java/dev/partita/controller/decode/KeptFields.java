@@ -105,6 +105,10 @@ public final class KeptFields {
               name generateName uid resourceVersion generation creationTimestamp deletionTimestamp
               labels annotations ownerReferences finalizers
             spec
+          devicetaintrules DeviceTaintRule:
+            metadata:
+              name uid resourceVersion
+            spec
           gpunodes GpuNode:
             metadata:
               name generateName uid resourceVersion generation creationTimestamp deletionTimestamp

@@ -76,7 +76,7 @@ public final class Device {
     return Objects.requireNonNull(capacities.get(capacity), capacity).total();
   }
 
-  /** Taints that say something about the card, as opposed to who allocates it. */
+  /** Taints that say something about the card, as opposed to who allocates it; the published ones first. */
   public List<Taint> taints() {
     return taints;
   }
@@ -98,6 +98,18 @@ public final class Device {
     return name + " on " + card.key().node();
   }
 
-  /** A device taint. */
-  public record Taint(String key, String value, String effect) {}
+  /**
+   * A device taint.
+   *
+   * @param rule the DeviceTaintRule that puts it on the device; empty for one that is published with the device
+   */
+  public record Taint(String key, String value, String effect, Optional<String> rule) {
+    Taint(String key, String value, String effect) {
+      this(key, value, effect, Optional.empty());
+    }
+
+    public boolean isPublished() {
+      return rule.isEmpty();
+    }
+  }
 }

@@ -27,6 +27,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,7 +49,12 @@ final class HostReader {
 
   private final SharedValues shared = new SharedValues();
 
-  GpuHost read(GpuNode node) {
+  /**
+   * Reads one node.
+   *
+   * @param rules the DeviceTaintRules about it
+   */
+  GpuHost read(GpuNode node, List<TaintRules.Rule> rules) {
     String name = node.getMetadata().getName();
     GpuNodeSpec spec = Objects.requireNonNullElse(node.getSpec(), GpuNodeSpec.DEFAULT);
     GpuNodeStatus status = node.getStatus();
@@ -67,7 +73,9 @@ final class HostReader {
         if (spec.withhold().contains(gpu.uuid())) {
           continue; // what is taken of it still counts
         }
-        List<Device.Taint> taints = shared.one(taints(gpu, spec));
+        List<Device.Taint> published = shared.one(taints(gpu, spec));
+        Function<DeviceName, List<Device.Taint>> taints =
+            rules.isEmpty() ? device -> published : device -> shared.one(TaintRules.with(published, device, rules));
         for (PublishedMode mode : new java.util.TreeSet<>(spec.publishedModes())) {
           switch (mode) {
             case Whole -> devices.add(whole(card, status, taints));
@@ -128,14 +136,14 @@ final class HostReader {
     return message != null && !message.isBlank() ? message : reason != null ? reason : "the GpuNode is not Ready";
   }
 
-  private Device whole(Card card, GpuNodeStatus status, List<Device.Taint> taints) {
+  private Device whole(Card card, GpuNodeStatus status, Function<DeviceName, List<Device.Taint>> taints) {
     Capacity memory = new Capacity(card.gpu().memoryBytes(), Optional.empty());
     DeviceName name = new DeviceName.Whole(card.key().index());
     return device(card, new DeviceAttribute.Source(status, card.gpu(), name, Optional.empty()),
         Map.of(CapacityName.MEMORY, memory), taints);
   }
 
-  private Optional<Device> share(Card card, GpuNodeStatus status, List<Device.Taint> taints) {
+  private Optional<Device> share(Card card, GpuNodeStatus status, Function<DeviceName, List<Device.Taint>> taints) {
     long memory = card.sellableMemory();
     if (memory < MEMORY_MIN) {
       return Optional.empty(); // the reserve leaves nothing to share
@@ -155,7 +163,7 @@ final class HostReader {
    * The smallest profile first, and of one that placement first which leaves most for others: kube-scheduler takes the
    * first that fits.
    */
-  private List<Device> instances(Card card, GpuNodeStatus status, List<Device.Taint> taints) {
+  private List<Device> instances(Card card, GpuNodeStatus status, Function<DeviceName, List<Device.Taint>> taints) {
     List<Device> devices = new ArrayList<>();
     for (MigGeometry.Kind kind : card.mig().kinds()) {
       List<MigSlot> slots = new ArrayList<>();
@@ -180,7 +188,7 @@ final class HostReader {
       Card card,
       DeviceAttribute.Source source,
       Map<String, Capacity> capacities,
-      List<Device.Taint> taints) {
+      Function<DeviceName, List<Device.Taint>> taints) {
     SortedMap<String, AttributeValue> values = new TreeMap<>();
     DeviceAttribute.allOf(source).forEach((key, value) -> values.put(key, shared.one(value)));
     return new Device(
@@ -188,7 +196,7 @@ final class HostReader {
         card,
         SortedArrayMap.of(values, shared),
         shared.one(SortedArrayMap.of(new TreeMap<>(capacities), shared)),
-        taints);
+        taints.apply(source.name()));
   }
 
   /**

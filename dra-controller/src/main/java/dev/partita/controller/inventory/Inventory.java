@@ -36,20 +36,27 @@ public final class Inventory {
     return hosts.get(node);
   }
 
-  /**
-   * The inventory after reading these GpuNodes, which are all that there are; this one if nothing of substance changed.
-   */
+  /** The same where there are no DeviceTaintRules. */
   public Inventory refreshed(Collection<GpuNode> gpuNodes) {
+    return refreshed(gpuNodes, List.of());
+  }
+
+  /**
+   * The inventory after reading these GpuNodes and DeviceTaintRules, which are all that there are; this one if nothing
+   * of substance changed.
+   */
+  public Inventory refreshed(Collection<GpuNode> gpuNodes, Collection<DeviceTaintRule> taintRules) {
+    TaintRules rules = TaintRules.of(taintRules);
     SortedMap<String, GpuHost> freshHosts = new TreeMap<>();
     Map<String, Source> freshSources = new HashMap<>();
     HostReader next = this == EMPTY ? new HostReader() : reader; // what it shares ends with who began from nothing
     boolean changed = gpuNodes.size() != hosts.size();
     for (GpuNode node : gpuNodes) {
       String name = node.getMetadata().getName();
-      Source source = Source.of(node);
+      Source source = Source.of(node, rules.of(name));
       GpuHost known = hosts.get(name);
       if (known == null || !source.equals(sources.get(name))) {
-        known = next.read(node);
+        known = next.read(node, source.rules());
         changed = true;
       }
       freshHosts.put(name, known);
@@ -58,15 +65,16 @@ public final class Inventory {
     return changed ? new Inventory(freshHosts, freshSources, next) : this;
   }
 
-  /** The parts of a GpuNode that matter to this controller. */
+  /** The parts of a GpuNode that matter to this controller, and the DeviceTaintRules about its devices. */
   private record Source(
       dev.partita.api.node.GpuNodeSpec spec,
       @Nullable Object cards,
       @Nullable String driver,
       @Nullable String cuda,
       String unready,
-      Object held) {
-    static Source of(GpuNode node) {
+      Object held,
+      List<TaintRules.Rule> rules) {
+    static Source of(GpuNode node, List<TaintRules.Rule> rules) {
       var status = node.getStatus();
       return new Source(
           Objects.requireNonNullElse(node.getSpec(), dev.partita.api.node.GpuNodeSpec.DEFAULT),
@@ -74,7 +82,8 @@ public final class Inventory {
           status == null ? null : status.driverVersion(),
           status == null ? null : status.cudaDriverVersion(),
           HostReader.unready(node).orElse(""),
-          status == null ? List.of() : status.held());
+          status == null ? List.of() : status.held(),
+          rules);
     }
   }
 }

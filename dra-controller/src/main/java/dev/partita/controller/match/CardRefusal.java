@@ -5,6 +5,7 @@ import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
 import dev.partita.api.MigSlot;
+import dev.partita.controller.inventory.Device;
 import java.util.Collections;
 import java.util.List;
 import java.util.SortedSet;
@@ -118,12 +119,14 @@ public sealed interface CardRefusal {
   }
 
   /** The card has a taint that the claim does not tolerate. */
-  record Tainted(String key, String value) implements CardRefusal {
+  record Tainted(Device.Taint taint) implements CardRefusal {
     @Override
     public String toString() {
-      return key.equals(Driver.CORDON_TAINT)
-          ? "cordoned (spec.cordoned of the GpuNode)"
-          : "taint " + key + (value.isEmpty() ? "" : "=" + value);
+      if (taint.isPublished() && taint.key().equals(Driver.CORDON_TAINT)) {
+        return "cordoned (spec.cordoned of the GpuNode)";
+      }
+      return "taint " + taint.key() + (taint.value().isEmpty() ? "" : "=" + taint.value())
+          + taint.rule().map(rule -> " of the DeviceTaintRule " + rule).orElse("");
     }
   }
 

@@ -44,7 +44,7 @@ public final class Eligibility {
     }
     for (Device.Taint taint : device.taints()) {
       if (request.tolerations().stream().noneMatch(toleration -> toleration.covers(taint))) {
-        return new MatchResult.Refused(new CardRefusal.Tainted(taint.key(), taint.value()));
+        return new MatchResult.Refused(new CardRefusal.Tainted(taint));
       }
     }
     return match(device, request);

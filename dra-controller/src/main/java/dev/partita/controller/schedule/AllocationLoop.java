@@ -385,16 +385,19 @@ public final class AllocationLoop implements AutoCloseable {
     }
   }
 
+  private void observeInventory() {
+    Inventory fresh = view.inventory();
+    if (!fresh.equals(state.inventory())) {
+      state.inventoryChanged(fresh);
+      quotas.stale();
+      helps();
+    }
+  }
+
   private void observe(ClusterEvent event, Set<ObjectKey> pods) {
     switch (event) {
-      case ClusterEvent.GpuNodeChanged changed -> {
-        Inventory fresh = view.inventory();
-        if (!fresh.equals(state.inventory())) {
-          state.inventoryChanged(fresh);
-          quotas.stale();
-          helps();
-        }
-      }
+      case ClusterEvent.GpuNodeChanged _ -> observeInventory();
+      case ClusterEvent.TaintRuleChanged _ -> observeInventory();
       case ClusterEvent.NodeChanged(String node) -> {
         if (nodeFacts.changed(node)) {
           state.nodeChanged(node);

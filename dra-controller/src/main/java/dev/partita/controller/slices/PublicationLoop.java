@@ -127,7 +127,8 @@ public final class PublicationLoop implements AutoCloseable {
             .filter(toBeOrdered::add)
             .forEach(node -> loop.postAfter(ORDER_AFTER, new Work.Node(node)));
       }
-      case ClusterEvent.TemplateChanged _,ClusterEvent.QuotaChanged _,ClusterEvent.NamespaceChanged _ -> {}
+      case ClusterEvent.TemplateChanged _,ClusterEvent.QuotaChanged _,ClusterEvent.NamespaceChanged _,ClusterEvent.TaintRuleChanged _ ->
+          {}
     }
   }
 

@@ -203,6 +203,9 @@ public final class SlicePlan {
               .build());
     }
     for (Device.Taint taint : device.taints()) {
+      if (!taint.isPublished()) {
+        continue; // who reads slices reads the rules, too
+      }
       DeviceTaintBuilder builder = new DeviceTaintBuilder().withKey(taint.key()).withEffect(taint.effect());
       taints.add((taint.value().isEmpty() ? builder : builder.withValue(taint.value())).build());
     }

@@ -204,6 +204,7 @@ public final class SchedulerQuotas implements AutoCloseable {
       case ClusterEvent.QuotaChanged _ -> worldChanged = true;
       case ClusterEvent.PodChanged _ -> {}
       case ClusterEvent.SliceChanged _ -> {}
+      case ClusterEvent.TaintRuleChanged _ -> {}
       case ClusterEvent.TemplateChanged _ -> {}
     }
   }

@@ -115,6 +115,7 @@ public final class TemplateLoop implements AutoCloseable {
       case ClusterEvent.NodeChanged _ -> {}
       case ClusterEvent.QuotaChanged _ -> {}
       case ClusterEvent.SliceChanged _ -> {}
+      case ClusterEvent.TaintRuleChanged _ -> {}
     }
   }
 

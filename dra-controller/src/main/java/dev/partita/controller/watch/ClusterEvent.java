@@ -21,6 +21,8 @@ public sealed interface ClusterEvent {
 
   record NamespaceChanged(String name) implements ClusterEvent {}
 
+  record TaintRuleChanged(String name) implements ClusterEvent {}
+
   /** A slice of our driver, of that node, changed. */
   record SliceChanged(String node) implements ClusterEvent {}
 }

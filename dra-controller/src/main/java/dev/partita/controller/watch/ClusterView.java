@@ -6,6 +6,7 @@ import dev.partita.api.quota.GpuQuota;
 import dev.partita.controller.decode.CompactStore;
 import dev.partita.controller.decode.InformerClient;
 import dev.partita.controller.decode.PackedStore;
+import dev.partita.controller.inventory.DeviceTaintRule;
 import dev.partita.controller.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespace;
@@ -77,8 +78,15 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
   private final SharedIndexInformer<ResourceSlice> slices;
   private final PackedStore<ResourceSlice> packedSlices;
   private final SharedIndexInformer<GpuQuota> quotas;
-  private final OptionalKind quotaKind =
-      new OptionalKind(HasMetadata.getFullResourceName(GpuQuota.class), "what namespaces may have is not limited");
+  private final SharedIndexInformer<DeviceTaintRule> taintRules;
+  private final Map<Class<?>, OptionalKind> optional =
+      Map.of(
+          GpuQuota.class,
+          OptionalKind.ofOurs(HasMetadata.getFullResourceName(GpuQuota.class),
+              "what namespaces may have is not limited"),
+          DeviceTaintRule.class,
+          OptionalKind.ofKubernetes(HasMetadata.getFullResourceName(DeviceTaintRule.class), "1.37",
+              "nobody's rules taint cards that this controller allocates"));
   private final SharedIndexInformer<Namespace> namespaces;
   private final Object inventoryLock = new Object();
   private Inventory inventory = Inventory.EMPTY;
@@ -103,6 +111,7 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
     slices = informer(ResourceSlice.class, packedSlices, PAGE_OF_SLICES, ClusterView::sliceEvent);
     quotas = informer(GpuQuota.class, o -> new ClusterEvent.QuotaChanged(o.getMetadata().getName()));
     namespaces = informer(Namespace.class, o -> new ClusterEvent.NamespaceChanged(o.getMetadata().getName()));
+    taintRules = informer(DeviceTaintRule.class, o -> new ClusterEvent.TaintRuleChanged(o.getMetadata().getName()));
     pods.addIndexers(
         Map.of(
             BY_GANG, Indexes::gangOf,
@@ -122,12 +131,18 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
 
   private CompletableFuture<?> start(SharedIndexInformer<?> informer) {
     CompletableFuture<?> started = informer.start().toCompletableFuture();
-    return informer == quotas ? quotaKind.started(started) : started;
+    @Nullable OptionalKind kind = optional.get(informer.getApiTypeClass());
+    return kind == null ? started : kind.started(started);
   }
 
   public boolean isWatching() {
     return informers.stream()
-        .allMatch(informer -> informer.isWatching() || (informer == quotas && quotaKind.isMissing()));
+        .allMatch(informer -> informer.isWatching() || isMissing(informer));
+  }
+
+  private boolean isMissing(SharedIndexInformer<?> informer) {
+    @Nullable OptionalKind kind = optional.get(informer.getApiTypeClass());
+    return kind != null && kind.isMissing();
   }
 
   /**
@@ -272,6 +287,10 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
     return quotas.getStore().getByKey(Cache.namespaceKeyFunc("", name));
   }
 
+  public List<DeviceTaintRule> taintRules() {
+    return taintRules.getStore().list();
+  }
+
   @Override
   public @Nullable Namespace namespace(String name) {
     return namespaces.getStore().getByKey(Cache.namespaceKeyFunc("", name));
@@ -302,12 +321,12 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
   }
 
   /**
-   * Every node's cards, as the GpuNodes say now. All callers get the same objects as long as nothing of substance
-   * changes.
+   * Every node's cards, as GpuNodes and DeviceTaintRules say now. All callers get the same objects as long as nothing
+   * of substance changes.
    */
   public Inventory inventory() {
     synchronized (inventoryLock) {
-      inventory = inventory.refreshed(gpuNodes());
+      inventory = inventory.refreshed(gpuNodes(), taintRules());
       return inventory;
     }
   }
@@ -338,7 +357,8 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
     stores.put(HasMetadata.getKind(type), store);
     informer.exceptionHandler(
         (started, problem) -> {
-          if (type != GpuQuota.class || !quotaKind.isMissing(problem)) {
+          @Nullable OptionalKind kind = optional.get(type);
+          if (kind == null || !kind.isMissing(problem)) {
             LOG.warn("{}: {}; trying again", HasMetadata.getFullResourceName(type), problem.getMessage());
           }
           return true;

@@ -69,7 +69,7 @@ public record AddedNodes(int nodes, String model, int cards, OptionalLong memory
     }
     return snapshot.with(
         new Cluster(gpuNodes, allNodes, classes(before.deviceClasses(), gpuNodes), before.namespaces(),
-            before.quotas(), published));
+            before.quotas(), published, before.taintRules()));
   }
 
   private List<Gpu> cardsOf(GpuNode node) {

@@ -2,6 +2,8 @@ package dev.partita.controller.whatif;
 
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.quota.GpuQuota;
+import dev.partita.controller.inventory.DeviceTaintRule;
+import dev.partita.controller.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.Node;
@@ -31,6 +33,7 @@ public record ClusterSnapshot(Instant time, Cluster cluster, List<ResourceClaim>
    * Nodes, and what says who may have what of them.
    *
    * @param published nodes for which there are slices of our driver's
+   * @param taintRules Kubernetes' rules that put taints on devices
    */
   public record Cluster(
       List<GpuNode> gpuNodes,
@@ -38,7 +41,8 @@ public record ClusterSnapshot(Instant time, Cluster cluster, List<ResourceClaim>
       List<DeviceClass> deviceClasses,
       List<Namespace> namespaces,
       List<GpuQuota> quotas,
-      Set<String> published) {
+      Set<String> published,
+      List<DeviceTaintRule> taintRules) {
     public Cluster {
       gpuNodes = List.copyOf(gpuNodes);
       nodes = List.copyOf(nodes);
@@ -46,6 +50,12 @@ public record ClusterSnapshot(Instant time, Cluster cluster, List<ResourceClaim>
       namespaces = List.copyOf(namespaces);
       quotas = List.copyOf(quotas);
       published = Set.copyOf(published);
+      taintRules = List.copyOf(taintRules);
+    }
+
+    /** The cards of its nodes. */
+    Inventory inventory() {
+      return Inventory.EMPTY.refreshed(gpuNodes, taintRules);
     }
   }
 

@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.quota.GpuQuota;
 import dev.partita.controller.decode.KeptFields;
+import dev.partita.controller.inventory.DeviceTaintRule;
 import dev.partita.controller.whatif.ClusterSnapshot.Cluster;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespace;
@@ -51,6 +52,7 @@ public final class SnapshotFile {
     document.set("deviceClasses", kept(cluster.deviceClasses()));
     document.set("namespaces", kept(cluster.namespaces()));
     document.set("quotas", kept(cluster.quotas()));
+    document.set("taintRules", kept(cluster.taintRules()));
     ArrayNode published = document.putArray("published");
     new TreeSet<>(cluster.published()).forEach(published::add);
     ArrayNode claims = document.putArray("claims");
@@ -96,7 +98,8 @@ public final class SnapshotFile {
         new Cluster(
             list(document, "gpuNodes", GpuNode.class), list(document, "nodes", Node.class),
             list(document, "deviceClasses", DeviceClass.class), list(document, "namespaces", Namespace.class),
-            list(document, "quotas", GpuQuota.class), new TreeSet<>(texts(document, "published"))),
+            list(document, "quotas", GpuQuota.class), new TreeSet<>(texts(document, "published")),
+            document.has("taintRules") ? list(document, "taintRules", DeviceTaintRule.class) : List.of()),
         list(document, "claims", ResourceClaim.class),
         list(document, "pods", Pod.class));
   }

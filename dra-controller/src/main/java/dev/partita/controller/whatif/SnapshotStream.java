@@ -67,7 +67,7 @@ public record SnapshotStream(ClusterStream stream, int leftOut) {
     Reading(ClusterSnapshot snapshot) {
       this.snapshot = snapshot;
       objects = new SnapshotObjects(snapshot);
-      inventory = Inventory.EMPTY.refreshed(snapshot.cluster().gpuNodes());
+      inventory = snapshot.cluster().inventory();
       DeviceSelectors selectors = new DeviceSelectors();
       reader = new ClaimReader(objects::deviceClass, selectors);
       eligibility = new Eligibility(selectors);

@@ -94,7 +94,7 @@ public final class WhatIf {
     PodDecider decider = new PodDecider(objects, state, new Vetoes(), budget, new Heartbeat("a question"));
     decisions = new PodDecisions(decider, state, clock);
     tolerations = tolerations(snapshot.cluster().nodes());
-    state.inventoryChanged(Inventory.EMPTY.refreshed(snapshot.cluster().gpuNodes()));
+    state.inventoryChanged(snapshot.cluster().inventory());
     objects.claims().forEach(claim -> ledger.observe(claim.getMetadata().getUid(), claim));
     objects.pods().forEach(pod -> count(pod, decider.demandRecorder()));
     ledger.quotas().refresh(quotas(snapshot, state.inventory()));

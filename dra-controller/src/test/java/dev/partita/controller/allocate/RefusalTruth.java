@@ -54,9 +54,9 @@ final class RefusalTruth {
         assertThat(selected).filteredOn(device -> device.profileName().equals(profile)).isNotEmpty()
             .allSatisfy(device -> assertThat(device.profile().orElseThrow().count()).isEqualTo(count));
       }
-      case CardRefusal.Tainted(String key, String value) -> {
-        assertThat(key).isEqualTo("gpu.partita.dev/unhealthy");
-        assertThat(any.gpu().health().reason()).isEqualTo(value.replace('-', ' '));
+      case CardRefusal.Tainted(var taint) -> {
+        assertThat(taint.key()).isEqualTo("gpu.partita.dev/unhealthy");
+        assertThat(any.gpu().health().reason()).isEqualTo(taint.value().replace('-', ' '));
         assertThat(any.isTolerated(request)).isFalse();
       }
       case CardRefusal.OtherMode(String asked) ->

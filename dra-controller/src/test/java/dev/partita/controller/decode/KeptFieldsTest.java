@@ -33,7 +33,7 @@ class KeptFieldsTest {
               "ObjectMeta",
               Stream
                   .of("pods", "resourceclaims", "resourceclaimtemplates", "nodes", "namespaces", "resourceslices",
-                      "deviceclasses", "gpunodes", "gpuquotas")
+                      "deviceclasses", "devicetaintrules", "gpunodes", "gpuquotas")
                   .map(kind -> kind + " metadata")
                   .toList()),
           Map.entry("Pod", List.of("pods")),

@@ -3,6 +3,7 @@ package dev.partita.controller.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.DeviceName;
+import dev.partita.api.Driver;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
@@ -12,6 +13,7 @@ import dev.partita.api.node.GpuNodeSpec.PublishedMode;
 import dev.partita.api.node.GpuProduct;
 import dev.partita.api.node.GpuTopology;
 import dev.partita.controller.GpuNodes;
+import dev.partita.controller.TaintRuleBuilder;
 import dev.partita.controller.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpec;
 import io.fabric8.kubernetes.client.utils.Serialization;
@@ -300,6 +302,15 @@ class SlicePlanTest {
     assertThat(Objects.requireNonNull(device.getAttributes().get("productName")).getString()).hasSize(64);
     assertThat(device.getAttributes()).doesNotContainKeys("brand", "cudaComputeCapability", "pciBusID");
     assertThat(device.getTaints().get(1).getValue()).matches("[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?");
+  }
+
+  @Test
+  void whatDeviceTaintRulesSayIsNotPublished() {
+    Inventory inventory =
+        Inventory.EMPTY.refreshed(List.of(node(Allocator.Controller, 1, List.of(PublishedMode.Whole))),
+            List.of(new TaintRuleBuilder("rule").taint("example.com/away", null)));
+    assertThat(SlicePlan.of(Objects.requireNonNull(inventory.host("node-0"))).getFirst().getDevices().getFirst()
+        .getTaints()).extracting("key").containsExactly(Driver.ALLOCATOR_TAINT);
   }
 
   @Test

@@ -8,6 +8,7 @@ import dev.partita.controller.ClusterWithoutServer;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.classes.ClassPlan;
 import dev.partita.controller.inventory.CardKey;
+import dev.partita.controller.inventory.DeviceTaintRule;
 import dev.partita.controller.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
 import io.fabric8.kubernetes.api.model.Namespace;
@@ -32,6 +33,7 @@ final class PaperSnapshot {
   private final List<GpuQuota> quotas = new ArrayList<>();
   private final List<ResourceClaim> claims = new ArrayList<>();
   private final List<Pod> pods = new ArrayList<>();
+  private final List<DeviceTaintRule> taintRules = new ArrayList<>();
 
   PaperSnapshot node(String name, int cards) {
     return node(new NodeBuilder().withNewMetadata().withName(name).endMetadata().build(), cards);
@@ -59,6 +61,11 @@ final class PaperSnapshot {
 
   private static Amounts amounts(String memory) {
     return new Amounts(new Quantity(memory), null, null, null);
+  }
+
+  PaperSnapshot taintRule(DeviceTaintRule rule) {
+    taintRules.add(rule);
+    return this;
   }
 
   PaperSnapshot runs(String name, String node, int card, String memory) {
@@ -96,7 +103,7 @@ final class PaperSnapshot {
             .endSpec().build()));
     return new ClusterSnapshot(Instant.parse("2026-05-01T12:00:00Z"),
         new ClusterSnapshot.Cluster(gpuNodes, nodes, classes, namespaces, quotas,
-            new HashSet<>(ClusterSnapshot.names(nodes))),
+            new HashSet<>(ClusterSnapshot.names(nodes)), taintRules),
         claims, pods);
   }
 }

@@ -3,6 +3,7 @@ package dev.partita.controller.whatif;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.partita.controller.TaintRuleBuilder;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -16,7 +17,9 @@ class SnapshotFileTest {
           .lastPod(
               pod -> new PodBuilder(pod).editSpec().addNewContainer().withName("main").withImage("secret.registry/x")
                   .addNewEnv().withName("PASSWORD").withValue("hunter2").endEnv().endContainer().endSpec().build())
-          .waits("team/q", 0, "100Gi").done();
+          .waits("team/q", 0, "100Gi")
+          .taintRule(new TaintRuleBuilder("rule").pool("a/gpu").device("gpu-1").taint("k", "v"))
+          .done();
 
   private static String written() throws IOException {
     ByteArrayOutputStream file = new ByteArrayOutputStream();

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.partita.api.Driver;
 import dev.partita.controller.GpuNodes;
+import dev.partita.controller.TaintRuleBuilder;
+import dev.partita.controller.inventory.DeviceTaintRule;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -32,6 +34,18 @@ class WhatIfTest {
     List<PodOutcome> outcomes = new WhatIf(snapshot).placeWaiting();
     assertThat(words(outcomes)).containsExactly("high on a", "low waits");
     assertThat(((PodOutcome.Waits) outcomes.getLast()).why()).contains("20 GiB free of 60 GiB asked");
+  }
+
+  @Test
+  void cardsThatADeviceTaintRuleTaintsAreLeftAloneAndItIsNamed() {
+    DeviceTaintRule rule =
+        new TaintRuleBuilder("maintenance").driver("gpu.partita.dev").pool("a/gpu").taint("example.com/rack", "7");
+    ClusterSnapshot snapshot = new PaperSnapshot().node("a", 1).waits("p", 0, "60Gi").taintRule(rule).done();
+    List<PodOutcome> outcomes = new WhatIf(snapshot).placeWaiting();
+    assertThat(((PodOutcome.Waits) outcomes.getFirst()).why())
+        .contains("taint example.com/rack=7 of the DeviceTaintRule maintenance");
+    ClusterSnapshot other = new PaperSnapshot().node("a", 1).node("b", 1).waits("p", 0, "60Gi").taintRule(rule).done();
+    assertThat(words(new WhatIf(other).placeWaiting())).containsExactly("p on b");
   }
 
   @Test

@@ -1,0 +1,29 @@
+package dev.partita.controller.watch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+class OptionalKindTest {
+  private final OptionalKind kind = OptionalKind.ofKubernetes("things.example.com", "1.37", "nothing happens");
+  private final CompletableFuture<Void> listed = new CompletableFuture<>();
+  private final CompletableFuture<?> started = kind.started(listed);
+
+  @Test
+  void theStartDoesNotWaitForAKindThatTheServerDoesNotServe() {
+    assertThat(kind.isMissing(new KubernetesClientException("no", 503, null))).isFalse();
+    assertThat(started).isNotDone();
+    assertThat(kind.isMissing(new IllegalStateException(new KubernetesClientException("no", 404, null)))).isTrue();
+    assertThat(started).isCompleted();
+    assertThat(kind.isMissing()).isTrue();
+  }
+
+  @Test
+  void aKindThatIsServedLaterIsMissingNoMore() {
+    kind.isMissing(new KubernetesClientException("no", 404, null));
+    listed.complete(null);
+    assertThat(kind.isMissing()).isFalse();
+  }
+}

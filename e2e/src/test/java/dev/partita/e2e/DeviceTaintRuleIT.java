@@ -1,0 +1,74 @@
+package dev.partita.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.partita.e2e.cluster.Ask;
+import dev.partita.e2e.cluster.Daemons;
+import dev.partita.e2e.cluster.NeedsSteadyController;
+import dev.partita.e2e.cluster.OnChangedNode;
+import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.PodUnderTest;
+import dev.partita.e2e.cluster.RealCluster;
+import dev.partita.e2e.cluster.Workspace;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.client.dsl.Resource;
+import org.junit.jupiter.api.Test;
+
+/** Taints that an administrator puts on cards by Kubernetes' own DeviceTaintRules. */
+@OnRealCluster
+@OnChangedNode
+class DeviceTaintRuleIT {
+  private static final String API = "resource.k8s.io/v1";
+  private static final String KIND = "DeviceTaintRule";
+
+  @Test
+  @NeedsSteadyController // while none leads, none can say why a pod waits
+  void aRuleKeepsClaimsOffCardsAndEndsPodsOnThemAndClaimsComeBackWhenItIsGone(
+      RealCluster cluster,
+      Workspace workspace) {
+    assumeThat(cluster.serves(API, KIND)).as("Kubernetes 1.37 or newer").isTrue();
+    String node = cluster.changedNode();
+    new Daemons(cluster.client()).awaitFreeCards(node);
+    String name = workspace.namespace() + "-away";
+    Resource<GenericKubernetesResource> rule =
+        cluster.client().genericKubernetesResources(API, KIND).withName(name);
+    PodUnderTest runs = workspace.pod("runs", node, Ask.share("8Gi"), "exec sleep 600").awaitRunning();
+
+    workspace.createInCluster(yaml(name, node, "NoSchedule"));
+    PodUnderTest waits = workspace.pod("waits", node, Ask.share("8Gi"), "exec sleep 600");
+    awaitSaid(workspace, "waits", "taint example.com/rack=7 of the DeviceTaintRule " + name);
+    assertThat(
+        cluster.command().run(cluster.kubeconfigEnvironment(), "explain", "pod", "waits", "-n", workspace.namespace())
+            .out())
+        .contains("gpu-0  taint example.com/rack=7 of the DeviceTaintRule " + name);
+    assertThat(runs.phase()).as("NoSchedule ends nobody").isEqualTo("Running");
+
+    rule.delete();
+    waits.awaitRunning();
+    waits.deleteAndAwait();
+
+    workspace.createInCluster(yaml(name, node, "NoExecute"));
+    runs.awaitGone();
+    PodUnderTest next = workspace.pod("next", node, Ask.share("8Gi"), "exec sleep 600");
+    awaitSaid(workspace, "next", "taint example.com/rack=7 of the DeviceTaintRule " + name);
+    rule.delete();
+    next.awaitRunning().deleteAndAwait();
+  }
+
+  /** Waits until the pod's conditions hold this. */
+  private static void awaitSaid(Workspace workspace, String pod, String part) {
+    await("a condition of pod " + pod + " with: " + part).atMost(Workspace.PATIENCE)
+        .untilAsserted(() -> assertThat(workspace.client().pods().inNamespace(workspace.namespace()).withName(pod).get()
+            .getStatus().getConditions()).anyMatch(condition -> String.valueOf(condition.getMessage()).contains(part)));
+  }
+
+  private static String yaml(String name, String node, String effect) {
+    return """
+        {apiVersion: %s, kind: %s, metadata: {name: %s}, spec: {
+          deviceSelector: {driver: gpu.partita.dev, pool: %s/gpu},
+          taint: {key: example.com/rack, value: "7", effect: %s}}}
+        """.formatted(API, KIND, name, node, effect);
+  }
+}
