@@ -21,7 +21,6 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.CustomResourceDefinitionContext;
 import io.fabric8.kubernetes.client.http.AsyncBody;
 import io.fabric8.kubernetes.client.http.BasicBuilder;
@@ -278,9 +277,22 @@ public final class Cluster implements AutoCloseable {
 
   /** What kube-scheduler does, and then kubelet. */
   void bindAndRun(String name, String node) {
+    bind(name, node);
+    phase(name, "Running");
+  }
+
+  /** Binds the pod, whatever the controller writes into it at the same time. */
+  private void bind(String name, String node) {
     var pods = client.pods().inNamespace("default").withName(name);
-    pods.edit(pod -> new PodBuilder(pod).editSpec().withNodeName(node).endSpec().build());
-    pods.editStatus(pod -> new PodBuilder(pod).editOrNewStatus().withPhase("Running").endStatus().build());
+    eventually().ignoreExceptionsMatching(ApiEdge::isConflict).until(
+        () -> pods.edit(pod -> new PodBuilder(pod).editSpec().withNodeName(node).endSpec().build()), bound -> true);
+  }
+
+  private void phase(String name, String phase) {
+    var pods = client.pods().inNamespace("default").withName(name);
+    eventually().ignoreExceptionsMatching(ApiEdge::isConflict).until(
+        () -> pods.editStatus(pod -> new PodBuilder(pod).editOrNewStatus().withPhase(phase).endStatus().build()),
+        written -> true);
   }
 
   /**
@@ -293,17 +305,13 @@ public final class Cluster implements AutoCloseable {
     client.resources(ResourceClaim.class).inNamespace("default").withName(name).editStatus(
         claim -> new ResourceClaimBuilder(claim).editStatus().addNewReservedFor(null, name, "pods", uid).endStatus()
             .build());
-    eventually()
-        // the controller writes the pod's status at the same time
-        .ignoreExceptionsInstanceOf(KubernetesClientException.class)
-        .until(() -> pods.edit(pod -> new PodBuilder(pod).editSpec().withNodeName(node).endSpec().build()) != null);
+    bind(name, node);
   }
 
   /** What kube-scheduler does, and then kubelet when the pod has run. */
   void bindAndFinish(String name, String node) {
-    var pods = client.pods().inNamespace("default").withName(name);
-    pods.edit(pod -> new PodBuilder(pod).editSpec().withNodeName(node).endSpec().build());
-    pods.editStatus(pod -> new PodBuilder(pod).editOrNewStatus().withPhase("Succeeded").endStatus().build());
+    bind(name, node);
+    phase(name, "Succeeded");
   }
 
   /**
