@@ -1,0 +1,71 @@
+package dev.partita.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.partita.e2e.cluster.ClaimUnderTest;
+import dev.partita.e2e.cluster.Daemons;
+import dev.partita.e2e.cluster.OnChangedNode;
+import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.PodUnderTest;
+import dev.partita.e2e.cluster.RealCluster;
+import dev.partita.e2e.cluster.Workspace;
+import org.junit.jupiter.api.Test;
+
+/** Pods that ask for a class of ours as an extended resource (KEP-5004): kube-scheduler makes their claims. */
+@OnRealCluster
+@OnChangedNode
+class ExtendedResourceIT {
+  @Test
+  void whereKubeSchedulerAllocatesAPodGetsACardByTheNameOfItsClassOrByAnExtendedResourceOfOnes(
+      RealCluster cluster,
+      Workspace workspace) {
+    String node = cluster.changedNode();
+    Daemons daemons = new Daemons(cluster.client());
+    daemons.awaitFreeCards(node);
+    String named = workspace.namespace() + ".example/gpu";
+    workspace.createInCluster(
+        """
+            apiVersion: resource.k8s.io/v1
+            kind: DeviceClass
+            metadata: {name: %s}
+            spec:
+              extendedResourceName: %s
+              selectors:
+                - cel: {expression: "device.driver == 'gpu.partita.dev' && device.attributes['gpu.partita.dev'].mode == 'whole'"}
+            """
+            .formatted(workspace.namespace(), named));
+    cluster.patchGpuNode(node, "{\"allocator\": \"Scheduler\"}");
+    try {
+      PodUnderTest byClass = asking(workspace, "by-class", node,
+          "deviceclass.resource.kubernetes.io/whole.gpu.partita.dev");
+      assertHasWholeCard(byClass, node);
+      PodUnderTest byName = asking(workspace, "by-name", node, named);
+      assertHasWholeCard(byName, node);
+      byClass.deleteAndAwait();
+      byName.deleteAndAwait();
+    } finally {
+      cluster.patchGpuNode(node, "{\"allocator\": \"Controller\"}");
+      daemons.awaitFreeCards(node);
+    }
+  }
+
+  private static PodUnderTest asking(Workspace workspace, String name, String node, String resource) {
+    return workspace.podAsking(name, node, "{" + resource + ": 1}", "partita-probe alloc 100Gi; exec sleep 600");
+  }
+
+  private static void assertHasWholeCard(PodUnderTest pod, String node) {
+    pod.awaitLine("CUDA_SUCCESS");
+    String name =
+        await("the claim of pod " + pod.name()).atMost(Workspace.PATIENCE)
+            .until(() -> pod.workspace().client().pods().inNamespace(pod.workspace().namespace()).withName(pod.name())
+                .get().getStatus().getExtendedResourceClaimStatus(), status -> status != null)
+            .getResourceClaimName();
+    ClaimUnderTest claim = new ClaimUnderTest(pod.workspace(), name);
+    assertThat(claim.devices()).singleElement().satisfies(device -> {
+      assertThat(device.getPool()).isEqualTo(node + "/gpu");
+      assertThat(device.getDevice()).matches("gpu-[0-9]+");
+    });
+    assertThat(claim.awaitDeviceStatus().getFirst().getConditions().getFirst().getStatus()).isEqualTo("True");
+  }
+}
