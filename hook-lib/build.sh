@@ -39,9 +39,9 @@ run_tests() {
     for what in $outside; do
         [ -e "target/outside/$what/.pins" ] || echo "hook-lib: tests that need $what are skipped: not fetched (sh hook-lib/build.sh fetch)" >&2
     done
-    (cd target/release && ctest --output-on-failure --parallel "$jobs" --timeout 60 --label-regex shipped)
+    (cd target/release && ctest --output-on-failure --parallel "$slots" --timeout 60 --label-regex shipped)
     sanitized
-    (cd target/asan && ctest --output-on-failure --parallel "$jobs" --timeout 60)
+    (cd target/asan && ctest --output-on-failure --parallel "$slots" --timeout 60)
     threads
 }
 
@@ -49,7 +49,7 @@ run_tests() {
 threads() {
     configure target/tsan -DCMAKE_BUILD_TYPE=Debug -DPARTITA_SANITIZE=thread
     compile target/tsan
-    (cd target/tsan && ctest --output-on-failure --parallel "$jobs" --timeout 60 --tests-regex '^shadow\..*thread')
+    (cd target/tsan && ctest --output-on-failure --parallel "$slots" --timeout 60 --tests-regex '^shadow\..*thread')
 }
 
 # The calls that the tests make are noted (see shadow/tests/called.c), each time from the beginning.
@@ -62,7 +62,7 @@ sanitized() {
 
 intercepted() {
     sanitized
-    (cd target/asan && ctest --parallel "$jobs" --timeout 60 --tests-regex '^shadow\.' > called.log) || {
+    (cd target/asan && ctest --parallel "$slots" --timeout 60 --tests-regex '^shadow\.' > called.log) || {
         tail -n 30 target/asan/called.log >&2
         exit 1
     }
@@ -91,6 +91,9 @@ else
     need make "apt install make"
 fi
 jobs=$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)
+slots=$((2 * jobs)) # of ctest: a test that keeps a processor busy takes two (shadow/tests/CMakeLists.txt)
+TMPDIR=$(sh ../build/scratch.sh)
+export TMPDIR
 outside='drivers tools headers clients style' # what tests take from elsewhere
 mkdir -p target
 case "${1:-all}" in
