@@ -35,11 +35,11 @@ enum Isolation {
     }
     if (this == NAMESPACES) {
       throw CommandFailure
-          .usage("namespaces are not allowed here (" + obstacle.get() + "): use --isolation library-path");
+          .usage("containers cannot have namespaces here (" + obstacle.get() + "): use --isolation library-path");
     }
     return new Choice(
         fallback,
-        "Namespaces are not allowed here (" + obstacle.get() + ").\nContainers instead: " + fallback.description()
+        "Containers cannot have namespaces here (" + obstacle.get() + ").\nInstead they have: " + fallback.description()
             + ".");
   }
 

@@ -24,13 +24,22 @@ public final class NamespaceRuntime implements ContainerRuntime {
   private static final List<String> UNSHARE =
       List.of("unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "--kill-child");
 
+  /** Of util-linux and of coreutils: what is started here, and what {@code enter-container.sh} calls. */
+  private static final String[] PROGRAMS = {"unshare", "mount", "chroot"};
+
   private final Path folder;
   private final Path script;
+  private final ProgramPath programs;
 
   /**
    * @param folder where the containers' root folders are made
    */
   public NamespaceRuntime(Path folder) throws IOException {
+    this(folder, ProgramPath.of(Objects.requireNonNullElse(System.getenv("PATH"), "")));
+  }
+
+  NamespaceRuntime(Path folder, ProgramPath programs) throws IOException {
+    this.programs = programs;
     this.folder = Files.createDirectories(folder);
     this.script = folder.resolve("enter-container.sh");
     try (InputStream source = NamespaceRuntime.class.getResourceAsStream("enter-container.sh")) {
@@ -40,6 +49,10 @@ public final class NamespaceRuntime implements ContainerRuntime {
 
   /** Tries it out with an empty container: empty if it works here, else why not, in one line. */
   public Optional<String> obstacle() throws InterruptedException {
+    Optional<String> missing = programs.missing(PROGRAMS);
+    if (missing.isPresent()) {
+      return missing;
+    }
     try {
       Outcome outcome =
           create("try", new ContainerSpec(Map.of(), List.of(), List.of())).run(CHECK_TIMEOUT, "/usr/bin/env");
@@ -68,7 +81,8 @@ public final class NamespaceRuntime implements ContainerRuntime {
   }
 
   private List<String> entering(Path root, Bundle bundle, List<String> mounts, List<String> command) {
-    List<String> line = new ArrayList<>(UNSHARE);
+    List<String> line = new ArrayList<>(List.of("/usr/bin/env", "PATH=" + programs.text()));
+    line.addAll(UNSHARE);
     line.addAll(List.of("/bin/sh", script.toString(), root.toString(), bundle.hooks().toString()));
     line.addAll(mounts);
     line.add("--");

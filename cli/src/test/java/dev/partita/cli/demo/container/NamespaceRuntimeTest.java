@@ -23,6 +23,21 @@ class NamespaceRuntimeTest extends ContainerRuntimeContract {
   }
 
   @Test
+  void aPathWithoutRootsFoldersIsNoObstacle() throws Exception {
+    runtime();
+
+    assertThat(new NamespaceRuntime(temp.resolve("short"), ProgramPath.of("/usr/bin:/bin")).obstacle()).isEmpty();
+  }
+
+  @Test
+  void aProgramThatIsNotThereIsNamedAsTheObstacle() throws Exception {
+    ProgramPath nowhere = new ProgramPath(List.of(temp));
+
+    assertThat(new NamespaceRuntime(temp.resolve("none"), nowhere).obstacle())
+        .hasValue("unshare, mount, chroot are missing in " + temp);
+  }
+
+  @Test
   void aFolderIsMountedWhereTheHostHasNoneAndWhatIsReadOnlyCannotBeWritten() throws Exception {
     Path quota = Files.createDirectory(temp.resolve("quota"));
     Path usage = Files.createDirectory(temp.resolve("usage"));
