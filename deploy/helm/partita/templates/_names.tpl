@@ -63,7 +63,12 @@ matchExpressions:
 
 {{- /* Extended resources of the systems whose requests are converted, as a regular expression inside of a CEL string literal. */}}
 {{- define "partita.gpuResources" -}}
-^(nvidia[.]com/(gpu|mig-|priority)|tencent[.]com/vcuda|aliyun[.]com/gpu|elasticgpu[.]io/|tke[.]cloud[.]tencent[.]com/qgpu|volcano[.]sh/(vgpu|gpu-))
+^(nvidia[.]com/(gpu|mig-|vgpu-|priority)|tencent[.]com/vcuda|aliyun[.]com/gpu|elasticgpu[.]io/|tke[.]cloud[.]tencent[.]com/qgpu|volcano[.]sh/(vgpu|gpu-)|koordinator[.]sh/gpu)
+{{- end }}
+
+{{- /* The annotations of pods by which other systems' pods ask for GPUs. */}}
+{{- define "partita.gpuAnnotations" -}}
+^(gpu-(fraction|memory)|(nvidia[.]com|kai[.]scheduler)/container[.])
 {{- end }}
 
 {{- /* The user names of our own ServiceAccounts, as API servers know them, as CEL strings. */}}

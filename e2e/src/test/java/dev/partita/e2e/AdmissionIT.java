@@ -131,7 +131,7 @@ class AdmissionIT {
   @Test
   void aPodThatIsNotUnderstoodOrAsksForNoGpuStaysAsItIs(Workspace workspace) {
     workspace.awaitAdmission();
-    for (String limits : new String[]{"nvidia.com/mig-1g.5gb", "example.com/gpu"}) {
+    for (String limits : new String[]{"nvidia.com/mig-small", "example.com/gpu"}) {
       Pod left = pod(workspace, "{" + limits + ": 1}");
       assertThat(left.getSpec().getContainers().getFirst().getResources().getLimits())
           .isEqualTo(Map.of(limits, new Quantity("1")));

@@ -8,6 +8,7 @@ import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.NeedsSteadyController;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PartitaCommand.Outcome;
+import dev.partita.e2e.cluster.PodTraits;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.TokenClient;
@@ -63,6 +64,11 @@ class DialectsIT {
         new Asking("{tke.cloud.tencent.com/qgpu-core: 5, tke.cloud.tencent.com/qgpu-memory: 3}", 3072));
     dialects.put("volcano",
         new Asking("{volcano.sh/vgpu-number: 1, volcano.sh/vgpu-memory: 1027, volcano.sh/vgpu-cores: 5}", 1027));
+    dialects.put("vgpumanager",
+        new Asking("{nvidia.com/vgpu-number: 1, nvidia.com/vgpu-memory: 1029, nvidia.com/vgpu-cores: 5}", 1029));
+    dialects.put("koordinator",
+        new Asking("{koordinator.sh/gpu.shared: 1, koordinator.sh/gpu-memory: 1030Mi, koordinator.sh/gpu-core: 5}",
+            1030));
     List<PodUnderTest> pods = new ArrayList<>();
     dialects.forEach((name, asking) -> pods
         .add(workspace.podAsking(name, cluster.quietNodes().getFirst(), asking.limits(), "partita-probe info")));
@@ -73,6 +79,33 @@ class DialectsIT {
           .doesNotContain("device 1");
     }
     assertThat(templates(workspace)).hasSize(dialects.size());
+  }
+
+  @Test
+  @NeedsSteadyController
+  void aFractionByAnnotationsRunsWithTheMemoryThatItAskedFor(RealCluster cluster, Workspace workspace) {
+    workspace.awaitAdmission();
+    PodTraits traits = PodTraits.on(cluster.quietNodes().getFirst())
+        .annotation("nvidia.com/container.main.gpu-memory.request", "1031Mi");
+
+    PodUnderTest pod = workspace.podAskingByAnnotations("fraction", traits, "partita-probe info");
+
+    assertThat(pod.awaitLog()).contains("total=" + 1031 * MIB + " ");
+  }
+
+  /** No quiet node offers instances: what the controller may make is seen all the same. */
+  @Test
+  @NeedsSteadyController
+  void aMigInstanceByItsResourceGetsATemplateOfItsProfile(RealCluster cluster, Workspace workspace) {
+    workspace.awaitAdmission();
+    workspace.podAsking("instance", cluster.quietNodes().getFirst(), "{nvidia.com/mig-1g.18gb: 1}", "true");
+
+    await("the template").atMost(Workspace.PATIENCE).until(() -> !templates(workspace).isEmpty());
+    assertThat(workspace.client().resources(ResourceClaimTemplate.class).inNamespace(workspace.namespace()).list()
+        .getItems()).singleElement().satisfies(
+            template -> assertThat(
+                template.getSpec().getSpec().getDevices().getRequests().getFirst().getExactly().getDeviceClassName())
+                .isEqualTo("mig.gpu.partita.dev"));
   }
 
   @Test

@@ -1,9 +1,10 @@
 package dev.partita.admission.convert;
 
-import dev.partita.admission.dialect.GpuRequest;
-import dev.partita.admission.dialect.GpuRequest.Memory;
-import dev.partita.admission.dialect.GpuRequest.Portion;
-import dev.partita.admission.dialect.ShareOptions;
+import dev.partita.admission.request.GpuRequest;
+import dev.partita.admission.request.GpuRequest.InstanceSize;
+import dev.partita.admission.request.GpuRequest.Memory;
+import dev.partita.admission.request.GpuRequest.Portion;
+import dev.partita.admission.request.ShareOptions;
 import dev.partita.api.Bytes;
 import dev.partita.api.Driver;
 import dev.partita.api.config.GpuShareConfig;
@@ -88,6 +89,13 @@ public record ClaimTemplate(GpuRequest request) {
         }
         cores.ifPresent(percent -> lines.append("cores ").append(percent).append('\n'));
       }
+      case Portion.Instance(var size) -> {
+        lines.append("instance\n");
+        if (size instanceof InstanceSize.AtLeast(long bytes)) {
+          lines.append("memory ").append(bytes).append('\n');
+        }
+      }
+      case Portion.Turn() -> lines.append("turn\n");
     }
     request.selectors().forEach(selector -> lines.append("selector ").append(selector).append('\n'));
     parameters()
@@ -118,6 +126,13 @@ public record ClaimTemplate(GpuRequest request) {
           exactly.withNewCapacity().withRequests(capacity).endCapacity();
         }
       }
+      case Portion.Instance(var size) -> {
+        exactly.withDeviceClassName(Driver.MIG_CLASS);
+        if (size instanceof InstanceSize.AtLeast(long bytes)) {
+          exactly.withNewCapacity().withRequests(Map.of(CapacityName.MEMORY, Bytes.quantity(bytes))).endCapacity();
+        }
+      }
+      case Portion.Turn() -> exactly.withDeviceClassName(Driver.SHARE_CLASS);
     }
     return new DeviceRequestBuilder().withName(REQUEST).withExactly(exactly.build()).build();
   }
@@ -146,6 +161,10 @@ public record ClaimTemplate(GpuRequest request) {
     options.priority().ifPresent(level -> parameters.put("priority", level));
     if (request.portion() instanceof Portion.Share(Memory.Percent(int percent), var _)) {
       parameters.put("memoryPercent", percent);
+    }
+    options.memoryLimit().ifPresent(bytes -> parameters.put("memoryLimit", Bytes.quantity(bytes).toString()));
+    if (request.portion() instanceof Portion.Turn) {
+      parameters.put("sharing", Map.of("strategy", "TimeSlicing"));
     }
     if (!options.placement().isEmpty()) {
       parameters.put("placement", new LinkedHashMap<>(options.placement()));

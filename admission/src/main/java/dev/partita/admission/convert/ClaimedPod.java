@@ -3,9 +3,10 @@ package dev.partita.admission.convert;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.partita.admission.dialect.GpuRequest;
+import dev.partita.admission.request.GpuRequest;
 import dev.partita.api.config.FieldError;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -32,8 +33,17 @@ final class ClaimedPod {
    * Every container has a claim of its own, except init containers that are over before the others begin: a device
    * plugin hands their devices on, and so they use the claim of a container that asks for the same, or one for all of
    * them.
+   *
+   * @param annotations that asked for some of them, and go
    */
-  Conversion.Converted with(List<ContainerRequest> requests) {
+  Conversion.Converted with(List<ContainerRequest> requests, Collection<String> annotations) {
+    if (pod.path("metadata") instanceof ObjectNode metadata && metadata.path("annotations") instanceof ObjectNode given
+        && !annotations.isEmpty()) {
+      given.remove(annotations);
+      if (given.isEmpty()) {
+        metadata.remove("annotations");
+      }
+    }
     ObjectNode spec = (ObjectNode) pod.path("spec");
     Set<String> taken = new HashSet<>();
     spec.path("resourceClaims").forEach(claim -> taken.add(claim.path("name").asText()));
@@ -57,7 +67,7 @@ final class ClaimedPod {
           handedOn.putIfAbsent(request.request(), claim);
         }
         if (request.endsFirst()) {
-          notes.add(new FieldError(request.asked().pathOf(request.asked().names().iterator().next()),
+          notes.add(new FieldError(request.path(),
               "is had by the pod until it ends, since no other container asks for the same"));
         }
       }
@@ -69,10 +79,11 @@ final class ClaimedPod {
   }
 
   private static void replace(ObjectNode spec, ContainerRequest request, String claim) {
-    ObjectNode resources = (ObjectNode) spec.path(request.kind()).path(request.index()).path("resources");
+    ObjectNode resources =
+        ((ObjectNode) spec.path(request.kind()).path(request.index())).withObjectProperty("resources");
     for (String kind : List.of("limits", "requests")) {
       if (resources.get(kind) instanceof ObjectNode amounts) {
-        amounts.remove(request.asked().names());
+        amounts.remove(request.resources());
         if (amounts.isEmpty()) {
           resources.remove(kind);
         }

@@ -7,11 +7,12 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.partita.admission.dialect.CardChoice;
-import dev.partita.admission.dialect.GpuRequest;
-import dev.partita.admission.dialect.GpuRequest.Memory;
-import dev.partita.admission.dialect.GpuRequest.Portion;
-import dev.partita.admission.dialect.ShareOptions;
+import dev.partita.admission.request.CardChoice;
+import dev.partita.admission.request.GpuRequest;
+import dev.partita.admission.request.GpuRequest.InstanceSize;
+import dev.partita.admission.request.GpuRequest.Memory;
+import dev.partita.admission.request.GpuRequest.Portion;
+import dev.partita.admission.request.ShareOptions;
 import dev.partita.api.config.Decoded;
 import dev.partita.api.config.FieldError;
 import dev.partita.api.config.GpuShareConfigDecoder;
@@ -19,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -111,6 +113,9 @@ public record ConvertedRequests(List<GpuRequest> requests) {
         }
         cores.ifPresent(percent -> written.put("cores", percent));
       }
+      case Portion.Instance(InstanceSize.Profile(String name)) -> written.put("mig", name);
+      case Portion.Instance(InstanceSize.AtLeast(long bytes)) -> written.put("migMemory", bytes);
+      case Portion.Turn() -> written.put("turn", true);
     }
     words(written, "models", request.choice().models());
     words(written, "notModels", request.choice().notModels());
@@ -118,6 +123,7 @@ public record ConvertedRequests(List<GpuRequest> requests) {
     words(written, "notUuids", request.choice().notUuids());
     request.options().coreLimit().ifPresent(limit -> written.put("coreLimit", limit));
     request.options().priority().ifPresent(level -> written.put("priority", level));
+    request.options().memoryLimit().ifPresent(bytes -> written.put("memoryLimit", bytes));
     request.options().placement().forEach((field, value) -> written.withObjectProperty("placement").put(field, value));
     return written;
   }
@@ -128,13 +134,6 @@ public record ConvertedRequests(List<GpuRequest> requests) {
 
   /** Whatever has the wrong type comes out as something else than what it was read from, or as nothing. */
   private static GpuRequest request(JsonNode read) {
-    JsonNode cores = read.path("cores");
-    Portion portion =
-        read.path("whole").asBoolean()
-            ? new Portion.Whole()
-            : new Portion.Share(
-                memory(read),
-                cores.isMissingNode() ? OptionalInt.empty() : OptionalInt.of(cores.asInt()));
     CardChoice choice =
         new CardChoice(words(read, "models"), words(read, "notModels"), words(read, "uuids"), words(read, "notUuids"));
     SortedMap<String, String> placement = new TreeMap<>();
@@ -143,8 +142,27 @@ public record ConvertedRequests(List<GpuRequest> requests) {
         new ShareOptions(
             read.has("coreLimit") ? Optional.of(read.path("coreLimit").asText()) : Optional.empty(),
             read.has("priority") ? OptionalInt.of(read.path("priority").asInt()) : OptionalInt.empty(),
+            read.has("memoryLimit") ? OptionalLong.of(read.path("memoryLimit").asLong()) : OptionalLong.empty(),
             placement);
-    return new GpuRequest(read.path("count").asInt(), portion, choice, options);
+    return new GpuRequest(read.path("count").asInt(), portion(read), choice, options);
+  }
+
+  private static Portion portion(JsonNode read) {
+    if (read.path("whole").asBoolean()) {
+      return new Portion.Whole();
+    }
+    if (read.path("turn").asBoolean()) {
+      return new Portion.Turn();
+    }
+    if (read.has("mig")) {
+      return new Portion.Instance(new InstanceSize.Profile(read.path("mig").asText()));
+    }
+    if (read.has("migMemory")) {
+      return new Portion.Instance(new InstanceSize.AtLeast(read.path("migMemory").asLong()));
+    }
+    JsonNode cores = read.path("cores");
+    return new Portion.Share(memory(read),
+        cores.isMissingNode() ? OptionalInt.empty() : OptionalInt.of(cores.asInt()));
   }
 
   private static Memory memory(JsonNode read) {

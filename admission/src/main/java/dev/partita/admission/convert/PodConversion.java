@@ -3,33 +3,38 @@ package dev.partita.admission.convert;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.partita.admission.dialect.Dialect;
-import dev.partita.admission.dialect.GpuRequest;
+import dev.partita.admission.request.GpuRequest;
+import dev.partita.admission.dialect.DialectReader;
 import dev.partita.admission.dialect.PodContext;
 import dev.partita.admission.dialect.ResourceRequests;
+import dev.partita.admission.dialect.SourceCluster;
 import dev.partita.api.config.FieldError;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
+import java.util.SortedSet;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
- * Turns what a pod asks for by extended resources of other systems into claims. All of a pod is converted or nothing of
- * it.
+ * Turns what a pod asks for in another system's way, by extended resources or by annotations, into claims. All of a pod
+ * is converted or nothing of it.
  *
  * <p>A pod is a JSON tree here, so that fields which this program does not know come through unharmed.
  */
 public final class PodConversion {
-  private final OptionalLong cardMemory;
+  private final SourceCluster cluster;
 
-  /**
-   * @param cardMemory bytes of a card, to make an amount of what is asked for in percent of it; empty: it stays a part
-   *        of each card
-   */
-  public PodConversion(OptionalLong cardMemory) {
-    this.cardMemory = cardMemory;
+  /** Of pods of a cluster of which nothing is known. */
+  public PodConversion() {
+    this(SourceCluster.UNKNOWN);
+  }
+
+  /** @param cluster whose pods are converted */
+  public PodConversion(SourceCluster cluster) {
+    this.cluster = cluster;
   }
 
   /**
@@ -54,21 +59,48 @@ public final class PodConversion {
         }
       }
     }
-    if (found.isEmpty()) {
+    PodContext context = new PodContext(pod, prefix, cluster);
+    Map<Dialect, String> dialects = dialects(found, context, problems);
+    if (dialects.isEmpty()) {
       return problems.isEmpty() ? new Conversion.NothingAsked() : new Conversion.Refused(problems);
     }
-    PodContext context = new PodContext(pod.path("metadata"), prefix + "metadata", cardMemory);
-    List<ContainerRequest> requests = requests(found, context, problems);
+    if (dialects.keySet().stream().map(Dialect::title).distinct().count() > 1) {
+      String ways =
+          dialects.entrySet().stream().map(way -> way.getValue() + " (" + way.getKey().title() + ")")
+              .collect(Collectors.joining(", "));
+      problems.add(new FieldError("", "asks for GPUs in several ways, of which one can be meant: " + ways));
+    }
     if (!problems.isEmpty() || !(pod instanceof ObjectNode object)) {
       return new Conversion.Refused(problems);
     }
-    return new ClaimedPod(object, prefix).with(requests);
+    return switch (dialects.keySet().iterator().next().reader()) {
+      case DialectReader.OfResources _ -> {
+        List<ContainerRequest> requests = requests(found, context, problems);
+        yield problems.isEmpty()
+            ? new ClaimedPod(object, prefix).with(requests, List.of())
+            : new Conversion.Refused(once(problems));
+      }
+      case DialectReader.OfAnnotations reader -> {
+        List<ContainerRequest> requests = requests(reader, context, problems);
+        yield problems.isEmpty()
+            ? new ClaimedPod(object, prefix).with(requests, reader.asking(context))
+            : new Conversion.Refused(once(problems));
+      }
+    };
   }
 
   private record Found(String kind, int index, JsonNode container, ResourceRequests asked) {
     boolean endsFirst() {
-      return kind.equals("initContainers") && !container.path("restartPolicy").asText().equals("Always");
+      return PodConversion.endsFirst(kind, container);
     }
+
+    Stream<Dialect> dialects() {
+      return asked.names().stream().map(name -> Dialect.of(name).orElseThrow()).distinct();
+    }
+  }
+
+  private static boolean endsFirst(String kind, JsonNode container) {
+    return kind.equals("initContainers") && !container.path("restartPolicy").asText().equals("Always");
   }
 
   private static void podLevel(JsonNode spec, String prefix, List<FieldError> problems) {
@@ -81,55 +113,86 @@ public final class PodConversion {
     }
   }
 
-  private static List<ContainerRequest> requests(List<Found> found, PodContext context, List<FieldError> problems) {
+  /** The dialects in which the pod asks, each with the path of what asks in it. */
+  private static Map<Dialect, String> dialects(List<Found> found, PodContext pod, List<FieldError> problems) {
     Map<Dialect, String> dialects = new EnumMap<>(Dialect.class);
     for (Found container : found) {
       for (String name : container.asked().names()) {
         Dialect dialect = Dialect.of(name).orElseThrow();
         dialects.putIfAbsent(dialect, container.asked().pathOf(name));
-        if (!dialect.reader().resources().contains(name)) {
+        if (dialect.reader() instanceof DialectReader.OfResources reader && !reader.understands(name)) {
           problems.add(
               new FieldError(
                   container.asked().pathOf(name),
                   "is not converted; of " + dialect.title() + " are converted "
-                      + dialect.reader().resources().stream().sorted().collect(Collectors.joining(", "))));
+                      + reader.resources().stream().sorted().collect(Collectors.joining(", "))));
+        }
+      }
+      if (container.dialects().map(Dialect::title).distinct().count() == 1 && container.dialects().count() > 1) {
+        problems.add(new FieldError(container.asked().firstPath(),
+            "is one of several ways to ask in one container, whose claim asks for one sort of device: "
+                + String.join(", ", container.asked().names())));
+      }
+    }
+    for (Dialect dialect : Dialect.values()) {
+      if (dialect.reader() instanceof DialectReader.OfAnnotations reader) {
+        SortedSet<String> asking = reader.asking(pod);
+        if (!asking.isEmpty()) {
+          dialects.put(dialect, pod.annotationPath(asking.first()));
         }
       }
     }
-    if (dialects.size() > 1) {
-      String ways =
-          dialects.entrySet().stream().map(way -> way.getValue() + " (" + way.getKey().title() + ")")
-              .collect(Collectors.joining(", "));
-      problems.add(new FieldError("", "asks for GPUs in several ways, of which one can be meant: " + ways));
-    }
+    return dialects;
+  }
+
+  private static List<ContainerRequest> requests(
+      List<Found> found,
+      PodContext pod,
+      List<FieldError> problems) {
     List<ContainerRequest> requests = new ArrayList<>();
-    if (problems.isEmpty()) {
-      Dialect dialect = dialects.keySet().iterator().next();
-      for (Found each : found) {
-        Optional<GpuRequest> request = dialect.reader().read(each.asked(), context, problems);
-        request.ifPresent(
-            asks -> requests.add(
-                new ContainerRequest(
-                    each.kind(),
-                    each.index(),
-                    each.container().path("name").asText(),
-                    each.endsFirst(),
-                    each.asked(),
-                    asks,
-                    notes(dialect, each.asked(), asks))));
+    for (Found each : found) {
+      ResourceRequests asked = each.asked();
+      if (!(each.dialects().findFirst().orElseThrow().reader() instanceof DialectReader.OfResources reader)) {
+        continue;
       }
+      Optional<GpuRequest> request = reader.read(asked, pod, problems);
+      request.ifPresent(
+          asks -> requests.add(
+              new ContainerRequest(
+                  each.kind(),
+                  each.index(),
+                  each.container().path("name").asText(),
+                  each.endsFirst(),
+                  asked.firstPath(),
+                  asked.names(),
+                  asks,
+                  notes(asked.firstPath(), asks, reader.notes(asked, pod)))));
     }
-    // What annotations have wrong is found once for every container.
-    List<FieldError> once = problems.stream().distinct().toList();
-    problems.clear();
-    problems.addAll(once);
     return requests;
   }
 
-  private static List<FieldError> notes(Dialect dialect, ResourceRequests asked, GpuRequest request) {
-    List<FieldError> notes = new ArrayList<>(dialect.reader().notes(asked));
+  private static List<ContainerRequest> requests(
+      DialectReader.OfAnnotations reader,
+      PodContext pod,
+      List<FieldError> problems) {
+    List<ContainerRequest> requests = new ArrayList<>();
+    for (DialectReader.AnnotatedContainer each : reader.read(pod, problems)) {
+      JsonNode container = pod.pod().path("spec").path(each.kind()).path(each.index());
+      requests.add(new ContainerRequest(each.kind(), each.index(), container.path("name").asText(),
+          endsFirst(each.kind(), container), each.path(), List.of(), each.request(), each.notes()));
+    }
+    return requests;
+  }
+
+  /** What annotations have wrong is found once for every container. */
+  private static List<FieldError> once(List<FieldError> problems) {
+    return problems.stream().distinct().toList();
+  }
+
+  private static List<FieldError> notes(String path, GpuRequest request, List<FieldError> ofReader) {
+    List<FieldError> notes = new ArrayList<>(ofReader);
     if (request.count() > 1 && request.limitsCores()) {
-      notes.add(new FieldError(asked.pathOf(asked.names().iterator().next()), GpuRequest.NOT_ACROSS_CARDS));
+      notes.add(new FieldError(path, GpuRequest.NOT_ACROSS_CARDS));
     }
     return notes;
   }

@@ -1,7 +1,11 @@
 package dev.partita.admission.dialect;
 
-import dev.partita.admission.dialect.GpuRequest.Memory;
-import dev.partita.admission.dialect.GpuRequest.Portion;
+import dev.partita.admission.request.CardChoice;
+import dev.partita.admission.request.GpuRequest;
+import dev.partita.admission.request.GpuRequest.InstanceSize;
+import dev.partita.admission.request.GpuRequest.Memory;
+import dev.partita.admission.request.GpuRequest.Portion;
+import dev.partita.admission.request.ShareOptions;
 import dev.partita.api.config.FieldError;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,122 +17,177 @@ import java.util.stream.Stream;
 
 /**
  * A number of cards, and what is asked of each of them: MiB or percent of its memory, percent of its cores. Without any
- * of that the cards are the container's own. HAMi counts one card where no number is given, Volcano does not.
+ * of that the cards are the container's own. In the mode {@code mig} what is asked for is an instance of each.
  */
-record CardCountDialect(
-    String count,
-    String memory,
-    String percentage,
-    String cores,
-    Optional<String> priority,
-    String mode,
-    boolean countMayBeLeftOut)
-    implements DialectReader {
+record CardCountDialect(Resources names, Annotations annotations, CorePolicy corePolicy, Set<LibraryVariable> variables)
+    implements DialectReader.OfResources {
   static final CardCountDialect HAMI =
       new CardCountDialect(
-          "nvidia.com/gpu",
-          "nvidia.com/gpumem",
-          "nvidia.com/gpumem-percentage",
-          "nvidia.com/gpucores",
-          Optional.of("nvidia.com/priority"),
-          "nvidia.com/vgpu-mode",
-          true);
+          new Resources("nvidia.com/gpu", "nvidia.com/gpumem", Optional.of("nvidia.com/gpumem-percentage"),
+              "nvidia.com/gpucores", Optional.of("nvidia.com/priority"), true),
+          new Annotations(ChoiceAnnotations.HAMI, PlacementAnnotations.HAMI, Optional.of("nvidia.com/vgpu-mode"),
+              List.of()),
+          CorePolicy.HAMI, LibraryVariable.HAMI);
   static final CardCountDialect VOLCANO =
       new CardCountDialect(
-          "volcano.sh/vgpu-number",
-          "volcano.sh/vgpu-memory",
-          "volcano.sh/vgpu-memory-percentage",
-          "volcano.sh/vgpu-cores",
-          Optional.empty(),
-          "volcano.sh/vgpu-mode",
-          false);
+          new Resources("volcano.sh/vgpu-number", "volcano.sh/vgpu-memory",
+              Optional.of("volcano.sh/vgpu-memory-percentage"), "volcano.sh/vgpu-cores", Optional.empty(), false),
+          new Annotations(ChoiceAnnotations.HAMI, PlacementAnnotations.HAMI, Optional.of("volcano.sh/vgpu-mode"),
+              List.of()),
+          CorePolicy.HAMI, LibraryVariable.HAMI);
+  static final CardCountDialect VGPU_MANAGER =
+      new CardCountDialect(
+          new Resources("nvidia.com/vgpu-number", "nvidia.com/vgpu-memory", Optional.empty(), "nvidia.com/vgpu-cores",
+              Optional.empty(), true),
+          new Annotations(ChoiceAnnotations.VGPU_MANAGER, PlacementAnnotations.VGPU_MANAGER, Optional.empty(),
+              List.of(
+                  new RefusedAnnotation("nvidia.com/memory-scheduler-policy", "virtual",
+                      "memory beyond the card's is asked for by oversubscribe in a GpuShareConfig"),
+                  new RefusedAnnotation("nvidia.com/cross-pod-topology", "true",
+                      "the cards of several pods are not chosen together"))),
+          CorePolicy.VGPU_MANAGER, LibraryVariable.VGPU_MANAGER);
 
-  private static final long MEBIBYTE = 1L << 20;
+  /**
+   * What containers name.
+   *
+   * @param countMayBeLeftOut whether one card is meant where no number is given
+   */
+  record Resources(
+      String count,
+      String memory,
+      Optional<String> percentage,
+      String cores,
+      Optional<String> priority,
+      boolean countMayBeLeftOut) {}
+
+  /**
+   * What pods say beside that.
+   *
+   * @param mode how cards are divided: {@code hami-core} or {@code mig}
+   * @param refused what has no equal here
+   */
+  record Annotations(
+      ChoiceAnnotations choice,
+      List<PlacementAnnotations> placement,
+      Optional<String> mode,
+      List<RefusedAnnotation> refused) {}
+
+  /** An annotation that with this value changes what is asked for in a way that is not converted, and why. */
+  record RefusedAnnotation(String name, String value, String reason) {}
+
+  private static final long MEBIBYTE = MemoryUnit.MIB.bytes();
 
   @Override
   public Set<String> resources() {
-    return Stream.concat(Stream.of(count, memory, percentage, cores), priority.stream())
-        .collect(Collectors.toUnmodifiableSet());
+    return Stream.of(Stream.of(names.count, names.memory, names.cores), names.percentage.stream(),
+        names.priority.stream()).flatMap(each -> each).collect(Collectors.toUnmodifiableSet());
   }
 
   @Override
   public Optional<GpuRequest> read(ResourceRequests asked, PodContext pod, List<FieldError> reported) {
     List<FieldError> problems = new ArrayList<>();
-    boolean ofEach = asked.of(memory) > 0 || asked.of(percentage) > 0 || asked.of(cores) > 0;
-    OptionalInt cards = Cards.count(asked, count, problems);
-    if (asked.of(count) == 0) {
-      if (ofEach && countMayBeLeftOut && !asked.mentions(count)) {
+    boolean ofEach = asked.of(names.memory) > 0 || percentOf(asked) > 0 || asked.of(names.cores) > 0;
+    OptionalInt cards = Cards.count(asked, names.count, problems);
+    if (asked.of(names.count) == 0) {
+      if (ofEach && names.countMayBeLeftOut && !asked.mentions(names.count)) {
         cards = OptionalInt.of(1);
       } else {
         problems.add(noCard(asked, ofEach));
       }
     }
     Memory ofMemory = memory(asked, pod, problems);
-    OptionalInt percent = Cards.percent(asked, cores, problems);
+    OptionalInt percent = Cards.percent(asked, names.cores, problems);
+    boolean instances = isOfInstances(pod, problems);
     ShareOptions options = options(asked, pod, problems);
-    CardChoice choice = ChoiceAnnotations.cards(pod, problems);
+    CardChoice choice = annotations.choice.cards(pod, problems);
+    for (RefusedAnnotation refused : annotations.refused) {
+      pod.annotation(refused.name).filter(refused.value::equals).ifPresent(
+          _ -> problems.add(new FieldError(pod.annotationPath(refused.name), "is not converted: " + refused.reason)));
+    }
+    if (instances && problems.isEmpty() && !(ofMemory instanceof Memory.Bytes)) {
+      problems.add(new FieldError(asked.firstPath(), "asks for a MIG instance and not for how large a one: ask for "
+          + names.memory + ", or give --card-memory where it is in percent"));
+    }
     reported.addAll(problems);
     if (!problems.isEmpty() || cards.isEmpty()) {
       return Optional.empty();
     }
-    return Optional.of(
-        ofEach
-            ? new GpuRequest(cards.getAsInt(), new Portion.Share(ofMemory, percent), choice, options)
-            : new GpuRequest(cards.getAsInt(), new Portion.Whole(), choice, options.ofWholeCards()));
+    Portion portion =
+        instances && ofMemory instanceof Memory.Bytes(long bytes)
+            ? new Portion.Instance(new InstanceSize.AtLeast(bytes))
+            : ofEach ? new Portion.Share(ofMemory, percent) : new Portion.Whole();
+    return Optional.of(new GpuRequest(cards.getAsInt(), portion, choice,
+        portion instanceof Portion.Share ? options : options.ofUnlimited()));
   }
 
   @Override
-  public List<FieldError> notes(ResourceRequests asked) {
-    return HamiVariable.notes(asked);
+  public List<FieldError> notes(ResourceRequests asked, PodContext pod) {
+    List<FieldError> notes = new ArrayList<>(LibraryVariable.notes(variables, asked.container(), asked.path()));
+    if (asked.of(names.cores) > 0 && isOfInstances(pod, new ArrayList<>())) {
+      notes.add(new FieldError(asked.pathOf(names.cores),
+          "says nothing of a MIG instance, which has the multiprocessors of its profile"));
+    }
+    return notes;
+  }
+
+  private long percentOf(ResourceRequests asked) {
+    return names.percentage.map(asked::of).orElse(0L);
+  }
+
+  private boolean isOfInstances(PodContext pod, List<FieldError> problems) {
+    Optional<String> way = annotations.mode.flatMap(pod::annotation);
+    if (way.isEmpty() || way.get().equals("hami-core")) {
+      return false;
+    }
+    if (!way.get().equals("mig")) {
+      problems.add(new FieldError(pod.annotationPath(annotations.mode.orElseThrow()),
+          "\"" + way.get() + "\" is not converted; hami-core or mig would be"));
+    }
+    return way.get().equals("mig");
   }
 
   private FieldError noCard(ResourceRequests asked, boolean ofEach) {
-    if (asked.mentions(count)) {
-      return new FieldError(asked.pathOf(count), "asks for no card, though there is more about cards here; ask for 1");
+    if (asked.mentions(names.count)) {
+      return new FieldError(asked.pathOf(names.count),
+          "asks for no card, though there is more about cards here; ask for 1");
     }
-    String path = asked.pathOf(asked.names().iterator().next());
+    String path = asked.firstPath();
     return ofEach
-        ? new FieldError(path, "asks for no card, though there is more about cards here; ask for 1 by " + count)
+        ? new FieldError(path,
+            "asks for no card, though there is more about cards here; ask for 1 by " + names.count)
         : new FieldError(path, "asks for a priority and for no card");
   }
 
   private Memory memory(ResourceRequests asked, PodContext pod, List<FieldError> problems) {
-    long mebibytes = asked.of(memory);
-    long percent = asked.of(percentage);
+    long mebibytes = asked.of(names.memory);
+    long percent = percentOf(asked);
     if (mebibytes > 0 && percent > 0) {
-      problems.add(new FieldError(asked.pathOf(percentage),
-          "cannot be used together with " + memory + "; leave one of them out"));
+      problems.add(new FieldError(asked.pathOf(names.percentage.orElseThrow()),
+          "cannot be used together with " + names.memory + "; leave one of them out"));
       return new Memory.All();
     }
     if (mebibytes > 0) {
       return new Memory.Bytes(mebibytes * MEBIBYTE);
     }
     if (percent > 100) {
-      problems.add(new FieldError(asked.pathOf(percentage), "must be from 1 to 100, not " + percent));
-    } else if (percent > 0 && percent < 100) {
-      if (pod.cardMemory().isEmpty()) {
-        return new Memory.Percent((int) percent);
-      }
-      long whole = pod.cardMemory().getAsLong() * percent / 100;
-      return new Memory.Bytes(Math.max(MEBIBYTE, whole - whole % MEBIBYTE));
+      problems.add(new FieldError(asked.pathOf(names.percentage.orElseThrow()),
+          "must be from 1 to 100, not " + percent));
+      return new Memory.All();
     }
-    return new Memory.All();
+    return percent == 0 ? new Memory.All() : Cards.memory((int) percent, pod.cluster());
   }
 
   private ShareOptions options(ResourceRequests asked, PodContext pod, List<FieldError> problems) {
-    pod.annotation(mode)
-        .filter(way -> !way.equals("hami-core"))
-        .ifPresent(way -> problems
-            .add(new FieldError(pod.annotationPath(mode), "\"" + way + "\" is not converted; hami-core would be")));
-    ShareOptions options = ShareOptions.placed(ChoiceAnnotations.placement(pod, problems));
-    Optional<String> limit = CoreUtilizationPolicy.coreLimit(asked, problems);
+    ShareOptions options = ShareOptions.placed(PlacementAnnotations.of(annotations.placement, pod, problems));
+    Optional<String> limit = corePolicy.coreLimit(asked, pod, problems);
     if (limit.isPresent()) {
       options = options.withCoreLimit(limit.get());
     }
-    if (priority.isPresent() && asked.mentions(priority.get())) {
-      long level = asked.of(priority.get());
+    if (names.priority.isPresent() && asked.mentions(names.priority.get())) {
+      long level = asked.of(names.priority.get());
       if (level > 1) {
-        problems.add(new FieldError(asked.pathOf(priority.get()), "must be 0 (high) or 1 (low), not " + level));
+        problems.add(
+            new FieldError(asked.pathOf(names.priority.get()), "must be 0 (high) or 1 (low), not " + level));
       } else {
         options = options.withPriority((int) level);
       }

@@ -1,5 +1,8 @@
 package dev.partita.admission.dialect;
 
+import dev.partita.admission.request.GpuRequest;
+import dev.partita.admission.request.GpuRequest.Memory;
+import dev.partita.api.Bytes;
 import dev.partita.api.config.FieldError;
 import java.util.List;
 import java.util.OptionalInt;
@@ -19,6 +22,19 @@ final class Cards {
       return OptionalInt.empty();
     }
     return cards == 0 ? OptionalInt.empty() : OptionalInt.of((int) cards);
+  }
+
+  /** So many percent of a card's memory, 1 to 100: an amount in whole MiB where it is known what a card has. */
+  static Memory memory(int percent, SourceCluster cluster) {
+    if (percent == 100) {
+      return new Memory.All();
+    }
+    if (cluster.cardMemory().isEmpty()) {
+      return new Memory.Percent(percent);
+    }
+    long bytes = Bytes.percentOf(cluster.cardMemory().getAsLong(), percent);
+    long mebibyte = MemoryUnit.MIB.bytes();
+    return new Memory.Bytes(Math.max(mebibyte, bytes - bytes % mebibyte));
   }
 
   /** Percent of one card; empty if none are asked for, or more than there are, which is a problem. */

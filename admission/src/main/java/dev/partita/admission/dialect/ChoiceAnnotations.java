@@ -1,75 +1,42 @@
 package dev.partita.admission.dialect;
 
+import dev.partita.admission.request.CardChoice;
 import dev.partita.api.config.FieldError;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
-/** HAMi's annotations that choose cards and nodes, which Volcano's shares read as well. */
-final class ChoiceAnnotations {
-  private static final String NODE_POLICY = "hami.io/node-scheduler-policy";
-  private static final String GPU_POLICY = "hami.io/gpu-scheduler-policy";
-  private static final String NUMA_BIND = "nvidia.com/numa-bind";
-
-  private ChoiceAnnotations() {}
+/**
+ * The annotations of a system that choose cards, by model and by UUID.
+ *
+ * @param blankIsNone whether a list without a word in it chooses nothing, rather than being wrong
+ */
+record ChoiceAnnotations(
+    String useModels,
+    String avoidModels,
+    String useUuids,
+    String avoidUuids,
+    boolean blankIsNone) {
+  /** HAMi's, which Volcano's shares read as well. */
+  static final ChoiceAnnotations HAMI =
+      new ChoiceAnnotations("nvidia.com/use-gputype", "nvidia.com/nouse-gputype", "nvidia.com/use-gpuuuid",
+          "nvidia.com/nouse-gpuuuid", false);
+  static final ChoiceAnnotations VGPU_MANAGER =
+      new ChoiceAnnotations("nvidia.com/include-gpu-type", "nvidia.com/exclude-gpu-type",
+          "nvidia.com/include-gpu-uuid", "nvidia.com/exclude-gpu-uuid", true);
 
   /** Which cards may be used; every card where the annotations have something wrong, which is reported. */
-  static CardChoice cards(PodContext pod, List<FieldError> problems) {
+  CardChoice cards(PodContext pod, List<FieldError> problems) {
     return new CardChoice(
-        models(pod, "nvidia.com/use-gputype", problems),
-        models(pod, "nvidia.com/nouse-gputype", problems),
-        words(pod, "nvidia.com/use-gpuuuid", CardChoice::isUuidsFit, problems),
-        words(pod, "nvidia.com/nouse-gpuuuid", CardChoice::isUuidsFit, problems));
+        models(pod, useModels, problems),
+        models(pod, avoidModels, problems),
+        words(pod, useUuids, CardChoice::isUuidsFit, problems),
+        words(pod, avoidUuids, CardChoice::isUuidsFit, problems));
   }
 
-  /** Fields of {@code placement} and their values. */
-  static Map<String, String> placement(PodContext pod, List<FieldError> problems) {
-    Map<String, String> placement = new TreeMap<>();
-    pod.annotation(NODE_POLICY)
-        .ifPresent(
-            policy -> {
-              switch (policy) {
-                case "binpack" -> placement.put("nodes", "Binpack");
-                case "spread" -> placement.put("nodes", "Spread");
-                default -> unknown(pod, NODE_POLICY, policy, "binpack or spread", problems);
-              }
-            });
-    pod.annotation(GPU_POLICY)
-        .ifPresent(
-            policy -> {
-              switch (policy) {
-                case "binpack" -> placement.put("gpus", "Binpack");
-                case "spread" -> placement.put("gpus", "Spread");
-                case "topology-aware" -> placement.put("nvlink", "Preferred");
-                default -> unknown(pod, GPU_POLICY, policy, "binpack, spread or topology-aware", problems);
-              }
-            });
-    pod.annotation(NUMA_BIND)
-        .ifPresent(
-            bind -> {
-              switch (bind) {
-                case "true" -> placement.put("numa", "Required");
-                case "false" -> {}
-                default -> unknown(pod, NUMA_BIND, bind, "true or false", problems);
-              }
-            });
-    return placement;
-  }
-
-  private static void unknown(
-      PodContext pod,
-      String annotation,
-      String value,
-      String known,
-      List<FieldError> problems) {
-    problems.add(new FieldError(pod.annotationPath(annotation), "must be " + known + ", not \"" + value + "\""));
-  }
-
-  private static List<String> models(PodContext pod, String annotation, List<FieldError> problems) {
+  private List<String> models(PodContext pod, String annotation, List<FieldError> problems) {
     return lowerCase(words(pod, annotation, words -> CardChoice.isModelsFit(lowerCase(words)), problems));
   }
 
@@ -77,7 +44,7 @@ final class ChoiceAnnotations {
     return words.stream().map(word -> word.toLowerCase(Locale.ROOT)).toList();
   }
 
-  private static List<String> words(
+  private List<String> words(
       PodContext pod,
       String annotation,
       Predicate<List<String>> fits,
@@ -89,6 +56,9 @@ final class ChoiceAnnotations {
     String path = pod.annotationPath(annotation);
     List<String> words =
         Stream.of(value.get().split(",")).map(String::strip).filter(word -> !word.isEmpty()).distinct().toList();
+    if (words.isEmpty() && blankIsNone) {
+      return List.of();
+    }
     Optional<String> problem =
         words.isEmpty()
             ? Optional.of("names nothing")

@@ -4,22 +4,40 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** A system's way to ask for GPUs by extended resources. */
+/** A system's way to ask for GPUs, by extended resources or by annotations. A row, and a reader beside it. */
 public enum Dialect {
+  MIG(Dialect.OF_NVIDIA, "nvidia\\.com/mig-.*", new MigProfiles()),
+  TIME_SLICES(Dialect.OF_NVIDIA, "nvidia\\.com/gpu\\.shared", new TimeSlices()),
+  VGPU_MANAGER("vgpu-manager", "nvidia\\.com/vgpu-.*", CardCountDialect.VGPU_MANAGER),
   /** Whole cards of NVIDIA's device plugin, and HAMi's shares, which begin with the same resource. */
-  NVIDIA("NVIDIA's device plugin or HAMi", "nvidia\\.com/(gpu|mig-|priority).*"),
-  GPU_MANAGER("GPUManager", "tencent\\.com/vcuda.*"),
-  GPU_SHARE("gpushare or cGPU", "aliyun\\.com/gpu.*"),
-  ELASTIC_GPU("Elastic GPU", "elasticgpu\\.io/.*"),
-  QGPU("qGPU", "tke\\.cloud\\.tencent\\.com/qgpu.*"),
-  VOLCANO("Volcano", "volcano\\.sh/(vgpu|gpu-).*");
+  NVIDIA(Dialect.OF_NVIDIA, "nvidia\\.com/(gpu|priority).*", CardCountDialect.HAMI),
+  GPU_MANAGER("GPUManager", "tencent\\.com/vcuda.*", PercentDialect.GPU_MANAGER),
+  GPU_SHARE("gpushare or cGPU", "aliyun\\.com/gpu.*", new GpuShare()),
+  ELASTIC_GPU("Elastic GPU", "elasticgpu\\.io/.*", PercentDialect.ELASTIC_GPU),
+  QGPU("qGPU", "tke\\.cloud\\.tencent\\.com/qgpu.*", PercentDialect.QGPU),
+  VOLCANO("Volcano", "volcano\\.sh/(vgpu|gpu-).*", CardCountDialect.VOLCANO),
+  KOORDINATOR("Koordinator", "koordinator\\.sh/gpu.*", new Koordinator()),
+  KAI("KAI or Run:ai", new GpuFractions());
+
+  /** Its containers may ask in different ways of these. */
+  private static final String OF_NVIDIA = "NVIDIA's device plugin or HAMi";
 
   private final String title;
   private final Pattern resources;
+  @SuppressWarnings("ImmutableEnumChecker") // none keeps anything
+  private final DialectReader reader;
 
-  Dialect(String title, String resources) {
+  Dialect(String title, String resources, DialectReader.OfResources reader) {
     this.title = title;
     this.resources = Pattern.compile(resources);
+    this.reader = reader;
+  }
+
+  /** Which no name of a resource belongs to. */
+  Dialect(String title, DialectReader.OfAnnotations reader) {
+    this.title = title;
+    this.resources = Pattern.compile("(?!)");
+    this.reader = reader;
   }
 
   /**
@@ -29,20 +47,13 @@ public enum Dialect {
     return Stream.of(values()).filter(dialect -> dialect.resources.matcher(resource).matches()).findFirst();
   }
 
-  /** For people. */
+  /** The system's name, for people. Dialects of one name are ways of one system, which its pods may mix. */
   public String title() {
     return title;
   }
 
   /** How its requests are read. */
   public DialectReader reader() {
-    return switch (this) {
-      case NVIDIA -> CardCountDialect.HAMI;
-      case GPU_MANAGER -> PercentDialect.GPU_MANAGER;
-      case GPU_SHARE -> new GpuShare();
-      case ELASTIC_GPU -> PercentDialect.ELASTIC_GPU;
-      case QGPU -> PercentDialect.QGPU;
-      case VOLCANO -> CardCountDialect.VOLCANO;
-    };
+    return reader;
   }
 }

@@ -1,7 +1,10 @@
 package dev.partita.admission.dialect;
 
-import dev.partita.admission.dialect.GpuRequest.Memory;
-import dev.partita.admission.dialect.GpuRequest.Portion;
+import dev.partita.admission.request.CardChoice;
+import dev.partita.admission.request.GpuRequest;
+import dev.partita.admission.request.GpuRequest.Memory;
+import dev.partita.admission.request.GpuRequest.Portion;
+import dev.partita.admission.request.ShareOptions;
 import dev.partita.api.config.FieldError;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,7 +28,7 @@ record PercentDialect(
     boolean coresMayBeLeftOut,
     Optional<String> refusedAnnotation,
     Optional<String> coreLimit)
-    implements DialectReader {
+    implements DialectReader.OfResources {
   static final PercentDialect GPU_MANAGER =
       new PercentDialect(
           "tencent.com/vcuda-core",
@@ -83,7 +86,7 @@ record PercentDialect(
                 new Memory.Bytes(asked.of(memory) * unit),
                 percent == 0 ? OptionalInt.empty() : OptionalInt.of((int) percent));
     return Optional.of(
-        new GpuRequest(cards.getAsInt(), portion, CardChoice.ANY, percent >= 100 ? options.ofWholeCards() : options));
+        new GpuRequest(cards.getAsInt(), portion, CardChoice.ANY, percent >= 100 ? options.ofUnlimited() : options));
   }
 
   /**

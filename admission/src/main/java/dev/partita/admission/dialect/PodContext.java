@@ -2,19 +2,27 @@ package dev.partita.admission.dialect;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.Optional;
-import java.util.OptionalLong;
+import java.util.SortedSet;
+import java.util.TreeSet;
 
 /**
  * What the pod as a whole says about its GPUs.
  *
- * @param metadata of the pod or pod template
- * @param path of that metadata, as {@code spec.template.metadata}
- * @param cardMemory bytes of a card, to make an amount of what is asked for in percent of it; empty if not known
+ * @param pod the pod or pod template
+ * @param prefix of paths in its object, as {@code spec.template.}
+ * @param cluster where it comes from
  */
-public record PodContext(JsonNode metadata, String path, OptionalLong cardMemory) {
+public record PodContext(JsonNode pod, String prefix, SourceCluster cluster) {
   /** An annotation with something in it. */
   Optional<String> annotation(String name) {
     return text("annotations", name);
+  }
+
+  /** The names of all annotations, in order. */
+  SortedSet<String> annotations() {
+    SortedSet<String> names = new TreeSet<>();
+    metadata().path("annotations").properties().forEach(annotation -> names.add(annotation.getKey()));
+    return names;
   }
 
   /** A label with something in it. */
@@ -22,12 +30,25 @@ public record PodContext(JsonNode metadata, String path, OptionalLong cardMemory
     return text("labels", name);
   }
 
-  String annotationPath(String name) {
-    return path + ".annotations[" + name + "]";
+  /** Where a user finds an annotation. */
+  public String annotationPath(String name) {
+    return prefix + "metadata.annotations[" + name + "]";
+  }
+
+  String labelPath(String name) {
+    return prefix + "metadata.labels[" + name + "]";
+  }
+
+  JsonNode spec() {
+    return pod.path("spec");
+  }
+
+  private JsonNode metadata() {
+    return pod.path("metadata");
   }
 
   private Optional<String> text(String kind, String name) {
-    JsonNode value = metadata.path(kind).path(name);
+    JsonNode value = metadata().path(kind).path(name);
     return value.isValueNode() && !value.isNull()
         ? Optional.of(value.asText().strip()).filter(text -> !text.isEmpty())
         : Optional.empty();

@@ -13,9 +13,6 @@ import java.util.TreeSet;
 
 /** The GPU resources that one container asks for: whole numbers by resource name. */
 public final class ResourceRequests {
-  /** Far beyond every cluster, and far from overflowing when multiplied by a unit. */
-  private static final BigDecimal MOST = BigDecimal.valueOf(1L << 32);
-
   private final JsonNode container;
   private final String path;
   private final SortedMap<String, Long> amounts;
@@ -39,7 +36,7 @@ public final class ResourceRequests {
       JsonNode given = resources.path(kind);
       for (String name : namesIn(given)) {
         String where = path + ".resources." + kind + "[" + name + "]";
-        long amount = amount(given.path(name), where, problems);
+        long amount = amount(given.path(name), most(name), where, problems);
         Long limit = amounts.putIfAbsent(name, amount);
         if (limit != null && limit != amount) {
           problems
@@ -57,6 +54,12 @@ public final class ResourceRequests {
     return names;
   }
 
+  private static long most(String name) {
+    return Dialect.of(name).map(Dialect::reader).orElseThrow() instanceof DialectReader.OfResources reader
+        ? reader.most(name)
+        : DialectReader.OfResources.MOST;
+  }
+
   /** Whether there is anything more than nothing asked for. */
   public boolean isNothing() {
     return amounts.values().stream().allMatch(amount -> amount == 0);
@@ -65,6 +68,11 @@ public final class ResourceRequests {
   /** Names of what is asked for, zeros included. */
   public Collection<String> names() {
     return amounts.keySet();
+  }
+
+  /** Where a user finds the first of them. */
+  public String firstPath() {
+    return pathOf(amounts.firstKey());
   }
 
   /** What is asked for; 0 if nothing. */
@@ -90,16 +98,17 @@ public final class ResourceRequests {
     return path + ".resources." + kind + "[" + name + "]";
   }
 
-  private static long amount(JsonNode value, String where, List<FieldError> problems) {
+  private static long amount(JsonNode value, long most, String where, List<FieldError> problems) {
     try {
       BigDecimal amount = Quantity.getAmountInBytes(new Quantity(value.asText()));
-      if (amount.signum() >= 0 && amount.compareTo(MOST) <= 0 && amount.stripTrailingZeros().scale() <= 0) {
+      if (amount.signum() >= 0 && amount.compareTo(BigDecimal.valueOf(most)) <= 0
+          && amount.stripTrailingZeros().scale() <= 0) {
         return amount.longValueExact();
       }
     } catch (IllegalArgumentException | ArithmeticException _) {
       // Said below.
     }
-    problems.add(new FieldError(where, "is not a whole number from 0 to " + MOST + ": " + value));
+    problems.add(new FieldError(where, "is not a whole number from 0 to " + most + ": " + value));
     return 0;
   }
 }

@@ -7,7 +7,7 @@ import dev.partita.admission.convert.ClaimTemplate;
 import dev.partita.admission.convert.Conversion;
 import dev.partita.admission.convert.ConvertedRequests;
 import dev.partita.admission.convert.PodConversion;
-import dev.partita.admission.dialect.GpuRequest;
+import dev.partita.admission.request.GpuRequest;
 import dev.partita.api.Driver;
 import dev.partita.api.config.Decoded;
 import dev.partita.api.config.FieldError;
@@ -17,7 +17,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -43,7 +42,7 @@ public final class PodMutation {
    */
   private static final String MIRROR_ANNOTATION = "kubernetes.io/config.mirror";
 
-  private final PodConversion conversion = new PodConversion(OptionalLong.empty());
+  private final PodConversion conversion = new PodConversion();
   private final ClaimLookup lookup;
 
   /**

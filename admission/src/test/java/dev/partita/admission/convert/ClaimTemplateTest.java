@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
 class ClaimTemplateTest {
@@ -69,7 +68,7 @@ class ClaimTemplateTest {
   }
 
   private static Conversion convert(JsonNode pod) {
-    return new PodConversion(OptionalLong.empty()).convert(pod, "");
+    return new PodConversion().convert(pod, "");
   }
 
   private static ObjectNode pod(String resource, int amount) {

@@ -7,6 +7,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import dev.partita.admission.dialect.MemoryUnit;
+import dev.partita.admission.dialect.SourceCluster;
 import dev.partita.admission.webhook.ClaimLookup;
 import dev.partita.admission.webhook.PodAnswer;
 import dev.partita.admission.webhook.PodMutation;
@@ -30,7 +32,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 class DialectCasesTest {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final List<String> FILES =
-      List.of("nvidia", "hami", "gpumanager", "gpushare", "elasticgpu", "qgpu", "volcano", "pods");
+      List.of("nvidia", "hami", "gpumanager", "gpushare", "elasticgpu", "qgpu", "volcano", "vgpumanager", "mig",
+          "koordinator",
+          "fractions", "pods");
 
   static Stream<Arguments> cases() throws IOException {
     List<Arguments> cases = new ArrayList<>();
@@ -54,9 +58,7 @@ class DialectCasesTest {
   void comesOutAsTheTableSays(String name, ObjectNode expected) {
     JsonNode pod = expected.path("in");
     JsonNode before = pod.deepCopy();
-    String cardMemory = expected.path("cardMemory").asText();
-    var conversion =
-        new PodConversion(cardMemory.isEmpty() ? OptionalLong.empty() : OptionalLong.of(Bytes.of(cardMemory)));
+    var conversion = new PodConversion(cluster(expected));
 
     Conversion outcome = conversion.convert(pod, "");
 
@@ -77,7 +79,7 @@ class DialectCasesTest {
   @MethodSource("cases")
   void isTheSameAtAdmissionWithTheGateAndWhatTheTemplatesAreMadeFrom(String name, ObjectNode expected) {
     JsonNode pod = expected.path("in");
-    Conversion outcome = new PodConversion(OptionalLong.empty()).convert(pod, "");
+    Conversion outcome = new PodConversion().convert(pod, "");
 
     PodAnswer answer = new PodMutation(ClaimLookup.NONE).mutate(pod, "team");
 
@@ -111,9 +113,17 @@ class DialectCasesTest {
     }
   }
 
+  private static SourceCluster cluster(JsonNode expected) {
+    String cardMemory = expected.path("cardMemory").asText();
+    String unit = expected.path("gpuMemUnit").asText();
+    return new SourceCluster(
+        cardMemory.isEmpty() ? OptionalLong.empty() : OptionalLong.of(Bytes.of(cardMemory)),
+        Stream.of(MemoryUnit.values()).filter(each -> each.toString().equals(unit)).findFirst());
+  }
+
   private static ObjectNode comparable(ObjectNode expected) {
     ObjectNode wanted = expected.deepCopy();
-    wanted.remove(List.of("case", "in", "cardMemory"));
+    wanted.remove(List.of("case", "in", "cardMemory", "gpuMemUnit"));
     return wanted;
   }
 

@@ -6,7 +6,6 @@ import com.code_intelligence.jazzer.junit.FuzzTest;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.io.IOException;
-import java.util.OptionalLong;
 
 /** A pod with any annotations and resources is left alone, refused with reasons, or converted once and for all. */
 class PodConversionFuzzTest {
@@ -20,7 +19,7 @@ class PodConversionFuzzTest {
     } catch (IOException notJson) {
       return;
     }
-    PodConversion conversion = new PodConversion(OptionalLong.empty());
+    PodConversion conversion = new PodConversion();
     JsonNode before = pod.deepCopy();
     Conversion result = conversion.convert(pod, "");
     assertThat(pod).isEqualTo(before);

@@ -118,7 +118,7 @@ class PodMutationTest {
 
   @Test
   void aPodThatIsNotUnderstoodStaysExactlyAsItIsAndSaysWhy() {
-    ObjectNode pod = pod("nvidia.com/mig-1g.5gb", "1");
+    ObjectNode pod = pod("nvidia.com/mig-small", "1");
     pod.withObject("spec").withArrayProperty("containers").add(container("second", "nvidia.com/gpu", "1"));
 
     PodAnswer answer = mutation.mutate(pod, "team");
@@ -128,7 +128,7 @@ class PodMutationTest {
         .singleElement()
         .asString()
         .startsWith(
-            "GPUs not converted to claims: spec.containers[0].resources.limits[nvidia.com/mig-1g.5gb]: is not converted; ");
+            "GPUs not converted to claims: spec.containers[0].resources.limits[nvidia.com/mig-small]: is not converted; ");
   }
 
   @Test

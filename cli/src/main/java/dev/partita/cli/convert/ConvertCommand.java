@@ -3,6 +3,8 @@ package dev.partita.cli.convert;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.admission.convert.PodConversion;
+import dev.partita.admission.dialect.MemoryUnit;
+import dev.partita.admission.dialect.SourceCluster;
 import dev.partita.api.Bytes;
 import dev.partita.cli.command.CommandFailure;
 import java.io.IOException;
@@ -32,10 +34,12 @@ import picocli.CommandLine.TypeConversionException;
 @Command(
     name = "convert",
     description = {
-      "Converts pods that ask for GPUs in another system's way: writes the ResourceClaimTemplates, and the objects that use them.",
+      "Converts pods and claims that ask for GPUs in another system's way: writes the ResourceClaimTemplates, and the objects that use them.",
       "",
-      "Known are HAMi, GPUManager (vcuda), gpushare and cGPU, Elastic GPU, qGPU, Volcano vGPU and plain nvidia.com/gpu; in Pods, Deployments, "
-          + "StatefulSets, DaemonSets, ReplicaSets, ReplicationControllers, Jobs, CronJobs, PodTemplates and lists of them, YAML or JSON.",
+      "Known are HAMi, vgpu-manager, GPUManager (vcuda), gpushare and cGPU, Elastic GPU, qGPU, Volcano vGPU, Koordinator, fractions of KAI and "
+          + "Run:ai, nvidia.com/gpu and MIG instances of NVIDIA's device plugin; in Pods, Deployments, "
+          + "StatefulSets, DaemonSets, ReplicaSets, ReplicationControllers, Jobs, CronJobs, PodTemplates and lists of them, YAML or JSON. "
+          + "Of ResourceClaims and ResourceClaimTemplates, those of NVIDIA's DRA driver, vgpu-manager's and HAMi's.",
       "",
       "A document in which nothing is converted is written as it was, to the letter. In one that is converted comments are lost, anchors are "
           + "written out, and a style of quoting is not kept. Nothing is asked of any cluster."
@@ -47,14 +51,16 @@ import picocli.CommandLine.TypeConversionException;
       "0:everything that asks for a GPU in an old way was converted",
       "1:a file cannot be read, is not YAML, or the output cannot be written; nothing was written",
       "2:it was asked for in a way that cannot work: one line says what to change",
-      "3:all is written, but some objects stayed as they were: stderr names each, the field and why"
+      "3:all is written, but some of what asks for a GPU stayed as it was: stderr names each object, the field and why"
     },
     footer = {
       "",
       "Examples:",
       "  partita convert -f pods.yaml -o converted.yaml",
       "  kubectl get deployments -o yaml | partita convert -f - | kubectl diff -f -",
-      "  partita convert -f hami.yaml --card-memory 80Gi   (percent of a card's memory as an amount)"
+      "  partita convert -f hami.yaml --card-memory 80Gi   (percent of a card's memory as an amount)",
+      "  partita convert -f gpushare.yaml --gpu-mem-unit MiB",
+      "  partita convert -f claims.yaml --to nvidia-dra"
     })
 public final class ConvertCommand implements Callable<Integer> {
   private static final int SOME_LEFT = 3;
@@ -82,10 +88,23 @@ public final class ConvertCommand implements Callable<Integer> {
           + "each card, which only Partita's controller can allocate.") private Optional<Long> cardMemory =
               Optional.empty();
 
+  @Option(
+      names = "--gpu-mem-unit",
+      paramLabel = "UNIT",
+      description = "What aliyun.com/gpu-mem counts, MiB or GiB: as --memory-unit of gpushare's device plugin says. Without it, it is taken for GiB, the plugin's default, and a "
+          + "line says so.") private Optional<MemoryUnit> gpuMemUnit = Optional.empty();
+
+  @Option(
+      names = "--to",
+      paramLabel = "SYSTEM",
+      description = "partita, or nvidia-dra: turns claims of Partita into claims of NVIDIA's DRA driver where these have an equal, and leaves all else. "
+          + "Default: ${DEFAULT-VALUE}.") private ConvertTarget target = ConvertTarget.PARTITA;
+
   @Override
   public Integer call() throws IOException {
     OptionalLong memory = cardMemory.map(OptionalLong::of).orElseGet(OptionalLong::empty);
-    ObjectConversion conversion = new ObjectConversion(new PodConversion(memory));
+    ObjectConversion conversion =
+        new ObjectConversion(new PodConversion(new SourceCluster(memory, gpuMemUnit)), target);
     List<String> documents = new ArrayList<>();
     for (String file : files) {
       for (Manifest manifest : Manifest.read(file.equals("-") ? "standard input" : file, text(file))) {

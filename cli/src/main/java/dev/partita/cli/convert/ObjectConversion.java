@@ -6,7 +6,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.partita.admission.convert.ClaimTemplate;
 import dev.partita.admission.convert.Conversion;
 import dev.partita.admission.convert.PodConversion;
-import dev.partita.admission.dialect.ResourceRequests;
 import dev.partita.api.config.FieldError;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
 import java.util.ArrayList;
@@ -22,12 +21,14 @@ final class ObjectConversion {
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final PodConversion pods;
+  private final ConvertTarget target;
   private final Set<String> written = new HashSet<>();
   private final List<String> warnings = new ArrayList<>();
   private boolean leftOut;
 
-  ObjectConversion(PodConversion pods) {
+  ObjectConversion(PodConversion pods, ConvertTarget target) {
     this.pods = pods;
+    this.target = target;
   }
 
   /**
@@ -86,24 +87,48 @@ final class ObjectConversion {
   }
 
   private Result single(JsonNode object) {
+    if (ClaimDevices.isClaim(object)) {
+      return claim(object);
+    }
+    if (target == ConvertTarget.NVIDIA_DRA) {
+      return new Result(List.of(), object); // pods name their claims, whose names stay
+    }
     var path = PodPath.of(object);
     if (path.isEmpty()) {
-      askedInUnknownPlaces(object, object, "");
-      return new Result(List.of(), object);
+      return unread(object, false, new Result(List.of(), object));
     }
     return switch (pods.convert(PodPath.at(object, path.get()), path.get())) {
-      case Conversion.NothingAsked() -> new Result(List.of(), object);
-      case Conversion.Refused(var problems) -> {
-        leftOut = true;
-        problems.forEach(problem -> warn(object, problem));
-        yield new Result(List.of(), object);
-      }
+      case Conversion.NothingAsked() -> unread(object, true, new Result(List.of(), object));
+      case Conversion.Refused(var problems) -> left(object, problems);
       case Conversion.Converted(var pod, var templates, var notes) -> {
         notes.forEach(note -> warn(object, note));
         String namespace = object.path("metadata").path("namespace").asText();
-        yield new Result(newOnes(templates, namespace), replaced(object, path.get(), pod));
+        yield unread(object, true, new Result(newOnes(templates, namespace), replaced(object, path.get(), pod)));
       }
     };
+  }
+
+  private Result claim(JsonNode object) {
+    return switch (target == ConvertTarget.PARTITA ? ClaimConversion.convert(object) : NvidiaClaims.convert(object)) {
+      case ClaimResult.NothingAsked() -> new Result(List.of(), object);
+      case ClaimResult.Refused(var problems) -> left(object, problems);
+      case ClaimResult.Converted(var claim, var notes) -> {
+        notes.forEach(note -> warn(object, note));
+        yield new Result(List.of(), claim);
+      }
+    };
+  }
+
+  private Result left(JsonNode object, List<FieldError> problems) {
+    leftOut |= !problems.isEmpty();
+    problems.forEach(problem -> warn(object, problem));
+    return new Result(List.of(), object);
+  }
+
+  /** Whoever has what is asked for in ways that nobody reads should know that it stayed as it was. */
+  private Result unread(JsonNode object, boolean podsAreKnown, Result result) {
+    left(object, UnreadRequests.in(result.object(), podsAreKnown));
+    return result;
   }
 
   private List<JsonNode> newOnes(List<ClaimTemplate> templates, String namespace) {
@@ -128,27 +153,6 @@ final class ObjectConversion {
     int end = path.lastIndexOf('.');
     ((ObjectNode) PodPath.at(changed, end < 0 ? "" : path.substring(0, end))).set(path.substring(end + 1), pod);
     return changed;
-  }
-
-  /** Other kinds may hold pods as well: whoever has them should know that they stayed as they were. */
-  private void askedInUnknownPlaces(JsonNode object, JsonNode node, String path) {
-    for (int i = 0; node.isArray() && i < node.size(); i++) {
-      askedInUnknownPlaces(object, node.path(i), path + "[" + i + "]");
-    }
-    node.properties()
-        .forEach(
-            field -> {
-              String where = path.isEmpty() ? field.getKey() : path + "." + field.getKey();
-              if (field.getKey().equals("limits")) {
-                for (String name : ResourceRequests.namesIn(field.getValue())) {
-                  leftOut = true;
-                  String kind = object.path("kind").asText("an object without a kind");
-                  warn(object, new FieldError(where + "[" + name + "]",
-                      "is not converted: pods in " + kind + " are not known here"));
-                }
-              }
-              askedInUnknownPlaces(object, field.getValue(), where);
-            });
   }
 
   private void warn(JsonNode object, FieldError what) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.partita.admission.dialect.Dialect;
+import dev.partita.admission.dialect.DialectReader;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhook;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
@@ -48,20 +49,38 @@ class WebhookChartTest {
   /** Every resource that a dialect knows must bring the pod to the webhook, and nothing that is no GPU's. */
   @Test
   void podsAreSentByTheResourcesOfEveryDialect() {
-    String expression =
-        Chart.mutating(Map.of()).getWebhooks().getFirst().getMatchConditions().getFirst().getExpression();
-    Matcher literal = Pattern.compile("matches\\(\"([^\"]+)\"\\)").matcher(expression);
-    assertThat(literal.find()).isTrue();
-    Pattern sent = Pattern.compile(literal.group(1));
+    Pattern sent = sentBy("amounts");
     for (Dialect dialect : Dialect.values()) {
-      assertThat(dialect.reader().resources())
-          .allSatisfy(name -> assertThat(sent.matcher(name).find()).as(name).isTrue());
+      if (dialect.reader() instanceof DialectReader.OfResources reader) {
+        assertThat(reader.resources()).allSatisfy(name -> assertThat(sent.matcher(name).find()).as(name).isTrue());
+      }
     }
     assertThat(List.of("nvidia.com/mig-1g.10gb", "nvidia.com/gpu.shared"))
         .allSatisfy(name -> assertThat(sent.matcher(name).find()).as(name).isTrue());
     assertThat(List.of("cpu", "memory", "ephemeral-storage", "amd.com/gpu", "rdma/nvidia.com/gpu", "xnvidia.com/gpu",
-        "nvidia0com/gpu"))
+        "nvidia0com/gpu", "koordinator.sh/rdma"))
         .allSatisfy(name -> assertThat(sent.matcher(name).find()).as(name).isFalse());
+  }
+
+  @Test
+  void podsAreSentByTheAnnotationsThatAskForGpus() {
+    Pattern sent = sentBy("annotations");
+    assertThat(List.of("gpu-fraction", "gpu-memory", "nvidia.com/container.main.gpu-memory.request",
+        "kai.scheduler/container.main.gpu-memory.portion.limit"))
+        .allSatisfy(name -> assertThat(sent.matcher(name).find()).as(name).isTrue());
+    assertThat(List.of("my-gpu-memory", "nvidia.com/use-gputype", "kai.scheduler/queue", "nvidia0com/container.x"))
+        .allSatisfy(name -> assertThat(sent.matcher(name).find()).as(name).isFalse());
+  }
+
+  /** What names of these are looked for in pods. */
+  private static Pattern sentBy(String what) {
+    String expression =
+        Chart.mutating(Map.of()).getWebhooks().getFirst().getMatchConditions().getFirst().getExpression();
+    Matcher literal =
+        Pattern.compile(what + "(?:\\.orValue\\(\\{}\\))?\\.exists\\(name, name\\.matches\\(\"([^\"]+)\"\\)")
+            .matcher(expression);
+    assertThat(literal.find()).isTrue();
+    return Pattern.compile(literal.group(1));
   }
 
   @Test

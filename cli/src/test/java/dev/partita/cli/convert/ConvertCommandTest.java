@@ -88,7 +88,7 @@ class ConvertCommandTest {
   @Test
   void whatIsNotConvertedIsNamedWithItsPathAndStaysToTheLetter() throws IOException {
     String text =
-        nested("batch/v1", "CronJob", "spec.jobTemplate.spec.template", "nvidia.com/mig-1g.5gb") + "  # as it was\n";
+        nested("batch/v1", "CronJob", "spec.jobTemplate.spec.template", "nvidia.com/gpu.x") + "  # as it was\n";
 
     Run run = convert(text);
 
@@ -96,7 +96,7 @@ class ConvertCommandTest {
     assertThat(run.out()).isEqualTo(text);
     assertThat(run.err())
         .startsWith(
-            "partita: CronJob w: spec.jobTemplate.spec.template.spec.containers[0].resources.limits[nvidia.com/mig-1g.5gb]: is not converted; ");
+            "partita: CronJob w: spec.jobTemplate.spec.template.spec.containers[0].resources.limits[nvidia.com/gpu.x]: is not converted; ");
   }
 
   @Test
@@ -169,6 +169,97 @@ class ConvertCommandTest {
   }
 
   @Test
+  void whatAliyunsMemoryIsCountedInIsAnOptionAndItsDefaultIsSaid() throws IOException {
+    Path file = Files.writeString(folder.resolve("p.yaml"), nested("v1", "Pod", "", "aliyun.com/gpu-mem"));
+
+    Run guessed = run("-f", file.toString());
+    assertThat(guessed.status()).isZero();
+    assertThat(guessed.out()).contains("memory: 1Gi");
+    assertThat(guessed.err())
+        .contains("limits[aliyun.com/gpu-mem]: is taken for GiB, gpushare's default; where its device plugin had")
+        .contains("--gpu-mem-unit MiB");
+    Run said = run("-f", file.toString(), "--gpu-mem-unit", "MiB");
+    assertThat(said.status()).isZero();
+    assertThat(said.out()).contains("memory: 1Mi");
+    assertThat(said.err()).isEmpty();
+    assertThat(run("-f", file.toString(), "--gpu-mem-unit", "GB").status()).isEqualTo(2);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "limits: {amd.com/gpu: 1}            | resources.limits[amd.com/gpu]: is of another vendor's devices",
+        "limits: {huawei.com/Ascend910B: 1}  | resources.limits[huawei.com/Ascend910B]: is of another vendor's devices",
+        "requests: {example.com/vgpu-mem: 1} | resources.requests[example.com/vgpu-mem]: looks like a way to ask for GPUs",
+        "limits: {tensor-fusion.ai/vgpu: 1}  | resources.limits[tensor-fusion.ai/vgpu]: is Tensor Fusion's",
+      })
+  void resourcesThatNoDialectHasAreNamedAndTheStatusSaysSo(String asked, String reason) throws IOException {
+    Run run = convert("{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: c, resources: {"
+        + asked + "}}]}}\n");
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.err()).hasLineCount(1).startsWith("partita: Pod a: spec.containers[0]." + reason);
+  }
+
+  @Test
+  void whatIsConvertedBesideWhatIsNotIsSaidToHaveLeftSomething() throws IOException {
+    Run run = convert("{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: c, resources:"
+        + " {limits: {nvidia.com/gpu: 1}}}, {name: d, resources: {limits: {amd.com/gpu: 1, nvidia.com/gpu: 0}}}]}}");
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.out()).contains("whole.gpu.partita.dev", "amd.com/gpu: 1");
+    assertThat(run.err()).hasLineCount(1).contains("spec.containers[1].resources.limits[amd.com/gpu]: ");
+  }
+
+  @Test
+  void annotationsOfSystemsThatThePodIsNotOfAreNamed() throws IOException {
+    Run run = convert("{apiVersion: v1, kind: Pod, metadata: {name: a, annotations: {gpu-fraction: '0.5'}},"
+        + " spec: {containers: [{name: c}]}}");
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.err())
+        .contains("metadata.annotations[gpu-fraction]: is KAI's or Run:ai's in a pod with their schedulerName");
+  }
+
+  @Test
+  void fractionsInAKindThatIsNotKnownAreNamed() throws IOException {
+    Run run = convert("{apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: w}, spec: {template: {metadata:"
+        + " {annotations: {gpu-fraction: '0.5'}}, spec: {schedulerName: kai-scheduler, containers: [{name: c}]}}}}");
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.err()).isEqualTo("partita: PyTorchJob w: spec.template.metadata.annotations[gpu-fraction]:"
+        + " is not converted: pods in PyTorchJob are not known here\n");
+  }
+
+  @Test
+  void quotasOfResourcesAndWorkloadsOfRunAiAreNamed() throws IOException {
+    Run run = convert(
+        "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q}, spec: {hard: {requests.nvidia.com/gpu: 4, pods: 9}}}\n"
+            + "---\n{apiVersion: run.ai/v2alpha1, kind: TrainingWorkload, metadata: {name: w}, spec: {gpu: {value: '0.5'}}}\n");
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.err().lines()).hasSize(2)
+        .anyMatch(line -> line
+            .startsWith("partita: ResourceQuota q: spec.hard[requests.nvidia.com/gpu]: counts nothing of pods"))
+        .anyMatch(line -> line.startsWith("partita: TrainingWorkload w: spec: is a workload of Run:ai"));
+  }
+
+  @Test
+  void whoLeavesGetsClaimsOfNvidiasDriverAndPodsAsTheyWere() throws IOException {
+    String pod = "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: " + WHOLE + "}\n";
+    Path file = Files.writeString(folder.resolve("claims.yaml"), pod
+        + "---\n{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: c}, spec: {devices: {requests:"
+        + " [{name: gpu, exactly: {deviceClassName: whole.gpu.partita.dev}}]}}}\n");
+
+    Run run = run("-f", file.toString(), "--to", "nvidia-dra");
+
+    assertThat(run.status()).isZero();
+    assertThat(run.out()).startsWith(pod).contains("deviceClassName: gpu.nvidia.com");
+    assertThat(run("-f", file.toString(), "--to", "kai").status()).isEqualTo(2);
+  }
+
+  @Test
   void aMissingFileAndBadYamlAreOneLineEach() throws IOException {
     Run missing = run("-f", folder.resolve("no.yaml").toString());
     Run bad = convert("a: 1\n---\nb: [1\n");
@@ -187,8 +278,8 @@ class ConvertCommandTest {
   void helpHasTheExitStatusAndSaysThatCommentsAreLost() {
     String help = new CommandLine(new ConvertCommand()).getUsageMessage(CommandLine.Help.Ansi.OFF);
 
-    assertThat(help).contains("comments are lost", "Exit status:", "stayed as they were", "--card-memory",
-        "convert -f pods.yaml");
+    assertThat(help).contains("comments are lost", "Exit status:", "stayed as it was", "--card-memory",
+        "convert -f pods.yaml", "--gpu-mem-unit");
   }
 
   private static String nested(String apiVersion, String kind, String path, String resource) {

@@ -11,7 +11,6 @@ import dev.partita.admission.convert.Conversion;
 import dev.partita.admission.convert.PodConversion;
 import dev.partita.controller.selector.DeviceSelectors;
 import java.util.Map;
-import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -44,7 +43,7 @@ class SelectorsOfTemplatesTest {
     pod.withObject("metadata").withObject("annotations").put(annotation, value);
     pod.withObject("spec").withArrayProperty("containers").addObject().withObject("resources").withObject("limits")
         .put("nvidia.com/gpu", 1);
-    var converted = (Conversion.Converted) new PodConversion(OptionalLong.empty()).convert(pod, "");
+    var converted = (Conversion.Converted) new PodConversion().convert(pod, "");
     return converted.templates().getFirst().request().selectors().getFirst();
   }
 

@@ -15,7 +15,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -76,7 +75,7 @@ final class UnconvertedPod {
    */
   static Optional<String> note(Collection<String> missing, JsonNode pod) {
     String what = "asks for " + String.join(", ", missing) + ", which no node has, and ";
-    return switch (new PodConversion(OptionalLong.empty()).convert(pod, "")) {
+    return switch (new PodConversion().convert(pod, "")) {
       case Conversion.NothingAsked() -> Optional.empty();
       case Conversion.Refused(List<FieldError> problems) ->
           Optional.of(what + "cannot be converted to claims: "

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.admission.convert.ClaimTemplate;
 import dev.partita.admission.convert.ConvertedRequests;
-import dev.partita.admission.dialect.CardChoice;
-import dev.partita.admission.dialect.GpuRequest;
-import dev.partita.admission.dialect.ShareOptions;
+import dev.partita.admission.request.CardChoice;
+import dev.partita.admission.request.GpuRequest;
+import dev.partita.admission.request.ShareOptions;
 import dev.partita.api.Driver;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;

@@ -232,6 +232,11 @@ public final class Workspace implements AutoCloseable {
     return pod(RealCluster.PROBE_IMAGE, name, PodTraits.on(node), "", "{limits: " + limits + "}", script);
   }
 
+  /** Starts a pod that asks for GPUs by its annotations. */
+  public PodUnderTest podAskingByAnnotations(String name, PodTraits traits, String script) {
+    return pod(RealCluster.PROBE_IMAGE, name, traits, "", "{}", script);
+  }
+
   /**
    * A pod as admission leaves it: with the gate, a template that need not be there yet, and the note from which it is
    * made.

@@ -3,16 +3,16 @@ package dev.partita.admission.dialect;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.partita.api.config.FieldError;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 /**
- * Environment variables that HAMi's library reads in a container and nothing here does: no environment variable changes
- * a limit. The pod is converted all the same, with a note on each that its author may have relied on.
+ * Environment variables that other systems' libraries read in a container and nothing here does: no environment
+ * variable changes a limit. The pod is converted all the same, with a note on each that its author may have relied on.
  */
-enum HamiVariable {
+enum LibraryVariable {
   CUDA_OVERSUBSCRIBE(true,
       "`oversubscribe` in the GpuShareConfig of a share's claim gives its container more memory than its part of the card"),
   CUDA_DISABLE_CONTROL(true, "nothing in a container turns its limits off; a container with a whole card has none"),
@@ -25,7 +25,14 @@ enum HamiVariable {
   CUDA_DEVICE_MEMORY_LIMIT(false,
       "a share has the memory that its claim asks for, and the variable says so in the container, whatever is set here"),
   CUDA_DEVICE_SM_LIMIT(false,
-      "a share has the cores that its claim asks for, and the variable says so in the container, whatever is set here");
+      "a share has the cores that its claim asks for, and the variable says so in the container, whatever is set here"),
+  DISABLE_VGPU_CONTROL(true, "nothing in a container turns its limits off; a container with a whole card has none");
+
+  /** Those of vgpu-manager's library. */
+  static final Set<LibraryVariable> VGPU_MANAGER = EnumSet.of(DISABLE_VGPU_CONTROL);
+
+  /** Those of HAMi's library, which others use as well. */
+  static final Set<LibraryVariable> HAMI = EnumSet.complementOf(EnumSet.of(DISABLE_VGPU_CONTROL));
 
   /** HAMi's library reads limits with the number of a card behind the name, too. */
   private static final Pattern NUMBER = Pattern.compile("_[0-9]+$");
@@ -36,19 +43,19 @@ enum HamiVariable {
   private final boolean isSwitch;
   private final String instead;
 
-  HamiVariable(boolean isSwitch, String instead) {
+  LibraryVariable(boolean isSwitch, String instead) {
     this.isSwitch = isSwitch;
     this.instead = instead;
   }
 
   /** What to know of the variables that a container sets, in their order; nothing of a switch that is off. */
-  static List<FieldError> notes(ResourceRequests asked) {
+  static List<FieldError> notes(Set<LibraryVariable> of, JsonNode container, String containerPath) {
     List<FieldError> notes = new ArrayList<>();
-    JsonNode variables = asked.container().path("env");
+    JsonNode variables = container.path("env");
     for (int i = 0; i < variables.size(); i++) {
       JsonNode set = variables.path(i);
-      String path = asked.path() + ".env[" + i + "]";
-      Stream.of(values())
+      String path = containerPath + ".env[" + i + "]";
+      of.stream()
           .filter(variable -> variable.isNamed(set.path("name").asText()) && !variable.isOff(set))
           .forEach(variable -> notes
               .add(new FieldError(path, set.path("name").asText() + " is not read: " + variable.instead)));

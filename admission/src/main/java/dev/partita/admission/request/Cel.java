@@ -1,4 +1,4 @@
-package dev.partita.admission.dialect;
+package dev.partita.admission.request;
 
 /** Writes values into CEL expressions. */
 final class Cel {

@@ -1,4 +1,4 @@
-package dev.partita.admission.dialect;
+package dev.partita.admission.request;
 
 import dev.partita.api.Driver;
 import dev.partita.api.device.DeviceAttribute;
@@ -61,15 +61,18 @@ public record CardChoice(List<String> models, List<String> notModels, List<Strin
     return selectors;
   }
 
-  static boolean holdsControls(String word) {
+  /** Whether a word holds what none may. */
+  public static boolean holdsControls(String word) {
     return word.chars().anyMatch(Character::isISOControl);
   }
 
-  static boolean isModelsFit(List<String> words) {
+  /** Whether a selector can hold that many words of models. */
+  public static boolean isModelsFit(List<String> words) {
     return fits(ofModels(words));
   }
 
-  static boolean isUuidsFit(List<String> words) {
+  /** Whether a selector can hold that many UUIDs. */
+  public static boolean isUuidsFit(List<String> words) {
     return fits(ofUuids(words));
   }
 

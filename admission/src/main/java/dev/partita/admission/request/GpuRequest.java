@@ -1,13 +1,17 @@
-package dev.partita.admission.dialect;
+package dev.partita.admission.request;
 
+import dev.partita.api.Driver;
+import dev.partita.api.device.DeviceAttribute;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.regex.Pattern;
 
 /**
  * What one container asks for, in Partita's terms.
  *
- * @param count of cards, from 1 to 32; on different ones
+ * @param count of cards, or of instances, from 1 to 32; shares are of different cards
  * @param portion what is asked of each card
  * @param choice which cards may be used
  * @param options what the opaque config says
@@ -25,6 +29,11 @@ public record GpuRequest(int count, Portion portion, CardChoice choice, ShareOpt
     if (count < 1 || count > MAX_COUNT) {
       throw new IllegalArgumentException("count must be from 1 to " + MAX_COUNT + ": " + count);
     }
+    if (options.memoryLimit().isPresent()
+        && !(portion instanceof Portion.Share(Memory.Bytes(long bytes), var _)
+            && bytes < options.memoryLimit().getAsLong())) {
+      throw new IllegalArgumentException("memoryLimit is for a share, and more than an amount that it asks for");
+    }
   }
 
   /** Whether what its programs use of each card's time is limited. */
@@ -37,7 +46,14 @@ public record GpuRequest(int count, Portion portion, CardChoice choice, ShareOpt
 
   /** CEL expressions that every card has to satisfy. */
   public List<String> selectors() {
-    return choice.selectors();
+    if (!(portion instanceof Portion.Instance(InstanceSize.Profile(String name)))) {
+      return choice.selectors();
+    }
+    List<String> selectors = new ArrayList<>();
+    selectors.add("device.attributes[" + Cel.text(Driver.NAME) + "]." + DeviceAttribute.PROFILE.identifier() + " == "
+        + Cel.text(name));
+    selectors.addAll(choice.selectors());
+    return selectors;
   }
 
   /** What is asked of each card. */
@@ -54,6 +70,41 @@ public record GpuRequest(int count, Portion portion, CardChoice choice, ShareOpt
       public Share {
         if (cores.isPresent() && (cores.getAsInt() < 1 || cores.getAsInt() > 100)) {
           throw new IllegalArgumentException("cores must be from 1 to 100: " + cores.getAsInt());
+        }
+      }
+    }
+
+    /** A MIG instance of the card. */
+    record Instance(InstanceSize size) implements Portion {}
+
+    /** The card in turn with others, of whom nobody is held to anything. */
+    record Turn() implements Portion {}
+  }
+
+  /** Which MIG instance. */
+  public sealed interface InstanceSize {
+    /** One of that profile, such as {@code 1g.18gb}, as NVML names it. */
+    record Profile(String name) implements InstanceSize {
+      private static final Pattern NAME =
+          Pattern.compile("([1-9]c\\.)?[1-9]g\\.[1-9][0-9]{0,3}gb([+-][a-z]{1,8}(\\.[a-z]{1,8})?)?");
+
+      public Profile {
+        if (!isName(name)) {
+          throw new IllegalArgumentException("mig must be a profile such as 1g.18gb: " + name);
+        }
+      }
+
+      /** Whether a profile could have that name. */
+      public static boolean isName(String name) {
+        return NAME.matcher(name).matches();
+      }
+    }
+
+    /** The smallest that has so many bytes, more than none. */
+    record AtLeast(long bytes) implements InstanceSize {
+      public AtLeast {
+        if (bytes < 1) {
+          throw new IllegalArgumentException("migMemory must be more than 0: " + bytes);
         }
       }
     }

@@ -1,0 +1,65 @@
+package dev.partita.admission.dialect;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.partita.api.config.FieldError;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** How a system's pods say how their cores are enforced. */
+sealed interface CorePolicy {
+  /** HAMi's, by an environment variable of the container. */
+  CorePolicy HAMI = new OfVariable("GPU_CORE_UTILIZATION_POLICY",
+      Map.of("default", Optional.empty(), "force", Optional.of("Hard"), "disable", Optional.of("None")),
+      "default, force or disable");
+
+  /** vgpu-manager's, by an annotation of the pod. What a node's says is not known here. */
+  CorePolicy VGPU_MANAGER = new OfAnnotation("nvidia.com/vgpu-compute-policy",
+      Map.of("fixed", Optional.of("Hard"), "balance", Optional.of("Soft"), "none", Optional.of("None")),
+      "fixed, balance or none");
+
+  /** The {@code coreLimit} that says the same; empty where nothing is said, or the default is asked for. */
+  Optional<String> coreLimit(ResourceRequests asked, PodContext pod, List<FieldError> problems);
+
+  /**
+   * By an environment variable.
+   *
+   * @param meanings the {@code coreLimit} by the variable's value; empty for the default
+   * @param known the values, for people
+   */
+  record OfVariable(String name, Map<String, Optional<String>> meanings, String known) implements CorePolicy {
+    @Override
+    public Optional<String> coreLimit(ResourceRequests asked, PodContext pod, List<FieldError> problems) {
+      JsonNode variables = asked.container().path("env");
+      for (int i = 0; i < variables.size(); i++) {
+        if (variables.path(i).path("name").asText().equals(name)) {
+          String value = variables.path(i).path("value").asText("");
+          if (meanings.containsKey(value)) {
+            return meanings.getOrDefault(value, Optional.empty());
+          }
+          problems.add(new FieldError(asked.path() + ".env[" + i + "]",
+              name + " must be " + known + ", not \"" + value + "\""));
+        }
+      }
+      return Optional.empty();
+    }
+  }
+
+  /**
+   * By an annotation.
+   *
+   * @param meanings the {@code coreLimit} by the annotation's value
+   * @param known the values, for people
+   */
+  record OfAnnotation(String name, Map<String, Optional<String>> meanings, String known) implements CorePolicy {
+    @Override
+    public Optional<String> coreLimit(ResourceRequests asked, PodContext pod, List<FieldError> problems) {
+      Optional<String> value = pod.annotation(name);
+      if (value.isPresent() && !meanings.containsKey(value.get())) {
+        problems.add(
+            new FieldError(pod.annotationPath(name), "must be " + known + ", not \"" + value.get() + "\""));
+      }
+      return value.flatMap(set -> meanings.getOrDefault(set, Optional.empty()));
+    }
+  }
+}

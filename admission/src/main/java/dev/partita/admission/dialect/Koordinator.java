@@ -1,0 +1,111 @@
+package dev.partita.admission.dialect;
+
+import dev.partita.admission.request.CardChoice;
+import dev.partita.admission.request.GpuRequest;
+import dev.partita.admission.request.GpuRequest.Memory;
+import dev.partita.admission.request.GpuRequest.Portion;
+import dev.partita.admission.request.ShareOptions;
+import dev.partita.api.config.FieldError;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+
+/**
+ * Cores and memory in percent of a card, or memory in bytes, of a number of cards together ({@code gpu.shared}), over
+ * which they are spread evenly. Without that number hundreds of percent are cards, and less is a part of one. All of a
+ * card's cores and memory without a number are cards of one's own (koordinator, deviceshare's utils.go).
+ */
+final class Koordinator implements DialectReader.OfResources {
+  private static final String DOMAIN = "koordinator.sh/";
+  private static final String BOTH = DOMAIN + "gpu";
+  private static final String CORES = DOMAIN + "gpu-core";
+  private static final String MEMORY = DOMAIN + "gpu-memory";
+  private static final String RATIO = DOMAIN + "gpu-memory-ratio";
+  private static final String SHARED = DOMAIN + "gpu.shared";
+
+  /** As its documentation writes it in places. */
+  private static final String SHARED_TOO = DOMAIN + "gpu-shared";
+
+  /** They choose cards by what is not converted: beside which NIC, in which partition of the switches, which ones. */
+  private static final List<String> REFUSED = List.of("scheduling.koordinator.sh/device-joint-allocate",
+      "scheduling.koordinator.sh/gpu-partition-spec", "scheduling.koordinator.sh/device-allocate-hint");
+
+  @Override
+  public Set<String> resources() {
+    return Set.of(BOTH, CORES, MEMORY, RATIO, SHARED, SHARED_TOO);
+  }
+
+  /** Memory is in bytes. */
+  @Override
+  public long most(String resource) {
+    return resource.equals(MEMORY) ? 1L << 50 : MOST;
+  }
+
+  @Override
+  public Optional<GpuRequest> read(ResourceRequests asked, PodContext pod, List<FieldError> reported) {
+    List<FieldError> problems = new ArrayList<>();
+    for (String name : REFUSED) {
+      pod.annotation(name)
+          .ifPresent(_ -> problems.add(new FieldError(pod.annotationPath(name), "is not converted")));
+    }
+    boolean inOne = asked.of(BOTH) > 0;
+    if (inOne && (asked.of(CORES) > 0 || asked.of(MEMORY) > 0 || asked.of(RATIO) > 0)) {
+      problems.add(new FieldError(asked.pathOf(BOTH), "is cores and memory in one, and there are others beside it"));
+    }
+    if (asked.of(MEMORY) > 0 && asked.of(RATIO) > 0) {
+      problems.add(new FieldError(asked.pathOf(RATIO),
+          "cannot be used together with " + MEMORY + "; leave one of them out"));
+    }
+    long cores = inOne ? asked.of(BOTH) : asked.of(CORES);
+    long ratio = inOne ? asked.of(BOTH) : asked.of(RATIO);
+    if (ratio == 0 && asked.of(MEMORY) == 0) {
+      problems.add(new FieldError(asked.firstPath(),
+          MEMORY + " is missing: a share is asked for by memory, or by " + RATIO));
+    }
+    long shared = Math.max(asked.of(SHARED), asked.of(SHARED_TOO));
+    long cards = shared > 0 ? shared : Math.max(1, Math.max(cores, ratio) / 100);
+    OptionalInt count = Cards.count(cards, shared > 0 ? asked.firstPath() : path(asked, inOne, RATIO), problems);
+    OptionalInt percent = ofEach(cores, cards, path(asked, inOne, CORES), problems);
+    OptionalInt part = ofEach(ratio, cards, path(asked, inOne, RATIO), problems);
+    if (asked.of(MEMORY) % cards != 0) {
+      problems.add(new FieldError(asked.pathOf(MEMORY), "cannot be spread evenly over " + cards + " cards"));
+    }
+    reported.addAll(problems);
+    if (!problems.isEmpty() || count.isEmpty()) {
+      return Optional.empty();
+    }
+    boolean whole = shared == 0 && part.orElse(0) == 100 && percent.orElse(0) == 100;
+    Memory memory =
+        part.isPresent()
+            ? Cards.memory(part.getAsInt(), pod.cluster())
+            : new Memory.Bytes(asked.of(MEMORY) / cards);
+    return Optional
+        .of(new GpuRequest(count.getAsInt(), whole ? new Portion.Whole() : new Portion.Share(memory, percent),
+            CardChoice.ANY, ShareOptions.NONE));
+  }
+
+  @Override
+  public List<FieldError> notes(ResourceRequests asked, PodContext pod) {
+    return LibraryVariable.notes(LibraryVariable.HAMI, asked.container(), asked.path());
+  }
+
+  private static String path(ResourceRequests asked, boolean inOne, String name) {
+    return asked.pathOf(inOne ? BOTH : name);
+  }
+
+  /** What of an amount in percent each card has; empty if none is asked for, or if it cannot be spread. */
+  private static OptionalInt ofEach(long percent, long cards, String path, List<FieldError> problems) {
+    if (percent == 0) {
+      return OptionalInt.empty();
+    }
+    if (percent % cards != 0 || percent / cards > 100) {
+      problems.add(new FieldError(path,
+          percent + " percent cannot be spread over " + cards + (cards == 1 ? " card" : " cards")
+              + " in whole percent, 1 to 100 of each"));
+      return OptionalInt.empty();
+    }
+    return OptionalInt.of((int) (percent / cards));
+  }
+}

@@ -1,0 +1,24 @@
+package dev.partita.admission.dialect;
+
+/** What an amount of memory is counted in. The names are those that a user writes: {@code MiB}, {@code GiB}. */
+public enum MemoryUnit {
+  MIB("MiB", 1L << 20),
+  GIB("GiB", 1L << 30);
+
+  private final String title;
+  private final long bytes;
+
+  MemoryUnit(String title, long bytes) {
+    this.title = title;
+    this.bytes = bytes;
+  }
+
+  long bytes() {
+    return bytes;
+  }
+
+  @Override
+  public String toString() {
+    return title;
+  }
+}

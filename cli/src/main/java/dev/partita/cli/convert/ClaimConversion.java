@@ -1,0 +1,117 @@
+package dev.partita.cli.convert;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.partita.api.config.FieldError;
+import dev.partita.api.device.CapacityName;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * ResourceClaims and ResourceClaimTemplates that ask another DRA driver for cards, to such that ask for ours. All of a
+ * claim is converted or nothing of it; what it asks of other drivers stays.
+ *
+ * <p>A device of NVIDIA's driver is its claim's alone, whatever its config says of sharing: that is how the claim's own
+ * pods use it together. So a card is a whole card here.
+ */
+final class ClaimConversion {
+  private static final Set<String> AMOUNTS = Set.of(CapacityName.MEMORY, CapacityName.CORES);
+
+  private final List<FieldError> problems = new ArrayList<>();
+  private final List<FieldError> notes = new ArrayList<>();
+  private final Set<ForeignClass> asked = EnumSet.noneOf(ForeignClass.class);
+
+  private ClaimConversion() {}
+
+  /** @param object of which {@link ClaimDevices#isClaim} is true; not changed */
+  static ClaimResult convert(JsonNode object) {
+    return new ClaimConversion().result(object);
+  }
+
+  private ClaimResult result(JsonNode object) {
+    if (!ClaimDevices.hasRequests(object)) {
+      boolean ofNvidia =
+          object.findValuesAsText("resourceClassName").stream().anyMatch(name -> name.endsWith("nvidia.com"));
+      return ofNvidia
+          ? new ClaimResult.Refused(List.of(new FieldError("apiVersion", "is " + object.path("apiVersion").asText()
+              + ", which no supported Kubernetes serves; write the claim in resource.k8s.io/v1")))
+          : new ClaimResult.NothingAsked();
+    }
+    ClaimDevices claim = ClaimDevices.copyOf(object);
+    claim.forEachRequest(this::devices);
+    for (String driver : asked.stream().map(ForeignClass::driver).distinct().toList()) {
+      claim.constraints(driver, (constraint, about) -> constraint(driver, constraint, about));
+      claim.takeConfigs(driver, this::config);
+    }
+    if (asked.isEmpty()) {
+      return new ClaimResult.NothingAsked();
+    }
+    return problems.isEmpty()
+        ? new ClaimResult.Converted(claim.object(), List.copyOf(notes))
+        : new ClaimResult.Refused(problems.stream().distinct().toList());
+  }
+
+  private void devices(ObjectNode request, String path) {
+    Optional<ForeignClass> known = ForeignClass.of(request.path("deviceClassName").asText());
+    if (known.isEmpty()) {
+      return;
+    }
+    asked.add(known.get());
+    if (known.get().kind() instanceof ForeignClass.Kind.None(String reason)) {
+      problems.add(new FieldError(path + ".deviceClassName", reason));
+      return;
+    }
+    JsonNode amounts = request.path("capacity").path("requests");
+    amounts.properties().stream().map(Map.Entry::getKey).filter(name -> !AMOUNTS.contains(name))
+        .forEach(name -> problems.add(new FieldError(path + ".capacity.requests[" + name + "]",
+            "has no equal: ask for memory, and for cores where the time is to be limited")));
+    known.get().equal(amounts.has(CapacityName.MEMORY)).ifPresent(name -> request.put("deviceClassName", name));
+    ClaimDevices.selectors(request, path, SelectorTranslation.toOurs(known.get().driver(),
+        known.get().kind() instanceof ForeignClass.Kind.Instance), problems);
+  }
+
+  private void constraint(String driver, ObjectNode constraint, ClaimDevices.Constraint about) {
+    SelectorTranslation.toOurs(driver, about.attribute().endsWith("/parentUUID")).attribute(about.attribute())
+        .ifPresentOrElse(ours -> constraint.put(about.field(), ours),
+            () -> problems.add(new FieldError(about.path(), about.attribute() + " has no equal")));
+  }
+
+  private void config(JsonNode parameters, String path) {
+    String kind = parameters.path("kind").asText();
+    if (!kind.equals("GpuConfig") && !kind.equals("MigDeviceConfig")) {
+      problems
+          .add(new FieldError(path + ".kind", (kind.isEmpty() ? "a config without a kind" : kind) + " has no equal"));
+      return;
+    }
+    JsonNode sharing = parameters.path("sharing");
+    switch (sharing.path("strategy").asText()) {
+      case "" -> {}
+      case "TimeSlicing" -> {
+        String interval = sharing.path("timeSlicingConfig").path("interval").asText("Default");
+        if (!interval.equals("Default")) {
+          notes.add(new FieldError(path + ".sharing.timeSlicingConfig.interval", interval
+              + " is left out: the claim's programs have its card in turns of the driver's own length; sharing TimeSlicing"
+              + " of class gpu.partita.dev has intervals, on a card that other claims may be on"));
+        }
+      }
+      case "MPS" -> problems.add(new FieldError(path + ".sharing.strategy", mps(sharing.path("mpsConfig"))));
+      default -> problems.add(new FieldError(path + ".sharing.strategy",
+          "must be TimeSlicing or MPS, not \"" + sharing.path("strategy").asText() + "\""));
+    }
+  }
+
+  private static String mps(JsonNode limits) {
+    String memory = limits.path("defaultPinnedDeviceMemoryLimit").asText();
+    String cores = limits.path("defaultActiveThreadPercentage").asText();
+    return "MPS limits every process of a claim alike, and a claim here is limited as a whole: give each container a"
+        + " claim of its own of class gpu.partita.dev, with capacity"
+        + (memory.isEmpty() ? "" : " memory " + memory)
+        + (memory.isEmpty() || cores.isEmpty() ? "" : " and")
+        + (cores.isEmpty() ? "" : " cores " + cores)
+        + (memory.isEmpty() && cores.isEmpty() ? " memory and cores" : "");
+  }
+}

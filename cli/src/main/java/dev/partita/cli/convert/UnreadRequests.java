@@ -1,0 +1,131 @@
+package dev.partita.cli.convert;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.partita.admission.dialect.Dialect;
+import dev.partita.api.config.FieldError;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * What an object still asks of cards by names that are known, or look as if, and that nothing here converts: whoever
+ * converts a file must hear of it. Names only: what they mean is for a {@link Dialect}.
+ */
+final class UnreadRequests {
+  private static final String OTHER_VENDOR = "is of another vendor's devices, and Partita serves NVIDIA's cards";
+  private static final String TENSOR_FUSION = "is Tensor Fusion's: ask for memory and cores in a claim";
+
+  /** Resources by what their names match, and why they are not converted; the first that matches counts. */
+  private record Reason(Pattern names, String reason) {
+    Reason(String names, String reason) {
+      this(Pattern.compile(names), reason);
+    }
+  }
+
+  private static final List<Reason> RESOURCES =
+      List.of(
+          new Reason(
+              "(amd|hygon|dcu|cambricon|metax-tech|mthreads|enflame|birentech|kunlunxin|vastaitech|habana)[.](com|ai)/.*"
+                  + "|gpu[.]intel[.]com/.*|iluvatar[.]ai/.*|huawei[.]com/(Ascend|npu).*|aws[.]amazon[.]com/neuron.*|google[.]com/tpu.*",
+              OTHER_VENDOR),
+          new Reason("tensor-fusion[.]ai/.*", TENSOR_FUSION),
+          new Reason("nvshare[.]com/gpu", "is nvshare's, whose containers have all of a card's memory in turn: ask for"
+              + " sharing TimeSlicing in a claim"),
+          new Reason(".+/.*[gG][pP][uU].*",
+              "looks like a way to ask for GPUs, and no dialect that is known here has it"));
+
+  private static final List<Reason> ANNOTATIONS =
+      List.of(
+          new Reason("gpu-fraction|gpu-memory", "is KAI's or Run:ai's in a pod with their schedulerName (kai-scheduler,"
+              + " runai-scheduler) or a queue's label (kai.scheduler/queue, runai/queue), and this one has neither"),
+          new Reason("gpu-fraction-limit|gpu-memory-limit",
+              "is not converted: `memoryLimit` in a GpuShareConfig says how"
+                  + " far a share may grow"),
+          new Reason("tensor-fusion[.]ai/.*(vram|tflops|gpu|compute).*", TENSOR_FUSION));
+
+  /** Annotations that ask where the pod in an object is known. */
+  private static final Pattern FRACTIONS =
+      Pattern.compile("gpu-fraction|gpu-memory|(nvidia[.]com|kai[.]scheduler)/container[.].+");
+
+  /** KubeShare asks by labels of its own objects and of pods. */
+  private static final List<Reason> LABELS =
+      List.of(new Reason("sharedgpu/gpu_(request|limit|mem)", "is KubeShare's: ask for memory and cores in a claim"));
+
+  private static final Map<String, List<Reason>> BY_FIELD =
+      Map.of("limits", RESOURCES, "requests", RESOURCES, "annotations", ANNOTATIONS, "labels", LABELS);
+
+  private static final String NO_QUOTA =
+      "counts nothing of pods that ask by claims; make a GpuQuota of it (docs/how-to/set-quotas.md)";
+
+  private final List<FieldError> found = new ArrayList<>();
+  private final Optional<String> unknownKind;
+
+  private UnreadRequests(Optional<String> unknownKind) {
+    this.unknownKind = unknownKind;
+  }
+
+  /**
+   * Looks through an object as it comes out.
+   *
+   * @param podsAreKnown whether the pod in it was looked at, so that what a dialect has in it is nothing
+   */
+  static List<FieldError> in(JsonNode object, boolean podsAreKnown) {
+    String kind = object.path("kind").asText("an object without a kind");
+    UnreadRequests unread = new UnreadRequests(podsAreKnown ? Optional.empty() : Optional.of(kind));
+    if (object.path("apiVersion").asText().startsWith("run.ai/")) {
+      unread.found
+          .add(new FieldError("spec", "is a workload of Run:ai, of which its controller makes pods: convert those"));
+    }
+    unread.walk(object, "");
+    return unread.found.stream().distinct().toList();
+  }
+
+  private void walk(JsonNode node, String path) {
+    for (int i = 0; node.isArray() && i < node.size(); i++) {
+      walk(node.path(i), path + "[" + i + "]");
+    }
+    for (var field : node.properties()) {
+      String where = path.isEmpty() ? field.getKey() : path + "." + field.getKey();
+      JsonNode value = field.getValue();
+      if (value.isObject() && BY_FIELD.containsKey(field.getKey())) {
+        boolean twice = field.getKey().equals("requests");
+        value.fieldNames().forEachRemaining(name -> {
+          if (!(twice && node.path("limits").has(name)) && !isNone(value.path(name))) {
+            reason(field.getKey(), name).ifPresent(why -> found.add(new FieldError(where + "[" + name + "]", why)));
+          }
+        });
+      } else if (value.isObject() && field.getKey().equals("hard")) {
+        value.fieldNames().forEachRemaining(name -> {
+          if (Dialect.of(name.replaceFirst("^(requests|limits)[.]", "")).isPresent()) {
+            found.add(new FieldError(where + "[" + name + "]", NO_QUOTA));
+          }
+        });
+      }
+      walk(value, where);
+    }
+  }
+
+  private static String unknown(String kind) {
+    return "is not converted: pods in " + kind + " are not known here";
+  }
+
+  private static boolean isNone(JsonNode amount) {
+    return Set.of("0", "").contains(amount.asText("x"));
+  }
+
+  private Optional<String> reason(String field, String name) {
+    boolean resource = !Set.of("annotations", "labels").contains(field);
+    if (resource && Dialect.of(name).isPresent()) {
+      return unknownKind.map(UnreadRequests::unknown);
+    }
+    if (field.equals("annotations") && FRACTIONS.matcher(name).matches() && unknownKind.isPresent()) {
+      return unknownKind.map(UnreadRequests::unknown);
+    }
+    return Stream.ofNullable(BY_FIELD.get(field)).flatMap(List::stream)
+        .filter(reason -> reason.names().matcher(name).matches()).map(Reason::reason).findFirst();
+  }
+}

@@ -1,0 +1,190 @@
+package dev.partita.cli.convert;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.partita.controller.selector.DeviceSelectors;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Claims of other DRA drivers. */
+class ClaimConversionTest {
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  @Test
+  void aCardIsAWholeCardAndAPartOfItsMemoryAShare() {
+    JsonNode requests = converted(
+        """
+            requests:
+            - {name: card, exactly: {deviceClassName: gpu.nvidia.com}}
+            - {name: part, exactly: {deviceClassName: gpu.nvidia.com, capacity: {requests: {memory: 4Gi}}}}
+            - {name: mig, exactly: {deviceClassName: mig.nvidia.com, count: 2}}
+            - {name: nic, exactly: {deviceClassName: rdma.example.com, selectors: [{cel: {expression: 'device.driver == "gpu.nvidia.com"'}}]}}
+            """)
+        .path("requests");
+
+    assertThat(requests).extracting(each -> each.path("exactly").path("deviceClassName").asText())
+        .containsExactly("whole.gpu.partita.dev", "gpu.partita.dev", "mig.gpu.partita.dev", "rdma.example.com");
+    assertThat(requests.path(1).path("exactly").path("capacity").path("requests").path("memory").asText())
+        .isEqualTo("4Gi");
+    assertThat(requests.path(3).toString()).contains("gpu.nvidia.com");
+  }
+
+  @Test
+  void olderVersionsAndAlternativesAreConvertedAsTheyAre() {
+    assertThat(converted("requests: [{name: gpu, deviceClassName: gpu.nvidia.com}]").path("requests").toString())
+        .isEqualTo("[{\"name\":\"gpu\",\"deviceClassName\":\"whole.gpu.partita.dev\"}]");
+    assertThat(converted("requests: [{name: gpu, firstAvailable: [{name: a, deviceClassName: gpu.nvidia.com}, {name: b,"
+        + " deviceClassName: mig.nvidia.com}]}]").path("requests").toString())
+        .contains("whole.gpu.partita.dev", "mig.gpu.partita.dev").doesNotContain("nvidia");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '~',
+      value = {
+        "gpu | device.attributes['gpu.nvidia.com'].productName.lowerAscii().matches('^.*a100.*$') | device.attributes[\"gpu.partita.dev\"].productName.lowerAscii().matches('^.*a100.*$')",
+        "gpu | device.attributes[ \"gpu.nvidia.com\" ] . index == 2 | device.attributes[\"gpu.partita.dev\"].index == 2",
+        "gpu | device.attributes['gpu.nvidia.com'].uuid == 'GPU-1' | device.attributes[\"gpu.partita.dev\"].uuid == 'GPU-1'",
+        "gpu | device.capacity['gpu.nvidia.com'].memory.isGreaterThan(quantity('40Gi')) | device.capacity[\"gpu.partita.dev\"].memory.isGreaterThan(quantity('40Gi'))",
+        "gpu | device.driver == 'gpu.nvidia.com' | device.driver == \"gpu.partita.dev\"",
+        "gpu | device.attributes['resource.kubernetes.io'].pciBusID == '0000:65:00.0' | device.attributes[\"gpu.partita.dev\"].pciBusID == '0000:65:00.0'",
+        "gpu | device.attributes['resource.kubernetes.io'].pcieRoot == 'pci0000:64' | device.attributes['resource.kubernetes.io'].pcieRoot == 'pci0000:64'",
+        "mig | device.attributes['gpu.nvidia.com'].profile == '1g.5gb' | device.attributes[\"gpu.partita.dev\"].profile == '1g.5gb'",
+        "mig | device.attributes['gpu.nvidia.com'].parentUUID == 'GPU-1' | device.attributes[\"gpu.partita.dev\"].uuid == 'GPU-1'",
+        "mig | device.capacity['gpu.nvidia.com'].multiprocessors.compareTo(quantity('14')) >= 0 | device.capacity[\"gpu.partita.dev\"].multiprocessors.compareTo(quantity('14')) >= 0",
+      })
+  void aSelectorAsksTheSameOfOurDevicesAndTheAllocatorCompilesIt(String kind, String theirs, String ours) {
+    String expression = converted("requests: [{name: gpu, exactly: {deviceClassName: " + kind
+        + ".nvidia.com, selectors: [{cel: {expression: " + quoted(theirs) + "}}]}}]")
+        .at("/requests/0/exactly/selectors/0/cel/expression").asText();
+
+    assertThat(expression).isEqualTo(ours);
+    assertThat(new DeviceSelectors().compileError(expression)).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '~',
+      value = {
+        "gpu | device.attributes['gpu.nvidia.com'].addressingMode == 'HMM' | addressingMode",
+        "mig | device.attributes['gpu.nvidia.com'].uuid == 'MIG-1' | uuid",
+        "mig | device.capacity['gpu.nvidia.com'].copyEngines.isGreaterThan(quantity('0')) | copyEngines",
+        "gpu | 'gpu.nvidia.com' in device.attributes | gpu.nvidia.com",
+        "gpu | device.attributes[?'gpu.nvidia.com'].?index.orValue(0) == 0 | gpu.nvidia.com",
+      })
+  void whatASelectorAsksThatHasNoEqualIsNamed(String kind, String theirs, String name) {
+    assertThat(problems("requests: [{name: gpu, exactly: {deviceClassName: " + kind
+        + ".nvidia.com, selectors: [{cel: {expression: " + quoted(theirs) + "}}]}}]"))
+        .containsExactly("spec.devices.requests[0].exactly.selectors[0].cel.expression: asks about " + name
+            + ", which devices of gpu.partita.dev have no equal of");
+  }
+
+  @Test
+  void instancesOfOneCardAreOfOneCard() {
+    JsonNode devices = converted(
+        """
+            requests:
+            - {name: a, exactly: {deviceClassName: mig.nvidia.com}}
+            - {name: b, exactly: {deviceClassName: mig.nvidia.com}}
+            constraints: [{requests: [], matchAttribute: gpu.nvidia.com/parentUUID}, {matchAttribute: resource.kubernetes.io/pcieRoot}]
+            """);
+
+    assertThat(devices.path("constraints").toString()).isEqualTo(
+        "[{\"requests\":[],\"matchAttribute\":\"gpu.partita.dev/uuid\"},{\"matchAttribute\":\"resource.kubernetes.io/pcieRoot\"}]");
+    assertThat(problems(
+        "{requests: [{name: a, exactly: {deviceClassName: gpu.nvidia.com}}], constraints: [{matchAttribute: gpu.nvidia.com/cliqueID}]}"))
+        .containsExactly("spec.devices.constraints[0].matchAttribute: gpu.nvidia.com/cliqueID has no equal");
+  }
+
+  @Test
+  void timeSlicingOfAClaimIsWhatItsPodsHaveOfAWholeCardAnyway() {
+    String config =
+        "{requests: [{name: gpu, exactly: {deviceClassName: gpu.nvidia.com}}], config: [{opaque: {driver: gpu.nvidia.com,"
+            + " parameters: {apiVersion: resource.nvidia.com/v1beta1, kind: GpuConfig, sharing: {strategy: TimeSlicing, timeSlicingConfig: {interval: %s}}}}},"
+            + " {opaque: {driver: nic.example.com, parameters: {}}}]}";
+
+    assertThat(converted(config.formatted("Default")).toString()).contains("whole.gpu.partita.dev", "nic.example.com")
+        .doesNotContain("nvidia");
+    assertThat(notes(config.formatted("Default"))).isEmpty();
+    assertThat(notes(config.formatted("Long"))).singleElement().asString()
+        .startsWith("spec.devices.config[0].opaque.parameters.sharing.timeSlicingConfig.interval: Long is left out: ");
+  }
+
+  @Test
+  void mpsSaysWhatToAskForInstead() {
+    assertThat(problems(
+        "{requests: [{name: gpu, exactly: {deviceClassName: gpu.nvidia.com}}], config: [{opaque: {driver: gpu.nvidia.com,"
+            + " parameters: {kind: GpuConfig, sharing: {strategy: MPS, mpsConfig: {defaultActiveThreadPercentage: 50, defaultPinnedDeviceMemoryLimit: 10Gi}}}}}]}"))
+        .singleElement().asString()
+        .startsWith(
+            "spec.devices.config[0].opaque.parameters.sharing.strategy: MPS limits every process of a claim alike")
+        .endsWith(
+            "give each container a claim of its own of class gpu.partita.dev, with capacity memory 10Gi and cores 50");
+  }
+
+  @Test
+  void classesWithoutAnEqualSayWhy() {
+    assertThat(problems("requests: [{name: gpu, exactly: {deviceClassName: vfio.gpu.nvidia.com}}]"))
+        .containsExactly(
+            "spec.devices.requests[0].exactly.deviceClassName: hands a card to a virtual machine, which Partita does not");
+    assertThat(problems(
+        "requests: [{name: gpu, exactly: {deviceClassName: gpu.nvidia.com, capacity: {requests: {shares: 1}}}}]"))
+        .containsExactly(
+            "spec.devices.requests[0].exactly.capacity.requests[shares]: has no equal: ask for memory, and for cores where the time is to be limited");
+  }
+
+  @Test
+  void sharesOfVgpuManagerAndOfHamiAreSharesOfTheSameSize() {
+    for (String name : List.of("vgpu-manager", "hami-core-gpu.project-hami.io")) {
+      assertThat(converted("requests: [{name: gpu, exactly: {deviceClassName: " + name
+          + ", count: 2, capacity: {requests: {cores: 50, memory: 4Gi}}}}]").path("requests").path(0).path("exactly")
+          .toString())
+          .isEqualTo(
+              "{\"deviceClassName\":\"gpu.partita.dev\",\"count\":2,\"capacity\":{\"requests\":{\"cores\":50,\"memory\":\"4Gi\"}}}");
+    }
+  }
+
+  @Test
+  void claimsOfOtherDevicesAndOfOursAreLeftAlone() {
+    assertThat(ClaimConversion.convert(claim("requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev}}]")))
+        .isInstanceOf(ClaimResult.NothingAsked.class);
+    assertThat(ClaimConversion.convert(JSON.valueToTree(YamlText.read(
+        "{apiVersion: resource.k8s.io/v1alpha2, kind: ResourceClaim, spec: {resourceClassName: gpu.nvidia.com}}"))))
+        .isInstanceOf(ClaimResult.Refused.class);
+  }
+
+  private static String quoted(String text) {
+    return "\"" + text.replace("\\", "\\\\").replace("\"", "\\\"") + "\"";
+  }
+
+  private static JsonNode claim(String devices) {
+    Object spec = Map.of("devices", YamlText.read(devices));
+    return JSON.valueToTree(Map.of("apiVersion", "resource.k8s.io/v1", "kind", "ResourceClaim", "spec", spec));
+  }
+
+  private static JsonNode converted(String devices) {
+    JsonNode claim = claim(devices);
+    JsonNode before = claim.deepCopy();
+    var converted = (ClaimResult.Converted) ClaimConversion.convert(claim);
+    assertThat(claim).isEqualTo(before);
+    assertThat(ClaimConversion.convert(converted.object())).isInstanceOf(ClaimResult.NothingAsked.class);
+    return converted.object().path("spec").path("devices");
+  }
+
+  private static List<String> notes(String devices) {
+    return ((ClaimResult.Converted) ClaimConversion.convert(claim(devices))).notes().stream()
+        .map(Object::toString).toList();
+  }
+
+  private static List<String> problems(String devices) {
+    return ((ClaimResult.Refused) ClaimConversion.convert(claim(devices))).problems().stream()
+        .map(Object::toString).toList();
+  }
+}

@@ -1,0 +1,95 @@
+package dev.partita.cli.convert;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Claims of ours, for who leaves. */
+class NvidiaClaimsTest {
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '~',
+      value = {
+        "gpu.nvidia.com | device.attributes['gpu.nvidia.com'].productName.lowerAscii().contains('h200')",
+        "gpu.nvidia.com | device.attributes['gpu.nvidia.com'].uuid == 'GPU-1'",
+        "gpu.nvidia.com | device.attributes['resource.kubernetes.io'].pciBusID == '0000:65:00.0'",
+        "mig.nvidia.com | device.attributes['gpu.nvidia.com'].profile == '1g.5gb'",
+        "mig.nvidia.com | device.attributes['gpu.nvidia.com'].parentUUID == 'GPU-1'",
+      })
+  void whatCameFromNvidiasDriverGoesBackAsItWas(String className, String selector) {
+    String devices = "requests: [{name: gpu, exactly: {deviceClassName: " + className
+        + ", count: 2, selectors: [{cel: {expression: \"" + selector.replace("'", "\\\"") + "\"}}]}}]";
+    JsonNode theirs = claim(devices);
+    JsonNode ours = ((ClaimResult.Converted) ClaimConversion.convert(theirs)).object();
+
+    assertThat(((ClaimResult.Converted) NvidiaClaims.convert(ours)).object()).isEqualTo(theirs);
+  }
+
+  @Test
+  void aShareByMemoryIsCountedAndANoteSaysThatNobodyIsHeldToIt() {
+    var converted = (ClaimResult.Converted) NvidiaClaims.convert(claim(
+        "requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev, capacity: {requests: {memory: 8Gi}}}}]"));
+
+    assertThat(converted.object().toString()).contains("\"deviceClassName\":\"gpu.nvidia.com\"", "\"memory\":\"8Gi\"");
+    assertThat(converted.notes()).singleElement().asString().contains("limits nobody");
+  }
+
+  @Test
+  void whatHasNoEqualIsNamed() {
+    assertThat(problems(
+        """
+            requests:
+            - {name: a, exactly: {deviceClassName: gpu.partita.dev, capacity: {requests: {memory: 8Gi, cores: 25}}}}
+            - {name: b, exactly: {deviceClassName: gpu.partita.dev}}
+            - {name: c, exactly: {deviceClassName: whole.gpu.partita.dev, selectors: [{cel: {expression: 'device.attributes["gpu.partita.dev"].model == "h200"'}}]}}
+            constraints: [{matchAttribute: gpu.partita.dev/nvlinkDomain}]
+            config: [{opaque: {driver: gpu.partita.dev, parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, coreLimit: Soft, placement: {numa: Required}}}}]
+            """))
+        .extracting(problem -> problem.substring("spec.devices.".length())).satisfiesExactly(
+            problem -> assertThat(problem).startsWith("requests[0].exactly.capacity.requests[cores]: has no equal"),
+            problem -> assertThat(problem)
+                .startsWith("requests[1].exactly.deviceClassName: is a share of a whole card's memory"),
+            problem -> assertThat(problem)
+                .startsWith("requests[2].exactly.selectors[0].cel.expression: asks about model"),
+            problem -> assertThat(problem)
+                .isEqualTo("constraints[0].matchAttribute: gpu.partita.dev/nvlinkDomain has no equal"),
+            problem -> assertThat(problem).isEqualTo("config[0].opaque.parameters.coreLimit: has no equal"),
+            problem -> assertThat(problem).isEqualTo("config[0].opaque.parameters.placement: has no equal"));
+  }
+
+  @Test
+  void whereCardsArePreferredIsLeftOutWithANote() {
+    var converted = (ClaimResult.Converted) NvidiaClaims.convert(claim(
+        "{requests: [{name: gpu, exactly: {deviceClassName: whole.gpu.partita.dev}}], config: [{opaque: {driver: gpu.partita.dev,"
+            + " parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, placement: {nodes: Spread}}}}]}"));
+
+    assertThat(converted.object().path("spec").path("devices").has("config")).isFalse();
+    assertThat(converted.notes()).singleElement().asString()
+        .startsWith("spec.devices.config[0].opaque.parameters.placement: is left out");
+  }
+
+  @Test
+  void claimsOfOthersAreLeftAlone() {
+    assertThat(NvidiaClaims.convert(claim("requests: [{name: gpu, exactly: {deviceClassName: gpu.nvidia.com}}]")))
+        .isInstanceOf(ClaimResult.NothingAsked.class);
+  }
+
+  private static JsonNode claim(String devices) {
+    Object spec = Map.of("devices", YamlText.read(devices));
+    return JSON.valueToTree(Map.of("apiVersion", "resource.k8s.io/v1", "kind", "ResourceClaim", "spec", spec));
+  }
+
+  private static List<String> problems(String devices) {
+    return ((ClaimResult.Refused) NvidiaClaims.convert(claim(devices))).problems().stream().map(Object::toString)
+        .toList();
+  }
+}
