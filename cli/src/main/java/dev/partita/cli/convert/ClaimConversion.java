@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * ResourceClaims and ResourceClaimTemplates that ask another DRA driver for cards, to such that ask for ours. All of a
@@ -34,9 +35,10 @@ final class ClaimConversion {
 
   private ClaimResult result(JsonNode object) {
     if (!ClaimDevices.hasRequests(object)) {
-      boolean ofNvidia =
-          object.findValuesAsText("resourceClassName").stream().anyMatch(name -> name.endsWith("nvidia.com"));
-      return ofNvidia
+      boolean known =
+          Stream.of("resourceClassName", "deviceClassName").flatMap(field -> object.findValuesAsText(field).stream())
+              .anyMatch(name -> ForeignClass.of(name).isPresent());
+      return known
           ? new ClaimResult.Refused(List.of(new FieldError("apiVersion", "is " + object.path("apiVersion").asText()
               + ", which no supported Kubernetes serves; write the claim in resource.k8s.io/v1")))
           : new ClaimResult.NothingAsked();

@@ -32,10 +32,12 @@ final class UnreadRequests {
               "(amd|hygon|dcu|cambricon|metax-tech|mthreads|enflame|birentech|kunlunxin|vastaitech|habana)[.](com|ai)/.*"
                   + "|gpu[.]intel[.]com/.*|iluvatar[.]ai/.*|huawei[.]com/(Ascend|npu).*|aws[.]amazon[.]com/neuron.*|google[.]com/tpu.*",
               OTHER_VENDOR),
+          new Reason("deviceclass[.]resource[.]kubernetes[.]io/(?!(.+[.])?gpu[.]partita[.]dev$).*gpu.*",
+              "is a class of another DRA driver; deviceclass.resource.kubernetes.io/whole.gpu.partita.dev is a card of ours"),
           new Reason("tensor-fusion[.]ai/.*", TENSOR_FUSION),
           new Reason("nvshare[.]com/gpu", "is nvshare's, whose containers have all of a card's memory in turn: ask for"
               + " sharing TimeSlicing in a claim"),
-          new Reason(".+/.*[gG][pP][uU].*",
+          new Reason("(?!deviceclass[.]resource[.]kubernetes[.]io/).+/.*[gG][pP][uU].*",
               "looks like a way to ask for GPUs, and no dialect that is known here has it"));
 
   private static final List<Reason> ANNOTATIONS =
@@ -61,6 +63,15 @@ final class UnreadRequests {
   private static final String NO_QUOTA =
       "counts nothing of pods that ask by claims; make a GpuQuota of it (docs/how-to/set-quotas.md)";
 
+  /** Objects of other systems that are no pods, by the beginning of their apiVersion. */
+  private static final Map<String, String> OBJECTS =
+      Map.of(
+          "run.ai/", "is Run:ai's, of which its controller makes pods: convert those",
+          "gpu.resource.nvidia.com/", "is of the first version of NVIDIA's DRA driver: say what is meant in a claim",
+          "resource.nvidia.com/",
+          "is NVIDIA's, for memory between nodes: leave it to NVIDIA's driver, which may run beside"
+              + " Partita for it");
+
   private final List<FieldError> found = new ArrayList<>();
   private final Optional<String> unknownKind;
 
@@ -76,10 +87,11 @@ final class UnreadRequests {
   static List<FieldError> in(JsonNode object, boolean podsAreKnown) {
     String kind = object.path("kind").asText("an object without a kind");
     UnreadRequests unread = new UnreadRequests(podsAreKnown ? Optional.empty() : Optional.of(kind));
-    if (object.path("apiVersion").asText().startsWith("run.ai/")) {
-      unread.found
-          .add(new FieldError("spec", "is a workload of Run:ai, of which its controller makes pods: convert those"));
-    }
+    OBJECTS.forEach((group, why) -> {
+      if (object.path("apiVersion").asText().startsWith(group)) {
+        unread.found.add(new FieldError("spec", why));
+      }
+    });
     unread.walk(object, "");
     return unread.found.stream().distinct().toList();
   }
@@ -104,6 +116,10 @@ final class UnreadRequests {
             found.add(new FieldError(where + "[" + name + "]", NO_QUOTA));
           }
         });
+      }
+      if (field.getKey().equals("coveredResources")) {
+        value.forEach(name -> Dialect.of(name.asText())
+            .ifPresent(_ -> found.add(new FieldError(where + "[" + name.asText() + "]", NO_QUOTA))));
       }
       walk(value, where);
     }

@@ -223,6 +223,33 @@ class ConvertCommandTest {
   }
 
   @Test
+  void quotasOfKueueAndObjectsOfNvidiasDriverAreNamed() throws IOException {
+    Run run =
+        convert("{apiVersion: kueue.x-k8s.io/v1beta2, kind: ClusterQueue, metadata: {name: q}, spec: {resourceGroups:"
+            + " [{coveredResources: [cpu, nvidia.com/vgpu-number], flavors: []}]}}\n"
+            + "---\n{apiVersion: resource.nvidia.com/v1beta1, kind: ComputeDomain, metadata: {name: d}, spec: {numNodes: 2}}\n"
+            + "---\n{apiVersion: resource.k8s.io/v1alpha3, kind: ResourceClaim, metadata: {name: c}, spec: {devices: {requests:"
+            + " [{name: gpu, deviceClassName: gpu.nvidia.com}]}}}\n");
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.err().lines()).satisfiesExactly(
+        line -> assertThat(line).startsWith(
+            "partita: ClusterQueue q: spec.resourceGroups[0].coveredResources[nvidia.com/vgpu-number]: counts"),
+        line -> assertThat(line).startsWith("partita: ComputeDomain d: spec: is NVIDIA's"),
+        line -> assertThat(line).startsWith("partita: ResourceClaim c: apiVersion: is resource.k8s.io/v1alpha3"));
+  }
+
+  @Test
+  void resourcesThatStandForOurClassesAreOurs() throws IOException {
+    String pod = "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: c, resources: {limits:"
+        + " {deviceclass.resource.kubernetes.io/%s: 1}}}]}}\n";
+
+    assertThat(convert(pod.formatted("whole.gpu.partita.dev")).status()).isZero();
+    assertThat(convert(pod.formatted("gpu.partita.dev")).status()).isZero();
+    assertThat(convert(pod.formatted("gpu.nvidia.com")).err()).contains("is a class of another DRA driver");
+  }
+
+  @Test
   void fractionsInAKindThatIsNotKnownAreNamed() throws IOException {
     Run run = convert("{apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: w}, spec: {template: {metadata:"
         + " {annotations: {gpu-fraction: '0.5'}}, spec: {schedulerName: kai-scheduler, containers: [{name: c}]}}}}");
@@ -242,7 +269,7 @@ class ConvertCommandTest {
     assertThat(run.err().lines()).hasSize(2)
         .anyMatch(line -> line
             .startsWith("partita: ResourceQuota q: spec.hard[requests.nvidia.com/gpu]: counts nothing of pods"))
-        .anyMatch(line -> line.startsWith("partita: TrainingWorkload w: spec: is a workload of Run:ai"));
+        .anyMatch(line -> line.startsWith("partita: TrainingWorkload w: spec: is Run:ai's, of which"));
   }
 
   @Test
