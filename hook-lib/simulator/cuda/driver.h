@@ -128,6 +128,9 @@ extern pthread_mutex_t driver_lock;
 /* CUDA_SUCCESS once cuInit has succeeded in this very process, else CUDA_ERROR_NOT_INITIALIZED. */
 CUresult driver_ready(void);
 
+/* Makes the process a client of the MPS daemon that it finds; without one nothing is done. */
+CUresult driver_join_mps(void);
+
 /* Checks readiness and the ordinal. */
 CUresult driver_device(CUdevice ordinal, struct device **device);
 

@@ -215,6 +215,8 @@ static CUresult initialise(void) {
     if (!is_fabric_ready(cards, count))
         return CUDA_ERROR_SYSTEM_NOT_READY;
     result = open_state(cards, count);
+    if (result == CUDA_SUCCESS)
+        result = driver_join_mps();
     if (result == CUDA_SUCCESS) {
         pthread_atfork(NULL, NULL, in_forked_child);
     } else {

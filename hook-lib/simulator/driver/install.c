@@ -134,9 +134,22 @@ static bool put_state(const char *root) {
     return true;
 }
 
+static bool put_programs(const struct installation *wanted, const char *folder) {
+    static const char *const programs[] = {"nvidia-smi", "nvidia-cuda-mps-control", "nvidia-cuda-mps-server"};
+    char source[2 * PATH_MAX], path[2 * PATH_MAX];
+
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        snprintf(source, sizeof source, "%s/%s", folder, programs[i]);
+        snprintf(path, sizeof path, "%s/usr/bin/%s", wanted->root, programs[i]);
+        if (!copy_file(source, path, 0755))
+            return false;
+    }
+    return true;
+}
+
 int install(const struct installation *wanted) {
     const struct profile *cards[SIM_MAX_CARDS];
-    char libraries[PATH_MAX], source[2 * PATH_MAX], path[2 * PATH_MAX], conf[SIM_MAX_CARDS * 1024 + 1024];
+    char libraries[PATH_MAX], path[2 * PATH_MAX], conf[SIM_MAX_CARDS * 1024 + 1024];
     unsigned count;
 
     if (!parse_gpus(wanted->gpus, cards, &count))
@@ -160,9 +173,7 @@ int install(const struct installation *wanted) {
         return EXIT_FAILED;
     if (!put_library(wanted, libraries, "libcuda", true) || !put_library(wanted, libraries, "libnvidia-ml", false))
         return EXIT_FAILED;
-    snprintf(source, sizeof source, "%s/nvidia-smi", libraries);
-    snprintf(path, sizeof path, "%s/usr/bin/nvidia-smi", wanted->root);
-    if (!copy_file(source, path, 0755) || !put_devices(wanted->root, count))
+    if (!put_programs(wanted, libraries) || !put_devices(wanted->root, count))
         return EXIT_FAILED;
     snprintf(path, sizeof path, "%s/" SIM_CONF_PATH, wanted->root);
     return put_file(path, conf, strlen(conf), 0644) && put_state(wanted->root) ? EXIT_DONE : EXIT_FAILED;

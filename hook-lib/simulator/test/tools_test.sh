@@ -3,7 +3,7 @@
 set -u
 dir=$(mktemp -d "${TMPDIR:-/tmp}/partita-tools-XXXXXX")
 holder=
-trap 'kill $holder 2> /dev/null; rm -rf "$dir"' EXIT
+trap 'kill $holder 2> /dev/null; mps_end 2> /dev/null; rm -rf "$dir"' EXIT
 root=$dir/root
 
 fail() {
@@ -33,6 +33,15 @@ hold() { # bytes: starts a probe that holds them, and waits until it does
     holder=$!
     until grep -q holding "$dir/held"; do kill -0 $holder || fail "the probe ended"; done
 }
+mps() { expect_status 0 sh -c "echo $1 | CUDA_MPS_PIPE_DIRECTORY=$dir/pipe $control"; }
+expect_missing() { ! (echo get_server_list | CUDA_MPS_PIPE_DIRECTORY=$dir/pipe "$control") > /dev/null 2>&1; }
+mps_begin() { # a daemon for this test alone, and programs that find it
+    mkdir -p "$dir/pipe" "$dir/log"
+    control=$root/usr/bin/nvidia-cuda-mps-control
+    expect_status 0 env PATH="$root/usr/bin:$PATH" CUDA_MPS_PIPE_DIRECTORY="$dir/pipe" CUDA_MPS_LOG_DIRECTORY="$dir/log" "$control" -d
+    export CUDA_MPS_PIPE_DIRECTORY="$dir/pipe"
+}
+mps_end() { [ ! -e "$dir/pipe/nvidia-cuda-mps-control.pid" ] || kill "$(cat "$dir/pipe/nvidia-cuda-mps-control.pid")"; }
 
 case $1 in
 the_driver_root_looks_like_a_driver)
@@ -73,6 +82,41 @@ unknown_profiles_and_counts_are_usage_errors)
     complained "node"
     expect_status 2 "$DRIVER" install --node n --gpus t4
     complained "root"
+    ;;
+an_mps_daemon_serves_those_who_find_it_and_ends_when_it_is_told)
+    install t4
+    mps_begin
+    mps get_server_list
+    [ ! -s "$dir/out" ] || fail "a server without a client"
+    expect_status 1 env CUDA_MPS_PIPE_DIRECTORY="$dir/pipe" CUDA_MPS_LOG_DIRECTORY="$dir/log" "$control" -d
+    complained "already running"
+    hold 1Mi
+    mps get_server_list
+    server=$(cat "$dir/out")
+    kill -0 "$server" || fail "no server runs for the client"
+    mps "get_client_list $server"
+    said "^$holder\$"
+    mps "set_default_active_thread_percentage 50"
+    mps get_default_active_thread_percentage
+    said '^50.0$'
+    mps bogus
+    said 'Unknown command "bogus"'
+    mps "quit -t 0"
+    [ -e "$dir/pipe/nvidia-cuda-mps-control.pid" ] && fail "its pid file is left"
+    ! kill -0 "$server" 2> /dev/null || fail "the server has outlived it"
+    expect_status 1 sh -c "echo get_server_list | CUDA_MPS_PIPE_DIRECTORY=$dir/pipe $control"
+    complained "Cannot find MPS control daemon process"
+    ;;
+an_mps_daemon_that_was_killed_is_found_missing_and_can_be_started_again)
+    install t4
+    mps_begin
+    daemon=$(cat "$dir/pipe/nvidia-cuda-mps-control.pid")
+    kill -9 "$daemon"
+    until expect_missing; do :; done
+    hold 1Mi # without it
+    kill $holder
+    mps_begin
+    mps get_server_list
     ;;
 profiles_are_one_a_line)
     expect_status 0 "$DRIVER" profiles
