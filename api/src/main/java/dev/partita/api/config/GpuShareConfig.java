@@ -87,8 +87,18 @@ public record GpuShareConfig(
      */
     record TimeSlicing(TimeSlice interval) implements Sharing {}
 
+    /**
+     * The claims' programs run on the card at the same time, through one server of NVIDIA's Multi-Process Service. Each
+     * claim is held to its memory, and MPS is asked to keep its programs to a part of the card's multiprocessors. It is
+     * written {@code strategy: MPS}.
+     */
+    record Mps() implements Sharing {}
+
     /** What a config means that says nothing of it. */
     Sharing LIMITS = new Limits();
+
+    /** At the same time, by MPS. */
+    Sharing MPS = new Mps();
   }
 
   /**

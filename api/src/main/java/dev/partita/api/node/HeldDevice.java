@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param uuid of the card
  * @param kind what of the card is held
- * @param memoryBytes device memory of a share; null otherwise
- * @param cores percent of the card of a share; null otherwise
+ * @param memoryBytes device memory of a share, by MPS or not; null otherwise
+ * @param cores percent of the card of a share, by MPS or not; null otherwise
  * @param profile of a MIG instance, such as 1g.18gb; null otherwise
  * @param placement memory slices of a MIG instance; null otherwise
  */
@@ -27,7 +27,8 @@ public record HeldDevice(
   public enum Kind {
     Share,
     Whole,
-    Mig
+    Mig,
+    Mps
   }
 
   @SuppressWarnings("ConstantValue") // Jackson hands in null for what a document leaves out
@@ -43,6 +44,11 @@ public record HeldDevice(
   /** A part of a card, in bytes and percent. */
   public static HeldDevice share(String uuid, long memoryBytes, int cores) {
     return new HeldDevice(uuid, Kind.Share, memoryBytes, cores, null, null);
+  }
+
+  /** A part of a card, in bytes and percent, beside others who share it by MPS. */
+  public static HeldDevice mps(String uuid, long memoryBytes, int cores) {
+    return new HeldDevice(uuid, Kind.Mps, memoryBytes, cores, null, null);
   }
 
   /** A MIG instance. */

@@ -34,6 +34,20 @@ public sealed interface SharingStrategy {
     public static final int MOST = 8;
   }
 
+  /**
+   * A part of the card's memory, which the hook library holds containers to, and all of the card at the same time as
+   * the others who have it so: NVIDIA's Multi-Process Service (MPS) runs their kernels beside each other. Nobody who
+   * does not use that service stands beside it, for the card would change to and fro between its server and the others.
+   */
+  record Mps() implements SharingStrategy {
+    /**
+     * As many claims can be on one card. MPS serves 48 contexts a card (NVIDIA's manual for release 550, compute
+     * capability 7.0 and later; older cards have 16), and a claim that is used has one at least. Whoever comes beyond
+     * that gets CUDA_ERROR_MPS_MAX_CLIENTS_REACHED.
+     */
+    public static final int MOST = 48;
+  }
+
   /** The whole card, of which nobody else has anything; nothing is intercepted. */
   record WholeCard() implements SharingStrategy {}
 
@@ -64,6 +78,7 @@ public sealed interface SharingStrategy {
   static SharingStrategy ofShare(Placement placement, Sharing sharing) {
     return switch (sharing) {
       case Sharing.TimeSlicing(TimeSlice interval) -> new TimeSlicing(interval);
+      case Sharing.Mps _ -> new Mps();
       case Sharing.Limits _ -> placement.exclusive() ? new ExclusiveShare() : new HookedShare();
     };
   }
@@ -74,7 +89,7 @@ public sealed interface SharingStrategy {
     OVERSUBSCRIBE("oversubscribe"),
     /** To keep others off the card. */
     EXCLUSIVE("placement.exclusive"),
-    /** To have the card in turn with others. */
+    /** To have the card in turn with others, or at the same time as others by MPS. */
     SHARING("sharing.strategy");
 
     private final String path;
@@ -116,11 +131,11 @@ public sealed interface SharingStrategy {
     if (!canBeExclusive && placement.exclusive()) {
       return Optional.of(ModeField.EXCLUSIVE);
     }
-    boolean canTakeTurns = switch (mode) {
+    boolean canBeShared = switch (mode) {
       case SHARED -> true;
       case WHOLE, MIG -> false;
     };
-    return !canTakeTurns && sharing instanceof Sharing.TimeSlicing ? Optional.of(ModeField.SHARING) : Optional.empty();
+    return !canBeShared && !(sharing instanceof Sharing.Limits) ? Optional.of(ModeField.SHARING) : Optional.empty();
   }
 
   /**
@@ -132,7 +147,7 @@ public sealed interface SharingStrategy {
   default Optional<String> fieldUnknownToScheduler(boolean allMemory) {
     return switch (this) {
       case ExclusiveShare _ -> allMemory ? Optional.empty() : Optional.of("placement.exclusive");
-      case TimeSlicing _ -> Optional.of(ModeField.SHARING.path());
+      case TimeSlicing _,Mps _ -> Optional.of(ModeField.SHARING.path());
       case HookedShare _,WholeCard _,MigInstance _,AdminAccess _ -> Optional.empty();
     };
   }

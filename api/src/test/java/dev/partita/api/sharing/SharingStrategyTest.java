@@ -13,6 +13,7 @@ import dev.partita.api.sharing.SharingStrategy.ExclusiveShare;
 import dev.partita.api.sharing.SharingStrategy.HookedShare;
 import dev.partita.api.sharing.SharingStrategy.MigInstance;
 import dev.partita.api.sharing.SharingStrategy.ModeField;
+import dev.partita.api.sharing.SharingStrategy.Mps;
 import dev.partita.api.sharing.SharingStrategy.TimeSlicing;
 import dev.partita.api.sharing.SharingStrategy.WholeCard;
 import java.util.List;
@@ -71,18 +72,29 @@ class SharingStrategyTest {
   }
 
   @Test
+  void onlySharesAreByMps() {
+    assertThat(SharingStrategy.of(SHARED, BESIDE_OTHERS, Sharing.MPS, false)).isEqualTo(new Mps());
+    assertThat(SharingStrategy.of(SHARED, BESIDE_OTHERS, Sharing.MPS, true)).isEqualTo(new AdminAccess());
+    for (DeviceMode mode : List.of(DeviceMode.WHOLE, DeviceMode.MIG)) {
+      assertThat(SharingStrategy.unfulfilled(mode, 100, BESIDE_OTHERS, Sharing.MPS)).contains(ModeField.SHARING);
+    }
+    assertThat(SharingStrategy.unfulfilled(DeviceMode.SHARED, 100, BESIDE_OTHERS, Sharing.MPS)).isEmpty();
+  }
+
+  @Test
   void theNumbersOfTimeSlicesAreThoseOfNvidiaSmi() {
     assertThat(TimeSlice.values()).extracting(TimeSlice::number).containsExactly(0, 1, 2, 3);
     assertThat(TimeSlice.values()).extracting(TimeSlice::name).containsExactly("DEFAULT", "SHORT", "MEDIUM", "LONG");
   }
 
   @Test
-  void kubeSchedulerMayServeAllButAPartOfACardThatNobodyElseIsToHaveAndCardsThatAreTakenInTurn() {
+  void kubeSchedulerMayServeAllButAPartOfACardThatNobodyElseIsToHaveAndCardsThatAreTakenInTurnOrByMps() {
     List<SharingStrategy> others =
         List.of(new HookedShare(), new WholeCard(), new MigInstance(SLOT), new AdminAccess());
     assertThat(others).allSatisfy(
         strategy -> assertThat(strategy.fieldUnknownToScheduler(false)).isEmpty());
     assertThat(new TimeSlicing(TimeSlice.DEFAULT).fieldUnknownToScheduler(true)).contains("sharing.strategy");
+    assertThat(new Mps().fieldUnknownToScheduler(true)).contains("sharing.strategy");
     assertThat(new ExclusiveShare().fieldUnknownToScheduler(true)).isEmpty();
     assertThat(new ExclusiveShare().fieldUnknownToScheduler(false)).contains("placement.exclusive");
   }

@@ -129,7 +129,7 @@ final class FleetSheets {
 
   private static String kind(Booking booking) {
     return switch (booking.device().mode()) {
-      case SHARED -> booking.isTurn() ? "TimeSlicing" : "Share";
+      case SHARED -> booking.isTurn() ? "TimeSlicing" : booking.mps() ? "MPS" : "Share";
       case WHOLE -> "Whole";
       case MIG -> "Mig";
     };

@@ -92,14 +92,14 @@ public final class ObjectReview implements Function<AdmissionRequest, Verdict> {
           .apply(request.namespace(), serialization.convertValue(request.object(), ResourceClaim.class))
           .<Verdict>map(why -> new Verdict.Forbidden(why, List.of()))
           .orElseGet(
-              () -> verdict(List.of(), ofOwner(request) ? unlimited(request.object().path("spec"), "") : List.of()));
+              () -> verdict(List.of(), ofOwner(request) ? warnings(request.object().path("spec"), "") : List.of()));
     } catch (IllegalArgumentException e) {
       return verdict(List.of(unreadable("")), List.of());
     }
   }
 
   private Verdict template(JsonNode spec) {
-    return verdict(ofClaim(spec, "spec."), unlimited(spec, "spec."));
+    return verdict(ofClaim(spec, "spec."), warnings(spec, "spec."));
   }
 
   /** Whether a person wrote it: nobody reads what is said of one that was made from a template. */
@@ -107,18 +107,27 @@ public final class ObjectReview implements Function<AdmissionRequest, Verdict> {
     return request.object().path("metadata").path("ownerReferences").isEmpty();
   }
 
-  /** Configs by which a claim is held to nothing, and neither are the others on its card. */
-  private static List<FieldError> unlimited(JsonNode spec, String prefix) {
+  private static Optional<String> warning(GpuShareConfig.Sharing sharing) {
+    return switch (sharing) {
+      case GpuShareConfig.Sharing.Limits _ -> Optional.empty();
+      case GpuShareConfig.Sharing.TimeSlicing _ -> Optional.of(
+          "TimeSlicing limits neither memory nor cores: what one claim takes, the others on the card lack");
+      case GpuShareConfig.Sharing.Mps _ -> Optional.of(
+          "with MPS a fault of one program can end the programs of all claims on the card");
+    };
+  }
+
+  /** Configs by which what others on the card do can harm the claim. */
+  private static List<FieldError> warnings(JsonNode spec, String prefix) {
     List<FieldError> warnings = new ArrayList<>();
     JsonNode configs = spec.path("devices").path("config");
     for (int i = 0; i < configs.size(); i++) {
       JsonNode opaque = configs.path(i).path("opaque");
       if (opaque.path("driver").asText().equals(Driver.NAME)
           && GpuShareConfigDecoder
-              .decode(opaque.path("parameters")) instanceof Decoded.Valid<GpuShareConfig>(var config)
-          && config.sharing() instanceof GpuShareConfig.Sharing.TimeSlicing) {
-        warnings.add(new FieldError(prefix + "spec.devices.config[" + i + "].opaque.parameters.sharing.strategy",
-            "TimeSlicing limits neither memory nor cores: what one claim takes, the others on the card lack"));
+              .decode(opaque.path("parameters")) instanceof Decoded.Valid<GpuShareConfig>(var config)) {
+        String path = prefix + "spec.devices.config[" + i + "].opaque.parameters.sharing.strategy";
+        warning(config.sharing()).ifPresent(words -> warnings.add(new FieldError(path, words)));
       }
     }
     return warnings;

@@ -58,7 +58,7 @@ final class ModeFallback {
   /** The request served by any mode; the very same if that changes nothing. */
   DeviceRequest withAnyMode(ClaimRequest claim, DeviceRequest request) {
     if (request.count() instanceof DeviceRequest.Count.All || choosesCards(request.placement())
-        || request.capacity().sharing() instanceof Sharing.TimeSlicing) {
+        || !(request.capacity().sharing() instanceof Sharing.Limits)) {
       return request;
     }
     DeviceRequest widened = request.withModes(Modes.ANY);

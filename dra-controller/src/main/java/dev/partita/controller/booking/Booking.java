@@ -11,8 +11,9 @@ import dev.partita.controller.inventory.CardKey;
  * @param device as what it is taken
  * @param memory bytes that a share takes; 0 for a whole card, for a MIG instance, and for a {@linkplain #turn turn}
  * @param cores percent that a share is guaranteed; 0 for a whole card or a MIG instance
+ * @param mps whether it is a share by MPS, beside which there are only such shares
  */
-public record Booking(CardKey card, DeviceName device, long memory, int cores) {
+public record Booking(CardKey card, DeviceName device, long memory, int cores, boolean mps) {
   /** Bytes and percent that count of a share, whatever somebody says: a million of them can be added up. */
   public static final long MOST_MEMORY = Long.MAX_VALUE / 1_000_000;
 
@@ -25,6 +26,19 @@ public record Booking(CardKey card, DeviceName device, long memory, int cores) {
     if (device.index() != card.index()) {
       throw new IllegalArgumentException(device + " is no device of card " + card);
     }
+    if (mps && (!(device instanceof DeviceName.Shared) || memory == 0)) {
+      throw new IllegalArgumentException("a share by MPS is a share of some memory: " + device + ", " + memory);
+    }
+  }
+
+  /** Anything but a share by MPS. */
+  public Booking(CardKey card, DeviceName device, long memory, int cores) {
+    this(card, device, memory, cores, false);
+  }
+
+  /** A share beside others by MPS. */
+  public static Booking byMps(CardKey card, long memory, int cores) {
+    return new Booking(card, DeviceName.of(card.index(), DeviceMode.SHARED), memory, cores, true);
   }
 
   /**

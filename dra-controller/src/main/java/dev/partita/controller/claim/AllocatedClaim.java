@@ -103,8 +103,8 @@ public final class AllocatedClaim {
   }
 
   /**
-   * Its shares of cards whose size is known, in the order of its allocation; neither whole cards, nor cards in turn,
-   * nor MIG instances, nor what is accessed for administration.
+   * Its shares of cards whose size is known and can change, in the order of its allocation; neither whole cards, nor
+   * cards in turn, nor shares by MPS, nor MIG instances, nor what is accessed for administration.
    */
   public static List<AllocatedShare> shares(ResourceClaim claim) {
     List<AllocatedShare> shares = new ArrayList<>();
@@ -120,7 +120,7 @@ public final class AllocatedClaim {
                 device.get(), new CardKey(node.get(), device.get().index()),
                 ShareSizes.of(claim, result)));
         case SharingStrategy.WholeCard _,SharingStrategy.MigInstance _,SharingStrategy.AdminAccess _ -> {}
-        case SharingStrategy.TimeSlicing _ -> {}
+        case SharingStrategy.TimeSlicing _,SharingStrategy.Mps _ -> {} // MPS knows only what a program began with
       }
     }
     return shares;

@@ -106,6 +106,7 @@ public final class ClaimReader {
       }
     }
     reportCount(requests, problems);
+    new RequestRules(classes).byMpsAlone(claim.getSpec()).ifPresent(error -> problems.add(error.toString()));
     var constraints = ConstraintReader.read(devices.getConstraints(), requests, problems);
     return problems.isEmpty()
         ? new ClaimReading.Understood(

@@ -5,6 +5,7 @@ import dev.partita.api.Amount;
 import dev.partita.api.Bytes;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.Driver;
+import dev.partita.api.RequestName;
 import dev.partita.api.config.Decoded;
 import dev.partita.api.config.FieldError;
 import dev.partita.api.config.GpuShareConfig;
@@ -19,6 +20,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.DeviceTolerationBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimSpec;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
@@ -58,7 +60,27 @@ public final class RequestRules {
         tolerated(part, errors);
       }
     }
+    byMpsAlone(spec).ifPresent(errors::add);
     return errors;
+  }
+
+  /**
+   * A device by MPS beside another one of the claim. A program reaches a single MPS daemon, and has no card but that
+   * daemon's then.
+   */
+  Optional<FieldError> byMpsAlone(@Nullable ResourceClaimSpec spec) {
+    List<RequestPart> ours = RequestPart.of(spec).stream()
+        .filter(part -> Ownership.isOurs(part.className(), classes.apply(part.className()), part.selectors())).toList();
+    long requests = ours.stream().map(part -> RequestName.withoutSubrequest(part.name())).distinct().count();
+    return ours.stream()
+        .filter(part -> !part.adminAccess() && config(part, Objects.requireNonNull(spec).getDevices().getConfig(),
+            classes.apply(part.className())) instanceof Decoded.Valid<GpuShareConfig>(GpuShareConfig config)
+            && config.sharing() instanceof GpuShareConfig.Sharing.Mps)
+        .filter(part -> requests > 1 || part.count().orElse(1L) > 1 || part.mode().filter("All"::equals).isPresent())
+        .findFirst()
+        .map(part -> new FieldError(part.path(),
+            "sharing.strategy MPS of the GpuShareConfig is for claims of one device:"
+                + " a program reaches the MPS daemon of one card, and sees no other; ask for one device in one request"));
   }
 
   /** The config that applies to the request: the claim's, or its class's. */

@@ -146,7 +146,8 @@ public final class ForecastIndex {
       kinds.forEach(
           (cardClass, number) -> matcher.ofKind(cardClass).ifPresent(
               match -> {
-                if (match.takes() == Taking.INSTANCE || match.takes() == Taking.TURNS) {
+                if (match.takes() == Taking.INSTANCE || match.takes() == Taking.TURNS
+                    || match.takes() == Taking.MPS) {
                   otherwise.set(true);
                   return;
                 }
@@ -156,7 +157,7 @@ public final class ForecastIndex {
                 cores[number] = whole ? Demand.CARD : match.cores() * (Demand.CARD / Account.CORES);
               }));
       if (otherwise.get()) {
-        return Optional.empty(); // the forecast knows neither places on a card nor turns
+        return Optional.empty(); // the forecast knows neither places on a card, nor turns, nor MPS
       }
     }
     return Optional

@@ -67,10 +67,15 @@ public record HeldBookings(
           new Booking(
               key,
               DeviceMode.SHARED,
-              Math.min(device.memoryBytes() == null ? 0 : device.memoryBytes(), Booking.MOST_MEMORY),
+              memory(device),
               device.cores() == null ? 0 : device.cores());
+      case Mps -> Booking.byMps(key, Math.max(1, memory(device)), device.cores() == null ? 0 : device.cores());
       case Mig -> instance(key, device.profile(), device.placement());
     };
+  }
+
+  private static long memory(HeldDevice device) {
+    return Math.min(device.memoryBytes() == null ? 0 : device.memoryBytes(), Booking.MOST_MEMORY);
   }
 
   /** An instance that cannot be read takes all of its card. */

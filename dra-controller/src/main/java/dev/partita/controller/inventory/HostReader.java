@@ -102,12 +102,14 @@ final class HostReader {
   }
 
   private static HeldDevice asSold(HeldDevice device, int percent) {
-    if (device.kind() != HeldDevice.Kind.Share) {
+    boolean byMps = device.kind() == HeldDevice.Kind.Mps;
+    if (!byMps && device.kind() != HeldDevice.Kind.Share) {
       return device;
     }
     long bytes = device.memoryBytes() == null ? 0 : Math.clamp(device.memoryBytes(), 0, MOST_MEMORY);
     int cores = device.cores() == null ? 0 : Math.clamp(device.cores(), 0, CORES_TOTAL);
-    return HeldDevice.share(device.uuid(), bytes / 100 * percent + bytes % 100 * percent / 100, cores);
+    long sold = bytes / 100 * percent + bytes % 100 * percent / 100;
+    return byMps ? HeldDevice.mps(device.uuid(), sold, cores) : HeldDevice.share(device.uuid(), sold, cores);
   }
 
   /** Why the node's cards cannot be handed out; empty if they can. */

@@ -5,6 +5,7 @@ import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
 import dev.partita.api.MigSlot;
+import dev.partita.api.config.GpuShareConfig.Sharing;
 import dev.partita.controller.inventory.Device;
 import java.util.Collections;
 import java.util.List;
@@ -180,11 +181,36 @@ public sealed interface CardRefusal {
     }
   }
 
-  /** The request takes cards in turn, which only a share can. */
-  record NotInTurn(DeviceMode mode) implements CardRefusal {
+  /** The request shares cards in another way than by limits, which only a share can. */
+  record NotSharable(DeviceMode mode, Sharing sharing) implements CardRefusal {
     @Override
     public String toString() {
-      return what(mode) + " cannot be shared by time-slicing: only a share can";
+      String way = sharing instanceof Sharing.Mps ? "MPS" : "time-slicing";
+      return what(mode) + " cannot be shared by " + way + ": only a share can";
+    }
+  }
+
+  /** Others share the card by MPS, and whoever does not would have it in turn with its server. */
+  record SharedByMps(int shares) implements CardRefusal {
+    @Override
+    public String toString() {
+      return "shared by MPS among " + shares + (shares == 1 ? " device" : " devices") + " of claims";
+    }
+  }
+
+  /** The request shares the card by MPS, but there are shares that do not. */
+  record SharesNotByMps(int shares) implements CardRefusal {
+    @Override
+    public String toString() {
+      return "asked by MPS, has " + shares + (shares == 1 ? " share that is" : " shares that are") + " not by MPS";
+    }
+  }
+
+  /** As many share the card by MPS as it serves. */
+  record NoMoreByMps(int shares) implements CardRefusal {
+    @Override
+    public String toString() {
+      return "shared by MPS among " + shares + " devices of claims already, the most that it serves";
     }
   }
 
@@ -288,9 +314,10 @@ public sealed interface CardRefusal {
           case TakenWhole _,HasShares _,CutIntoInstances _,SharesInTheWay _ -> true;
           case PlacementsOverlap _,NoMoreOfProfile _,MemoryTaken _,CoresTaken _ -> true;
           case TakenInTurn _,LimitedShares _,NoMoreTurns _ -> true;
+          case SharedByMps _,SharesNotByMps _,NoMoreByMps _ -> true;
           case NotOffered _,OtherMode _,OtherModel _,AvoidedModel _,OtherCard _,AvoidedCard _ -> false;
           case NotSelected _,SelectorFailed _,NoSuchCapacity _,NotOversubscribed _,NotExclusive _ -> false;
-          case NotLimited _,NotInTurn _ -> false;
+          case NotLimited _,NotSharable _ -> false;
           case TooManyCores _,TooSmall _,Tainted _,HeldOnNode _ -> false;
         };
     return taken && !claimUids.isEmpty() ? new HeldOnNode(this, claimUids) : this;
@@ -311,19 +338,22 @@ public sealed interface CardRefusal {
       case NotOversubscribed r -> 4;
       case NotExclusive r -> 4;
       case NotLimited r -> 4;
-      case NotInTurn r -> 4;
+      case NotSharable r -> 4;
       case TooManyCores r -> 5;
       case TooSmall r -> 6;
       case Tainted r -> 7;
       case TakenWhole r -> 8;
       case TakenInTurn r -> 9;
       case LimitedShares r -> 9;
+      case SharedByMps r -> 9;
+      case SharesNotByMps r -> 9;
       case HasShares r -> 9;
       case CutIntoInstances r -> 9;
       case SharesInTheWay r -> 9;
       case PlacementsOverlap r -> 10;
       case NoMoreOfProfile r -> 11;
       case NoMoreTurns r -> 10;
+      case NoMoreByMps r -> 10;
       case MemoryTaken r -> 10;
       case CoresTaken r -> 11;
       case HeldOnNode r -> r.why().closeness();

@@ -18,12 +18,14 @@ import java.util.Optional;
  * strategies apart, and the compiler names it. Books, quotas and proposals go by what is {@linkplain #booking booked},
  * and the search for a place by what is {@linkplain #takes taken}.
  */
-public sealed interface CardUse permits HookedShare, ExclusiveShare, TimeSlicing, WholeCard, MigInstance, AdminAccess {
+public sealed interface CardUse
+    permits HookedShare, ExclusiveShare, TimeSlicing, Mps, WholeCard, MigInstance, AdminAccess {
   static CardUse of(SharingStrategy strategy) {
     return switch (strategy) {
       case SharingStrategy.HookedShare _ -> HookedShare.INSTANCE;
       case SharingStrategy.ExclusiveShare _ -> ExclusiveShare.INSTANCE;
       case SharingStrategy.TimeSlicing _ -> TimeSlicing.INSTANCE;
+      case SharingStrategy.Mps _ -> Mps.INSTANCE;
       case SharingStrategy.WholeCard _ -> WholeCard.INSTANCE;
       case SharingStrategy.MigInstance _ -> MigInstance.INSTANCE;
       case SharingStrategy.AdminAccess _ -> AdminAccess.INSTANCE;
@@ -52,6 +54,7 @@ public sealed interface CardUse permits HookedShare, ExclusiveShare, TimeSlicing
     return switch (takes()) {
       // a share of no bytes would be a turn
       case SHARE -> Optional.of(new Booking(card, device, Math.max(1, memory), cores));
+      case MPS -> Optional.of(Booking.byMps(card, Math.max(1, memory), cores));
       case TURNS -> Optional.of(Booking.turn(card));
       case INSTANCE -> Optional.of(new Booking(card, device, 0, 0));
       case CARD -> Optional.of(new Booking(card, DeviceMode.WHOLE, 0, 0));
@@ -66,7 +69,7 @@ public sealed interface CardUse permits HookedShare, ExclusiveShare, TimeSlicing
    */
   default long leastMemory(MemoryRequest asked, long total) {
     return switch (takes()) {
-      case SHARE -> asked.bytesOf(total).orElse(total);
+      case SHARE, MPS -> asked.bytesOf(total).orElse(total);
       case INSTANCE, CARD, TURNS -> total;
       case NOTHING -> 0;
     };

@@ -61,12 +61,15 @@ record HookedShare() implements CardUse {
     if (others.turns() > 0) {
       return Optional.of(new CardRefusal.TakenInTurn(others.turns()));
     }
+    if (others.mps() > 0) {
+      return Optional.of(new CardRefusal.SharedByMps(others.mps()));
+    }
     return others.instances().isEmpty()
         ? Optional.empty()
         : Optional.of(new CardRefusal.CutIntoInstances(others.instances().size()));
   }
 
-  private static Optional<CardRefusal> tooMuch(Match wanted, Account others) {
+  static Optional<CardRefusal> tooMuch(Match wanted, Account others) {
     long freeMemory = Math.max(0, wanted.device().card().sellableMemory() - others.memory());
     if (wanted.memory() > freeMemory) {
       return Optional.of(new CardRefusal.MemoryTaken(freeMemory, wanted.memory()));

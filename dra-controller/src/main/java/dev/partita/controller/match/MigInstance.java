@@ -35,6 +35,9 @@ record MigInstance() implements CardUse {
     if (others.turns() > 0) {
       return Optional.of(new CardRefusal.TakenInTurn(others.turns()));
     }
+    if (others.mps() > 0) {
+      return Optional.of(new CardRefusal.SharedByMps(others.mps()));
+    }
     return others.shares() > 0
         ? Optional.of(new CardRefusal.SharesInTheWay(others.shares()))
         : inTheWay(slot(wanted), wanted.device().card(), others);

@@ -4,6 +4,8 @@ package dev.partita.controller.match;
 public enum Taking {
   /** A part of its memory and cores. */
   SHARE,
+  /** The same beside others who take it so, by MPS; nobody else can have anything of the card. */
+  MPS,
   /** A MIG instance. */
   INSTANCE,
   /** All of it. */

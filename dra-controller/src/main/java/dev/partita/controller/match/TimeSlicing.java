@@ -37,6 +37,9 @@ record TimeSlicing() implements CardUse {
     if (others.wholes() > 0) {
       return Optional.of(new CardRefusal.TakenWhole());
     }
+    if (others.mps() > 0) {
+      return Optional.of(new CardRefusal.SharedByMps(others.mps()));
+    }
     if (!others.instances().isEmpty()) {
       return Optional.of(new CardRefusal.CutIntoInstances(others.instances().size()));
     }

@@ -39,7 +39,7 @@ record WholeCard() implements CardUse {
           switch (unfulfilled.get()) {
             case OVERSUBSCRIBE -> new CardRefusal.NotOversubscribed(device.mode());
             case EXCLUSIVE -> new CardRefusal.NotExclusive();
-            case SHARING -> new CardRefusal.NotInTurn(device.mode());
+            case SHARING -> new CardRefusal.NotSharable(device.mode(), request.capacity().sharing());
           });
     }
 

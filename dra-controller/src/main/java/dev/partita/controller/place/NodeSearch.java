@@ -113,7 +113,7 @@ public final class NodeSearch {
 
   private static boolean leavesRoomForShares(Match match) {
     return match.device().allowsMultipleAllocations() && match.takes() != Taking.CARD
-        && match.takes() != Taking.TURNS;
+        && match.takes() != Taking.TURNS && match.takes() != Taking.MPS;
   }
 
   /** Of a request for all devices, leaves out those whose shares leave too little. */

@@ -66,7 +66,7 @@ public record PlacementScore(int rank, int opened, int stranded, long leftover, 
       return 0;
     }
     Card card = match.device().card();
-    Account after = before.plus(match.device().name(), match.memory(), match.cores());
+    Account after = match.after(before);
     if (packing == Packing.SPREAD) {
       return -free(card, after) - (before.isUntouched() ? 10 * CARD : 0)
           + (after.instances().isEmpty() ? 0 : stranded(card, before, after));

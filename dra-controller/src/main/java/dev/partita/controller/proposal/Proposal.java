@@ -1,6 +1,5 @@
 package dev.partita.controller.proposal;
 
-import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
 import dev.partita.api.sharing.SharingStrategy;
@@ -21,8 +20,8 @@ import java.util.stream.Collectors;
 
 /**
  * What a controller is about to allocate to a claim. The claim's annotation says it before the allocation is written:
- * {@code node-0 gpu-0-shared=8589934592/25 gpu-1 #5d3c…}. Every controller counts it as taken when it looks whether its
- * own proposal may become an allocation.
+ * {@code node-0 gpu-0-shared=8589934592/25 gpu-1 #5d3c…} ({@code =8589934592/25/mps} by MPS). Every controller counts
+ * it as taken when it looks whether its own proposal may become an allocation.
  *
  * @param node where
  * @param bookings all on that node; none where devices are only looked at
@@ -31,7 +30,7 @@ import java.util.stream.Collectors;
 public record Proposal(String node, List<Booking> bookings, String id) {
   private static final Pattern ID = Pattern.compile("#([0-9a-f-]{1,36})");
 
-  private static final Pattern SHARE = Pattern.compile("([a-z0-9-]+)=([0-9]{1,18})/([0-9]{1,3})");
+  private static final Pattern SHARE = Pattern.compile("([a-z0-9-]+)=([0-9]{1,18})/([0-9]{1,3})(/mps)?");
 
   /** The least that a share is given, however little it asks for. */
   private static final long LEAST_MEMORY = 1 << 20;
@@ -87,13 +86,15 @@ public record Proposal(String node, List<Booking> bookings, String id) {
         return Optional.empty();
       }
       if (share.matches() && (Long.parseLong(share.group(2)) > Booking.MOST_MEMORY
-          || Integer.parseInt(share.group(3)) > Booking.MOST_CORES)) {
+          || Integer.parseInt(share.group(3)) > Booking.MOST_CORES
+          || (share.group(4) != null && Long.parseLong(share.group(2)) == 0))) {
         return Optional.empty();
       }
       CardKey card = new CardKey(words[0], device.get().index());
       bookings.add(
           share.matches()
-              ? new Booking(card, DeviceMode.SHARED, Long.parseLong(share.group(2)), Integer.parseInt(share.group(3)))
+              ? new Booking(card, device.get(), Long.parseLong(share.group(2)), Integer.parseInt(share.group(3)),
+                  share.group(4) != null)
               : new Booking(card, device.get(), 0, 0));
     }
     return words.length < 2 || words[0].isEmpty()
@@ -132,7 +133,9 @@ public record Proposal(String node, List<Booking> bookings, String id) {
 
   /** A part in percent, and what is not said, depend on the card: these are held by the card's own size alone. */
   private static boolean isWithin(Booking share, DeviceRequest request) {
-    if (share.isTurn() != request.strategyOfShare() instanceof SharingStrategy.TimeSlicing) {
+    SharingStrategy strategy = request.strategyOfShare();
+    if (share.isTurn() != strategy instanceof SharingStrategy.TimeSlicing
+        || share.mps() != strategy instanceof SharingStrategy.Mps) {
       return false;
     }
     boolean memory =
@@ -154,7 +157,8 @@ public record Proposal(String node, List<Booking> bookings, String id) {
                 booking -> switch (booking.device()) {
                   case DeviceName.Whole _,DeviceName.Mig _ -> " " + booking.device();
                   case DeviceName.Shared _ ->
-                      " " + booking.device() + "=" + booking.memory() + "/" + booking.cores();
+                      " " + booking.device() + "=" + booking.memory() + "/" + booking.cores()
+                          + (booking.mps() ? "/mps" : "");
                 })
             .collect(Collectors.joining())
         + " #"

@@ -43,11 +43,12 @@ record PoolUse(Set<String> devices, Map<Integer, List<Booking>> byCard) {
   }
 
   /**
-   * Whether a share has the card to itself or in turn with others, which cannot be seen from what its device consumes.
+   * Whether a share has the card to itself, in turn with others or by MPS, which cannot be seen from what its device
+   * consumes.
    */
   boolean isClosedByShares(int card) {
     return byCard.getOrDefault(card, List.of()).stream()
-        .anyMatch(booking -> booking.device() instanceof DeviceName.Whole || booking.isTurn())
+        .anyMatch(booking -> booking.device() instanceof DeviceName.Whole || booking.isTurn() || booking.mps())
         && !devices.contains(DeviceName.of(card, DeviceMode.WHOLE).toString());
   }
 

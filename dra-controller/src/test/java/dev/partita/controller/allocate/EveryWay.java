@@ -113,7 +113,8 @@ final class EveryWay {
     Placement placement = request.placement();
     boolean choosesCards = placement.exclusive() || placement.gpus() != Packing.AUTO
         || placement.numa() != Affinity.AUTO || placement.nvlink() != Affinity.AUTO;
-    return choosesCards || Requests.isInTurn(request) || request.count() instanceof Count.All ? Modes.INFERRED : asked;
+    return choosesCards || Requests.isInTurn(request) || Requests.isByMps(request)
+        || request.count() instanceof Count.All ? Modes.INFERRED : asked;
   }
 
   private Optional<Boolean> canServeThese(List<ClaimRequest> claims, List<DeviceRequest> requests, Modes modes) {
@@ -167,7 +168,8 @@ final class EveryWay {
   /** Whether shares of its card leave too little for one more: a request for all does not mean such a card. */
   private boolean lacksRoom(ReportedDevice device, DeviceRequest request) {
     TakenOfCard before = of(device);
-    boolean taken = before.wholes() > 0 || !before.instances().isEmpty() || before.turns() > 0;
+    boolean taken = before.wholes() > 0 || !before.instances().isEmpty() || before.turns() > 0
+        || (Requests.isByMps(request) ? before.shares() > 0 : before.mps() > 0);
     return device.mode() == DeviceMode.SHARED && request.access() == Access.OWN && !request.placement().exclusive()
         && !Requests.isInTurn(request) && !taken
         && isTooMuch(device, request);

@@ -141,7 +141,9 @@ final class RandomStream {
 
   private DeviceRequest request(String name) {
     DeviceRequest request =
-        switch (random.nextInt(16)) {
+        switch (random.nextInt(18)) {
+          case 16 -> Requests.byMps(Requests.share(name, "h200", 1 + random.nextLong(70 * GIB)));
+          case 17 -> Requests.byMps(Requests.percent(name, 1, 1 + random.nextInt(100), random.nextInt(60)));
           case 14 -> Requests.turns(name, 1 + random.nextInt(2));
           case 15 -> turns(name);
           case 0 -> Requests.whole(name, 1 + random.nextInt(2));

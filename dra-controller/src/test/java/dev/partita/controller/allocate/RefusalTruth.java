@@ -3,6 +3,7 @@ package dev.partita.controller.allocate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.DeviceMode;
+import dev.partita.api.config.GpuShareConfig.Sharing;
 import dev.partita.controller.match.CardRefusal;
 import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.request.MemoryRequest;
@@ -40,9 +41,18 @@ final class RefusalTruth {
       }
       case CardRefusal.NotLimited(String capacity) ->
           assertThat(capacity.equals("cores") ? request.cores().isPresent() : request.memory().isSaid()).isTrue();
-      case CardRefusal.NotInTurn(DeviceMode mode) -> {
+      case CardRefusal.SharedByMps(int shares) -> {
+        assertThat(taken.mps()).isEqualTo(shares).isPositive();
+        assertThat(Requests.isByMps(request)).isFalse();
+      }
+      case CardRefusal.SharesNotByMps(int shares) -> {
+        assertThat(taken.shares()).isEqualTo(shares).isPositive();
+        assertThat(Requests.isByMps(request)).isTrue();
+      }
+      case CardRefusal.NoMoreByMps(int shares) -> assertThat(taken.mps()).isEqualTo(shares).isEqualTo(48);
+      case CardRefusal.NotSharable(DeviceMode mode, Sharing sharing) -> {
         assertThat(mode).isNotEqualTo(DeviceMode.SHARED);
-        assertThat(Requests.isInTurn(request)).isTrue();
+        assertThat(sharing).isEqualTo(request.capacity().sharing()).isNotEqualTo(Sharing.LIMITS);
         assertThat(selected).extracting(ReportedDevice::mode).contains(mode);
       }
       case CardRefusal.HasShares(int shares) -> assertThat(taken.shares()).isEqualTo(shares).isPositive();

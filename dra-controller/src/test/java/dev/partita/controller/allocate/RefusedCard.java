@@ -94,7 +94,7 @@ record RefusedCard(GpuNode node, List<Booking> taken, DeviceRequest request) {
     return switch (why) {
       case CardRefusal.MemoryTaken _,CardRefusal.CoresTaken _,CardRefusal.HasShares _,CardRefusal.SharesInTheWay _ ->
           without(its -> its.device().mode() == DeviceMode.SHARED);
-      case CardRefusal.TakenInTurn _,CardRefusal.LimitedShares _ ->
+      case CardRefusal.TakenInTurn _,CardRefusal.LimitedShares _,CardRefusal.SharedByMps _,CardRefusal.SharesNotByMps _ ->
           without(its -> its.device().mode() == DeviceMode.SHARED);
       case CardRefusal.NoMoreTurns _ ->
           without(taken.stream().filter(Booking::isTurn).findFirst().orElseThrow()::equals);
@@ -102,7 +102,9 @@ record RefusedCard(GpuNode node, List<Booking> taken, DeviceRequest request) {
           asking(Requests.amounting(request, request.memory(), OptionalLong.empty()));
       case CardRefusal.NotLimited _ ->
           asking(Requests.amounting(request, new MemoryRequest.Unsaid(), request.cores()));
-      case CardRefusal.NotInTurn _ -> asking(Requests.sharing(request, Sharing.LIMITS));
+      case CardRefusal.NoMoreByMps _ ->
+          without(taken.stream().filter(Booking::mps).findFirst().orElseThrow()::equals);
+      case CardRefusal.NotSharable _ -> asking(Requests.sharing(request, Sharing.LIMITS));
       case CardRefusal.TakenWhole _ -> without(its -> its.device().mode() == DeviceMode.WHOLE);
       case CardRefusal.CutIntoInstances _ -> without(its -> its.device().mode() == DeviceMode.MIG);
       case CardRefusal.PlacementsOverlap overlap ->

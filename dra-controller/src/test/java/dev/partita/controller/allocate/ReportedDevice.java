@@ -156,6 +156,9 @@ record ReportedDevice(
     if (Requests.isInTurn(request)) {
       return mode == DeviceMode.SHARED && !request.memory().isSaid() && request.cores().isEmpty();
     }
+    if (Requests.isByMps(request) && mode != DeviceMode.SHARED) {
+      return false;
+    }
     if (mode == DeviceMode.SHARED) {
       return bytes(request) <= sellable && request.cores().orElse(0) <= 100;
     }

@@ -90,6 +90,15 @@ final class Requests {
         OptionalLong.empty()), new Sharing.TimeSlicing(TimeSlice.DEFAULT));
   }
 
+  /** Shares beside others by MPS. */
+  static DeviceRequest byMps(DeviceRequest request) {
+    return sharing(request, Sharing.MPS);
+  }
+
+  static boolean isByMps(DeviceRequest request) {
+    return request.capacity().sharing() instanceof Sharing.Mps;
+  }
+
   static boolean isInTurn(DeviceRequest request) {
     return request.capacity().sharing() instanceof Sharing.TimeSlicing;
   }

@@ -20,9 +20,17 @@ import java.util.Objects;
  *
  * @param wholes how often it is had as a whole, or as a share that has it for itself
  * @param turns how often it is had in turn
+ * @param mps how many shares are by MPS, which are no other shares
  */
-record TakenOfCard(int wholes, int shares, long memory, long cores, List<ReportedDevice> instances, int turns) {
-  static final TakenOfCard NOTHING = new TakenOfCard(0, 0, 0, 0, List.of(), 0);
+record TakenOfCard(
+    int wholes,
+    int shares,
+    long memory,
+    long cores,
+    List<ReportedDevice> instances,
+    int turns,
+    int mps) {
+  static final TakenOfCard NOTHING = new TakenOfCard(0, 0, 0, 0, List.of(), 0, 0);
 
   /**
    * What is taken of every card of which anything is.
@@ -62,20 +70,24 @@ record TakenOfCard(int wholes, int shares, long memory, long cores, List<Reporte
     if (device.mode() == DeviceMode.MIG) {
       List<ReportedDevice> more = new ArrayList<>(instances);
       more.add(device);
-      return new TakenOfCard(wholes, shares, memory, cores, more, turns);
+      return new TakenOfCard(wholes, shares, memory, cores, more, turns, mps);
     }
     if (device.mode() == DeviceMode.SHARED && Requests.isInTurn(request)) {
-      return new TakenOfCard(wholes, shares, memory, cores, instances, turns + 1);
+      return new TakenOfCard(wholes, shares, memory, cores, instances, turns + 1, mps);
+    }
+    if (device.mode() == DeviceMode.SHARED && Requests.isByMps(request)) {
+      return new TakenOfCard(wholes, shares, memory + bytes, cores + percent, instances, turns, mps + 1);
     }
     return device.mode() == DeviceMode.WHOLE || request.placement().exclusive()
-        ? new TakenOfCard(wholes + 1, shares, memory, cores, instances, turns)
-        : new TakenOfCard(wholes, shares + 1, memory + bytes, cores + percent, instances, turns);
+        ? new TakenOfCard(wholes + 1, shares, memory, cores, instances, turns, mps)
+        : new TakenOfCard(wholes, shares + 1, memory + bytes, cores + percent, instances, turns, mps);
   }
 
   /** Whether more is taken than there is, or things that exclude each other. */
   boolean isTooMuch(ReportedDevice anyOfCard) {
-    int ways = (wholes > 0 ? 1 : 0) + (shares > 0 ? 1 : 0) + (instances.isEmpty() ? 0 : 1) + (turns > 0 ? 1 : 0);
-    return ways > 1 || wholes > 1 || turns > 8 || memory > anyOfCard.sellable() || cores > 100 || overlap()
+    int ways = (wholes > 0 ? 1 : 0) + (shares > 0 ? 1 : 0) + (instances.isEmpty() ? 0 : 1) + (turns > 0 ? 1 : 0)
+        + (mps > 0 ? 1 : 0);
+    return ways > 1 || wholes > 1 || turns > 8 || mps > 48 || memory > anyOfCard.sellable() || cores > 100 || overlap()
         || instances.stream().anyMatch(this::areTooMany);
   }
 
@@ -104,6 +116,6 @@ record TakenOfCard(int wholes, int shares, long memory, long cores, List<Reporte
         instances.stream()
             .map(instance -> new MigSlot(instance.profileName().replaceAll("[.+]", "-"), instance.start())).sorted()
             .toList();
-    return new Account(shares, wholes, memory, (int) cores, slots, turns);
+    return new Account(shares, wholes, memory, (int) cores, slots, turns, mps);
   }
 }

@@ -29,6 +29,8 @@ class HeldBookingsTest {
   void devicesAreWhatTheyTakeOfTheirCard() {
     assertThat(bookings(100, HeldDevice.whole(UUID))).containsExactly(WHOLE);
     assertThat(bookings(100, HeldDevice.share(UUID, 8, 25))).containsExactly(share(8, 25));
+    assertThat(bookings(100, HeldDevice.mps(UUID, 8, 25))).containsExactly(Booking.byMps(CARD, 8, 25));
+    assertThat(bookings(100, HeldDevice.mps(UUID, -5, 0))).containsExactly(Booking.byMps(CARD, 1, 0));
     assertThat(bookings(100, HeldDevice.instance(UUID, "1g.18gb", new Placement(3, 1))))
         .containsExactly(new Booking(CARD, new DeviceName.Mig(0, new MigSlot("1g-18gb", 3)), 0, 0));
     assertThat(bookings(100, HeldDevice.whole("GPU-elsewhere"))).isEmpty();
@@ -37,6 +39,7 @@ class HeldBookingsTest {
   @Test
   void aShareOfANodeThatSellsMoreThanItHasTakesAsMuchMore() {
     assertThat(bookings(150, HeldDevice.share(UUID, 8L << 30, 0))).containsExactly(share(12L << 30, 0));
+    assertThat(bookings(150, HeldDevice.mps(UUID, 8L << 30, 0))).containsExactly(Booking.byMps(CARD, 12L << 30, 0));
   }
 
   @Test

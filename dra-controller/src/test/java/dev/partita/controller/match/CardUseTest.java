@@ -68,6 +68,9 @@ class CardUseTest {
         new Answers(SharingStrategy.TimeSlicing.class, "gpu-0-shared", Taking.TURNS, Optional.of("gpu-0-shared 0 0"),
             16,
             "all of it by time-slicing with other claims, neither memory nor cores limited"),
+        new Answers(SharingStrategy.Mps.class, "gpu-0-shared", Taking.MPS,
+            Optional.of("gpu-0-shared 8589934592 25 mps"), 8,
+            "8 GiB of it by MPS beside other claims, 25 % of its multiprocessors at most"),
         new Answers(SharingStrategy.WholeCard.class, "gpu-0", Taking.CARD, Optional.of("gpu-0 0 0"), 16, "all of it"),
         new Answers(SharingStrategy.MigInstance.class, "gpu-0-mig-1g-18gb-3", Taking.INSTANCE,
             Optional.of("gpu-0-mig-1g-18gb-3 0 0"), 16, "MIG instance 1g.18gb of it"),
@@ -82,7 +85,8 @@ class CardUseTest {
     Match match = match(expected);
     assertThat(
         new Answers(request.strategy(match.device().name()).getClass(), match.device().name().toString(), match.takes(),
-            match.booking().map(booking -> booking.device() + " " + booking.memory() + " " + booking.cores()),
+            match.booking().map(booking -> booking.device() + " " + booking.memory() + " " + booking.cores()
+                + (booking.mps() ? " mps" : "")),
             match.use().leastMemory(EIGHT, 16 * GIB) / GIB, match.use().words("it", match, request.oversubscribe())))
         .isEqualTo(expected);
   }
@@ -112,25 +116,35 @@ class CardUseTest {
     assertThat(said).containsExactly(
         "ExclusiveShare beside HookedShare: asked whole, has 1 share",
         "TimeSlicing beside HookedShare: asked by time-slicing, which limits nobody, has 1 share with limits",
+        "Mps beside HookedShare: asked by MPS, has 1 share that is not by MPS",
         "WholeCard beside HookedShare: asked whole, has 1 share",
         "MigInstance beside HookedShare: asked a MIG instance, has 1 share",
         "HookedShare beside ExclusiveShare: taken as a whole",
         "ExclusiveShare beside ExclusiveShare: taken as a whole",
         "TimeSlicing beside ExclusiveShare: taken as a whole",
+        "Mps beside ExclusiveShare: taken as a whole",
         "WholeCard beside ExclusiveShare: taken as a whole",
         "MigInstance beside ExclusiveShare: taken as a whole",
         "HookedShare beside TimeSlicing: shared by time-slicing among 1 device of claims, whose memory and cores nothing limits",
         "ExclusiveShare beside TimeSlicing: shared by time-slicing among 1 device of claims, whose memory and cores nothing limits",
+        "Mps beside TimeSlicing: shared by time-slicing among 1 device of claims, whose memory and cores nothing limits",
         "WholeCard beside TimeSlicing: shared by time-slicing among 1 device of claims, whose memory and cores nothing limits",
         "MigInstance beside TimeSlicing: shared by time-slicing among 1 device of claims, whose memory and cores nothing limits",
+        "HookedShare beside Mps: shared by MPS among 1 device of claims",
+        "ExclusiveShare beside Mps: shared by MPS among 1 device of claims",
+        "TimeSlicing beside Mps: shared by MPS among 1 device of claims",
+        "WholeCard beside Mps: shared by MPS among 1 device of claims",
+        "MigInstance beside Mps: shared by MPS among 1 device of claims",
         "HookedShare beside WholeCard: taken as a whole",
         "ExclusiveShare beside WholeCard: taken as a whole",
         "TimeSlicing beside WholeCard: taken as a whole",
+        "Mps beside WholeCard: taken as a whole",
         "WholeCard beside WholeCard: taken as a whole",
         "MigInstance beside WholeCard: taken as a whole",
         "HookedShare beside MigInstance: has 1 MIG instance",
         "ExclusiveShare beside MigInstance: has 1 MIG instance",
         "TimeSlicing beside MigInstance: has 1 MIG instance",
+        "Mps beside MigInstance: has 1 MIG instance",
         "WholeCard beside MigInstance: has 1 MIG instance",
         "MigInstance beside MigInstance: placement 3 of 1g.18gb overlaps gpu-0-mig-1g-18gb-3");
   }
@@ -178,6 +192,24 @@ class CardUseTest {
         "Refused[why=a whole card cannot be shared by time-slicing: only a share can]");
   }
 
+  @Test
+  void asManyClaimsAreOnACardByMpsAsItServesAndNoMoreThanItsMemoryIsFor() {
+    Match share = match(table().filter(row -> row.strategy() == SharingStrategy.Mps.class).findFirst().orElseThrow());
+    Match small = new Match(share.device(), GIB, 0, share.use());
+    Account there = Account.EMPTY;
+    for (int i = 0; i < 48; i++) {
+      assertThat(small.use().clash(small, there)).as("%s there", i).isEmpty();
+      there = small.after(there);
+    }
+    assertThat(small.use().clash(small, there)).contains(new CardRefusal.NoMoreByMps(48));
+    assertThat(small.after(there).exceeds(HOST.cards().getFirst())).isTrue();
+    Match large = new Match(share.device(), 139 * GIB, 90, share.use());
+    assertThat(share.use().clash(share, large.after(Account.EMPTY)))
+        .contains(new CardRefusal.MemoryTaken(GIB, 8 * GIB));
+    assertThat(small.use().clash(new Match(share.device(), GIB, 25, share.use()), large.after(Account.EMPTY)))
+        .contains(new CardRefusal.CoresTaken(10, 25));
+  }
+
   private static MatchResult inTurn(Device device, MemoryRequest memory, OptionalLong cores) {
     DeviceRequest request = new DeviceRequest("gpu", List.of(), new DeviceRequest.Count.Exactly(1),
         new CapacityRequest(memory, cores, 100, new Sharing.TimeSlicing(TimeSlice.DEFAULT)), List.of(),
@@ -210,11 +242,12 @@ class CardUseTest {
         ? Placement.DEFAULT.alone()
         : Placement.DEFAULT;
     boolean turn = row.strategy() == SharingStrategy.TimeSlicing.class;
+    Sharing sharing = row.strategy() == SharingStrategy.Mps.class ? Sharing.MPS : Sharing.LIMITS;
     return new DeviceRequest("gpu", List.of(), new DeviceRequest.Count.Exactly(1),
         turn
             ? TURN
             : shared
-                ? new CapacityRequest(EIGHT, OptionalLong.of(25))
+                ? new CapacityRequest(EIGHT, OptionalLong.of(25), 100, sharing)
                 : CapacityRequest.of(OptionalLong.empty(), OptionalLong.empty()),
         List.of(), placement, row.strategy() == SharingStrategy.AdminAccess.class ? Access.MONITOR : Access.OWN,
         Modes.INFERRED);

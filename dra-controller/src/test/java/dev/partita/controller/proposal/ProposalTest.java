@@ -49,6 +49,18 @@ class ProposalTest {
     assertThat(share.isWithin(asking(Sharing.LIMITS))).isTrue();
   }
 
+  @Test
+  void aShareByMpsIsProposedByWhoAsksForOneAlone() {
+    Proposal byMps = Proposal.parse("node-0 gpu-0-shared=8/25/mps #1").orElseThrow();
+    assertThat(byMps.bookings()).containsExactly(Booking.byMps(new CardKey("node-0", 0), 8, 25));
+    assertThat(byMps).hasToString("node-0 gpu-0-shared=8/25/mps #1");
+    Proposal free = Proposal.parse("node-0 gpu-0-shared=8/0/mps #1").orElseThrow();
+    assertThat(free.isWithin(asking(Sharing.MPS))).isTrue();
+    assertThat(free.isWithin(asking(Sharing.LIMITS))).as("it would keep all other shares off the card").isFalse();
+    assertThat(Proposal.parse("node-0 gpu-0-shared=8/0 #1").orElseThrow().isWithin(asking(Sharing.MPS))).isFalse();
+    assertThat(Proposal.parse("node-0 gpu-0-shared=0/0/mps #1")).as("a turn by MPS").isEmpty();
+  }
+
   private static ClaimRequest asking(Sharing sharing) {
     CapacityRequest capacity =
         new CapacityRequest(new MemoryRequest.Unsaid(), OptionalLong.empty(), 100, sharing);

@@ -114,6 +114,13 @@ class QuotaLedgerTest {
   }
 
   @Test
+  void aShareByMpsCountsWithItsMemoryAndCores() {
+    quota(limit("", memory("150Gi")));
+    ledger.put("1", "a-dev", List.of(Booking.byMps(new CardKey("h-0", 0), 8L << 30, 25)));
+    assertThat(status().used()).isEqualTo(new Amounts(new Quantity("8Gi"), 25L, 1L, 1L));
+  }
+
+  @Test
   void aLimitOfAModelOrAPoolOfNodesCountsOnlyThose() {
     quota(
         new GpuQuotaSpec.Limit("h200", List.of("h200"), null, memory("20Gi"), Amounts.UNLIMITED),

@@ -226,6 +226,9 @@ public final class AllocationDecoder {
         }
         use = new TimeSlicing(interval);
       }
+      case SharingStrategy.Mps _ -> {
+        return refuse(at + " is to be shared by MPS, which this version of the plugin does not prepare");
+      }
       case SharingStrategy.HookedShare _,SharingStrategy.ExclusiveShare _ -> {
         switch (ShareDecoder.read(result, resized, strategy, config, gpu.get(), node)) {
           case Part.Granted<CardUse>(CardUse share) -> use = share;
