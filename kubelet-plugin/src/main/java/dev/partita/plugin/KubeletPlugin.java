@@ -36,6 +36,10 @@ import dev.partita.plugin.metrics.NodeMetrics;
 import dev.partita.plugin.metrics.TimedClaimService;
 import dev.partita.plugin.mig.MigCards;
 import dev.partita.plugin.mig.PatientMigControl;
+import dev.partita.plugin.mps.MpsDaemons;
+import dev.partita.plugin.mps.MpsFolders;
+import dev.partita.plugin.mps.MpsWatch;
+import dev.partita.plugin.mps.NvidiaMps;
 import dev.partita.plugin.nvml.DriverWatch;
 import dev.partita.plugin.nvml.jna.NvmlLibrary;
 import dev.partita.plugin.podresources.ContainerDevices;
@@ -274,8 +278,10 @@ public final class KubeletPlugin implements AutoCloseable {
             now -> now.healthOf(card).map(
                 health -> new ClaimReports.CardNow(health, now.memoryEnforcementOf(card)))),
         open.reporting()));
+    MpsDaemons mps = new MpsDaemons(new NvidiaMps(settings.driverRoot(), settings.cgroupRoot()),
+        new MpsFolders(settings.runRoot().resolve("mps"), settings.sharedMemoryRoot()));
     ClaimSpec specs = new ClaimSpec(
-        settings.driverRoot(), settings.extraDriverMounts(), folders, store.metadata());
+        settings.driverRoot(), settings.extraDriverMounts(), folders, store.metadata(), mps.folders());
     PatientMigControl cards = opened(new PatientMigControl(reader));
     MigCards mig = new MigCards(cards);
     DriverLimits limits =
@@ -284,7 +290,8 @@ public final class KubeletPlugin implements AutoCloseable {
                 reader, new PodCgroups(settings.cgroupRoot(), System::nanoTime), store, inventory::current));
     NodeSteps steps =
         new NodeSteps(here.pool(), store, open.libraries(), specs, inventory::current,
-            new NodeSteps.Driver(mig, settings.mig(), limits, new TimeSlices(new NvidiaSmi(settings.driverRoot()))));
+            new NodeSteps.Driver(mig, settings.mig(), limits, new TimeSlices(new NvidiaSmi(settings.driverRoot())),
+                mps));
     UsageWatch usage =
         new UsageWatch(
             store,
@@ -349,6 +356,7 @@ public final class KubeletPlugin implements AutoCloseable {
     usage.start(loops, settings.usagePeriod());
     new UnsharedWatch(checkpoint, reader::processes, cards,
         UnsharedWatch.Pods.of(new HostProcesses(Path.of("/proc")), store.pods()), reports::used).start(loops);
+    new MpsWatch(checkpoint, open.lock(), mps, reports::mpsEnded).start(loops);
     new XidWatch(reader, inventory, xids).start(loops);
     new CardHealthWatch(inventory, checkpoint, reports).start(loops);
     new DeviceHealthWatch(here.pool(), inventory, open.health(), clock).start(loops);

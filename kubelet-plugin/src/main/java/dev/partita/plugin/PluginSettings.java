@@ -75,6 +75,11 @@ public final class PluginSettings {
       description = "Usage regions. Default: ${DEFAULT-VALUE}" + ENV + "PARTITA_RUN_ROOT]") private Path runRoot =
           Path.of("");
 
+  @Option(names = "--shared-memory-root", paramLabel = "DIR", converter = Folder.class,
+      defaultValue = "${env:PARTITA_SHARED_MEMORY_ROOT:-/dev/shm}",
+      description = "The folder of the host that is this process's /dev/shm: programs that share a card by MPS have it as theirs. Default: ${DEFAULT-VALUE}"
+          + ENV + "PARTITA_SHARED_MEMORY_ROOT]") private Path sharedMemoryRoot = Path.of("");
+
   @Option(names = "--cdi-root", paramLabel = "DIR", converter = Folder.class,
       defaultValue = "${env:PARTITA_CDI_ROOT:-/var/run/cdi}",
       description = "Where container runtimes look for CDI specs. Default: ${DEFAULT-VALUE}" + ENV
@@ -290,6 +295,11 @@ public final class PluginSettings {
   /** Folder of the checkpoint and of quota files; survives a reboot. */
   public Path stateRoot() {
     return stateRoot;
+  }
+
+  /** The folder of the host that is this process's /dev/shm. */
+  public Path sharedMemoryRoot() {
+    return sharedMemoryRoot;
   }
 
   /** Folder of usage regions; need not survive a reboot. */

@@ -84,6 +84,12 @@ public final class TestClaims {
         "sharing", Map.of("strategy", "TimeSlicing", "interval", interval)));
   }
 
+  /** Shares cards with others by MPS. */
+  public static DeviceAllocationConfiguration byMps() {
+    return config("FromClaim", List.of(), Map.of("apiVersion", Driver.GROUP_VERSION, "kind", "GpuShareConfig",
+        "sharing", Map.of("strategy", "MPS")));
+  }
+
   public static ResourceClaim claim(String name, DeviceRequestAllocationResult... results) {
     return claim(name, List.of(), results);
   }

@@ -38,14 +38,15 @@ public final class GpuShareConfigDecoder {
           Affinity.REQUIRED);
 
   private static final Map<String, Strategy> STRATEGIES =
-      Map.of("Limits", Strategy.LIMITS, "TimeSlicing", Strategy.TIME_SLICING);
+      Map.of("Limits", Strategy.LIMITS, "TimeSlicing", Strategy.TIME_SLICING, "MPS", Strategy.MPS);
   private static final Map<String, TimeSlice> TIME_SLICES =
       Map.of("Default", TimeSlice.DEFAULT, "Short", TimeSlice.SHORT, "Medium", TimeSlice.MEDIUM, "Long",
           TimeSlice.LONG);
 
   private enum Strategy {
     LIMITS,
-    TIME_SLICING
+    TIME_SLICING,
+    MPS
   }
 
   /** As many values as a selector of the API may have (resource.k8s.io/v1). */
@@ -93,8 +94,10 @@ public final class GpuShareConfigDecoder {
     top.refuseUnknownFields();
     GpuShareConfig config = new GpuShareConfig(coreLimit, priority, memoryPercent, oversubscribe,
         new Placement(nodes, gpus, numa, nvlink, models, uuids, exclusive), sharing, memoryLimit);
-    if (sharing instanceof Sharing.TimeSlicing) {
-      refuseLimits(config, top, placement);
+    switch (sharing) {
+      case Sharing.Limits _ -> {}
+      case Sharing.TimeSlicing _ -> refuseLimits(config, top, placement);
+      case Sharing.Mps _ -> refuseBesideMps(config, top, placement);
     }
     if (memoryLimit.isPresent()) {
       refuseBesideGrowth(config, top);
@@ -119,14 +122,13 @@ public final class GpuShareConfigDecoder {
     Strategy strategy = sharing.choice("strategy", STRATEGIES, Strategy.LIMITS);
     TimeSlice interval = sharing.choice("interval", TIME_SLICES, TimeSlice.DEFAULT);
     sharing.refuseUnknownFields();
+    if (strategy != Strategy.TIME_SLICING && sharing.has("interval")) {
+      sharing.report("interval", "is for sharing.strategy TimeSlicing only");
+    }
     return switch (strategy) {
-      case LIMITS -> {
-        if (sharing.has("interval")) {
-          sharing.report("interval", "is for sharing.strategy TimeSlicing only");
-        }
-        yield Sharing.LIMITS;
-      }
+      case LIMITS -> Sharing.LIMITS;
       case TIME_SLICING -> new Sharing.TimeSlicing(interval);
+      case MPS -> Sharing.MPS;
     };
   }
 
@@ -148,6 +150,26 @@ public final class GpuShareConfigDecoder {
     }
     if (config.memoryLimit().isPresent()) {
       top.report("memoryLimit", noLimits);
+    }
+    if (config.placement().exclusive()) {
+      placement.report("exclusive", why + "by which others have the card, too");
+    }
+  }
+
+  /** What MPS has no part of, or what it cannot follow: it knows only what a program began with. */
+  private static void refuseBesideMps(GpuShareConfig config, StrictObject top, StrictObject placement) {
+    String why = "cannot be used together with sharing.strategy MPS, ";
+    if (config.coreLimit() != GpuShareConfig.DEFAULT.coreLimit()) {
+      top.report("coreLimit", why + "by which cores are a part of the card's multiprocessors, and no part of its time");
+    }
+    if (config.priority() != GpuShareConfig.DEFAULT.priority()) {
+      top.report("priority", why + "by which nobody waits for the others");
+    }
+    if (config.oversubscribe() != GpuShareConfig.NOT_OVERSUBSCRIBED) {
+      top.report("oversubscribe", why + "whose memory is all on the card");
+    }
+    if (config.memoryLimit().isPresent()) {
+      top.report("memoryLimit", why + "by which a program keeps the limit that it began with");
     }
     if (config.placement().exclusive()) {
       placement.report("exclusive", why + "by which others have the card, too");

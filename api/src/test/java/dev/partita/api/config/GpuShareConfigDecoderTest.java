@@ -66,6 +66,7 @@ class GpuShareConfigDecoderTest {
     assertThat(sharing("{\"strategy\": \"TimeSlicing\"}")).isEqualTo(new Sharing.TimeSlicing(TimeSlice.DEFAULT));
     assertThat(sharing("{\"strategy\": \"Limits\"}")).isEqualTo(Sharing.LIMITS);
     assertThat(sharing("{}")).isEqualTo(Sharing.LIMITS);
+    assertThat(sharing("{\"strategy\": \"MPS\"}")).isEqualTo(Sharing.MPS);
   }
 
   @ParameterizedTest
@@ -94,6 +95,19 @@ class GpuShareConfigDecoderTest {
         .hasSize(5).allSatisfy(error -> assertThat(error).contains("together with sharing.strategy TimeSlicing"))
         .extracting(error -> error.substring(0, error.indexOf(':')))
         .containsExactly("coreLimit", "priority", "memoryPercent", "oversubscribe", "placement.exclusive");
+  }
+
+  @Test
+  void whatMpsHasNoPartOfDoesNotStandBesideItAndAPartOfTheMemoryDoes() {
+    String mps = "{" + HEAD + ", \"sharing\": {\"strategy\": \"MPS\"}, ";
+    assertThat(errors(mps + "\"coreLimit\": \"Soft\", \"priority\": 0, \"oversubscribe\": 150,"
+        + " \"placement\": {\"exclusive\": true}}"))
+        .hasSize(4).allSatisfy(error -> assertThat(error).contains("together with sharing.strategy MPS"))
+        .extracting(error -> error.substring(0, error.indexOf(':')))
+        .containsExactly("coreLimit", "priority", "oversubscribe", "placement.exclusive");
+    assertThat(errors(mps + "\"memoryLimit\": \"12Gi\"}")).singleElement().asString()
+        .startsWith("memoryLimit: cannot be used together with sharing.strategy MPS");
+    assertThat(decode(mps + "\"memoryPercent\": 50}")).isInstanceOf(Decoded.Valid.class);
   }
 
   private static Sharing sharing(String json) {
@@ -138,7 +152,8 @@ class GpuShareConfigDecoderTest {
         "'memoryLimit': 1.5                | memoryLimit: must be a quantity such as 40Gi, not 1.5",
         "'oversubscribe': true             | oversubscribe: must be a whole number from 100 to 1000, not true",
         "'sharing': 'TimeSlicing'          | sharing: must be an object, not a string",
-        "'sharing': {'strategy': 'MPS'}    | sharing.strategy: must be one of Limits, TimeSlicing, not \"MPS\"",
+        "'sharing': {'strategy': 'mps'}    | sharing.strategy: must be one of Limits, MPS, TimeSlicing, not \"mps\"",
+        "'sharing': {'strategy': 'MPS', 'interval': 'Long'} | sharing.interval: is for sharing.strategy TimeSlicing only",
         "'sharing': {'strategy': 'TimeSlicing', 'interval': 'long'} | sharing.interval: must be one of Default, Long, Medium, Short, not \"long\"",
         "'sharing': {'interval': 'Long'}   | sharing.interval: is for sharing.strategy TimeSlicing only",
         "'sharing': {'strategi': 'TimeSlicing'} | sharing.strategi: is not a known field; did you mean strategy?",

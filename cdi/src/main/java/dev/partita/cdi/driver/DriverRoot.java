@@ -44,7 +44,8 @@ public record DriverRoot(Path local, String onHost) {
           "/usr/local/nvidia/lib64",
           "/usr/local/nvidia/lib");
 
-  private static final List<String> PROGRAM_FOLDERS = List.of("/usr/bin", "/bin", "/usr/local/nvidia/bin", "/opt/bin");
+  private static final List<String> PROGRAM_FOLDERS =
+      List.of("/usr/bin", "/bin", "/usr/local/nvidia/bin", "/opt/bin", "/usr/sbin"); // Debian has the MPS server in sbin
   private static final List<String> PROGRAMS =
       List.of(
           "nvidia-smi",

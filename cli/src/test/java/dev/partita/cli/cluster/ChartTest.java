@@ -56,10 +56,25 @@ class ChartTest {
             mount -> {
               if (mount.getName().equals("driver-root")) {
                 assertThat(mount.getReadOnly()).isTrue();
+              } else if (mount.getName().equals("shm")) {
+                assertThat(mount.getMountPath() + " " + host.get("shm")).isEqualTo("/dev/shm /run/partita/shm");
               } else {
                 assertThat(mount.getMountPath()).isEqualTo(host.get(mount.getName()));
               }
             });
+  }
+
+  @Test
+  void wherePluginsMayMountTheSharedMemoryOfMpsIsOfASizeOfItsOwn() {
+    assertThat(Chart.plugin(Map.of()).getInitContainers()).singleElement().satisfies(container -> {
+      assertThat(container.getName()).isEqualTo("shared-memory");
+      assertThat(container.getCommand().getLast()).contains("mount -t tmpfs -o size=50%,mode=1777");
+      assertThat(container.getVolumeMounts()).singleElement()
+          .satisfies(mount -> assertThat(mount.getMountPropagation()).isEqualTo("Bidirectional"));
+    });
+    assertThat(Chart.plugin(Map.of("plugin.privileged", false)).getInitContainers()).isEmpty();
+    assertThat(Chart.plugin(Map.of("simulation.enabled", true)).getInitContainers()).singleElement()
+        .satisfies(container -> assertThat(container.getName()).isEqualTo("simulated-driver"));
   }
 
   @Test

@@ -25,7 +25,8 @@ class SettingsChartTest {
   /** What is so in a pod, though not where somebody starts the program by hand. */
   private static final Map<String, String> IN_A_POD =
       Map.of("PARTITA_DRIVER_ROOT", "/driver-root", "PARTITA_DRIVER_ROOT_ON_HOST", "/", "PARTITA_HEALTH_PORT", "8080",
-          "PARTITA_METRICS_PORT", "9400", "PARTITA_WEB_PORT", "8083", "PARTITA_WEBHOOK_PORT", "8443");
+          "PARTITA_METRICS_PORT", "9400", "PARTITA_WEB_PORT", "8083", "PARTITA_WEBHOOK_PORT", "8443",
+          "PARTITA_SHARED_MEMORY_ROOT", "/run/partita/shm");
 
   @Test
   void theChartSetsOnlyVariablesThatTheProgramsRead() {

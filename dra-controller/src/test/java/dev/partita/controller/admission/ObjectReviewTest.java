@@ -167,6 +167,34 @@ class ObjectReviewTest {
   }
 
   @Test
+  void whoAsksForMpsIsToldWhatOthersCanDoAndHasOneDeviceInAClaim() throws JsonProcessingException {
+    String config = config("{" + HEAD + ", 'sharing': {'strategy': 'MPS'}}");
+    String one = "{'name': '%s', 'exactly': {'deviceClassName': 'gpu.partita.dev',"
+        + " 'capacity': {'requests': {'memory': '8Gi', 'cores': '25'}}%s}}";
+    String devices = "{'devices': {'requests': [%s], 'config': [" + config + "]}}";
+    assertThat(create("resource.k8s.io", "resourceclaims",
+        "{'spec': " + devices.formatted(one.formatted("a", "")) + "}"))
+        .isEqualTo(new Verdict.Allowed(List.of("spec.devices.config[0].opaque.parameters.sharing.strategy: with MPS a"
+            + " fault of one program can end the programs of all claims on the card")));
+    for (String several : List.of(one.formatted("a", ", 'count': 2"), one.formatted("a", ", 'allocationMode': 'All'"),
+        one.formatted("a", "") + ", " + one.formatted("b", ""))) {
+      assertThat(errors("resourceclaims", "{'spec': " + devices.formatted(several) + "}")).singleElement().asString()
+          .startsWith(
+              "spec.devices.requests[0].exactly: sharing.strategy MPS of the GpuShareConfig is for claims of one"
+                  + " device");
+    }
+    String alternatives = "{'name': 'a', 'firstAvailable': [{'name': 'x', 'deviceClassName': 'gpu.partita.dev'},"
+        + " {'name': 'y', 'deviceClassName': 'gpu.partita.dev'}]}";
+    assertThat(errors("resourceclaims", "{'spec': " + devices.formatted(alternatives) + "}")).isEmpty();
+    for (String undivided : List.of("whole.gpu.partita.dev", "mig.gpu.partita.dev")) {
+      String whole = "{'name': 'a', 'exactly': {'deviceClassName': '" + undivided + "'}}";
+      assertThat(errors("resourceclaims", "{'spec': " + devices.formatted(whole) + "}")).singleElement()
+          .satisfies(error -> assertThat(error.problem()).contains(", and sharing.strategy of the GpuShareConfig is for"
+              + " shares only"));
+    }
+  }
+
+  @Test
   void aShareCannotGrowToLessThanItAsksFor() throws JsonProcessingException {
     String devices = "{'devices': {'requests': [{'name': 'a', 'exactly': {'deviceClassName': 'gpu.partita.dev',"
         + " 'capacity': {'requests': {'memory': '%s'}}}}], 'config': ["

@@ -14,6 +14,7 @@ class AllocatedClaimTest {
     "placement: {exclusive: false}, a, SHARED",
     "placement: {exclusive: true}, a, WHOLE",
     "sharing: {strategy: TimeSlicing}, a, SHARED",
+    "sharing: {strategy: MPS}, a, SHARED",
     "placement: {exclusive: true}, b, SHARED",
     "placement: {exclusiv: true}, a, WHOLE", // it may have been meant to be alone
     "placement: {exclusiv: true}, b, SHARED"})

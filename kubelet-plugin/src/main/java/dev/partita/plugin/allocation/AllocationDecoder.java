@@ -91,6 +91,10 @@ public final class AllocationDecoder {
         case Part.Granted<Grant>(Grant grant) -> grants.merge(grant.shareKey(), grant, AllocationDecoder::join);
       }
     }
+    if (grants.size() > 1 && grants.values().stream().anyMatch(grant -> grant.use().mps().isPresent())) {
+      return new Refused("the claim has a device by MPS beside another one, and a program reaches the MPS daemon of one"
+          + " card, and sees no other; ask for one device in one request");
+    }
     return switch (NamesDecoder.read(claim, orEmpty(allocation.getDevices().getResults()))) {
       case Part.Granted<MetadataNames>(MetadataNames names) -> new Granted(List.copyOf(grants.values()), names);
       case Part.Refused<MetadataNames>(String why) -> new Refused(why);
@@ -192,7 +196,8 @@ public final class AllocationDecoder {
             case OVERSUBSCRIBE -> " is no share, and its config asks to oversubscribe, which only a share can";
             case EXCLUSIVE ->
                 " is a MIG instance, which does not keep others off its card, and its config asks for a card of its own";
-            case SHARING -> " is no share, and its config asks for time-slicing, which only shares have";
+            case SHARING -> " is no share, and its config asks to share the card by time-slicing or MPS, which only"
+                + " shares have";
           });
     }
 
@@ -226,10 +231,7 @@ public final class AllocationDecoder {
         }
         use = new TimeSlicing(interval);
       }
-      case SharingStrategy.Mps _ -> {
-        return refuse(at + " is to be shared by MPS, which this version of the plugin does not prepare");
-      }
-      case SharingStrategy.HookedShare _,SharingStrategy.ExclusiveShare _ -> {
+      case SharingStrategy.HookedShare _,SharingStrategy.ExclusiveShare _,SharingStrategy.Mps _ -> {
         switch (ShareDecoder.read(result, resized, strategy, config, gpu.get(), node)) {
           case Part.Granted<CardUse>(CardUse share) -> use = share;
           case Part.Refused<CardUse>(String why) -> {

@@ -2,6 +2,7 @@ package dev.partita.plugin.allocation;
 
 import dev.partita.api.Driver;
 import dev.partita.api.config.GpuShareConfig;
+import dev.partita.api.config.GpuShareConfig.CoreLimit;
 import dev.partita.api.device.CapacityName;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuNodeSpec;
@@ -12,6 +13,7 @@ import dev.partita.plugin.claim.CardUse;
 import dev.partita.plugin.claim.ExclusiveShare;
 import dev.partita.plugin.claim.Growth;
 import dev.partita.plugin.claim.HookedShare;
+import dev.partita.plugin.claim.Mps;
 import dev.partita.plugin.claim.Share;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
@@ -32,7 +34,7 @@ final class ShareDecoder {
    * has that for shares: where the node sells more than its cards have, nobody else needs the rest.
    *
    * @param resized what a resize has given it in the place of what it was allocated
-   * @param strategy whether the share has its card alone
+   * @param strategy whether the share has its card alone, or by MPS
    * @param node the node's knobs: what of a card a share of all its memory gets
    * @return of a refusal a text that goes on where one ends that begins with the device
    */
@@ -68,8 +70,11 @@ final class ShareDecoder {
     Optional<String> unknown = strategy.fieldUnknownToScheduler(all);
     if (unknown.isPresent() && node.allocator() == Allocator.Scheduler) {
       return new Part.Refused<>(
-          " has a part of the card's memory allocated, and its config asks for a card of its own: kube-scheduler allocated it, which knows no "
-              + unknown.get() + "; ask for no amount, or have the controller allocate on this node");
+          strategy instanceof SharingStrategy.Mps
+              ? ", by its config, is to be shared by MPS: kube-scheduler allocated it, which knows no " + unknown.get()
+                  + "; have the controller allocate on this node"
+              : " has a part of the card's memory allocated, and its config asks for a card of its own: kube-scheduler allocated it, which knows no "
+                  + unknown.get() + "; ask for no amount, or have the controller allocate on this node");
     }
     if (percent.signum() < 0 || percent.compareTo(BigDecimal.valueOf(100)) > 0) {
       return new Part.Refused<>(" has " + percent + " cores allocated, a card has 100");
@@ -81,10 +86,11 @@ final class ShareDecoder {
     if (alone) {
       part = Math.max(part, Math.min(allocated, node.physicalBytes(sold)));
     }
+    boolean byMps = strategy instanceof SharingStrategy.Mps;
     Share share =
-        new Share(memory, Math.clamp(part, 1, memory), percent.intValue(), config.coreLimit(), config.priority(),
-            resized, part == memory ? growth(config, memory) : Optional.empty());
-    return new Part.Granted<>(alone ? new ExclusiveShare(share) : new HookedShare(share));
+        new Share(memory, Math.clamp(part, 1, memory), percent.intValue(), byMps ? CoreLimit.NONE : config.coreLimit(),
+            config.priority(), resized, part == memory ? growth(config, memory) : Optional.empty());
+    return new Part.Granted<>(alone ? new ExclusiveShare(share) : byMps ? new Mps(share) : new HookedShare(share));
   }
 
   private static Optional<Growth> growth(GpuShareConfig config, long memory) {

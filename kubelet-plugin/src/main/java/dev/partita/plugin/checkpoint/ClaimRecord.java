@@ -18,6 +18,7 @@ import dev.partita.plugin.claim.Growth;
 import dev.partita.plugin.claim.HookedShare;
 import dev.partita.plugin.claim.MetadataNames;
 import dev.partita.plugin.claim.MigInstance;
+import dev.partita.plugin.claim.Mps;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.Share;
 import dev.partita.plugin.claim.TimeSlicing;
@@ -214,8 +215,10 @@ final class ClaimRecord {
 
     static GrantJson of(Grant grant) {
       return switch (grant.use()) {
-        case HookedShare(Share share) -> of(grant, ShareJson.of(share, false), null, null, false);
-        case ExclusiveShare(Share share) -> of(grant, ShareJson.of(share, true), null, null, false);
+        case HookedShare(Share share) -> of(grant, ShareJson.of(share, false, false), null, null, false);
+        case ExclusiveShare(Share share) -> of(grant, ShareJson.of(share, true, false), null, null, false);
+        // a program that does not know the field reads a share with the same memory
+        case Mps(Share share) -> of(grant, ShareJson.of(share, false, true), null, null, false);
         case MigInstance mig -> of(grant, null, MigJson.of(mig), null, false);
         // a program that does not know the field reads a whole card, of which it gives nobody else anything
         case TimeSlicing(TimeSlice interval) -> of(grant, null, null, interval, false);
@@ -290,10 +293,11 @@ final class ClaimRecord {
       CoreLimit coreLimit,
       int priority,
       @Nullable Boolean exclusive,
+      @Nullable Boolean mps,
       @Nullable String resized,
       @Nullable Long growsTo,
       @Nullable Long lent) {
-    static ShareJson of(Share share, boolean exclusive) {
+    static ShareJson of(Share share, boolean exclusive, boolean mps) {
       return new ShareJson(
           share.memoryBytes() - share.lentBytes(), // an older program, which knows no loans, then counts it as it must
           share.physicalBytes() == share.memoryBytes() ? null : share.physicalBytes(),
@@ -301,6 +305,7 @@ final class ClaimRecord {
           share.coreLimit(),
           share.priority(),
           exclusive ? true : null,
+          mps ? true : null,
           share.resized().map(ShareSize::toString).orElse(null),
           share.growth().map(Growth::mostBytes).orElse(null),
           share.growth().map(Growth::lentBytes).orElse(null));
@@ -312,6 +317,9 @@ final class ClaimRecord {
               resized == null ? Optional.empty() : ShareSize.parse(resized),
               growsTo == null ? Optional.empty() : Optional.of(new Growth(growsTo, 0)))
               .lent(lent == null ? 0 : lent);
+      if (Boolean.TRUE.equals(mps)) {
+        return new Mps(share);
+      }
       return Boolean.TRUE.equals(exclusive) ? new ExclusiveShare(share) : new HookedShare(share);
     }
   }

@@ -11,7 +11,8 @@ import java.util.OptionalInt;
  * that answers for it. Besides these, only what reads an allocation ({@code AllocationDecoder}, {@code ShareDecoder})
  * and what reads a checkpoint record ({@code ClaimRecord}) tell strategies apart.
  */
-public sealed interface CardUse permits HookedShare, ExclusiveShare, TimeSlicing, WholeCard, MigInstance, AdminAccess {
+public sealed interface CardUse
+    permits HookedShare, ExclusiveShare, TimeSlicing, Mps, WholeCard, MigInstance, AdminAccess {
   /** Why it cannot stand beside what others have of its card; empty if it can. */
   Optional<String> clash(PreparedDevice own, List<PreparedDevice> others);
 
@@ -30,6 +31,11 @@ public sealed interface CardUse permits HookedShare, ExclusiveShare, TimeSlicing
 
   /** What is asked of the driver for those who have the card in turn; empty if they do not have it so. */
   default Optional<TimeSlicing> timeSlicing() {
+    return Optional.empty();
+  }
+
+  /** What clients of the card's MPS daemon are told; empty if it is not shared by MPS. */
+  default Optional<Mps> mps() {
     return Optional.empty();
   }
 

@@ -39,6 +39,7 @@ public record HookedShare(Share its) implements CardUse {
     WHOLE_CARD,
     EXCLUSIVE_SHARE,
     TIME_SLICING,
+    MPS,
     NONE
   }
 
@@ -54,6 +55,7 @@ public record HookedShare(Share its) implements CardUse {
               case EXCLUSIVE_SHARE -> Optional.of(own.card() + " is prepared exclusively for " + other.owner(own));
               case TIME_SLICING -> Optional.of(own.card() + " is prepared by time-slicing, which limits nobody, for "
                   + other.owner(own));
+              case MPS -> Optional.of(own.card() + " is prepared by MPS for " + other.owner(own));
               case NONE -> Optional.empty();
             });
   }
@@ -64,6 +66,7 @@ public record HookedShare(Share its) implements CardUse {
       case WholeCard _ -> Obstacle.WHOLE_CARD;
       case ExclusiveShare _ -> Obstacle.EXCLUSIVE_SHARE;
       case TimeSlicing _ -> Obstacle.TIME_SLICING;
+      case Mps _ -> Obstacle.MPS;
       case HookedShare _,AdminAccess _ -> Obstacle.NONE;
     };
   }

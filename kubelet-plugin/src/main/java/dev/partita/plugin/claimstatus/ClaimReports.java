@@ -187,6 +187,11 @@ public final class ClaimReports implements AutoCloseable {
     add(new ReportQueue.Event(claim, reason, note, true, 0));
   }
 
+  /** The MPS daemon of the claim's card has ended. That is said once only, so it is tried again. */
+  public void mpsEnded(ClaimRef claim, String note) {
+    misused(claim, EventReason.MpsDaemonEnded, note);
+  }
+
   /** The claim cannot be prepared; kubelet tries again. */
   public void failed(ClaimRef claim, String error) {
     add(event(claim, EventReason.PrepareFailed, error));

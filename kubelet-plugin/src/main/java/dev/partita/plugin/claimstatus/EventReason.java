@@ -8,6 +8,7 @@ public enum EventReason {
   Resized(false),
   ResizeWaits(true),
   MemoryRecalled(true),
+  MpsDaemonEnded(true),
   GpuUnhealthy(true),
   GpuHealthy(false),
   LimitExceeded(true),

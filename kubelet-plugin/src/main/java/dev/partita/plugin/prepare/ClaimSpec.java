@@ -13,6 +13,7 @@ import dev.partita.plugin.claim.CdiName;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.metadata.MetadataFolders;
+import dev.partita.plugin.mps.MpsFolders;
 import dev.partita.plugin.nvml.MigControl.GpuInstance;
 import dev.partita.plugin.share.HookLibraries;
 import dev.partita.plugin.share.ShareFolders;
@@ -33,12 +34,14 @@ import java.util.stream.Stream;
  * @param extraMounts what containers need of the driver root besides
  * @param folders where shares are
  * @param metadata where device metadata is
+ * @param mps where MPS daemons are
  */
 public record ClaimSpec(
     DriverRoot root,
     List<ExtraDriverMount> extraMounts,
     ShareFolders folders,
-    MetadataFolders metadata) {
+    MetadataFolders metadata,
+    MpsFolders mps) {
   /** Annotation of a CDI spec: the claim's {@code namespace/name}. */
   public static final String CLAIM_ANNOTATION = CdiName.CLAIM_ANNOTATION;
 
@@ -78,8 +81,10 @@ public record ClaimSpec(
           ? shadowDoors(driver, libraries).then(hook.cover(forwardCompatible(claim, driver)))
           : ownDoors(driver);
       ContainerEdits share = grant.share().isPresent() ? shareEdits(claim, grant) : ContainerEdits.NONE;
+      ContainerEdits daemon = grant.use().mps().map(its -> mps.edits(grant.card(), its)).orElse(ContainerEdits.NONE);
       ContainerEdits told = ContainerEdits.of(List.of(), List.of(), metadata.mounts(claim, grant));
-      devices.add(new CdiDevice(CdiName.of(claim.claim(), grant), card.then(doors).then(share).then(told)));
+      devices
+          .add(new CdiDevice(CdiName.of(claim.claim(), grant), card.then(doors).then(share).then(daemon).then(told)));
     }
     return CdiSpec.of(CdiName.KIND, Map.of(CLAIM_ANNOTATION, claim.claim().qualifiedName()), devices,
         common(driver).then(hook.place(names(driver))));

@@ -11,6 +11,7 @@ import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.memorylimit.DriverLimits;
 import dev.partita.plugin.metadata.DeviceMetadata;
 import dev.partita.plugin.mig.MigCards;
+import dev.partita.plugin.mps.MpsDaemons;
 import dev.partita.plugin.nvml.MigControl.GpuInstance;
 import dev.partita.plugin.share.HookLibraries;
 import dev.partita.plugin.store.ClaimStore;
@@ -49,8 +50,9 @@ public record NodeSteps(
    *        a whole or shared
    * @param limits how much memory pods may have
    * @param timeSlices how long programs have a card in turn
+   * @param mps the daemons of cards that are shared by MPS
    */
-  public record Driver(MigCards mig, boolean mayCut, DriverLimits limits, TimeSlices timeSlices) {}
+  public record Driver(MigCards mig, boolean mayCut, DriverLimits limits, TimeSlices timeSlices, MpsDaemons mps) {}
 
   @Override
   public void execute(Step step) throws IOException {
@@ -62,6 +64,8 @@ public record NodeSteps(
       case Step.EndInstances end -> endInstances(end.uid());
       case Step.SetTimeSlice set -> setTimeSlice(set.grant());
       case Step.RestoreTimeSlices restore -> restoreTimeSlices(restore.uid());
+      case Step.ProvideMps provide -> driver.mps().provide(provide.grant().card());
+      case Step.EndMps end -> endMps(end.uid());
       case Step.LimitMemory limit -> driver.limits().hold(limit.claim());
       case Step.WriteShare write -> store.folders().write(write.claim(), write.grant(), write.share());
       case Step.WriteMetadata write -> writeMetadata(write.claim());
@@ -146,6 +150,17 @@ public record NodeSteps(
             .filter(other -> !other.claim().uid().equals(uid)).toList();
         driver.timeSlices().restore(grant.card(), grant.use().timeSlicing().get().interval(),
             timeSlices(grant.card(), others));
+      }
+    }
+  }
+
+  private void endMps(String uid) throws IOException {
+    Optional<PreparedClaim> record = store.checkpoint().read(uid);
+    for (Grant grant : record.map(PreparedClaim::grants).orElse(List.of())) {
+      if (grant.use().mps().isPresent() && store.checkpoint().readAll().stream()
+          .filter(other -> !other.claim().uid().equals(uid)).flatMap(other -> other.grants().stream())
+          .noneMatch(other -> other.use().mps().isPresent() && other.card().uuid().equals(grant.card().uuid()))) {
+        driver.mps().end(grant.card());
       }
     }
   }

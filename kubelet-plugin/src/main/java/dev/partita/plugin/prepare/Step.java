@@ -29,6 +29,12 @@ public sealed interface Step {
   /** Set the time slices of the cards that the claim's record tells of to what the other claims ask for. */
   record RestoreTimeSlices(String uid) implements Step {}
 
+  /** Have the MPS daemon of a card run. */
+  record ProvideMps(Grant grant) implements Step {}
+
+  /** End the MPS daemons of the cards that the claim's record tells of and that no other claim has by MPS. */
+  record EndMps(String uid) implements Step {}
+
   /** End the MIG instances that the claim's record tells of. */
   record EndInstances(String uid) implements Step {}
 
@@ -92,6 +98,9 @@ public sealed interface Step {
       if (grant.use().timeSlicing().isPresent()) {
         steps.add(new SetTimeSlice(grant));
       }
+      if (grant.use().mps().isPresent()) {
+        steps.add(new ProvideMps(grant));
+      }
     }
     steps.addAll(sizes(claim));
     return steps;
@@ -118,7 +127,7 @@ public sealed interface Step {
   /** Removes a claim's files. */
   static List<Step> releaseFiles(String uid) {
     return List.of(new RemoveSpec(uid), new RemoveMetadata(uid), new RemoveShares(uid), new EndInstances(uid),
-        new RestoreTimeSlices(uid));
+        new RestoreTimeSlices(uid), new EndMps(uid));
   }
 
   /** Removes the record, last, so that a crash in between is seen. */

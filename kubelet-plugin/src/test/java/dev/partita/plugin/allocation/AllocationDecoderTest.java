@@ -23,6 +23,7 @@ import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.Grants;
 import dev.partita.plugin.claim.HookedShare;
 import dev.partita.plugin.claim.MetadataNames;
+import dev.partita.plugin.claim.Mps;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.Share;
 import dev.partita.plugin.claim.TimeSlicing;
@@ -84,10 +85,32 @@ class AllocationDecoderTest {
             .extracting(Grant::use).containsExactly(new TimeSlicing(TimeSlice.SHORT)));
     assertThat(inTurn(TestClaims.whole("node", "gpu", 0), Allocator.Controller))
         .isInstanceOfSatisfying(AllocationDecoder.Refused.class, refused -> assertThat(refused.reason())
-            .contains("is no share, and its config asks for time-slicing"));
+            .contains("is no share, and its config asks to share the card by time-slicing or MPS"));
     assertThat(inTurn(TestClaims.share("node", "gpu", 0, "80Gi", ""), Allocator.Scheduler))
         .isInstanceOfSatisfying(AllocationDecoder.Refused.class, refused -> assertThat(refused.reason())
             .contains("kube-scheduler allocated it, which knows no sharing.strategy"));
+  }
+
+  @Test
+  void aShareByMpsHasItsMemoryAndCoresAndNothingHoldsItToTime() {
+    assertThat(byMps(Allocator.Controller, TestClaims.share("node", "gpu", 0, "8Gi", "25")))
+        .isInstanceOfSatisfying(AllocationDecoder.Granted.class, granted -> assertThat(granted.grants())
+            .extracting(Grant::use).containsExactly(new Mps(new Share(8 * Grants.GIB, 25, CoreLimit.NONE, 1))));
+    assertThat(byMps(Allocator.Controller, TestClaims.whole("node", "gpu", 0)))
+        .isInstanceOfSatisfying(AllocationDecoder.Refused.class, refused -> assertThat(refused.reason())
+            .contains("is no share, and its config asks to share the card by time-slicing or MPS"));
+    assertThat(byMps(Allocator.Scheduler, TestClaims.share("node", "gpu", 0, "8Gi", "25")))
+        .isInstanceOfSatisfying(AllocationDecoder.Refused.class, refused -> assertThat(refused.reason())
+            .contains("is to be shared by MPS: kube-scheduler allocated it, which knows no sharing.strategy"));
+    assertThat(byMps(Allocator.Controller, TestClaims.share("node", "a", 0, "8Gi", ""),
+        TestClaims.share("node", "b", 1, "8Gi", "")))
+        .isInstanceOfSatisfying(AllocationDecoder.Refused.class, refused -> assertThat(refused.reason())
+            .contains("a program reaches the MPS daemon of one card"));
+  }
+
+  private static AllocationDecoder.Outcome byMps(Allocator allocator, DeviceRequestAllocationResult... results) {
+    ResourceClaim claim = TestClaims.claim("c", List.of(TestClaims.byMps()), results);
+    return AllocationDecoder.read(claim, Driver.poolOf("node"), CARDS, new GpuNodeSpec(allocator, List.of(), null));
   }
 
   private static AllocationDecoder.Outcome inTurn(DeviceRequestAllocationResult result, Allocator allocator) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
 import dev.partita.api.config.GpuShareConfig.TimeSlice;
 import dev.partita.api.node.HeldDevice;
+import dev.partita.api.node.MemoryEnforcement;
 import dev.partita.api.node.MigProfile;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -22,6 +23,7 @@ class CardUseTest {
   private static final String CARD = "GPU-0";
   private static final Share SHARE =
       new Share(8 * Grants.GIB, 4 * Grants.GIB, 25, CoreLimit.HARD, 1);
+  private static final Share BY_MPS = new Share(8 * Grants.GIB, 25, CoreLimit.NONE, 1);
   private static final Share GROWN = new Share(12 * Grants.GIB, 12 * Grants.GIB, 0, CoreLimit.HARD, 1,
       Optional.empty(), Optional.of(new Growth(20 * Grants.GIB, 4 * Grants.GIB)));
   private static final MigInstance INSTANCE = new MigInstance("1g.10gb", 3, 1, 10 * Grants.GIB);
@@ -47,6 +49,9 @@ class CardUseTest {
             Optional.of(HeldDevice.share(CARD, 0, 0)),
             80, "all of it by time-slicing with other claims, neither memory nor cores limited: what one of them takes,"
                 + " the others lack"),
+        new Answers(new Mps(BY_MPS), true, false, true, false, Optional.of(HeldDevice.mps(CARD, 8 * Grants.GIB, 25)), 8,
+            "8 GiB of it by MPS at the same time as other claims, at most 25 % of its multiprocessors, to which only the"
+                + " container's own environment holds it"),
         new Answers(new WholeCard(), false, false, true, true, Optional.of(HeldDevice.whole(CARD)), 80, "whole it"),
         new Answers(INSTANCE, false, true, false, true,
             Optional.of(HeldDevice.instance(CARD, "1g.10gb", new MigProfile.Placement(3, 1))), 10,
@@ -93,7 +98,7 @@ class CardUseTest {
       }
     }
     assertThat(together.stream().filter(pair -> !pair.contains("AdminAccess"))).as("besides administrators")
-        .containsExactly("HookedShare+HookedShare", "TimeSlicing+TimeSlicing");
+        .containsExactly("HookedShare+HookedShare", "Mps+Mps", "TimeSlicing+TimeSlicing");
   }
 
   @Test
@@ -108,6 +113,32 @@ class CardUseTest {
     }
     assertThat(Clash.between(List.of(turn), asking, there)).get().extracting(Clash::reason).asString()
         .contains("prepared by time-slicing for 8 devices already");
+  }
+
+  @Test
+  void asManyHaveACardByMpsAsItServesAndNoMoreThanItsMemoryIsFor() {
+    Grant small = grant(new Mps(new Share(Grants.GIB, 0, CoreLimit.NONE, 1)));
+    ClaimRef asking = new ClaimRef("default", "new", "new");
+    List<PreparedClaim> there = new ArrayList<>();
+    for (int i = 0; i < 48; i++) {
+      assertThat(Clash.between(List.of(small), asking, there)).as("%s there", i).isEmpty();
+      there.add(new PreparedClaim(new ClaimRef("default", "there-" + i, "uid-" + i), PreparedClaim.Phase.COMPLETED, "",
+          List.of(small), Map.of(), false));
+    }
+    assertThat(Clash.between(List.of(small), asking, there)).get().extracting(Clash::reason).asString()
+        .contains("prepared by MPS for 48 devices already");
+    Grant large = grant(new Mps(new Share(73 * Grants.GIB, 0, CoreLimit.NONE, 1)));
+    assertThat(Clash.between(List.of(large), asking, there.subList(0, 7))).isEmpty();
+    assertThat(Clash.between(List.of(large), asking, there.subList(0, 8))).get().extracting(Clash::reason).asString()
+        .contains("its shares would hold");
+  }
+
+  @Test
+  void aShareByMpsIsHeldToItsMemoryByTheLibraryAndToNoTime() {
+    assertThat(new Mps(BY_MPS).coreLimit()).isEmpty();
+    assertThat(new Mps(BY_MPS).enforcement(MemoryEnforcement.Driver)).isEqualTo("Interception");
+    assertThat(new Mps(new Share(Grants.GIB, 0, CoreLimit.NONE, 1)).words("it"))
+        .isEqualTo("1 GiB of it by MPS at the same time as other claims, its multiprocessors not limited");
   }
 
   private static boolean clashes(CardUse present, CardUse wanted) {

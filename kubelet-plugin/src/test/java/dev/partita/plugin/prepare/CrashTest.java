@@ -92,6 +92,32 @@ class CrashTest extends OnNodeOfPlugins {
     }
   }
 
+  @Test
+  void afterACrashInAnyStepTheMpsDaemonOfACardEndsWithItsLastClaim() throws IOException {
+    for (int steps = 0;; steps++) {
+      ResourceClaim claim = byMps();
+      boolean crashed = prepareWithCrashAfter(claim, steps);
+      assertThat(node.unprepare(claim)).isEmpty();
+      node.assertNothingLeft();
+      if (!crashed) {
+        break;
+      }
+    }
+    for (int steps = 0; steps < 7; steps++) {
+      ResourceClaim claim = byMps();
+      assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
+      assertThat(node.daemons.running).hasSize(1);
+      int until = steps;
+      assertThatThrownBy(() -> plugin(until, p -> p.unprepare(NodeOfPlugins.ref(claim)))).isInstanceOf(Killed.class);
+      assertThat(node.unprepare(claim)).isEmpty();
+      node.assertNothingLeft();
+    }
+  }
+
+  private ResourceClaim byMps() {
+    return node.newClaim(List.of(TestClaims.byMps()), share(NodeOfPlugins.NODE, "a", 0, "8Gi", ""));
+  }
+
   private ResourceClaim inTurn() {
     return node.newClaim(List.of(TestClaims.timeSlicing("Long")), share(NodeOfPlugins.NODE, "a", 0, "141Gi", ""));
   }

@@ -25,6 +25,8 @@ import dev.partita.plugin.memorylimit.PodCgroups;
 import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.metadata.MetadataFolders;
 import dev.partita.plugin.mig.MigCards;
+import dev.partita.plugin.mps.MpsDaemons;
+import dev.partita.plugin.mps.MpsFolders;
 import dev.partita.plugin.share.HookLibraries;
 import dev.partita.plugin.share.ShareFolders;
 import dev.partita.plugin.share.UsageRegions;
@@ -54,6 +56,7 @@ final class NodeOfPlugins {
 
   final CuttableCards cards = new CuttableCards();
   final SetTimeSlices timeSlices = new SetTimeSlices();
+  final RunningMps daemons = new RunningMps();
   String bootId = "boot";
   Supplier<GpuNodeSpec> knobs = () -> GpuNodeSpec.DEFAULT;
   /** Which claims the search for leftovers has found to be gone; null before it has looked. */
@@ -143,11 +146,13 @@ final class NodeOfPlugins {
           checkpoint, cdi, folders, new MetadataFolders(root.resolve("run")), new ClaimPods(root.resolve("run")), lock);
       PodCgroups cgroups = new PodCgroups(root.resolve("cgroup"), System::nanoTime);
       try (DriverLimits limits = new DriverLimits(reader, cgroups, store, inventory::current)) {
+        MpsFolders mps = new MpsFolders(root.resolve("run/mps"), Path.of("/dev/shm"));
         NodeSteps real =
             new NodeSteps(
-                NODE + "/gpu", store, libraries, new ClaimSpec(driver, List.of(), folders, store.metadata()),
+                NODE + "/gpu", store, libraries, new ClaimSpec(driver, List.of(), folders, store.metadata(), mps),
                 inventory::current,
-                new NodeSteps.Driver(new MigCards(reader), true, limits, new TimeSlices(timeSlices)));
+                new NodeSteps.Driver(new MigCards(reader), true, limits, new TimeSlices(timeSlices),
+                    new MpsDaemons(daemons, mps)));
         return call.on(
             new ClaimPreparer(
                 new ThisNode(NODE + "/gpu", bootId),
@@ -189,6 +194,8 @@ final class NodeOfPlugins {
     assertThat(files("run/pods")).isEmpty();
     assertThat(cards.instances).isEmpty();
     assertThat(timeSlices.other).isEmpty();
+    assertThat(daemons.running).isEmpty();
+    assertThat(files("run/mps")).isEmpty();
   }
 
   List<Path> files(String folder) throws IOException {
@@ -197,6 +204,17 @@ final class NodeOfPlugins {
     }
     try (Stream<Path> files = Files.list(root.resolve(folder))) {
       return files.toList();
+    }
+  }
+
+  /** The quota files of all shares. */
+  List<String> quotas() throws IOException {
+    try (Stream<Path> files = Files.walk(root.resolve("state/shares"))) {
+      List<String> quotas = new ArrayList<>();
+      for (Path file : files.filter(path -> path.endsWith("quota")).toList()) {
+        quotas.add(Files.readString(file));
+      }
+      return quotas;
     }
   }
 

@@ -1,0 +1,106 @@
+package dev.partita.plugin.mps;
+
+import dev.partita.plugin.claim.CardIdentity;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The MPS daemons of this node's cards. Which there have to be follows from the records of claims; nothing else is
+ * remembered. Every call may be repeated.
+ *
+ * @param control how they are begun and ended
+ * @param folders where they have their files
+ */
+public record MpsDaemons(MpsControl control, MpsFolders folders) {
+  private static final Logger LOG = LoggerFactory.getLogger(MpsDaemons.class);
+  private static final Path SHARED_MEMORY = Path.of("/dev/shm");
+
+  private static final int OTHERS_WRITE = 0002;
+  private static final int OPEN = 01777;
+
+  /** Of one log file: clients write a line each time they come and go. */
+  static final long MOST_LOG_BYTES = 4L << 20;
+
+  /** Has the card's daemon run; whether it had to be begun. */
+  public boolean provide(CardIdentity card) throws IOException {
+    Path pipe = folders.pipe(card.uuid());
+    try {
+      if (!Files.isDirectory(folders.shared()) || !Files.isSameFile(folders.shared(), SHARED_MEMORY)) {
+        throw new IOException(folders.shared() + ", which containers would get as " + SHARED_MEMORY
+            + ", is not that of the plugin, and with it of the daemon: mount it there, as the chart does");
+      }
+      openToAll(folders.shared());
+      Files.createDirectories(pipe);
+      Files.createDirectories(folders.log(card.uuid()));
+      if (control.answers(pipe)) {
+        return false;
+      }
+      control.begin(card.uuid(), pipe, folders.log(card.uuid()));
+    } catch (IOException e) {
+      throw new IOException("the MPS daemon of " + at(card) + " cannot be begun: " + e.getMessage(), e);
+    }
+    LOG.info("{}: its MPS daemon has begun", at(card));
+    return true;
+  }
+
+  /** Ends the card's daemon, and removes its files. */
+  public void end(CardIdentity card) throws IOException {
+    if (!Files.exists(folders.of(card.uuid()))) {
+      return;
+    }
+    try {
+      control.end(folders.pipe(card.uuid()));
+      remove(folders.of(card.uuid()));
+    } catch (IOException e) {
+      throw new IOException("the MPS daemon of " + at(card) + " cannot be ended: " + e.getMessage(), e);
+    }
+    LOG.info("{}: its MPS daemon has ended", at(card));
+  }
+
+  /** Whether the card's daemon answers. */
+  boolean answers(CardIdentity card) throws IOException {
+    return control.answers(folders.pipe(card.uuid()));
+  }
+
+  /** Empties log files that have grown beyond their bound. The daemon appends, so it goes on at their beginning. */
+  void boundLogs(CardIdentity card) throws IOException {
+    for (String name : List.of("control.log", "server.log")) {
+      Path file = folders.log(card.uuid()).resolve(name);
+      if (Files.exists(file) && Files.size(file) > MOST_LOG_BYTES) {
+        try (FileChannel log = FileChannel.open(file, StandardOpenOption.WRITE)) {
+          log.truncate(0);
+        }
+      }
+    }
+  }
+
+  /** As /dev/shm is everywhere: each user makes files there, and removes only its own. */
+  private static void openToAll(Path shared) throws IOException {
+    if (((Integer) Files.getAttribute(shared, "unix:mode") & OTHERS_WRITE) == 0) {
+      Files.setAttribute(shared, "unix:mode", OPEN);
+    }
+  }
+
+  private static void remove(Path folder) throws IOException {
+    try (Stream<Path> files = Files.walk(folder)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(file);
+      }
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
+    }
+  }
+
+  private static String at(CardIdentity card) {
+    return "card " + card.uuid() + " (gpu-" + card.index() + ")";
+  }
+}

@@ -1,0 +1,232 @@
+package dev.partita.plugin.mps;
+
+import dev.partita.cdi.driver.DriverFile;
+import dev.partita.cdi.driver.DriverFiles;
+import dev.partita.cdi.driver.DriverRoot;
+import dev.partita.cdi.driver.DriverSearch;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Uses {@code nvidia-cuda-mps-control} of the driver root. With {@code -d} it returns when its daemon listens; without
+ * an option it passes commands on, and its status is 0 if the daemon answers (its manual page, and both were seen with
+ * the programs of driver 535 and 550, which run without a card). The daemon finds {@code nvidia-cuda-mps-server} by
+ * PATH, and that one libcuda by its name.
+ */
+public final class NvidiaMps implements MpsControl {
+  private static final Logger LOG = LoggerFactory.getLogger(NvidiaMps.class);
+
+  private static final String CONTROL = "nvidia-cuda-mps-control";
+  private static final String SERVER = "nvidia-cuda-mps-server";
+  private static final String PID_FILE = CONTROL + ".pid";
+
+  private static final int MOST_TOLD = 400;
+  private static final int QUIT_SECONDS = 1;
+  private static final Duration ENDING = Duration.ofSeconds(2);
+
+  private final DriverRoot root;
+  private final Path cgroups;
+  private final Patience patience;
+
+  /**
+   * How long the program may take. kubelet gives a call 45 s, and a daemon that has to be replaced takes all of these.
+   *
+   * @param begin until a daemon listens
+   * @param answer until it has answered
+   */
+  record Patience(Duration begin, Duration answer) {
+    static final Patience STANDARD = new Patience(Duration.ofSeconds(12), Duration.ofSeconds(4));
+  }
+
+  /**
+   * @param root where the driver is; it is looked at anew each time
+   * @param cgroups where the cgroups are, /sys/fs/cgroup
+   */
+  public NvidiaMps(DriverRoot root, Path cgroups) {
+    this(root, cgroups, Patience.STANDARD);
+  }
+
+  NvidiaMps(DriverRoot root, Path cgroups, Patience patience) {
+    this.root = root;
+    this.cgroups = cgroups;
+    this.patience = patience;
+  }
+
+  @Override
+  public boolean answers(Path pipe) throws IOException {
+    if (!Files.exists(pipe.resolve("control"))) {
+      return false;
+    }
+    return run(List.of(program().toString()), Map.of("CUDA_MPS_PIPE_DIRECTORY", pipe.toString()), "get_server_list\n",
+        patience.answer()) instanceof Ended(int status, String _) && status == 0;
+  }
+
+  @Override
+  public void begin(String card, Path pipe, Path log) throws IOException {
+    DriverFiles files = files();
+    Path program = program();
+    kill(pipe);
+    Map<String, String> environment = new LinkedHashMap<>();
+    environment.put("CUDA_VISIBLE_DEVICES", card);
+    environment.put("CUDA_MPS_PIPE_DIRECTORY", pipe.toString());
+    environment.put("CUDA_MPS_LOG_DIRECTORY", log.toString());
+    environment.put("PATH", files.programs().stream().filter(file -> file.name().equals(SERVER))
+        .map(file -> String.valueOf(file.localPath().getParent())).findFirst()
+        .orElseThrow(() -> new IOException("there is no " + SERVER + " below the driver root; install the whole"
+            + " driver (some distributions have MPS in a package of its own)")));
+    // its folder may hold another C library, so it is handed in alone
+    files.cuda().ifPresent(cuda -> environment.put("LD_PRELOAD", cuda.localPath().toString()));
+    switch (run(List.of(program.toString(), "-d"), environment, "", patience.begin())) {
+      case Ended(int status, String said) when status != 0 -> throw new IOException(CONTROL + " -d ended with status "
+          + status + (said.isEmpty() ? "" : ": " + said) + "; see control.log in " + log + " on the node");
+      case Hangs _ -> {
+        kill(pipe);
+        throw new IOException("the MPS daemon does not listen after " + patience.begin().toSeconds()
+            + " s; see control.log in " + log + " and dmesg on the node");
+      }
+      case Ended _ -> moveOut(pipe);
+    }
+  }
+
+  @Override
+  public void end(Path pipe) throws IOException {
+    try {
+      if (Files.exists(pipe.resolve("control"))) {
+        run(List.of(program().toString()), Map.of("CUDA_MPS_PIPE_DIRECTORY", pipe.toString()),
+            "quit -t " + QUIT_SECONDS + "\n", patience.answer().plusSeconds(QUIT_SECONDS));
+      }
+    } catch (IOException e) { // its driver may be gone
+      LOG.warn("{}: the MPS daemon cannot be told to quit: {}", pipe, e.getMessage());
+    }
+    kill(pipe);
+  }
+
+  private DriverFiles files() throws IOException {
+    return switch (root.search()) {
+      case DriverSearch.Found(DriverFiles found) -> found;
+      case DriverSearch.NotFound(String what, String _) -> throw new IOException(what);
+    };
+  }
+
+  private Path program() throws IOException {
+    return files().programs().stream().filter(file -> file.name().equals(CONTROL)).findFirst()
+        .map(DriverFile::localPath)
+        .orElseThrow(() -> new IOException("there is no " + CONTROL + " below the driver root; install the whole driver"
+            + " (some distributions have MPS in a package of its own), or have claims ask for another sharing.strategy"));
+  }
+
+  private sealed interface Outcome {}
+
+  /** @param said what it has said so far, in one line */
+  private record Ended(int status, String said) implements Outcome {}
+
+  private record Hangs() implements Outcome {}
+
+  private static Outcome run(List<String> command, Map<String, String> environment, String input, Duration patience)
+      throws IOException {
+    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+    builder.environment().clear();
+    builder.environment().putAll(environment);
+    Process process = builder.start();
+    try {
+      try (var to = process.getOutputStream()) {
+        to.write(input.getBytes(StandardCharsets.US_ASCII));
+      } catch (IOException e) {
+        LOG.debug("{} has not read its input: {}", command, e.toString());
+      }
+      if (!process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
+        return new Hangs();
+      }
+      return new Ended(process.exitValue(), said(process.getInputStream()));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("the plugin is stopping", e);
+    } finally {
+      if (process.isAlive()) {
+        process.descendants().forEach(ProcessHandle::destroyForcibly);
+        process.destroyForcibly();
+      }
+    }
+  }
+
+  /** Not to its end: a daemon that it has begun may keep the pipe open. */
+  private static String said(InputStream output) throws IOException {
+    return new String(output.readNBytes(Math.min(MOST_TOLD, output.available())), StandardCharsets.UTF_8).strip()
+        .replaceAll("\\s+", " ");
+  }
+
+  /** Ends the daemon that has written its number there, and its servers, whether they listen to anybody or not. */
+  private static void kill(Path pipe) throws IOException {
+    Optional<ProcessHandle> daemon = daemon(pipe);
+    if (daemon.isEmpty()) {
+      return;
+    }
+    List<ProcessHandle> all = Stream.concat(daemon.get().descendants(), daemon.stream()).toList();
+    LOG.warn("{}: the MPS daemon is ended by SIGKILL: {}", pipe,
+        all.stream().map(process -> String.valueOf(process.pid())).collect(Collectors.joining(", ")));
+    for (ProcessHandle process : all) {
+      process.destroyForcibly();
+    }
+    long deadline = System.nanoTime() + ENDING.toNanos();
+    while (all.stream().anyMatch(NvidiaMps::runs) && System.nanoTime() < deadline) {
+      LockSupport.parkNanos(Duration.ofMillis(5).toNanos());
+    }
+  }
+
+  /** No container can write that file. The number may be another process's by now. */
+  private static Optional<ProcessHandle> daemon(Path pipe) throws IOException {
+    String number;
+    try {
+      number = Files.readString(pipe.resolve(PID_FILE)).strip();
+    } catch (NoSuchFileException e) {
+      return Optional.empty();
+    }
+    return number.matches("[1-9][0-9]{0,8}")
+        ? ProcessHandle.of(Long.parseLong(number)).filter(process -> process.info().command()
+            .filter(command -> Objects.toString(Path.of(command).getFileName()).equals(CONTROL)).isPresent())
+        : Optional.empty();
+  }
+
+  /** One that has ended, and that nobody has waited for, is there, but runs no program. */
+  private static boolean runs(ProcessHandle process) {
+    return process.info().command().isPresent();
+  }
+
+  /**
+   * Takes the daemon out of the plugin's own cgroup, where it would end with the plugin's container, and where its
+   * servers' memory would count. That takes cgroup v2, and the right to write it; without them the next plugin begins
+   * the daemon anew.
+   */
+  private void moveOut(Path pipe) {
+    if (!Files.exists(cgroups.resolve("cgroup.controllers"))) {
+      return;
+    }
+    try {
+      Path own = cgroups.resolve("partita-mps");
+      Files.createDirectories(own);
+      Optional<ProcessHandle> daemon = daemon(pipe);
+      if (daemon.isPresent()) {
+        Files.writeString(own.resolve("cgroup.procs"), String.valueOf(daemon.get().pid()), StandardOpenOption.WRITE);
+      }
+    } catch (IOException e) {
+      LOG.info("{}: the MPS daemon stays in the plugin's cgroup, and ends with its container: {}", pipe, e.toString());
+    }
+  }
+}

@@ -1,0 +1,144 @@
+package dev.partita.plugin.mps;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.partita.api.config.GpuShareConfig.CoreLimit;
+import dev.partita.plugin.checkpoint.Checkpoint;
+import dev.partita.plugin.claim.CardUse;
+import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.Grants;
+import dev.partita.plugin.claim.HookedShare;
+import dev.partita.plugin.claim.Mps;
+import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.claim.Share;
+import dev.partita.plugin.store.OperationLock;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class MpsWatchTest {
+  private static final Share SHARE = new Share(Grants.GIB, 25, CoreLimit.NONE, 1);
+
+  @TempDir Path folder;
+
+  private final Set<Path> running = new HashSet<>();
+  private final List<String> told = new ArrayList<>();
+  private String refusal = "";
+  @SuppressWarnings("NullAway.Init") // set before every test
+  private Checkpoint checkpoint;
+  @SuppressWarnings("NullAway.Init") // set before every test
+  private OperationLock lock;
+  @SuppressWarnings("NullAway.Init") // set before every test
+  private MpsWatch watch;
+  @SuppressWarnings("NullAway.Init") // set before every test
+  private MpsDaemons daemons;
+
+  private final MpsControl control = new MpsControl() {
+    @Override
+    public boolean answers(Path pipe) {
+      return running.contains(pipe);
+    }
+
+    @Override
+    public void begin(String card, Path pipe, Path log) throws IOException {
+      if (!refusal.isEmpty()) {
+        throw new IOException(refusal);
+      }
+      running.add(pipe);
+    }
+
+    @Override
+    public void end(Path pipe) {
+      running.remove(pipe);
+    }
+  };
+
+  @BeforeEach
+  void begin() throws IOException {
+    checkpoint = new Checkpoint(folder.resolve("claims"), Clock.systemUTC());
+    lock = new OperationLock(folder.resolve("lock"));
+    daemons = new MpsDaemons(control, new MpsFolders(folder.resolve("mps"), Path.of("/dev/shm")));
+    watch = new MpsWatch(checkpoint, lock, daemons, (claim, note) -> told.add(claim.name() + ": " + note));
+  }
+
+  @AfterEach
+  void end() throws IOException {
+    checkpoint.close();
+    lock.close();
+  }
+
+  @Test
+  void aDaemonThatHasEndedIsBegunAnewAndTheClaimsOfItsCardAreTold() throws IOException {
+    claim("a", 0, new Mps(SHARE));
+    claim("b", 0, new Mps(SHARE));
+    claim("c", 1, new Mps(SHARE));
+    claim("d", 2, new HookedShare(SHARE));
+    daemons.provide(Grants.card(0));
+    daemons.provide(Grants.card(1));
+    watch.look();
+    assertThat(told).isEmpty();
+    running.remove(pipe(0));
+    watch.look();
+    assertThat(running).containsExactlyInAnyOrder(pipe(0), pipe(1));
+    assertThat(told).hasSize(2).allSatisfy(note -> assertThat(note).contains("had ended and was begun anew"))
+        .extracting(note -> note.substring(0, 1)).containsExactlyInAnyOrder("a", "b");
+  }
+
+  @Test
+  void oneThatCannotBeBegunIsToldOfOnceAndTriedAgain() throws IOException {
+    claim("a", 0, new Mps(SHARE));
+    refusal = "it has a bad day";
+    watch.look();
+    watch.look();
+    assertThat(told).singleElement().asString().contains("cannot be begun anew", "it has a bad day");
+    refusal = "";
+    watch.look();
+    assertThat(running).containsExactly(pipe(0));
+    assertThat(told).hasSize(2);
+  }
+
+  @Test
+  void logsAreBoundedAndTheFilesOfADaemonGoWithIt() throws IOException {
+    claim("a", 0, new Mps(SHARE));
+    assertThat(daemons.provide(Grants.card(0))).isTrue();
+    assertThat(daemons.provide(Grants.card(0))).as("again").isFalse();
+    Path log = folder.resolve("mps/GPU-0/log/control.log");
+    Files.write(log, new byte[(int) MpsDaemons.MOST_LOG_BYTES + 1]);
+    watch.look();
+    assertThat(log).isEmptyFile();
+    daemons.end(Grants.card(0));
+    assertThat(folder.resolve("mps/GPU-0")).doesNotExist();
+    daemons.end(Grants.card(0));
+  }
+
+  @Test
+  void aFolderThatIsNotThePluginsOwnSharedMemoryIsRefused() {
+    MpsDaemons elsewhere = new MpsDaemons(control, new MpsFolders(folder.resolve("mps"), folder));
+    assertThatThrownBy(() -> elsewhere.provide(Grants.card(0)))
+        .hasMessageContaining("is not that of the plugin, and with it of the daemon");
+    assertThat(running).isEmpty();
+  }
+
+  private Path pipe(int card) {
+    return folder.resolve("mps/GPU-" + card + "/pipe");
+  }
+
+  private void claim(String name, int card, CardUse use) throws IOException {
+    Grant grant = new Grant(List.of("gpu"), "gpu-" + card + "-shared", Optional.of("k"), Grants.card(card), use);
+    checkpoint.write(new PreparedClaim(new ClaimRef("default", name, "uid-" + name), PreparedClaim.Phase.COMPLETED,
+        "boot", List.of(grant), Map.of(), false));
+  }
+}

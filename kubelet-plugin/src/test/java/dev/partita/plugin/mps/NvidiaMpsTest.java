@@ -1,0 +1,194 @@
+package dev.partita.plugin.mps;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.partita.cdi.driver.DriverRoot;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The driver's program: the simulator's, which does what NVIDIA's was seen to do, or a script that does not. */
+class NvidiaMpsTest {
+  private static final Path SIMULATOR =
+      Path.of("..", "hook-lib", "target", "dist", "simulator").toAbsolutePath().normalize();
+  private static final NvidiaMps.Patience SHORT =
+      new NvidiaMps.Patience(Duration.ofSeconds(3), Duration.ofSeconds(2));
+
+  @SuppressWarnings("NullAway.Init") // set before every test
+  private Path folder;
+  @SuppressWarnings("NullAway.Init") // set before every test
+  private Path pipe;
+  @SuppressWarnings("NullAway.Init") // set before every test
+  private Path log;
+
+  @BeforeEach
+  void layOut() throws IOException {
+    folder = Files.createTempDirectory("mps"); // of a short path, for sockets
+    pipe = Files.createDirectory(folder.resolve("pipe"));
+    log = Files.createDirectory(folder.resolve("log"));
+    Path libraries = Files.createDirectories(folder.resolve("driver/usr/lib64"));
+    for (String library : new String[]{"libcuda.so.580.1", "libnvidia-ml.so.580.1"}) {
+      Files.writeString(libraries.resolve(library), "");
+    }
+    Files.createDirectories(folder.resolve("driver/usr/bin"));
+  }
+
+  @AfterEach
+  void remove() throws IOException {
+    try (var files = Files.walk(folder)) {
+      for (Path file : files.sorted(java.util.Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(file);
+      }
+    }
+  }
+
+  @Test
+  void aDaemonBeginsAnswersAndEnds() throws IOException {
+    NvidiaMps mps = simulated();
+    assertThat(mps.answers(pipe)).isFalse();
+    mps.begin("GPU-1", pipe, log);
+    try {
+      assertThat(mps.answers(pipe)).isTrue();
+      ProcessHandle daemon = daemon();
+      assertThat(daemon.info().command()).hasValueSatisfying(
+          command -> assertThat(command).endsWith("nvidia-cuda-mps-control"));
+      assertThat(Files.readString(Path.of("/proc/" + daemon.pid() + "/environ")).split("\0")).contains(
+          "CUDA_VISIBLE_DEVICES=GPU-1", "CUDA_MPS_LOG_DIRECTORY=" + log, "PATH=" + folder.resolve("driver/usr/bin"));
+      mps.end(pipe);
+      assertThat(runs(daemon)).isFalse();
+      assertThat(mps.answers(pipe)).isFalse();
+    } finally {
+      mps.end(pipe);
+    }
+  }
+
+  @Test
+  void oneThatWasKilledDoesNotAnswerAndIsBegunAgain() throws IOException {
+    NvidiaMps mps = simulated();
+    mps.begin("GPU-1", pipe, log);
+    try {
+      ProcessHandle first = daemon();
+      first.destroyForcibly();
+      await().until(() -> !runs(first));
+      assertThat(mps.answers(pipe)).isFalse();
+      mps.begin("GPU-1", pipe, log);
+      assertThat(mps.answers(pipe)).isTrue();
+      assertThat(daemon().pid()).isNotEqualTo(first.pid());
+    } finally {
+      mps.end(pipe);
+    }
+  }
+
+  @Test
+  void oneThatListensToNobodyIsReplacedAndEnded() throws Exception {
+    NvidiaMps mps = simulated();
+    mps.begin("GPU-1", pipe, log);
+    ProcessHandle first = daemon();
+    stop(first);
+    assertThat(mps.answers(pipe)).isFalse();
+    mps.begin("GPU-1", pipe, log);
+    assertThat(runs(first)).isFalse();
+    ProcessHandle second = daemon();
+    stop(second);
+    mps.end(pipe);
+    assertThat(runs(second)).isFalse();
+  }
+
+  @Test
+  void oneWhoseDriverIsGoneIsEndedAllTheSame() throws IOException {
+    NvidiaMps mps = simulated();
+    mps.begin("GPU-1", pipe, log);
+    ProcessHandle daemon = daemon();
+    Files.delete(folder.resolve("driver/usr/lib64/libcuda.so.580.1"));
+    mps.end(pipe);
+    assertThat(runs(daemon)).isFalse();
+  }
+
+  @Test
+  void aPidFileOfAnotherProgramEndsNothing() throws IOException {
+    NvidiaMps mps = simulated();
+    Files.writeString(pipe.resolve("nvidia-cuda-mps-control.pid"), String.valueOf(ProcessHandle.current().pid()));
+    mps.end(pipe);
+    Files.writeString(pipe.resolve("nvidia-cuda-mps-control.pid"), "-1");
+    mps.end(pipe);
+  }
+
+  @Test
+  void aProgramThatDoesNotComeToListenIsEndedAndItIsSaidWhereToLook() throws IOException {
+    script("nvidia-cuda-mps-server", "");
+    NvidiaMps mps = script("nvidia-cuda-mps-control", "echo $$ > " + folder + "/pid; exec /bin/sleep 600");
+    assertThatThrownBy(() -> mps.begin("GPU-1", pipe, log))
+        .hasMessageContaining("does not listen after 3 s").hasMessageContaining(log.toString());
+    long pid = Long.parseLong(Files.readString(folder.resolve("pid")).strip());
+    await().until(() -> ProcessHandle.of(pid).filter(NvidiaMpsTest::runs).isEmpty());
+  }
+
+  @Test
+  void whatTheProgramSaysOfAFailureIsPassedOnInOneLine() throws IOException {
+    script("nvidia-cuda-mps-server", "");
+    NvidiaMps mps = script("nvidia-cuda-mps-control", "echo something; echo '  went wrong'; exit 3");
+    assertThatThrownBy(() -> mps.begin("GPU-1", pipe, log))
+        .hasMessageStartingWith("nvidia-cuda-mps-control -d ended with status 3: ")
+        .hasMessageContaining("something went wrong; see control.log in " + log); // behind a word of the loader's
+  }
+
+  @Test
+  void withoutTheProgramsItIsSaidWhatToDo() throws IOException {
+    NvidiaMps none = new NvidiaMps(new DriverRoot(folder.resolve("driver"), "/"), folder.resolve("cgroup"), SHORT);
+    assertThatThrownBy(() -> none.begin("GPU-1", pipe, log))
+        .hasMessageContaining("there is no nvidia-cuda-mps-control").hasMessageContaining("install the whole driver");
+    NvidiaMps mps = script("nvidia-cuda-mps-control", "exit 0");
+    assertThatThrownBy(() -> mps.begin("GPU-1", pipe, log)).hasMessageContaining("there is no nvidia-cuda-mps-server");
+  }
+
+  @Test
+  void whereCgroupsCanBeWrittenTheDaemonLeavesThePluginsOwn() throws IOException {
+    Path cgroup = Files.createDirectories(folder.resolve("cgroup/partita-mps"));
+    Files.createFile(folder.resolve("cgroup/cgroup.controllers"));
+    Files.createFile(cgroup.resolve("cgroup.procs"));
+    NvidiaMps mps = simulated();
+    mps.begin("GPU-1", pipe, log);
+    try {
+      assertThat(cgroup.resolve("cgroup.procs")).hasContent(String.valueOf(daemon().pid()));
+    } finally {
+      mps.end(pipe);
+    }
+  }
+
+  private ProcessHandle daemon() throws IOException {
+    return ProcessHandle.of(Long.parseLong(Files.readString(pipe.resolve("nvidia-cuda-mps-control.pid")).strip()))
+        .orElseThrow();
+  }
+
+  private static boolean runs(ProcessHandle process) {
+    return process.info().command().isPresent(); // one that nobody has waited for is there, and runs nothing
+  }
+
+  private static void stop(ProcessHandle process) throws Exception {
+    assertThat(new ProcessBuilder("kill", "-STOP", String.valueOf(process.pid())).start().waitFor()).isZero();
+  }
+
+  private NvidiaMps simulated() throws IOException {
+    for (String program : new String[]{"nvidia-cuda-mps-control", "nvidia-cuda-mps-server"}) {
+      assumeTrue(Files.isExecutable(SIMULATOR.resolve(program)), program + " is not there: build hook-lib first");
+      Files.copy(SIMULATOR.resolve(program), folder.resolve("driver/usr/bin").resolve(program));
+    }
+    return new NvidiaMps(new DriverRoot(folder.resolve("driver"), "/"), folder.resolve("cgroup"), SHORT);
+  }
+
+  /** With a program that is a script. */
+  private NvidiaMps script(String name, String script) throws IOException {
+    Path program = folder.resolve("driver/usr/bin").resolve(name);
+    Files.writeString(program, "#!/bin/sh\n" + script + "\n");
+    Files.setPosixFilePermissions(program, PosixFilePermissions.fromString("rwxr-xr-x"));
+    return new NvidiaMps(new DriverRoot(folder.resolve("driver"), "/"), folder.resolve("cgroup"), SHORT);
+  }
+}
