@@ -58,6 +58,17 @@ class ExamplesIT {
   }
 
   @Test
+  void mps(RealCluster cluster, Workspace workspace) throws IOException {
+    PodUnderTest pod = apply(cluster, workspace, "mps").awaitLine("holding 1073741824");
+    assertThat(pod.log()).contains("total=8589934592", "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=25",
+        "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT=0=8192M");
+    assertThat(pod.claim().awaitDeviceStatus().getFirst().getConditions().getFirst().getMessage())
+        .contains("by MPS at the same time as other claims");
+    assertThat(new PodUnderTest(workspace, "mps-beside").awaitLine("holding 1073741824").log())
+        .contains("total=8589934592");
+  }
+
+  @Test
   void twoCards(RealCluster cluster, Workspace workspace) throws IOException {
     assertThat(apply(cluster, workspace, "two-cards").awaitLine("holding").log())
         .contains("device 0", "device 1", "total=17179869184")

@@ -73,6 +73,39 @@ class ShareTermsIT {
   }
 
   @Test
+  void programsOfClaimsByMpsAreOnACardTogetherThroughOneDaemonThatEndsWithTheLast(
+      RealCluster cluster,
+      Workspace workspace) {
+    String node = cluster.quietNodes().getLast();
+    Ask byMps = Ask.share("8Gi").cores(25).config("sharing: {strategy: MPS}");
+    PodUnderTest first = workspace.pod("first", node, byMps, "exec partita-probe hold 6Gi").awaitLine("holding");
+    String device = first.claim().awaitAllocated().getFirst().getDevice();
+    PodUnderTest second = workspace.pod("second", node, byMps.onCardOf(device),
+        "env | grep CUDA_MPS; touch /tmp/nvidia-mps/x; partita-probe alloc 9Gi; exec partita-probe hold 6Gi")
+        .awaitLine("holding");
+    assertThat(second.log()).contains("CUDA_MPS_PIPE_DIRECTORY=/tmp/nvidia-mps",
+        "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=25", "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT=0=8192M", "Read-only file system",
+        "alloc 9663676416 CUDA_ERROR_OUT_OF_MEMORY");
+    String server = first.exec("echo get_server_list | nvidia-cuda-mps-control").strip();
+    assertThat(server).matches("[0-9]+").isEqualTo(
+        second.exec("echo get_server_list | nvidia-cuda-mps-control").strip());
+    assertThat(first.exec("echo get_client_list " + server + " | nvidia-cuda-mps-control").strip().lines())
+        .as("one program of each").hasSize(2);
+    assertThat(second.claim().awaitDeviceStatus().getFirst().getConditions().getFirst().getMessage())
+        .contains("by MPS at the same time as other claims", "25 % of its multiprocessors");
+
+    PodUnderTest limited = workspace.pod("limited", node, Ask.share("1Gi").onCardOf(device), "exec sleep 600");
+    assertThat(workspace.awaitEvent("ResourceClaim", limited.claim().name(), "Unallocatable").message())
+        .containsPattern("shared by MPS among [0-9]+ devices of claims");
+    String uuid = uuid(cluster, node, Integer.parseInt(device.replaceAll("\\D", "")));
+    first.deleteAndAwait();
+    assertThat(cluster.files().shell(node, "ls /run/partita/mps")).contains(uuid);
+    second.deleteAndAwait();
+    assertThat(limited.awaitRunning().claim().awaitAllocated().getFirst().getDevice()).isEqualTo(device);
+    assertThat(cluster.files().shell(node, "ls /run/partita/mps")).as("when the last one is gone").doesNotContain(uuid);
+  }
+
+  @Test
   void anOversubscribedShareHasMoreThanItTakesOfTheCard(RealCluster cluster, Workspace workspace) {
     PodUnderTest pod =
         workspace.pod(
