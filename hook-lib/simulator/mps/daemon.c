@@ -40,6 +40,7 @@ static struct {
     FILE *log;
     struct connection connections[MOST_CONNECTIONS];
     pid_t server;
+    double server_percentage;
     uid_t server_uid;
     int server_end;
     double percentage;
@@ -98,6 +99,7 @@ static int start_server(uid_t uid) {
     }
     mps.server = child;
     mps.server_uid = uid;
+    mps.server_percentage = mps.percentage;
     mps.server_end = ends[0];
     note("Starting new server %d for user %u", (int)child, uid);
     return 1;
@@ -179,6 +181,14 @@ static void command(struct connection *front, const char *said) {
     } else if (sscanf(said, "set_default_active_thread_percentage %lf", &percentage) == 1) {
         mps.percentage = percentage;
         snprintf(words, sizeof words, "%.1f\n", mps.percentage);
+    } else if (sscanf(said, "get_active_thread_percentage %ld", &number) == 1 && number == mps.server) {
+        snprintf(words, sizeof words, "%.1f\n", mps.server_percentage);
+    } else if (sscanf(said, "set_active_thread_percentage %ld %lf", &number, &percentage) == 2 &&
+               number == mps.server) {
+        mps.server_percentage = percentage;
+        snprintf(words, sizeof words, "%.1f\n", mps.server_percentage);
+    } else if (sscanf(said, "set_device_pinned_mem_limit %ld 0 %31s", &number, limit) == 2 && number == mps.server) {
+        ; /* what a server's clients may pin is not simulated */
     } else if (sscanf(said, "set_default_device_pinned_mem_limit %ld %31s", &number, limit) == 2) {
         memcpy(mps.limit, limit, sizeof mps.limit);
     } else if (sscanf(said, "get_default_device_pinned_mem_limit %ld", &number) == 1) {

@@ -83,6 +83,7 @@ class MpsOnANodeTest {
         try (TestContainer.Running _ = one.hold("7Gi"); TestContainer.Running _ = two.hold("7Gi")) {
           String server = mps(node, "get_server_list").strip();
           assertThat(server).matches("[0-9]+");
+          assertThat(mps(node, "get_active_thread_percentage " + server)).isEqualTo("25.0\n");
           assertThat(mps(node, "get_client_list " + server).lines()).hasSize(2);
           assertThat(two.run("alloc", "9Gi")).contains("CUDA_ERROR_OUT_OF_MEMORY");
           assertThat(two.inside("env")).contains("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=25",

@@ -19,6 +19,15 @@ public interface MpsControl {
   void begin(String card, Path pipe, Path log) throws IOException;
 
   /**
+   * Bounds what each client gets that comes from now on, whatever its environment says. The daemon has one card, so its
+   * ordinal is 0.
+   *
+   * @param percent of the card's multiprocessors
+   * @param mebibytes of its memory
+   */
+  void limit(Path pipe, int percent, long mebibytes) throws IOException;
+
+  /**
    * Ends the daemon of that folder with its servers. Programs that use it lose their contexts. Nothing is done if there
    * is none.
    */

@@ -1,12 +1,14 @@
 package dev.partita.plugin.mps;
 
 import dev.partita.plugin.claim.CardIdentity;
+import dev.partita.plugin.claim.PreparedClaim;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
@@ -30,8 +32,13 @@ public record MpsDaemons(MpsControl control, MpsFolders folders) {
   /** Of one log file: clients write a line each time they come and go. */
   static final long MOST_LOG_BYTES = 4L << 20;
 
-  /** Has the card's daemon run; whether it had to be begun. */
-  public boolean provide(CardIdentity card) throws IOException {
+  /**
+   * Has the card's daemon run, and give no client more than the largest of these claims has of the card.
+   *
+   * @param claims all that there are
+   * @return whether it had to be begun
+   */
+  public boolean provide(CardIdentity card, Collection<PreparedClaim> claims) throws IOException {
     Path pipe = folders.pipe(card.uuid());
     try {
       if (!Files.isDirectory(folders.shared()) || !Files.isSameFile(folders.shared(), SHARED_MEMORY)) {
@@ -41,15 +48,40 @@ public record MpsDaemons(MpsControl control, MpsFolders folders) {
       openToAll(folders.shared());
       Files.createDirectories(pipe);
       Files.createDirectories(folders.log(card.uuid()));
-      if (control.answers(pipe)) {
+      boolean runs = control.answers(pipe);
+      if (!runs) {
+        control.begin(card.uuid(), pipe, folders.log(card.uuid()));
+      }
+      limit(pipe, MpsCeiling.of(card, claims));
+      if (runs) {
         return false;
       }
-      control.begin(card.uuid(), pipe, folders.log(card.uuid()));
     } catch (IOException e) {
       throw new IOException("the MPS daemon of " + at(card) + " cannot be begun: " + e.getMessage(), e);
     }
     LOG.info("{}: its MPS daemon has begun", at(card));
     return true;
+  }
+
+  /**
+   * Has the card's daemon give no client more than the largest of the claims that are left. One that does not answer is
+   * begun anew soon, and told then.
+   *
+   * @param claims all that there are, one of which at least has the card by MPS
+   */
+  public void bound(CardIdentity card, Collection<PreparedClaim> claims) {
+    Path pipe = folders.pipe(card.uuid());
+    try {
+      if (control.answers(pipe)) {
+        limit(pipe, MpsCeiling.of(card, claims));
+      }
+    } catch (IOException e) {
+      LOG.warn("{}: its MPS daemon is not told that a larger claim is gone: {}", at(card), e.getMessage());
+    }
+  }
+
+  private void limit(Path pipe, MpsCeiling ceiling) throws IOException {
+    control.limit(pipe, ceiling.percent(), ceiling.mebibytes());
   }
 
   /** Ends the card's daemon, and removes its files. */

@@ -22,7 +22,6 @@ public record MpsFolders(Path root, Path shared) {
   private static final String IN_CONTAINER_PIPE = "/tmp/nvidia-mps";
 
   private static final String SHARED_MEMORY = "/dev/shm";
-  private static final long MIB = 1L << 20;
 
   /** The folder of all that one daemon has. */
   public Path of(String card) {
@@ -52,7 +51,7 @@ public record MpsFolders(Path root, Path shared) {
     if (share.cores() > 0) {
       env.add("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=" + share.cores());
     }
-    env.add("CUDA_MPS_PINNED_DEVICE_MEM_LIMIT=0=" + Math.max(1, share.memoryBytes() / MIB) + "M");
+    env.add("CUDA_MPS_PINNED_DEVICE_MEM_LIMIT=0=" + MpsCeiling.mebibytes(share) + "M");
     return ContainerEdits.of(env, List.of(), List.of(
         Mount.readOnly(pipe(card.uuid()).toString(), IN_CONTAINER_PIPE),
         Mount.readWrite(shared.toString(), SHARED_MEMORY)));

@@ -74,7 +74,7 @@ public final class MpsWatch {
 
   private boolean beginAnew(CardIdentity card) throws IOException {
     List<ClaimRef> claims = claims(card); // the last one may have been released meanwhile
-    if (!claims.isEmpty() && daemons.provide(card)) {
+    if (!claims.isEmpty() && daemons.provide(card, checkpoint.readAll())) {
       tell(claims, "the MPS daemon of its card had ended and was begun anew: programs that used it have lost their CUDA"
           + " contexts and must begin again");
     }

@@ -19,6 +19,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -37,6 +38,7 @@ public final class NvidiaMps implements MpsControl {
   private static final String SERVER = "nvidia-cuda-mps-server";
   private static final String PID_FILE = CONTROL + ".pid";
 
+  private static final Pattern NUMBER = Pattern.compile("[1-9][0-9]{0,8}");
   private static final int MOST_TOLD = 400;
   private static final int QUIT_SECONDS = 1;
   private static final Duration ENDING = Duration.ofSeconds(2);
@@ -74,8 +76,28 @@ public final class NvidiaMps implements MpsControl {
     if (!Files.exists(pipe.resolve("control"))) {
       return false;
     }
-    return run(List.of(program().toString()), Map.of("CUDA_MPS_PIPE_DIRECTORY", pipe.toString()), "get_server_list\n",
-        patience.answer()) instanceof Ended(int status, String _) && status == 0;
+    return tell(pipe, "get_server_list\n", patience.answer()) instanceof Ended(int status, String _) && status == 0;
+  }
+
+  /** Defaults hold for servers that begin later only (manual page), so one that is there is told by its number. */
+  @Override
+  public void limit(Path pipe, int percent, long mebibytes) throws IOException {
+    String bound = "set_default_active_thread_percentage " + percent + "\nset_default_device_pinned_mem_limit 0 "
+        + mebibytes + "M\n";
+    Outcome servers = tell(pipe, "get_server_list\n", patience.answer());
+    if (servers instanceof Ended(int status, String said) && status == 0) {
+      StringBuilder commands = new StringBuilder(bound);
+      for (String server : said.split(" ", -1)) {
+        if (NUMBER.matcher(server).matches()) {
+          commands.append("set_active_thread_percentage ").append(server).append(' ').append(percent).append('\n')
+              .append("set_device_pinned_mem_limit ").append(server).append(" 0 ").append(mebibytes).append("M\n");
+        }
+      }
+      servers = tell(pipe, commands.toString(), patience.answer());
+    }
+    if (!(servers instanceof Ended(int status, String _) && status == 0)) {
+      throw new IOException("the daemon does not take its limits");
+    }
   }
 
   @Override
@@ -109,13 +131,16 @@ public final class NvidiaMps implements MpsControl {
   public void end(Path pipe) throws IOException {
     try {
       if (Files.exists(pipe.resolve("control"))) {
-        run(List.of(program().toString()), Map.of("CUDA_MPS_PIPE_DIRECTORY", pipe.toString()),
-            "quit -t " + QUIT_SECONDS + "\n", patience.answer().plusSeconds(QUIT_SECONDS));
+        tell(pipe, "quit -t " + QUIT_SECONDS + "\n", patience.answer().plusSeconds(QUIT_SECONDS));
       }
     } catch (IOException e) { // its driver may be gone
       LOG.warn("{}: the MPS daemon cannot be told to quit: {}", pipe, e.getMessage());
     }
     kill(pipe);
+  }
+
+  private Outcome tell(Path pipe, String commands, Duration howLong) throws IOException {
+    return run(List.of(program().toString()), Map.of("CUDA_MPS_PIPE_DIRECTORY", pipe.toString()), commands, howLong);
   }
 
   private DriverFiles files() throws IOException {
@@ -198,7 +223,7 @@ public final class NvidiaMps implements MpsControl {
     } catch (NoSuchFileException e) {
       return Optional.empty();
     }
-    return number.matches("[1-9][0-9]{0,8}")
+    return NUMBER.matcher(number).matches()
         ? ProcessHandle.of(Long.parseLong(number)).filter(process -> process.info().command()
             .filter(command -> Objects.toString(Path.of(command).getFileName()).equals(CONTROL)).isPresent())
         : Optional.empty();

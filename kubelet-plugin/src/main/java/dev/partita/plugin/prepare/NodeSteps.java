@@ -64,7 +64,8 @@ public record NodeSteps(
       case Step.EndInstances end -> endInstances(end.uid());
       case Step.SetTimeSlice set -> setTimeSlice(set.grant());
       case Step.RestoreTimeSlices restore -> restoreTimeSlices(restore.uid());
-      case Step.ProvideMps provide -> driver.mps().provide(provide.grant().card());
+      case Step.ProvideMps provide ->
+          driver.mps().provide(provide.grant().card(), store.checkpoint().readAll());
       case Step.EndMps end -> endMps(end.uid());
       case Step.LimitMemory limit -> driver.limits().hold(limit.claim());
       case Step.WriteShare write -> store.folders().write(write.claim(), write.grant(), write.share());
@@ -157,10 +158,15 @@ public record NodeSteps(
   private void endMps(String uid) throws IOException {
     Optional<PreparedClaim> record = store.checkpoint().read(uid);
     for (Grant grant : record.map(PreparedClaim::grants).orElse(List.of())) {
-      if (grant.use().mps().isPresent() && store.checkpoint().readAll().stream()
-          .filter(other -> !other.claim().uid().equals(uid)).flatMap(other -> other.grants().stream())
-          .noneMatch(other -> other.use().mps().isPresent() && other.card().uuid().equals(grant.card().uuid()))) {
-        driver.mps().end(grant.card());
+      if (grant.use().mps().isPresent()) {
+        List<PreparedClaim> others = store.checkpoint().readAll().stream()
+            .filter(other -> !other.claim().uid().equals(uid)).toList();
+        if (others.stream().flatMap(other -> other.grants().stream())
+            .anyMatch(other -> other.use().mps().isPresent() && other.card().uuid().equals(grant.card().uuid()))) {
+          driver.mps().bound(grant.card(), others);
+        } else {
+          driver.mps().end(grant.card());
+        }
       }
     }
   }

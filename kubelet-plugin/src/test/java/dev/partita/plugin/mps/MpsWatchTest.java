@@ -19,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -35,6 +36,7 @@ class MpsWatchTest {
   @TempDir Path folder;
 
   private final Set<Path> running = new HashSet<>();
+  private final Map<Path, String> limits = new HashMap<>();
   private final List<String> told = new ArrayList<>();
   private String refusal = "";
   @SuppressWarnings("NullAway.Init") // set before every test
@@ -58,6 +60,11 @@ class MpsWatchTest {
         throw new IOException(refusal);
       }
       running.add(pipe);
+    }
+
+    @Override
+    public void limit(Path pipe, int percent, long mebibytes) {
+      limits.put(pipe, percent + " % " + mebibytes + "M");
     }
 
     @Override
@@ -86,13 +93,15 @@ class MpsWatchTest {
     claim("b", 0, new Mps(SHARE));
     claim("c", 1, new Mps(SHARE));
     claim("d", 2, new HookedShare(SHARE));
-    daemons.provide(Grants.card(0));
-    daemons.provide(Grants.card(1));
+    daemons.provide(Grants.card(0), checkpoint.readAll());
+    daemons.provide(Grants.card(1), checkpoint.readAll());
     watch.look();
     assertThat(told).isEmpty();
     running.remove(pipe(0));
+    limits.clear();
     watch.look();
     assertThat(running).containsExactlyInAnyOrder(pipe(0), pipe(1));
+    assertThat(limits).containsOnly(Map.entry(pipe(0), "25 % 1024M"));
     assertThat(told).hasSize(2).allSatisfy(note -> assertThat(note).contains("had ended and was begun anew"))
         .extracting(note -> note.substring(0, 1)).containsExactlyInAnyOrder("a", "b");
   }
@@ -113,8 +122,8 @@ class MpsWatchTest {
   @Test
   void logsAreBoundedAndTheFilesOfADaemonGoWithIt() throws IOException {
     claim("a", 0, new Mps(SHARE));
-    assertThat(daemons.provide(Grants.card(0))).isTrue();
-    assertThat(daemons.provide(Grants.card(0))).as("again").isFalse();
+    assertThat(daemons.provide(Grants.card(0), checkpoint.readAll())).isTrue();
+    assertThat(daemons.provide(Grants.card(0), checkpoint.readAll())).as("again").isFalse();
     Path log = folder.resolve("mps/GPU-0/log/control.log");
     Files.write(log, new byte[(int) MpsDaemons.MOST_LOG_BYTES + 1]);
     watch.look();
@@ -127,7 +136,7 @@ class MpsWatchTest {
   @Test
   void aFolderThatIsNotThePluginsOwnSharedMemoryIsRefused() {
     MpsDaemons elsewhere = new MpsDaemons(control, new MpsFolders(folder.resolve("mps"), folder));
-    assertThatThrownBy(() -> elsewhere.provide(Grants.card(0)))
+    assertThatThrownBy(() -> elsewhere.provide(Grants.card(0), List.of()))
         .hasMessageContaining("is not that of the plugin, and with it of the daemon");
     assertThat(running).isEmpty();
   }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.partita.cdi.driver.DriverRoot;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -68,6 +69,30 @@ class NvidiaMpsTest {
     } finally {
       mps.end(pipe);
     }
+  }
+
+  @Test
+  void whatItGivesEachClientAtMostIsToldToTheDaemon() throws Exception {
+    NvidiaMps mps = simulated();
+    assertThatThrownBy(() -> mps.limit(pipe, 25, 8192)).hasMessage("the daemon does not take its limits");
+    mps.begin("GPU-1", pipe, log);
+    try {
+      mps.limit(pipe, 25, 8192);
+      assertThat(said("get_default_active_thread_percentage")).isEqualTo("25.0");
+      assertThat(said("get_default_device_pinned_mem_limit 0")).isEqualTo("8192M");
+    } finally {
+      mps.end(pipe);
+    }
+  }
+
+  private String said(String command) throws IOException {
+    ProcessBuilder builder = new ProcessBuilder(folder.resolve("driver/usr/bin/nvidia-cuda-mps-control").toString());
+    builder.environment().put("CUDA_MPS_PIPE_DIRECTORY", pipe.toString());
+    Process process = builder.start();
+    try (var to = process.getOutputStream()) {
+      to.write((command + "\n").getBytes(StandardCharsets.US_ASCII));
+    }
+    return new String(process.getInputStream().readAllBytes(), StandardCharsets.US_ASCII).strip();
   }
 
   @Test

@@ -28,6 +28,21 @@ class MpsOfClaimTest extends OnNodeOfPlugins {
   }
 
   @Test
+  void noClientGetsMoreThanTheLargestClaimOfItsCardHas() throws IOException {
+    prepared(0);
+    assertThat(node.daemons.limits).containsEntry("GPU-0", "25 % 8192M");
+    ResourceClaim larger = node.newClaim(List.of(byMps()), TestClaims.share(NodeOfPlugins.NODE, "a", 0, "16Gi", "50"));
+    assertThat(node.prepare(larger)).isInstanceOf(ClaimService.Ready.class);
+    assertThat(node.daemons.limits).containsEntry("GPU-0", "50 % 16384M");
+    ResourceClaim without = node.newClaim(List.of(byMps()), TestClaims.share(NodeOfPlugins.NODE, "a", 0, "1Gi", ""));
+    assertThat(node.prepare(without)).isInstanceOf(ClaimService.Ready.class);
+    assertThat(node.daemons.limits).containsEntry("GPU-0", "100 % 16384M");
+    assertThat(node.unprepare(without)).isEmpty();
+    assertThat(node.unprepare(larger)).isEmpty();
+    assertThat(node.daemons.limits).containsEntry("GPU-0", "25 % 8192M");
+  }
+
+  @Test
   void aContainerReachesTheDaemonAndIsHeldToItsMemoryByTheLibrary() throws IOException {
     prepared(0);
     assertThat(node.files("cdi").getFirst()).content()

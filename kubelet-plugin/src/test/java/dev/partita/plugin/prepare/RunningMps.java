@@ -10,6 +10,8 @@ import java.util.TreeMap;
 final class RunningMps implements MpsControl {
   /** Folders of sockets, by the card's UUID. */
   final Map<String, Path> running = new TreeMap<>();
+  /** What a client gets at most, by the card's UUID. */
+  final Map<String, String> limits = new TreeMap<>();
   /** How often one was begun. */
   int times;
   /** Why none can be begun; empty if one can. */
@@ -27,6 +29,11 @@ final class RunningMps implements MpsControl {
     }
     times++;
     running.put(card, pipe);
+  }
+
+  @Override
+  public void limit(Path pipe, int percent, long mebibytes) {
+    limits.put(pipe.getName(pipe.getNameCount() - 2).toString(), percent + " % " + mebibytes + "M");
   }
 
   @Override
