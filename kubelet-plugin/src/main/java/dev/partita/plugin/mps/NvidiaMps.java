@@ -38,6 +38,7 @@ public final class NvidiaMps implements MpsControl {
   private static final String SERVER = "nvidia-cuda-mps-server";
   private static final String PID_FILE = CONTROL + ".pid";
 
+  private static final String PIPE = "CUDA_MPS_PIPE_DIRECTORY";
   private static final Pattern NUMBER = Pattern.compile("[1-9][0-9]{0,8}");
   private static final int MOST_TOLD = 400;
   private static final int QUIT_SECONDS = 1;
@@ -107,7 +108,7 @@ public final class NvidiaMps implements MpsControl {
     kill(pipe);
     Map<String, String> environment = new LinkedHashMap<>();
     environment.put("CUDA_VISIBLE_DEVICES", card);
-    environment.put("CUDA_MPS_PIPE_DIRECTORY", pipe.toString());
+    environment.put(PIPE, pipe.toString());
     environment.put("CUDA_MPS_LOG_DIRECTORY", log.toString());
     environment.put("PATH", files.programs().stream().filter(file -> file.name().equals(SERVER))
         .map(file -> String.valueOf(file.localPath().getParent())).findFirst()
@@ -140,7 +141,7 @@ public final class NvidiaMps implements MpsControl {
   }
 
   private Outcome tell(Path pipe, String commands, Duration howLong) throws IOException {
-    return run(List.of(program().toString()), Map.of("CUDA_MPS_PIPE_DIRECTORY", pipe.toString()), commands, howLong);
+    return run(List.of(program().toString()), Map.of(PIPE, pipe.toString()), commands, howLong);
   }
 
   private DriverFiles files() throws IOException {
@@ -215,7 +216,7 @@ public final class NvidiaMps implements MpsControl {
     }
   }
 
-  /** No container can write that file. The number may be another process's by now. */
+  /** No container can write that file. The number may be another process's by now, even another card's daemon. */
   private static Optional<ProcessHandle> daemon(Path pipe) throws IOException {
     String number;
     try {
@@ -226,7 +227,18 @@ public final class NvidiaMps implements MpsControl {
     return NUMBER.matcher(number).matches()
         ? ProcessHandle.of(Long.parseLong(number)).filter(process -> process.info().command()
             .filter(command -> Objects.toString(Path.of(command).getFileName()).equals(CONTROL)).isPresent())
+            .filter(process -> wasBegunFor(pipe, process))
         : Optional.empty();
+  }
+
+  private static boolean wasBegunFor(Path pipe, ProcessHandle process) {
+    try {
+      String environment =
+          Files.readString(Path.of("/proc", String.valueOf(process.pid()), "environ"), StandardCharsets.ISO_8859_1);
+      return List.of(environment.split("\0", -1)).contains(PIPE + "=" + pipe);
+    } catch (IOException e) {
+      return false; // it has ended meanwhile
+    }
   }
 
   /** One that has ended, and that nobody has waited for, is there, but runs no program. */

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
@@ -144,6 +145,16 @@ class NvidiaMpsTest {
     mps.end(pipe);
     Files.writeString(pipe.resolve("nvidia-cuda-mps-control.pid"), "-1");
     mps.end(pipe);
+    Path other = Files.createDirectory(folder.resolve("other"));
+    mps.begin("GPU-2", other, log);
+    try {
+      Files.copy(other.resolve("nvidia-cuda-mps-control.pid"), pipe.resolve("nvidia-cuda-mps-control.pid"),
+          StandardCopyOption.REPLACE_EXISTING);
+      mps.end(pipe);
+      assertThat(mps.answers(other)).as("the daemon of another card").isTrue();
+    } finally {
+      mps.end(other);
+    }
   }
 
   @Test
