@@ -147,7 +147,8 @@ class ResizeTest {
     assertThat(awaitAnswer("c", "plenty: refused: ")).contains("write memory=12Gi,cores=40");
     cluster.holdWholeCard("whole");
     ask("whole", "memory=9Gi");
-    assertThat(awaitAnswer("whole", "memory=9Gi: refused: ")).contains("whole cards and MIG instances keep their size");
+    assertThat(awaitAnswer("whole", "memory=9Gi: refused: "))
+        .contains("whole cards, MIG instances and shares by MPS keep their size");
     assertThat(GrantedSizes.isOn(cluster.read("c"))).isFalse();
   }
 

@@ -67,7 +67,8 @@ public final class ResizeDecider {
   private ResizeDecision decide(ResourceClaim claim, SizeRequest asked) {
     List<AllocatedShare> shares = AllocatedClaim.shares(claim);
     if (shares.isEmpty()) {
-      return new Refused("the claim has no share of a card; whole cards and MIG instances keep their size");
+      return new Refused(
+          "the claim has no share that can change; whole cards, MIG instances and shares by MPS keep their size");
     }
     List<String> requests = shares.stream().map(AllocatedShare::request).distinct().toList();
     Optional<String> unknown = asked.requests().stream().filter(name -> !requests.contains(name)).sorted().findFirst();
