@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.Cleanup;
 import dev.partita.e2e.cluster.Daemons;
+import dev.partita.e2e.cluster.NeedsSteadyController;
 import dev.partita.e2e.cluster.OnChangedNode;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodUnderTest;
@@ -42,6 +43,7 @@ class MigIT {
   }
 
   @Test
+  @NeedsSteadyController
   void aCardIsCutForClaimsAndServesAsAWholeAfterThem(RealCluster cluster, Workspace workspace) {
     String node = cluster.changedNode();
     Daemons daemons = new Daemons(cluster.client());
@@ -50,6 +52,13 @@ class MigIT {
       cleanup.undo("what " + node + " offers", () -> cluster.patchGpuNode(node, "{\"publish\": null}"));
       cluster.patchGpuNode(node, "{\"publish\": [\"Whole\", \"Shared\", \"Mig\"]}");
       awaitDevices(daemons, node, devices -> devices.stream().anyMatch(device -> device.startsWith("gpu-0-mig-1g-")));
+
+      workspace.awaitAdmission();
+      PodUnderTest converted =
+          workspace.podAsking("converted", node, "{nvidia.com/mig-1g.18gb: 1}", "partita-probe info");
+      assertThat(converted.awaitLog()).isNotEmpty();
+      assertHasOneDeviceOf(converted, 15, 18);
+      converted.deleteAndAwait();
 
       String look = "partita-probe info; partita-probe alloc 60Gi; exec partita-probe hold 10Gi";
       PodUnderTest small = workspace.pod("small", node, instance("1g.18gb"), look).awaitLine("holding");
