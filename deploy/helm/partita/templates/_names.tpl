@@ -99,8 +99,10 @@ dyn({{ $new }}).all(k, k in {{ $but }} || (k in dyn({{ $old }}) && dyn({{ $new }
 The metadata of a ValidatingAdmissionPolicy, and its binding, which denies.
   root  the chart's values
   name  of both
+  bound false for a policy that nobody is held to (default: true)
 */}}
 {{- define "partita.policyHead" -}}
+{{- if ne (toString .bound) "false" -}}
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicyBinding
 metadata:
@@ -110,6 +112,7 @@ spec:
   policyName: {{ .name }}
   validationActions: [Deny]
 ---
+{{ end -}}
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
 metadata:

@@ -86,6 +86,28 @@ class AdmissionIT {
     }
   }
 
+  /** The chart binds the policy to all namespaces unless plugin.mps is true, as it is here. */
+  @Test
+  void whereMpsIsOffAClaimThatAsksForItIsRefused(Workspace workspace) {
+    workspace.awaitAdmission();
+    Ask mps = Ask.share("4Gi").config("sharing: {strategy: MPS}");
+    assertThat(workspace.dryRun("allowed", mps).getKind()).isEqualTo("ResourceClaim");
+    workspace.createInCluster(
+        """
+            apiVersion: admissionregistration.k8s.io/v1
+            kind: ValidatingAdmissionPolicyBinding
+            metadata: {name: %1$s}
+            spec:
+              policyName: partita-no-mps
+              validationActions: [Deny]
+              matchResources: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: %1$s}}}
+            """
+            .formatted(workspace.namespace()));
+    await("a refusal").atMost(Workspace.PATIENCE)
+        .untilAsserted(() -> assertRefuses(workspace, mps, "sharing.strategy MPS is off in this cluster"));
+    assertThat(workspace.dryRun("without", Ask.share("4Gi")).getKind()).isEqualTo("ResourceClaim");
+  }
+
   /** Also where only the controller knows that the class is for our devices. */
   @Test
   void aClaimThatWouldLetKubeSchedulerTakeTheControllersCardsIsRefused(Workspace workspace) {

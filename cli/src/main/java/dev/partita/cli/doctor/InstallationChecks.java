@@ -31,6 +31,7 @@ final class InstallationChecks {
   static final Set<String> POLICIES =
       Set.of(
           "partita-proposals", "partita-granted-sizes", "partita-delete-protection", "partita-tolerations",
+          "partita-no-mps",
           "partita-allocations",
           "partita-own-gate", "partita-own-condition", "partita-own-templates", "partita-own-slices",
           "partita-own-classes", "partita-own-proposals", "partita-own-allocations", "partita-own-node-condition",

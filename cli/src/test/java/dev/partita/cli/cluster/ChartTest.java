@@ -45,7 +45,7 @@ class ChartTest {
 
   @Test
   void thePluginSeesTheDriverRootReadOnlyAndItsOwnFoldersUnderTheirOwnPaths() {
-    PodSpec pod = Chart.plugin(Map.of());
+    PodSpec pod = Chart.plugin(Map.of("plugin.mps", true));
     Map<String, String> host =
         pod.getVolumes().stream()
             .filter(volume -> volume.getHostPath() != null)
@@ -66,14 +66,15 @@ class ChartTest {
 
   @Test
   void wherePluginsMayMountTheSharedMemoryOfMpsIsOfASizeOfItsOwn() {
-    assertThat(Chart.plugin(Map.of()).getInitContainers()).singleElement().satisfies(container -> {
+    assertThat(Chart.plugin(Map.of("plugin.mps", true)).getInitContainers()).singleElement().satisfies(container -> {
       assertThat(container.getName()).isEqualTo("shared-memory");
       assertThat(container.getCommand().getLast()).contains("mount -t tmpfs -o size=50%,mode=1777");
       assertThat(container.getVolumeMounts()).singleElement()
           .satisfies(mount -> assertThat(mount.getMountPropagation()).isEqualTo("Bidirectional"));
     });
-    assertThat(Chart.plugin(Map.of("plugin.privileged", false)).getInitContainers()).isEmpty();
-    assertThat(Chart.plugin(Map.of("simulation.enabled", true)).getInitContainers()).singleElement()
+    assertThat(Chart.plugin(Map.of()).getInitContainers()).isEmpty();
+    assertThat(Chart.plugin(Map.of("plugin.mps", true, "plugin.privileged", false)).getInitContainers()).isEmpty();
+    assertThat(Chart.plugin(Map.of("plugin.mps", true, "simulation.enabled", true)).getInitContainers()).singleElement()
         .satisfies(container -> assertThat(container.getName()).isEqualTo("simulated-driver"));
   }
 

@@ -2,6 +2,7 @@ package dev.partita.cli.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingAdmissionPolicy;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingAdmissionPolicyBinding;
 import java.util.List;
@@ -12,18 +13,13 @@ import org.junit.jupiter.api.Test;
 class PolicyChartTest {
   private static final List<String> AGAINST_TENANTS =
       List.of("partita-proposals", "partita-granted-sizes", "partita-delete-protection", "partita-tolerations",
-          "partita-allocations");
+          "partita-allocations", "partita-no-mps");
 
   @Test
   void everyPolicyFailsClosedAndDenies() {
     List<ValidatingAdmissionPolicy> policies = policies(Map.of());
     assertThat(policies).allSatisfy(policy -> assertThat(policy.getSpec().getFailurePolicy()).isEqualTo("Fail"));
-    List<ValidatingAdmissionPolicyBinding> bindings =
-        Chart.rendered(Map.of())
-            .filter(ValidatingAdmissionPolicyBinding.class::isInstance)
-            .map(ValidatingAdmissionPolicyBinding.class::cast)
-            .toList();
-    assertThat(bindings)
+    assertThat(bindings(Map.of()))
         .allSatisfy(binding -> assertThat(binding.getSpec().getValidationActions()).containsExactly("Deny"))
         .allSatisfy(binding -> assertThat(binding.getSpec().getMatchResources()).as("everywhere").isNull())
         .extracting(binding -> binding.getSpec().getPolicyName())
@@ -33,6 +29,14 @@ class PolicyChartTest {
   @Test
   void whatHoldsTenantsDoesSoWithoutWebhooksToo() {
     assertThat(names(policies(Map.of("webhook.enabled", false)))).containsAll(AGAINST_TENANTS);
+  }
+
+  @Test
+  void mpsIsRefusedUnlessAnAdministratorAllowsIt() {
+    List<String> bound = names(bindings(Map.of()));
+    assertThat(bound).contains("partita-no-mps");
+    bound = bound.stream().filter(name -> !name.equals("partita-no-mps")).toList();
+    assertThat(names(bindings(Map.of("plugin.mps", true)))).containsExactlyElementsOf(bound);
   }
 
   /** An object is seen by a policy in the version that its rule names, whatever version a request has. */
@@ -54,7 +58,14 @@ class PolicyChartTest {
         .toList();
   }
 
-  private static List<String> names(List<ValidatingAdmissionPolicy> policies) {
-    return policies.stream().map(policy -> policy.getMetadata().getName()).toList();
+  private static List<ValidatingAdmissionPolicyBinding> bindings(Map<String, Object> values) {
+    return Chart.rendered(values)
+        .filter(ValidatingAdmissionPolicyBinding.class::isInstance)
+        .map(ValidatingAdmissionPolicyBinding.class::cast)
+        .toList();
+  }
+
+  private static List<String> names(List<? extends HasMetadata> objects) {
+    return objects.stream().map(object -> object.getMetadata().getName()).toList();
   }
 }

@@ -93,7 +93,8 @@ public final class RealCluster implements AutoCloseable {
       List<AutoCloseable> below,
       String... provider) {
     List<String> arguments =
-        new java.util.ArrayList<>(List.of("cluster", "up", "--gpus", GPUS, "--set", "plugin.mig=true"));
+        new java.util.ArrayList<>(List.of("cluster", "up", "--gpus", GPUS, "--set", "plugin.mig=true",
+            "--set", "plugin.mps=true"));
     arguments.addAll(List.of(provider));
     PartitaCommand.Outcome up = command.run(arguments.toArray(String[]::new));
     if (up.status() != 0) {
