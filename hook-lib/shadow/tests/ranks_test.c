@@ -10,6 +10,16 @@
 
 #define MS UINT64_C(1000000)
 
+/*
+ * Of the steps that a limit leaves. With sanitizers, beside other tests, eight ranks on two processors are slower by
+ * themselves.
+ */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define LEAST_PART 0.25
+#else
+#define LEAST_PART 0.5
+#endif
+
 /* `steps`: that they make a second without a limit, in which their cards are busy. */
 static void are_held(struct ranks ranks, double steps) {
     struct ranks_outcome held = ranks_run(&ranks, 1500, 3000);
@@ -18,7 +28,7 @@ static void are_held(struct ranks ranks, double steps) {
            held.steps, allowed, held.longest_ms);
     CHECK(held.most < ranks.cores + 3);
     CHECK(held.least > ranks.cores * 0.6);
-    CHECK(held.steps > allowed * 0.5);
+    CHECK(held.steps > allowed * LEAST_PART);
     CHECK(held.longest_ms < longest);
 }
 
