@@ -5,14 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.Driver;
 import dev.partita.api.device.DeviceStatusData;
-import dev.partita.api.node.AskedSize;
 import dev.partita.api.node.GpuNode;
-import dev.partita.api.node.GrantedSize;
-import dev.partita.api.node.NodeResizes;
 import dev.partita.api.quota.Amounts;
 import dev.partita.api.quota.GpuQuota;
 import dev.partita.api.quota.GpuQuotaSpec;
+import dev.partita.api.resize.AskedSize;
+import dev.partita.api.resize.GrantedSize;
 import dev.partita.api.resize.GrantedSizes;
+import dev.partita.api.resize.NodeResizes;
 import dev.partita.api.resize.ShareSize;
 import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;

@@ -7,11 +7,11 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.partita.api.Driver;
-import dev.partita.api.node.AskedSize;
 import dev.partita.api.node.GpuNode;
-import dev.partita.api.node.GrantedSize;
-import dev.partita.api.node.NodeResizes;
+import dev.partita.api.resize.AskedSize;
+import dev.partita.api.resize.GrantedSize;
 import dev.partita.api.resize.GrantedSizes;
+import dev.partita.api.resize.NodeResizes;
 import dev.partita.api.resize.ShareSize;
 import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
@@ -24,8 +24,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.function.BooleanSupplier;
 import java.util.Objects;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
 /** A share gets another size while a process in its container uses it. */

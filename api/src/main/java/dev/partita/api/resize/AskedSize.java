@@ -1,4 +1,4 @@
-package dev.partita.api.node;
+package dev.partita.api.resize;
 
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 

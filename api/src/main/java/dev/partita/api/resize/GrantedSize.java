@@ -1,8 +1,7 @@
-package dev.partita.api.node;
+package dev.partita.api.resize;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.partita.api.resize.ShareSize;
 import java.util.Optional;
 
 /**

@@ -1,10 +1,10 @@
 package dev.partita.controller.slices;
 
-import dev.partita.api.node.AskedSize;
 import dev.partita.api.node.GpuNode;
-import dev.partita.api.node.GrantedSize;
-import dev.partita.api.node.NodeResizes;
+import dev.partita.api.resize.AskedSize;
+import dev.partita.api.resize.GrantedSize;
 import dev.partita.api.resize.GrantedSizes;
+import dev.partita.api.resize.NodeResizes;
 import dev.partita.api.resize.ResizeAnswer;
 import dev.partita.api.resize.ShareSize;
 import dev.partita.controller.booking.Account;

@@ -1,8 +1,8 @@
 package dev.partita.plugin.resize;
 
-import dev.partita.api.node.AskedSize;
 import dev.partita.api.node.GpuNodeSpec;
-import dev.partita.api.node.NodeResizes;
+import dev.partita.api.resize.AskedSize;
+import dev.partita.api.resize.NodeResizes;
 import dev.partita.plugin.allocation.AllocationDecoder;
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.ClaimRef;
