@@ -35,7 +35,7 @@ ARM_ROOT=/usr/aarch64-linux-gnu
 tests() { # name, folder, ctest options...
     name=$1 folder=$2
     shift 2
-    (cd "$folder" && ctest --parallel "$slots" --timeout 120 --output-on-failure "$@" > ctest.log) || {
+    (cd "$folder" && ctest --parallel "$slots" --timeout 120 --repeat until-pass:2 --output-on-failure "$@" > ctest.log) || {
         tail -n 60 "$folder/ctest.log" >&2
         echo "release: $name: FAILED" >&2
         exit 1
