@@ -4,6 +4,7 @@ import dev.partita.api.Driver;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.classes.ClassPlan;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.replay.PaperNode;
@@ -13,6 +14,7 @@ import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -46,7 +48,9 @@ public record AddedNodes(int nodes, String model, int cards, OptionalLong memory
    */
   public ClusterSnapshot to(ClusterSnapshot snapshot) {
     Cluster before = snapshot.cluster();
-    Optional<GpuNode> like = before.gpuNodes().stream().filter(node -> !cardsOf(node).isEmpty()).findFirst();
+    // Of a node that kube-scheduler allocates on, nothing could be said for an added one.
+    Optional<GpuNode> like = before.gpuNodes().stream().filter(node -> !cardsOf(node).isEmpty())
+        .min(Comparator.comparing(AddedNodes::isLeftToKubeScheduler));
     if (like.isEmpty() && memory.isEmpty()) {
       throw new IllegalArgumentException("the cluster has no card of model " + model + ": say how much memory one has");
     }
@@ -70,6 +74,10 @@ public record AddedNodes(int nodes, String model, int cards, OptionalLong memory
     return snapshot.with(
         new Cluster(gpuNodes, allNodes, classes(before.deviceClasses(), gpuNodes), before.namespaces(),
             before.quotas(), published, before.taintRules()));
+  }
+
+  private static boolean isLeftToKubeScheduler(GpuNode node) {
+    return node.getSpec() != null && node.getSpec().allocator() == GpuNodeSpec.Allocator.Scheduler;
   }
 
   private List<Gpu> cardsOf(GpuNode node) {

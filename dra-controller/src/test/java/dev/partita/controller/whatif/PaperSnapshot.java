@@ -45,6 +45,13 @@ final class PaperSnapshot {
     return this;
   }
 
+  /** One on which kube-scheduler allocates. */
+  PaperSnapshot nodeOfScheduler(String name, int cards) {
+    nodes.add(new NodeBuilder().withNewMetadata().withName(name).endMetadata().build());
+    gpuNodes.add(GpuNodes.leftToScheduler(name, cards, "NVIDIA H200", 140 * GpuNodes.GIB));
+    return this;
+  }
+
   /** Lets the namespace have no more memory than that. */
   PaperSnapshot quota(String namespace, String memory) {
     namespaces.add(

@@ -78,6 +78,14 @@ class WhatIfTest {
   }
 
   @Test
+  void addedNodesAreLikeOneOnWhichTheControllerAllocatesWhereThereIsOne() {
+    ClusterSnapshot snapshot = new PaperSnapshot().nodeOfScheduler("a", 1).node("b", 1).waits("eight", 0, "whole")
+        .waits("more", 0, "whole").done();
+    assertThat(words(new WhatIf(new AddedNodes(1, "h200", 1, OptionalLong.empty()).to(snapshot)).placeWaiting()))
+        .anyMatch(word -> word.endsWith(" on added-h200-1"));
+  }
+
+  @Test
   void ofAnUnknownModelTheMemoryMustBeSaid() {
     ClusterSnapshot snapshot = new PaperSnapshot().node("a", 1).done();
     assertThatThrownBy(() -> new AddedNodes(1, "L40S", 8, OptionalLong.empty()).to(snapshot))
