@@ -66,10 +66,10 @@ final class TaintRules {
 
   /** The rules about devices of that node. */
   List<Rule> of(String node) {
-    List<Rule> ofPool = byPool.getOrDefault(Driver.poolOf(node), List.of());
-    if (ofPool.isEmpty() || everywhere.isEmpty()) {
-      return ofPool.isEmpty() ? everywhere : ofPool;
+    if (byPool.isEmpty()) {
+      return everywhere; // asked for each node of a cluster, each time one of them changes
     }
+    List<Rule> ofPool = byPool.getOrDefault(Driver.poolOf(node), List.of());
     List<Rule> both = new ArrayList<>(everywhere);
     both.addAll(ofPool);
     return both;
