@@ -33,26 +33,15 @@ build() {
     cmake --install target/release > target/release.log
 }
 
-# As `ctest`, in the folder that is the first argument; all that it writes stands in ctest.log there, too. Tests that measure time fail now
-# and then on a machine that is busy with others: one that fails is tried once more, and named at the end.
-tests() { # folder, options…
-    folder=$1
-    shift
-    status=0
-    (cd "$folder" && ctest --output-on-failure --parallel "$slots" --timeout 60 --repeat until-pass:2 --output-log ctest.log "$@") || status=$?
-    sed -n 's/.*Test *#[0-9]*: \(.*[^.]\) \.*\*\*\*\(Failed\|Timeout\|Exception\).*/hook-lib: failed at least once: \1/p' "$folder/ctest.log" | sort -u
-    return $status
-}
-
 # The release build is tested where the sanitizers stand in the way: what the shipped libraries need, RTLD_DEEPBIND.
 run_tests() {
     build
     for what in $outside; do
         [ -e "target/outside/$what/.pins" ] || echo "hook-lib: tests that need $what are skipped: not fetched (sh hook-lib/build.sh fetch)" >&2
     done
-    tests target/release --label-regex shipped
+    sh ctest/run.sh target/release --timeout 60 --label-regex shipped
     sanitized
-    tests target/asan
+    sh ctest/run.sh target/asan --timeout 60
     threads
 }
 
@@ -60,7 +49,7 @@ run_tests() {
 threads() {
     configure target/tsan -DCMAKE_BUILD_TYPE=Debug -DPARTITA_SANITIZE=thread
     compile target/tsan
-    tests target/tsan --tests-regex '^shadow\..*thread'
+    sh ctest/run.sh target/tsan --timeout 60 --tests-regex '^shadow\..*thread'
 }
 
 # The calls that the tests make are noted (see shadow/tests/called.c), each time from the beginning.
@@ -73,8 +62,8 @@ sanitized() {
 
 intercepted() {
     sanitized
-    (cd target/asan && ctest --parallel "$slots" --timeout 60 --tests-regex '^shadow\.' > called.log) || {
-        tail -n 30 target/asan/called.log >&2
+    sh ctest/run.sh target/asan --timeout 60 --tests-regex '^shadow\.' > /dev/null || {
+        tail -n 30 target/asan/ctest.log >&2
         exit 1
     }
     sh shadow/tests/intercepted.sh write "$(pwd -P)/target/asan/called"
@@ -102,9 +91,6 @@ else
     need make "apt install make"
 fi
 jobs=$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)
-slots=$((2 * jobs)) # of ctest: a test that keeps a processor busy takes two (shadow/tests/CMakeLists.txt)
-TMPDIR=$(sh ../build/scratch.sh)
-export TMPDIR
 outside='drivers tools headers clients style' # what tests take from elsewhere
 mkdir -p target
 case "${1:-all}" in

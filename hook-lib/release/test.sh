@@ -6,9 +6,6 @@ set -eu
 cd "$(dirname "$0")/.."
 here=$(pwd -P)
 jobs=$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)
-slots=$((2 * jobs)) # as in build.sh
-TMPDIR=$(sh ../build/scratch.sh)
-export TMPDIR
 targets=${*:-x86_64-gnu aarch64-gnu x86_64-musl aarch64-musl}
 
 wanted() { # target
@@ -35,7 +32,7 @@ ARM_ROOT=/usr/aarch64-linux-gnu
 tests() { # name, folder, ctest options...
     name=$1 folder=$2
     shift 2
-    (cd "$folder" && ctest --parallel "$slots" --timeout 120 --repeat until-pass:2 --output-on-failure "$@" > ctest.log) || {
+    sh ctest/run.sh "$folder" --timeout 120 "$@" > /dev/null || {
         tail -n 60 "$folder/ctest.log" >&2
         echo "release: $name: FAILED" >&2
         exit 1
