@@ -18,13 +18,18 @@ begin() {
   sed -n 's/^ENTRYPOINT //p' "$stage/Containerfile" > "$stage/entrypoint"
 }
 
-# java_image NAME MAIN-CLASS OPTION...: the runtime, the module's jars and the options to start it with
+# java_image NAME MAIN-CLASS OPTION...: the runtime, the module's jars and the options to start it with. Of the runtime's two archives of
+# classes only the one for these options' object headers.
 java_image() {
   local name=$1 main=$2
   shift 2
   begin "$name"
   local app=$stage/root/usr/lib/partita jar classpath=
   cp -al "$runtime" "$app/runtime" 2>/dev/null || cp -a "$runtime" "$app/runtime"
+  case " $* " in
+    *" -XX:+UseCompactObjectHeaders "*) rm "$app/runtime/lib/server/classes.jsa" ;;
+    *) rm "$app/runtime/lib/server/classes_coh.jsa" ;;
+  esac
   mkdir -p "$app/app"
   tr ':' '\n' < "$root/$name/target/runtime.classpath" | xargs -r -d '\n' cp -t "$app/app"
   cp "$root/$name/target/$name"-*.jar "$app/app/"

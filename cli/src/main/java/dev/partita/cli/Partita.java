@@ -9,6 +9,7 @@ import dev.partita.cli.cordon.UncordonCommand;
 import dev.partita.cli.demo.DemoCommand;
 import dev.partita.cli.doctor.DoctorCommand;
 import dev.partita.cli.explain.ExplainCommand;
+import dev.partita.cli.images.ImagesCommand;
 import dev.partita.cli.placement.BenchCommand;
 import dev.partita.cli.placement.SimulateCommand;
 import dev.partita.cli.resize.ResizeCommand;
@@ -46,7 +47,7 @@ public final class Partita implements Runnable {
           WebCommand.class, ReportCommand.class, ResizeCommand.class, CordonCommand.class, UncordonCommand.class,
           DoctorCommand.class, LogsCommand.class, CompletionCommand.class, CompleteCommand.class, ManCommand.class,
           SimulateCommand.class,
-          BenchCommand.class);
+          BenchCommand.class, ImagesCommand.class);
 
   /** Those that tell about all commands. */
   private static final Set<Class<?>> OF_ALL = Set.of(CompletionCommand.class, CompleteCommand.class, ManCommand.class);

@@ -1,4 +1,6 @@
 package dev.partita.cli.cluster.provider;
+import dev.partita.cli.checkout.Progress;
+import dev.partita.cli.checkout.StagedImage;
 
 import java.nio.file.Path;
 import java.util.List;

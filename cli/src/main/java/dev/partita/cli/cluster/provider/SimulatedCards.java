@@ -1,4 +1,5 @@
 package dev.partita.cli.cluster.provider;
+import dev.partita.cli.checkout.Subprocess;
 
 import dev.partita.cli.command.CommandFailure;
 import java.io.IOException;

@@ -1,4 +1,4 @@
-package dev.partita.cli.cluster.provider;
+package dev.partita.cli.checkout;
 
 import dev.partita.cli.command.CommandFailure;
 import java.io.IOException;
@@ -19,20 +19,25 @@ public record StagedImage(String name, Path folder) {
 
   public static final String TAG = "dev";
 
-  String reference() {
+  public String reference() {
     return REGISTRY + "/" + name + ":" + TAG;
   }
 
-  Path root() {
+  public Path root() {
     return folder.resolve("root");
   }
 
-  String entrypoint() {
+  public String entrypoint() {
     try {
       return Files.readString(folder.resolve("entrypoint")).strip();
     } catch (IOException gone) {
       throw CommandFailure.failed("image %s is not laid out: %s".formatted(name, gone));
     }
+  }
+
+  /** What its Containerfile says. */
+  public Containerfile containerfile() {
+    return Containerfile.read(folder.resolve("Containerfile"));
   }
 
   /** All images below a folder, by name. */

@@ -1,4 +1,4 @@
-package dev.partita.cli.cluster.provider;
+package dev.partita.cli.checkout;
 
 import java.io.PrintWriter;
 import java.time.Duration;

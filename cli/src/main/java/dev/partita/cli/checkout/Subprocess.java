@@ -1,4 +1,4 @@
-package dev.partita.cli.cluster.provider;
+package dev.partita.cli.checkout;
 
 import dev.partita.cli.command.CommandFailure;
 import java.io.IOException;
@@ -17,10 +17,10 @@ import java.util.Map;
  * @param out what it wrote on stdout
  * @param err what it wrote on stderr
  */
-record Subprocess(int status, String out, String err) {
+public record Subprocess(int status, String out, String err) {
 
   /** Runs a program without input; gives what came of it, whatever that is. */
-  static Subprocess run(Map<String, String> environment, List<String> command) {
+  public static Subprocess run(Map<String, String> environment, List<String> command) {
     try {
       Path err = Files.createTempFile("partita-", ".err");
       try {
@@ -43,12 +43,12 @@ record Subprocess(int status, String out, String err) {
     }
   }
 
-  static Subprocess run(String... command) {
+  public static Subprocess run(String... command) {
     return run(Map.of(), Arrays.asList(command));
   }
 
   /** Runs a program that must succeed; gives its stdout. */
-  static String must(Map<String, String> environment, List<String> command) {
+  public static String must(Map<String, String> environment, List<String> command) {
     Subprocess done = run(environment, command);
     if (done.status != 0) {
       throw CommandFailure
@@ -57,12 +57,12 @@ record Subprocess(int status, String out, String err) {
     return done.out;
   }
 
-  static String must(String... command) {
+  public static String must(String... command) {
     return must(Map.of(), Arrays.asList(command));
   }
 
   /** The last line that it wrote, on stderr or else on stdout; for messages of one line. */
-  String lastWords() {
+  public String lastWords() {
     String said = err.isBlank() ? out : err;
     return said.strip().lines().reduce((first, second) -> second).orElse("it said nothing");
   }

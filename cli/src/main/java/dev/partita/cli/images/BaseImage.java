@@ -1,0 +1,53 @@
+package dev.partita.cli.images;
+
+import com.google.cloud.tools.jib.api.ImageReference;
+import com.google.cloud.tools.jib.api.InvalidImageReferenceException;
+import dev.partita.cli.command.CommandFailure;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** The image that an image lies on. */
+sealed interface BaseImage {
+  /** An image in a registry, which may have it for several processors. */
+  record InRegistry(ImageReference reference) implements BaseImage {
+    @Override
+    public String toString() {
+      return reference.toString();
+    }
+  }
+
+  /** An archive as {@code docker save} and {@code podman save} write it: for one processor. */
+  record InArchive(Path file) implements BaseImage {
+    @Override
+    public String toString() {
+      return file.toString();
+    }
+  }
+
+  /** None: the image holds its own files alone. */
+  record Scratch() implements BaseImage {
+    @Override
+    public String toString() {
+      return "nothing";
+    }
+  }
+
+  /** Reads what a person wrote: {@code scratch}, the path of a file that is there, or else an image's name. */
+  static BaseImage of(String text) {
+    if (text.equals("scratch")) {
+      return new Scratch();
+    }
+    if (Files.isRegularFile(Path.of(text))) {
+      return new InArchive(Path.of(text));
+    }
+    if (text.startsWith("/") || text.startsWith("./") || text.endsWith(".tar")) {
+      throw CommandFailure.usage("--base: there is no file %s".formatted(text));
+    }
+    try {
+      return new InRegistry(ImageReference.parse(text));
+    } catch (InvalidImageReferenceException wrong) {
+      throw CommandFailure
+          .usage("--base: '%s' is neither a file nor an image's name such as debian:13-slim".formatted(text));
+    }
+  }
+}

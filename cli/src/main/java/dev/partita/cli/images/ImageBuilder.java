@@ -1,0 +1,123 @@
+package dev.partita.cli.images;
+
+import com.google.cloud.tools.jib.api.CacheDirectoryCreationException;
+import com.google.cloud.tools.jib.api.Containerizer;
+import com.google.cloud.tools.jib.api.ImageReference;
+import com.google.cloud.tools.jib.api.InvalidImageReferenceException;
+import com.google.cloud.tools.jib.api.Jib;
+import com.google.cloud.tools.jib.api.JibContainerBuilder;
+import com.google.cloud.tools.jib.api.RegistryException;
+import com.google.cloud.tools.jib.api.RegistryImage;
+import com.google.cloud.tools.jib.api.RegistryUnauthorizedException;
+import com.google.cloud.tools.jib.api.TarImage;
+import com.google.cloud.tools.jib.api.buildplan.ImageFormat;
+import com.google.cloud.tools.jib.api.buildplan.Platform;
+import com.google.cloud.tools.jib.frontend.CredentialRetrieverFactory;
+import com.google.cloud.tools.jib.image.json.PlatformNotFoundInBaseImageException;
+import dev.partita.cli.checkout.Containerfile;
+import dev.partita.cli.command.CommandFailure;
+import java.io.IOException;
+import java.net.SocketException;
+import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+
+/**
+ * Makes images with Jib, which is a library and asks no daemon.
+ *
+ * @param cache where layers are kept that were fetched or made
+ * @param insecure whether registries may be asked over HTTP, or with a certificate that nobody vouches for
+ */
+record ImageBuilder(Path cache, boolean insecure) {
+
+  /** Writes an archive in OCI's image layout. What was there stays until the new one is whole. */
+  OciArchive toArchive(ImageRequest request, Path file) {
+    try {
+      Files.createDirectories(file.toAbsolutePath().getParent());
+      Path part = file.resolveSibling(file.getFileName() + ".part");
+      build(request, Containerizer.to(TarImage.at(part).named(request.reference(request.tag()))));
+      OciArchive written = OciArchive.read(part);
+      Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
+      return written;
+    } catch (IOException | InvalidImageReferenceException failure) {
+      throw CommandFailure.failed("%s cannot be written: %s".formatted(file, failure.getMessage()));
+    }
+  }
+
+  /** Pushes an image under a tag; gives its digest. */
+  String toRegistry(ImageRequest request, String tag) {
+    ImageReference reference = reference(request.reference(tag));
+    return build(request, Containerizer.to(withCredentials(reference)));
+  }
+
+  static ImageReference reference(String name) {
+    try {
+      return ImageReference.parse(name);
+    } catch (InvalidImageReferenceException wrong) {
+      throw CommandFailure.usage("'%s' is no image's name: --registry and --tag make it".formatted(name));
+    }
+  }
+
+  private String build(ImageRequest request, Containerizer into) {
+    String name = request.staged().name();
+    try {
+      Containerfile says = request.staged().containerfile();
+      JibContainerBuilder builder =
+          from(request.base()).setPlatforms(Set.of(new Platform(request.processor().architecture(), "linux")))
+              .setFormat(ImageFormat.OCI).setCreationTime(request.provenance().created())
+              .setEntrypoint(says.entrypoint()).setUser(says.user());
+      ImageLayers.of(request.staged().root(), request.provenance().version()).forEach(builder::addFileEntriesLayer);
+      request.provenance().labels(name).forEach(builder::addLabel);
+      return builder.containerize(into.setToolName("partita").setToolVersion(request.provenance().version())
+          .setBaseImageLayersCache(cache.resolve("base")).setApplicationLayersCache(cache.resolve("layers"))
+          .setAllowInsecureRegistries(insecure)).getDigest().toString();
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      throw CommandFailure.failed("interrupted while %s was made".formatted(name));
+    } catch (ExecutionException failure) {
+      throw failed(request, failure.getCause() == null ? failure : failure.getCause());
+    } catch (IOException | RegistryException | CacheDirectoryCreationException failure) {
+      throw failed(request, failure);
+    }
+  }
+
+  /** Says what a failure of Jib means for the person at the command line. */
+  static CommandFailure failed(ImageRequest request, Throwable why) {
+    String name = request.staged().name();
+    String message = String.valueOf(why.getMessage()).strip().replaceAll("\\s*\\n\\s*", "; ");
+    return CommandFailure.failed(switch (why) {
+      case PlatformNotFoundInBaseImageException other ->
+          "%s for %s: the base image is for another processor (%s). Name one with --base"
+              .formatted(name, request.processor(), message);
+      case RegistryUnauthorizedException refused ->
+          "%s: the registry wants a login for %s: 'docker login', or another program that writes ~/.docker/config.json"
+              .formatted(name, refused.getImageReference());
+      case UnknownHostException unreached -> "%s: %s".formatted(name, unreached(message));
+      case SocketException unreached -> "%s: %s".formatted(name, unreached(message));
+      default -> "%s cannot be made: %s".formatted(name, message);
+    });
+  }
+
+  private static String unreached(String message) {
+    return "a registry cannot be reached (%s). Without one for the base image, --base takes an archive (docker save, podman save)"
+        .formatted(message);
+  }
+
+  private static JibContainerBuilder from(BaseImage base) {
+    return switch (base) {
+      case BaseImage.InRegistry(ImageReference reference) -> Jib.from(withCredentials(reference));
+      case BaseImage.Scratch() -> Jib.fromScratch();
+      case BaseImage.InArchive(Path file) -> Jib.from(TarImage.at(file));
+    };
+  }
+
+  /** With what docker's configuration knows, as other programs of containers do it. */
+  private static RegistryImage withCredentials(ImageReference reference) {
+    CredentialRetrieverFactory known = CredentialRetrieverFactory.forImage(reference, event -> {});
+    return RegistryImage.named(reference).addCredentialRetriever(known.dockerConfig())
+        .addCredentialRetriever(known.wellKnownCredentialHelpers());
+  }
+}

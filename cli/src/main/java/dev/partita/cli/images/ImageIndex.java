@@ -1,0 +1,79 @@
+package dev.partita.cli.images;
+
+import com.google.cloud.tools.jib.api.Credential;
+import com.google.cloud.tools.jib.api.DescriptorDigest;
+import com.google.cloud.tools.jib.api.ImageReference;
+import com.google.cloud.tools.jib.api.LogEvent;
+import com.google.cloud.tools.jib.api.RegistryException;
+import com.google.cloud.tools.jib.blob.BlobDescriptor;
+import com.google.cloud.tools.jib.event.EventHandlers;
+import com.google.cloud.tools.jib.frontend.CredentialRetrieverFactory;
+import com.google.cloud.tools.jib.http.FailoverHttpClient;
+import com.google.cloud.tools.jib.image.json.OciIndexTemplate;
+import com.google.cloud.tools.jib.registry.RegistryClient;
+import com.google.cloud.tools.jib.registry.credentials.CredentialRetrievalException;
+import dev.partita.cli.command.CommandFailure;
+import java.io.IOException;
+import java.security.DigestException;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * One name for an image of several processors: an index (image-spec, image-index.md), of which a node takes its own.
+ */
+final class ImageIndex {
+  private final OciIndexTemplate template = new OciIndexTemplate();
+
+  /**
+   * @param images those that it names, which the registry has already
+   */
+  ImageIndex(List<OciArchive> images) {
+    for (OciArchive image : images) {
+      try {
+        template.addManifest(
+            new BlobDescriptor(image.manifestSize(), DescriptorDigest.fromDigest(image.digest())),
+            image.architecture());
+      } catch (DigestException wrong) {
+        throw new IllegalArgumentException(image.digest(), wrong);
+      }
+      template.getManifests().getLast().setPlatform(image.architecture(), "linux");
+    }
+  }
+
+  /** Pushes it; gives its digest. */
+  String push(ImageReference to, boolean insecure) {
+    Consumer<LogEvent> unheard = event -> {};
+    FailoverHttpClient http = new FailoverHttpClient(insecure, insecure, unheard);
+    try {
+      RegistryClient.Factory factory =
+          RegistryClient.factory(EventHandlers.NONE, to.getRegistry(), to.getRepository(), http);
+      Optional<Credential> login = credential(to, unheard);
+      login.ifPresent(factory::setCredential);
+      RegistryClient registry = factory.newRegistryClient();
+      if (!registry.doPushBearerAuth() && login.isPresent()) {
+        registry.configureBasicAuth();
+      }
+      return registry.pushManifest(template, to.getTag().orElseThrow()).toString();
+    } catch (IOException | RegistryException | CredentialRetrievalException refused) {
+      throw CommandFailure.failed("the index %s cannot be pushed: %s".formatted(to, refused.getMessage()));
+    } finally {
+      close(http);
+    }
+  }
+
+  private static Optional<Credential> credential(ImageReference to, Consumer<LogEvent> unheard)
+      throws CredentialRetrievalException {
+    CredentialRetrieverFactory known = CredentialRetrieverFactory.forImage(to, unheard);
+    Optional<Credential> configured = known.dockerConfig().retrieve();
+    return configured.isPresent() ? configured : known.wellKnownCredentialHelpers().retrieve();
+  }
+
+  private static void close(FailoverHttpClient http) {
+    try {
+      http.shutDown();
+    } catch (IOException ended) {
+      // nothing is waited for any more
+    }
+  }
+}

@@ -1,0 +1,76 @@
+package dev.partita.cli.images;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.partita.cli.checkout.Containerfile;
+import dev.partita.cli.checkout.StagedImage;
+import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.command.CommandRun;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ImagesCommandTest {
+  @Test
+  void nothingIsPushedToARegistryThatIsNotNamed() {
+    CommandRun run = CommandRun.of("images", "--push");
+    assertThat(run.status()).isEqualTo(2);
+    assertThat(run.err()).isEqualTo("partita: --push needs --registry, such as registry.example/partita\n");
+  }
+
+  @Test
+  void aBaseIsAFileIfThereIsOneAndElseAnImagesName(@TempDir Path folder) throws IOException {
+    Path file = Files.writeString(folder.resolve("base"), "");
+    assertThat(BaseImage.of(file.toString())).isEqualTo(new BaseImage.InArchive(file));
+    assertThat(BaseImage.of("debian:13-slim")).isInstanceOfSatisfying(BaseImage.InRegistry.class,
+        base -> assertThat(base.reference().getRepository()).isEqualTo("library/debian"));
+    assertThat(BaseImage.of("scratch")).isEqualTo(new BaseImage.Scratch());
+    assertThatThrownBy(() -> BaseImage.of(folder + "/missing.tar")).isInstanceOf(CommandFailure.class)
+        .hasMessageContaining("there is no file");
+    assertThatThrownBy(() -> BaseImage.of("No Image")).isInstanceOf(CommandFailure.class)
+        .hasMessageContaining("neither a file nor an image's name");
+  }
+
+  @Test
+  void eachImagesContainerfileCanBeReadAndOnlyWhatNeedsRootIsRoot() {
+    Path images = Path.of("../deploy/image");
+    for (Map.Entry<String, String> user : Map.of("dra-controller", "65532:65532", "probe", "65532:65532",
+        "kubelet-plugin", "0:0", "simulator", "0:0").entrySet()) {
+      Containerfile says = new StagedImage(user.getKey(), images.resolve(user.getKey())).containerfile();
+      assertThat(says.user()).as(user.getKey()).isEqualTo(user.getValue());
+      assertThat(says.base()).isEqualTo("debian:13-slim");
+      assertThat(says.entrypoint()).allSatisfy(word -> assertThat(word).isNotBlank());
+    }
+  }
+
+  @Test
+  void aContainerfileWithoutAUserIsRefused(@TempDir Path folder) throws IOException {
+    Files.writeString(folder.resolve("Containerfile"), "ARG BASE=debian:13-slim\nENTRYPOINT [\"/a\"]\n");
+    StagedImage image = new StagedImage("some", folder);
+    assertThatThrownBy(image::containerfile).isInstanceOf(CommandFailure.class).hasMessageContaining("0 lines 'USER…'");
+  }
+
+  @Test
+  void anImageIsOfItsCommitsTimeOrOfTheTimeThatIsGiven(@TempDir Path folder) throws IOException {
+    assertThat(Provenance.of(folder, "1", Map.of())).isEqualTo(new Provenance("1", "", Instant.EPOCH));
+    Map<String, String> given = Map.of("SOURCE_DATE_EPOCH", "1700000000");
+    assertThat(Provenance.of(folder, "1", given).created()).isEqualTo(Instant.ofEpochSecond(1_700_000_000));
+    for (List<String> arguments : List.of(List.of("init", "-q"),
+        List.of("-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "--allow-empty", "-m", "first",
+            "--date", "2026-03-04T05:06:07Z"))) {
+      ProcessBuilder git = new ProcessBuilder("git", "-C", folder.toString());
+      git.command().addAll(arguments);
+      git.environment().put("GIT_COMMITTER_DATE", "2026-03-04T05:06:07Z");
+      assertThat(git.inheritIO().start().onExit().join().exitValue()).isZero();
+    }
+    Provenance of = Provenance.of(folder, "1", Map.of());
+    assertThat(of.revision()).hasSize(40);
+    assertThat(of.created()).isEqualTo(Instant.parse("2026-03-04T05:06:07Z"));
+  }
+}
