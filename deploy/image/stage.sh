@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Lays out deploy/target/images/<image>/{Containerfile,entrypoint,root/}: all that an image holds, for docker, podman, buildah or
-# `kube-lab image`. Works on what is already packaged; the Java runtime is made once a JDK and module list.
+# Lays out deploy/target/images/<image>/{Containerfile,entrypoint,root/}: all that an image holds, for `partita images`, docker, podman,
+# buildah or `kube-lab image`. Works on what is already packaged; the Java runtime is made once a JDK and module list.
+# $PARTITA_IMAGES is another folder to lay out in; $PARTITA_PROCESSOR is another processor, which needs $PARTITA_HOOK_DIST as well.
 set -euo pipefail
 root=$(cd "$(dirname "$(readlink -f "$0")")/../.." && pwd)
-images=$root/deploy/target/images
+images=${PARTITA_IMAGES:-$root/deploy/target/images}
 hook=${PARTITA_HOOK_DIST:-$root/hook-lib/target/dist} # a release build: hook-lib/target/dist-release/<processor>-gnu
 jdk=$(sh "$root/build/find-jdk.sh")
 
@@ -27,12 +28,14 @@ java_image() {
   local app=$stage/root/usr/lib/partita jar classpath=
   cp -al "$runtime" "$app/runtime" 2>/dev/null || cp -a "$runtime" "$app/runtime"
   case " $* " in
-    *" -XX:+UseCompactObjectHeaders "*) rm "$app/runtime/lib/server/classes.jsa" ;;
-    *) rm "$app/runtime/lib/server/classes_coh.jsa" ;;
+    *" -XX:+UseCompactObjectHeaders "*) rm -f "$app/runtime/lib/server/classes.jsa" ;;
+    *) rm -f "$app/runtime/lib/server/classes_coh.jsa" ;;
   esac
   mkdir -p "$app/app"
   tr ':' '\n' < "$root/$name/target/runtime.classpath" | xargs -r -d '\n' cp -t "$app/app"
   cp "$root/$name/target/$name"-*.jar "$app/app/"
+  rm -f "$app"/app/*-tests.jar
+  cp "$root/$name/target/bom.json" "$stage/"
   for jar in "$app"/app/*.jar; do # in order, one by one: a cache (below) holds for one order of them, and app/* comes as the folder has it
     classpath=$classpath:/usr/lib/partita/app/${jar##*/}
   done
@@ -40,7 +43,7 @@ java_image() {
   if [ -n "$jna" ]; then # taken out of its jar here, so that nothing has to be written and executed in the container
     (cd "$app" && "$jdk/bin/jar" xf "$jna" com/sun/jna/linux-x86-64/libjnidispatch.so com/sun/jna/linux-aarch64/libjnidispatch.so)
     mkdir -p "$app/native"
-    cp "$app/com/sun/jna/linux-$(uname -m | tr _ -)/libjnidispatch.so" "$app/native/"
+    cp "$app/com/sun/jna/linux-${machine/_/-}/libjnidispatch.so" "$app/native/"
     rm -rf "$app/com"
   fi
   cat > "$app/java.args" <<A
@@ -74,6 +77,9 @@ rehearse() {
 }
 
 runtime
+# A cache can only be made by the processor that it is for.
+cache=()
+[ ! "$is_native" ] || cache=(-XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0 -XX:AOTCache=/usr/lib/partita/plugin.aot)
 # The first compiler alone: the second one takes a processor for minutes after every start, just when many pods may wait.
 # The controller's caches grow with the cluster: its container's memory limit decides, and how to collect follows from that.
 # Of the chart's 512 MiB the heap gets 327, of which a seventh is for what is young; all else adds up to 160 (MemoryBench).
@@ -91,11 +97,11 @@ java_image kubelet-plugin dev.partita.plugin.Main \
   -XX:MaxMetaspaceSize=96m -XX:MaxDirectMemorySize=32m -XX:ReservedCodeCacheSize=32m \
   -XX:TrimNativeHeapInterval=30000 -XX:CompileThresholdScaling=4 \
   -Dio.grpc.netty.shaded.io.netty.allocator.maxOrder=2 \
-  -XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0 -XX:AOTCache=/usr/lib/partita/plugin.aot
+  ${cache[@]+"${cache[@]}"}
 mkdir -p "$stage/root/usr/lib/partita/hook"
 cp "$hook"/lib/* "$stage/root/usr/lib/partita/hook/"
 "$jdk/bin/java" "$root/deploy/image/NewerClassFiles.java" "$stage"/root/usr/lib/partita/app/picocli-*.jar
-rehearse
+[ ! "$is_native" ] || rehearse
 
 begin simulator
 mkdir -p "$stage/root/usr/lib/partita/bin"

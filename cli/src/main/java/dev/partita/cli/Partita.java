@@ -12,6 +12,7 @@ import dev.partita.cli.explain.ExplainCommand;
 import dev.partita.cli.images.ImagesCommand;
 import dev.partita.cli.placement.BenchCommand;
 import dev.partita.cli.placement.SimulateCommand;
+import dev.partita.cli.release.ReleaseCommand;
 import dev.partita.cli.resize.ResizeCommand;
 import dev.partita.cli.rightsizing.ReportCommand;
 import dev.partita.cli.shell.CompleteCommand;
@@ -47,7 +48,7 @@ public final class Partita implements Runnable {
           WebCommand.class, ReportCommand.class, ResizeCommand.class, CordonCommand.class, UncordonCommand.class,
           DoctorCommand.class, LogsCommand.class, CompletionCommand.class, CompleteCommand.class, ManCommand.class,
           SimulateCommand.class,
-          BenchCommand.class, ImagesCommand.class);
+          BenchCommand.class, ImagesCommand.class, ReleaseCommand.class);
 
   /** Those that tell about all commands. */
   private static final Set<Class<?>> OF_ALL = Set.of(CompletionCommand.class, CompleteCommand.class, ManCommand.class);

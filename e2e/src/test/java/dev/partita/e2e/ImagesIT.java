@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.PartitaCommand.Outcome;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
@@ -18,7 +19,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Images in which a program would find another libcuda than the share's, or none. */
+/** Images in which a program would find another libcuda than the share's, or none; and our own. */
 @OnRealCluster
 class ImagesIT {
   private static final String QUOTA = "total=8589934592";
@@ -80,6 +81,37 @@ class ImagesIT {
 
     assertThat(pod.awaitLog()).containsPattern("(?m)^device 0 .*" + QUOTA)
         .contains("CUDA_ERROR_OUT_OF_MEMORY", "status 3").endsWith("1\n");
+  }
+
+  /** As they come from {@code partita images}, on the lab's base. */
+  @Test
+  void imagesThatWereMadeWithoutADaemonRun(RealCluster cluster, Workspace workspace) throws IOException {
+    assumeTrue(cluster.lab().isPresent(), "only a lab has a base image at hand");
+    Path base = folder.resolve("base.tar");
+    cluster.lab().orElseThrow().image("localhost/partita-e2e/base:1", base, List.of());
+    Outcome made =
+        cluster.command().run("images", "probe", "kubelet-plugin", "--base", base.toString(), "--registry",
+            "localhost/partita-e2e", "--tag", "archived", "--output", folder.toString());
+    assertThat(made.status()).as(made.err()).isZero();
+    try (Stream<Path> files = Files.list(folder)) {
+      List<Path> archives = files.filter(file -> file.toString().matches(".*-linux-[a-z0-9]+\\.tar")).toList();
+      assertThat(archives).hasSize(2)
+          .allSatisfy(file -> assertThat(cluster.command().run("cluster", "load", file.toString()).status()).isZero());
+    }
+    String node = cluster.quietNodes().getFirst();
+    PodUnderTest probe =
+        workspace.podOf("localhost/partita-e2e/probe:archived", "archived", node, Ask.share("8Gi"), """
+            echo "user $(id -u)"
+            partita-probe info
+            """);
+    assertThat(probe.awaitLog()).contains("user 65532").containsPattern("(?m)^device 0 .*" + QUOTA);
+    PodUnderTest plugin =
+        workspace.podOf("localhost/partita-e2e/kubelet-plugin:archived", "plugin", node, Ask.share("8Gi"), """
+            echo "user $(id -u)"
+            /usr/lib/partita/runtime/bin/java -XX:AOTMode=on @/usr/lib/partita/java.args --help
+            """);
+    assertThat(plugin.awaitLog()).as("with its AOT cache, which holds for jars of the time that they have in the image")
+        .contains("user 0", "Usage: partita-kubelet-plugin");
   }
 
   /** This machine's linker, made to look in another folder than Debian's: it then reads /lib and /usr/lib only. */

@@ -8,6 +8,11 @@ import java.nio.file.Path;
 
 /** The image that an image lies on. */
 sealed interface BaseImage {
+  /** What it is called where an image's content is listed. */
+  default String name() {
+    return toString();
+  }
+
   /** An image in a registry, which may have it for several processors. */
   record InRegistry(ImageReference reference) implements BaseImage {
     @Override
@@ -21,6 +26,11 @@ sealed interface BaseImage {
     @Override
     public String toString() {
       return file.toString();
+    }
+
+    @Override
+    public String name() {
+      return String.valueOf(file.getFileName());
     }
   }
 

@@ -42,17 +42,19 @@ public record ImageSet(
    * @param name such as kubelet-plugin
    * @param archive where it lies
    * @param content what the archive says of it
+   * @param sbom the list of what it holds
    */
-  public record Made(String name, Path archive, OciArchive content) {}
+  public record Made(String name, Path archive, OciArchive content, Path sbom) {}
 
-  /** Writes the archive of each image and processor into a folder. */
+  /** Writes the archive of each image and processor into a folder, and beside it the list of what it holds. */
   public List<Made> archive(StagedImages staged, Path output, Provenance provenance, Progress progress) {
     ImageBuilder builder = builder();
     List<Made> made = new ArrayList<>();
     for (ImageRequest request : requests(staged, provenance)) {
       progress.step("image %s for %s on %s".formatted(request.staged().name(), request.processor(), request.base()));
       Path file = output.resolve(request.fileName());
-      made.add(new Made(request.staged().name(), file, builder.toArchive(request, file)));
+      OciArchive content = builder.toArchive(request, file);
+      made.add(new Made(request.staged().name(), file, content, new Sbom(request).write(output)));
     }
     return made;
   }

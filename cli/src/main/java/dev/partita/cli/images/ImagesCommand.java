@@ -27,7 +27,8 @@ import picocli.CommandLine.Spec;
     description = {
       "Makes the container images, from a checkout, without a container daemon: an OCI archive each, and in a registry with --push.",
       "",
-      "The same sources give the same bytes, on the same base and with the same JDK. 'docker load', 'podman load' and 'ctr images import' "
+      "Beside each archive lies the list of what it holds (SBOM), as a CycloneDX document. "
+          + "The same sources give the same bytes, on the same base and with the same JDK. 'docker load', 'podman load' and 'ctr images import' "
           + "read the archives."
     },
     mixinStandardHelpOptions = true,
@@ -40,7 +41,8 @@ import picocli.CommandLine.Spec;
       "  partita images",
       "  partita images kubelet-plugin --output /tmp/images",
       "  partita images --registry registry.example/partita --tag v1 --push",
-      "  partita images --base debian.tar"
+      "  partita images --base debian.tar",
+      "  partita images --processor amd64,arm64 --registry registry.example/partita --tag v1 --push"
     })
 public final class ImagesCommand implements Runnable {
   @Spec private CommandSpec spec;
@@ -60,6 +62,12 @@ public final class ImagesCommand implements Runnable {
 
   @Option(names = "--push", description = "Pushes them to the registry as well.") private boolean push;
 
+  @Option(names = "--processor", paramLabel = "NAME", split = ",", description = {
+    "For which processors, as a release has them: ${COMPLETION-CANDIDATES}. The hook libraries are then portable "
+        + "('sh hook-lib/build.sh fetch compiler' first), and another processor than this machine's needs a JDK of it, in the folder "
+        + "that $PARTITA_JDK_ARM64 or $PARTITA_JDK_AMD64 names. Without it: this machine's, with the hook libraries as its compiler made them."}) private List<Processor> processors =
+            new ArrayList<>();
+
   @Option(names = "--base", paramLabel = "IMAGE|FILE",
       description = "What they lie on, in the place of what the Containerfiles name: an image in a registry, an archive of "
           + "'docker save' or 'podman save', or scratch for nothing.") private @Nullable String base;
@@ -72,13 +80,14 @@ public final class ImagesCommand implements Runnable {
     if (push && registry.equals(StagedImage.REGISTRY)) {
       throw CommandFailure.usage("--push needs --registry, such as registry.example/partita");
     }
+    Progress progress = new Progress(spec.commandLine().getErr(), InstantSource.system());
+    StagedImages staged = staged(progress);
     ImageSet set =
-        new ImageSet(names, List.of(Processor.here()), Optional.ofNullable(base), registry, tag, insecure,
+        new ImageSet(names, processors.isEmpty() ? List.of(Processor.here()) : processors, Optional.ofNullable(base),
+            registry, tag, insecure,
             Checkout.home().resolve(".partita/images"));
     Provenance provenance = Provenance.of(Checkout.home(), Checkout.version(), System.getenv());
-    StagedImages staged = new StagedImages(Map.of(Processor.here(), Checkout.images()));
     PrintWriter out = spec.commandLine().getOut();
-    Progress progress = new Progress(spec.commandLine().getErr(), InstantSource.system());
     Path folder = output == null ? Checkout.home().resolve("deploy/target/archives") : output;
     List<ImageSet.Made> made = set.archive(staged, folder, provenance, progress);
     out.print(sheet(made).table(true));
@@ -87,6 +96,13 @@ public final class ImagesCommand implements Runnable {
           .forEach((name, digest) -> out.println("%s/%s:%s@%s".formatted(registry, name, tag, digest)));
     }
     out.flush();
+  }
+
+  private StagedImages staged(Progress progress) {
+    if (processors.isEmpty()) {
+      return new StagedImages(Map.of(Processor.here(), Checkout.images()));
+    }
+    return StagedImages.layOut(processors, new Staging(Checkout.home(), System.getenv()), progress);
   }
 
   private static Sheet sheet(List<ImageSet.Made> made) {

@@ -59,7 +59,7 @@ class ImageBuilderTest {
     builder.toArchive(ImageTree.request(ImageTree.in(folder, "some"), Processor.AMD64, "scratch"), archive);
     List<List<TarArchiveEntry>> layers = layers(archive);
     assertThat(layers).map(ImageBuilderTest::files).containsExactly(
-        List.of("usr/lib/partita/runtime/lib/modules"),
+        List.of("usr/lib/partita/runtime/lib/modules", "usr/lib/partita/runtime/release"),
         List.of("usr/lib/partita/app/guava-33.jar"),
         List.of("etc/program.args", "usr/bin/program", "usr/lib/partita/app/api-1.2.3.jar"));
     assertThat(layers.stream().flatMap(List::stream).filter(TarArchiveEntry::isFile)).allSatisfy(file -> {

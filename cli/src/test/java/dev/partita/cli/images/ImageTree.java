@@ -25,6 +25,15 @@ final class ImageTree {
         ENTRYPOINT ["/usr/bin/program", "@/etc/program.args"]
         """);
     Files.writeString(image.resolve("entrypoint"), "[\"/usr/bin/program\", \"@/etc/program.args\"]\n");
+    Files.writeString(image.resolve("bom.json"),
+        """
+            {"metadata": {"component": {"type": "library", "name": "api", "version": "1.2.3"}},
+             "components": [{"type": "library", "bom-ref": "g", "group": "com.google.guava", "name": "guava", "version": "33",
+                             "hashes": [{"alg": "SHA-256", "content": "%s"}],
+                             "licenses": [{"license": {"id": "Apache-2.0"}}], "purl": "pkg:maven/com.google.guava/guava@33"}]}
+            """
+            .formatted("0".repeat(64)));
+    file(image, "usr/lib/partita/runtime/release", "JAVA_VERSION=\"25.0.3\"\nMODULES=\"java.base java.xml\"\n");
     file(image, "usr/lib/partita/runtime/lib/modules", "classes");
     file(image, "usr/lib/partita/app/guava-33.jar", "a library");
     file(image, "usr/lib/partita/app/api-1.2.3.jar", "our own");

@@ -53,6 +53,8 @@ class PushTest {
       List<ImageSet.Made> made = set.archive(staged, folder.resolve("out"), ImageTree.PROVENANCE, progress);
       assertThat(made).map(one -> String.valueOf(one.archive().getFileName())).containsExactly("some-linux-amd64.tar",
           "some-linux-arm64.tar");
+      assertThat(made).map(one -> String.valueOf(one.sbom().getFileName())).containsExactly("some-linux-amd64.cdx.json",
+          "some-linux-arm64.cdx.json");
       Map<String, String> pushed = set.push(staged, made, ImageTree.PROVENANCE, progress);
       HttpResponse<String> there = manifest(registry, "v1");
       assertThat(there.headers().firstValue("Docker-Content-Digest")).hasValue(pushed.get("some"));
