@@ -3,8 +3,12 @@ package dev.partita.cli.images;
 import com.google.cloud.tools.jib.api.ImageReference;
 import com.google.cloud.tools.jib.api.InvalidImageReferenceException;
 import dev.partita.cli.command.CommandFailure;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.apache.commons.compress.archivers.tar.TarFile;
 
 /** The image that an image lies on. */
 sealed interface BaseImage {
@@ -34,6 +38,19 @@ sealed interface BaseImage {
     }
   }
 
+  /** A root folder's tar file, as {@code mmdebstrap} writes it: for one processor, which nothing in it tells. */
+  record InRootArchive(Path file) implements BaseImage {
+    @Override
+    public String toString() {
+      return file.toString();
+    }
+
+    @Override
+    public String name() {
+      return String.valueOf(file.getFileName());
+    }
+  }
+
   /** None: the image holds its own files alone. */
   record Scratch() implements BaseImage {
     @Override
@@ -48,7 +65,7 @@ sealed interface BaseImage {
       return new Scratch();
     }
     if (Files.isRegularFile(Path.of(text))) {
-      return new InArchive(Path.of(text));
+      return archive(Path.of(text));
     }
     if (text.startsWith("/") || text.startsWith("./") || text.endsWith(".tar")) {
       throw CommandFailure.usage("--base: there is no file %s".formatted(text));
@@ -58,6 +75,25 @@ sealed interface BaseImage {
     } catch (InvalidImageReferenceException wrong) {
       throw CommandFailure
           .usage("--base: '%s' is neither a file nor an image's name such as debian:13-slim".formatted(text));
+    }
+  }
+
+  private static BaseImage archive(Path file) {
+    try (TarFile tar = new TarFile(file.toFile())) {
+      Set<String> names =
+          tar.getEntries().stream().map(entry -> entry.getName().replaceFirst("^\\./", "").replaceFirst("/$", ""))
+              .collect(Collectors.toSet());
+      if (names.contains("manifest.json")) {
+        return new InArchive(file);
+      }
+      if (names.contains("usr")) {
+        return new InRootArchive(file);
+      }
+      throw CommandFailure.usage(
+          "--base: %s is neither an image of 'docker save' (podman save --format docker-archive) nor a root folder's tar file"
+              .formatted(file));
+    } catch (IOException unreadable) {
+      throw CommandFailure.usage("--base: %s is no uncompressed tar file: %s".formatted(file, unreadable.getMessage()));
     }
   }
 }

@@ -66,7 +66,7 @@ record ImageBuilder(Path cache, boolean insecure) {
     try {
       Containerfile says = request.staged().containerfile();
       JibContainerBuilder builder =
-          from(request.base()).setPlatforms(Set.of(new Platform(request.processor().architecture(), "linux")))
+          from(request).setPlatforms(Set.of(new Platform(request.processor().architecture(), "linux")))
               .setFormat(ImageFormat.OCI).setCreationTime(request.provenance().created())
               .setEntrypoint(says.entrypoint()).setUser(says.user());
       ImageLayers.of(request.staged().root(), request.provenance().version()).forEach(builder::addFileEntriesLayer);
@@ -106,9 +106,11 @@ record ImageBuilder(Path cache, boolean insecure) {
         .formatted(message);
   }
 
-  private static JibContainerBuilder from(BaseImage base) {
-    return switch (base) {
+  private JibContainerBuilder from(ImageRequest request) throws IOException {
+    return switch (request.base()) {
       case BaseImage.InRegistry(ImageReference reference) -> Jib.from(withCredentials(reference));
+      case BaseImage.InRootArchive(Path file) -> Jib
+          .from(TarImage.at(RootArchive.image(file, request.processor(), cache)));
       case BaseImage.Scratch() -> Jib.fromScratch();
       case BaseImage.InArchive(Path file) -> Jib.from(TarImage.at(file));
     };

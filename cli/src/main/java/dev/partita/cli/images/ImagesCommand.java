@@ -41,7 +41,7 @@ import picocli.CommandLine.Spec;
       "  partita images",
       "  partita images kubelet-plugin --output /tmp/images",
       "  partita images --registry registry.example/partita --tag v1 --push",
-      "  partita images --base debian.tar",
+      "  partita images --base debian.tar    (made by 'mmdebstrap --variant=minbase trixie debian.tar')",
       "  partita images --processor amd64,arm64 --registry registry.example/partita --tag v1 --push"
     })
 public final class ImagesCommand implements Runnable {
@@ -70,7 +70,7 @@ public final class ImagesCommand implements Runnable {
 
   @Option(names = "--base", paramLabel = "IMAGE|FILE",
       description = "What they lie on, in the place of what the Containerfiles name: an image in a registry, an archive of "
-          + "'docker save' or 'podman save', or scratch for nothing.") private @Nullable String base;
+          + "'docker save', a root folder's tar file (mmdebstrap), or scratch for nothing.") private @Nullable String base;
 
   @Option(names = "--insecure",
       description = "Registries may answer over HTTP, or with a certificate that nobody vouches for.") private boolean insecure;

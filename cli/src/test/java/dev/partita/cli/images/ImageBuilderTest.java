@@ -91,6 +91,17 @@ class ImageBuilderTest {
   }
 
   @Test
+  void aRootFoldersTarFileIsABaseForTheProcessorThatIsAsked() throws IOException {
+    Path base = SavedImage.root(folder.resolve("root.tar"));
+    Path archive = folder.resolve("some.tar");
+    OciArchive written =
+        builder.toArchive(ImageTree.request(ImageTree.in(folder, "some"), Processor.ARM64, base.toString()), archive);
+    assertThat(written.architecture()).isEqualTo("arm64");
+    assertThat(files(layers(archive).getFirst())).containsExactly("./usr/base");
+    assertThat(config(archive).at("/config/Env/0").asText()).startsWith("PATH=");
+  }
+
+  @Test
   void aBaseOfAnotherProcessorIsRefusedAndNothingIsLeft() throws IOException {
     Path base = SavedImage.in(folder.resolve("base.tar"), "amd64");
     ImageRequest request = ImageTree.request(ImageTree.in(folder, "some"), Processor.ARM64, base.toString());

@@ -26,8 +26,13 @@ class ImagesCommandTest {
 
   @Test
   void aBaseIsAFileIfThereIsOneAndElseAnImagesName(@TempDir Path folder) throws IOException {
-    Path file = Files.writeString(folder.resolve("base"), "");
+    Path file = SavedImage.in(folder.resolve("base"), "amd64");
     assertThat(BaseImage.of(file.toString())).isEqualTo(new BaseImage.InArchive(file));
+    Path root = SavedImage.root(folder.resolve("root.tar"));
+    assertThat(BaseImage.of(root.toString())).isEqualTo(new BaseImage.InRootArchive(root));
+    Path other = Files.writeString(folder.resolve("other.tar"), "no tar file");
+    assertThatThrownBy(() -> BaseImage.of(other.toString())).isInstanceOf(CommandFailure.class)
+        .hasMessageContaining(other.toString());
     assertThat(BaseImage.of("debian:13-slim")).isInstanceOfSatisfying(BaseImage.InRegistry.class,
         base -> assertThat(base.reference().getRepository()).isEqualTo("library/debian"));
     assertThat(BaseImage.of("scratch")).isEqualTo(new BaseImage.Scratch());

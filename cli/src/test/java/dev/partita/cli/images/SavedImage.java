@@ -13,7 +13,7 @@ import java.util.Map;
 import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
 import org.apache.commons.compress.archivers.tar.TarArchiveOutputStream;
 
-/** An image as {@code docker save} writes it, with one layer of one file. */
+/** Bases: an image as {@code docker save} writes it, with one layer of one file, and a root folder. */
 final class SavedImage {
   private SavedImage() {}
 
@@ -28,6 +28,14 @@ final class SavedImage {
     try (OutputStream out = Files.newOutputStream(file)) {
       tar(out, Map.of("config.json", bytes(config), "layer.tar", layer.toByteArray(), "manifest.json",
           bytes("[{\"Config\": \"config.json\", \"RepoTags\": [\"base:1\"], \"Layers\": [\"layer.tar\"]}]")));
+    }
+    return file;
+  }
+
+  /** A root folder's tar file, with an empty folder and a file. */
+  static Path root(Path file) throws IOException {
+    try (OutputStream out = Files.newOutputStream(file)) {
+      tar(out, Map.of("./usr/", new byte[0], "./usr/base", bytes("base\n")));
     }
     return file;
   }
