@@ -35,7 +35,7 @@ java_image() {
   tr ':' '\n' < "$root/$name/target/runtime.classpath" | xargs -r -d '\n' cp -t "$app/app"
   cp "$root/$name/target/$name"-*.jar "$app/app/"
   rm -f "$app"/app/*-tests.jar
-  cp "$root/$name/target/bom.json" "$stage/"
+  [ ! -e "$root/$name/target/bom.json" ] || cp "$root/$name/target/bom.json" "$stage/" # what Maven knows of the jars
   for jar in "$app"/app/*.jar; do # in order, one by one: a cache (below) holds for one order of them, and app/* comes as the folder has it
     classpath=$classpath:/usr/lib/partita/app/${jar##*/}
   done

@@ -97,7 +97,8 @@ final class Sbom {
     String name = String.valueOf(jar.getFileName());
     JsonNode listed = known.get(name);
     if (listed == null) {
-      throw new IOException(name + " is in the image, and Maven's list (bom.json) does not have it: run 'mvn package'");
+      throw new IOException(name
+          + " is in the image, and Maven's list (bom.json) does not have it: run 'mvn package', which lists nothing when it is offline (-o)");
     }
     ObjectNode component = listed.deepCopy();
     String sum = Sha256.of(jar);
