@@ -276,7 +276,7 @@ public final class KubeletPlugin implements AutoCloseable {
     ClaimReports reports = opened(new ClaimReports(
         client, calls, settings.nodeName(), clock, card -> inventory.state().flatMap(
             now -> now.healthOf(card).map(
-                health -> new ClaimReports.CardNow(health, now.memoryEnforcementOf(card)))),
+                health -> new ClaimReports.CardNow(health, now.enforcerOf(card)))),
         open.reporting()));
     MpsDaemons mps = new MpsDaemons(new NvidiaMps(settings.driverRoot(), settings.cgroupRoot()),
         new MpsFolders(settings.runRoot().resolve("mps"), settings.sharedMemoryRoot()));

@@ -1,7 +1,6 @@
 package dev.partita.plugin.claim;
 
 import dev.partita.api.node.HeldDevice;
-import dev.partita.api.node.MemoryEnforcement;
 import java.util.List;
 import java.util.Optional;
 
@@ -29,8 +28,8 @@ public record AdminAccess() implements CardUse {
   }
 
   @Override
-  public String enforcement(MemoryEnforcement ofShares) {
-    return "None";
+  public Enforcer enforcer(Enforcer ofShares) {
+    return new Enforcer.None();
   }
 
   @Override

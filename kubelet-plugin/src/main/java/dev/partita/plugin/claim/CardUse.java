@@ -1,7 +1,6 @@
 package dev.partita.plugin.claim;
 
 import dev.partita.api.node.HeldDevice;
-import dev.partita.api.node.MemoryEnforcement;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -63,12 +62,11 @@ public sealed interface CardUse
   }
 
   /**
-   * Who holds containers to the memory that they have, as {@link dev.partita.api.device.DeviceStatusData#ENFORCEMENT}
-   * says it.
+   * Who holds containers to the memory that they have.
    *
    * @param ofShares who holds shares of the card
    */
-  String enforcement(MemoryEnforcement ofShares);
+  Enforcer enforcer(Enforcer ofShares);
 
   /**
    * What was given, for people: {@code 8 GiB of NVIDIA H200 (GPU-…) on node-0, at most 25 % of its time}.

@@ -1,7 +1,6 @@
 package dev.partita.plugin.claim;
 
 import dev.partita.api.node.HeldDevice;
-import dev.partita.api.node.MemoryEnforcement;
 import java.util.List;
 import java.util.Optional;
 
@@ -27,8 +26,8 @@ public record ExclusiveShare(Share its) implements CardUse {
   }
 
   @Override
-  public String enforcement(MemoryEnforcement ofShares) {
-    return ofShares.name();
+  public Enforcer enforcer(Enforcer ofShares) {
+    return ofShares;
   }
 
   @Override

@@ -3,7 +3,6 @@ package dev.partita.plugin.claim;
 import dev.partita.api.Bytes;
 import dev.partita.api.MigSlot;
 import dev.partita.api.node.HeldDevice;
-import dev.partita.api.node.MemoryEnforcement;
 import dev.partita.api.node.MigProfile;
 import java.util.List;
 import java.util.Optional;
@@ -60,8 +59,8 @@ public record MigInstance(String profile, int start, int size, long memoryBytes)
   }
 
   @Override
-  public String enforcement(MemoryEnforcement ofShares) {
-    return "Card";
+  public Enforcer enforcer(Enforcer ofShares) {
+    return new Enforcer.Card();
   }
 
   @Override

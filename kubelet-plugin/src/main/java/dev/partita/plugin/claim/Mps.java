@@ -2,7 +2,6 @@ package dev.partita.plugin.claim;
 
 import dev.partita.api.Bytes;
 import dev.partita.api.node.HeldDevice;
-import dev.partita.api.node.MemoryEnforcement;
 import dev.partita.api.sharing.SharingStrategy;
 import java.util.List;
 import java.util.Optional;
@@ -45,8 +44,8 @@ public record Mps(Share its) implements CardUse {
 
   /** The library, whoever else could: that a driver's limits hold for clients of MPS has been shown by nobody yet. */
   @Override
-  public String enforcement(MemoryEnforcement ofShares) {
-    return MemoryEnforcement.Interception.name();
+  public Enforcer enforcer(Enforcer ofShares) {
+    return new Enforcer.Interception();
   }
 
   @Override

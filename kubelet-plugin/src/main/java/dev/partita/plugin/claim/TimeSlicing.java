@@ -2,7 +2,6 @@ package dev.partita.plugin.claim;
 
 import dev.partita.api.config.GpuShareConfig.TimeSlice;
 import dev.partita.api.node.HeldDevice;
-import dev.partita.api.node.MemoryEnforcement;
 import dev.partita.api.sharing.SharingStrategy;
 import java.util.List;
 import java.util.Optional;
@@ -35,8 +34,8 @@ public record TimeSlicing(TimeSlice interval) implements CardUse {
   }
 
   @Override
-  public String enforcement(MemoryEnforcement ofShares) {
-    return "None";
+  public Enforcer enforcer(Enforcer ofShares) {
+    return new Enforcer.None();
   }
 
   @Override

@@ -1,7 +1,6 @@
 package dev.partita.plugin.claim;
 
 import dev.partita.api.node.HeldDevice;
-import dev.partita.api.node.MemoryEnforcement;
 import java.util.List;
 import java.util.Optional;
 
@@ -18,8 +17,8 @@ public record WholeCard() implements CardUse {
   }
 
   @Override
-  public String enforcement(MemoryEnforcement ofShares) {
-    return "Card";
+  public Enforcer enforcer(Enforcer ofShares) {
+    return new Enforcer.Card();
   }
 
   @Override

@@ -2,8 +2,8 @@ package dev.partita.plugin.claimstatus;
 
 import dev.partita.api.Driver;
 import dev.partita.api.node.GpuHealth;
-import dev.partita.api.node.MemoryEnforcement;
 import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.Enforcer;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.loop.Loops;
@@ -56,9 +56,9 @@ public final class ClaimReports implements AutoCloseable {
   /**
    * What is known of a card at the moment of writing.
    *
-   * @param memory who holds its shares to their memory
+   * @param ofShares who holds its shares to their memory
    */
-  public record CardNow(GpuHealth health, MemoryEnforcement memory) {}
+  public record CardNow(GpuHealth health, Enforcer ofShares) {}
 
   /** Tells what is known of cards. */
   public interface CardsNow {

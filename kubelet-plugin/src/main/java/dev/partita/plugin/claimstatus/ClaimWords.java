@@ -52,7 +52,7 @@ final class ClaimWords {
   static Map<String, String> data(Grant grant, ClaimReports.CardNow card) {
     boolean healthy = card.health().state() == GpuHealth.State.Healthy;
     return Map.of(
-        DeviceStatusData.ENFORCEMENT.key(), grant.use().enforcement(card.memory()),
+        DeviceStatusData.ENFORCEMENT.key(), grant.use().enforcer(card.ofShares()).word(),
         DeviceStatusData.HEALTH.key(),
         healthy
             ? GpuHealth.State.Healthy.name()

@@ -2,8 +2,8 @@ package dev.partita.plugin.inventory;
 
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
-import dev.partita.api.node.MemoryEnforcement;
 import dev.partita.cdi.driver.DriverFiles;
+import dev.partita.plugin.claim.Enforcer;
 import dev.partita.plugin.diagnosis.CardReason;
 import java.time.Duration;
 import java.util.List;
@@ -19,8 +19,8 @@ public sealed interface Inventory {
   Optional<GpuHealth> healthOf(String uuid);
 
   /** Who holds shares of the card with that UUID to their memory: the library alone, where nothing else is known. */
-  default MemoryEnforcement memoryEnforcementOf(String uuid) {
-    return MemoryEnforcement.Interception;
+  default Enforcer enforcerOf(String uuid) {
+    return new Enforcer.Interception();
   }
 
   /** The cards as far as they are known while NVML does not answer. */
@@ -64,8 +64,8 @@ public sealed interface Inventory {
     }
 
     @Override
-    public MemoryEnforcement memoryEnforcementOf(String uuid) {
-      return byUuid(uuid).map(Gpu::memoryEnforcement).orElse(MemoryEnforcement.Interception);
+    public Enforcer enforcerOf(String uuid) {
+      return byUuid(uuid).map(Gpu::memoryEnforcement).map(Enforcer::of).orElse(new Enforcer.Interception());
     }
 
     public Optional<Gpu> byUuid(String uuid) {

@@ -2,7 +2,6 @@ package dev.partita.plugin.memorylimit;
 
 import dev.partita.api.Bytes;
 import dev.partita.api.node.Gpu;
-import dev.partita.api.node.MemoryEnforcement;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.loop.Loops;
@@ -132,7 +131,7 @@ public final class DriverLimits implements AutoCloseable {
 
   private Set<String> limitedCards() {
     return inventory.get() instanceof Inventory.Cards cards
-        ? cards.gpus().stream().filter(gpu -> gpu.memoryEnforcement() == MemoryEnforcement.Driver).map(Gpu::uuid)
+        ? cards.gpus().stream().filter(gpu -> cards.enforcerOf(gpu.uuid()).limitsPods()).map(Gpu::uuid)
             .collect(Collectors.toCollection(HashSet::new))
         : new HashSet<>();
   }

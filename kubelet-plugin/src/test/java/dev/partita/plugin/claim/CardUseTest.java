@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
 import dev.partita.api.config.GpuShareConfig.TimeSlice;
 import dev.partita.api.node.HeldDevice;
-import dev.partita.api.node.MemoryEnforcement;
 import dev.partita.api.node.MigProfile;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -75,6 +74,8 @@ class CardUseTest {
             use.isUsedWithoutLedger(), use.held(Grants.card(0)), use.memoryBytes(Grants.card(0)) / Grants.GIB,
             use.words("it")))
         .isEqualTo(expected);
+    assertThat(use.enforcer(new Enforcer.Interception()).intercepts()).as("there is what the library holds it to")
+        .isEqualTo(expected.intercepted());
   }
 
   @Test
@@ -136,7 +137,7 @@ class CardUseTest {
   @Test
   void aShareByMpsIsHeldToItsMemoryByTheLibraryAndToNoTime() {
     assertThat(new Mps(BY_MPS).coreLimit()).isEmpty();
-    assertThat(new Mps(BY_MPS).enforcement(MemoryEnforcement.Driver)).isEqualTo("Interception");
+    assertThat(new Mps(BY_MPS).enforcer(new Enforcer.Cgroup())).isEqualTo(new Enforcer.Interception());
     assertThat(new Mps(new Share(Grants.GIB, 0, CoreLimit.NONE, 1)).words("it"))
         .isEqualTo("1 GiB of it by MPS at the same time as other claims, its multiprocessors not limited");
   }

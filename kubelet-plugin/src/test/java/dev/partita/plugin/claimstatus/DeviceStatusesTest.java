@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.api.Driver;
 import dev.partita.api.device.DeviceStatusData;
 import dev.partita.api.node.GpuHealth;
-import dev.partita.api.node.MemoryEnforcement;
 import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.claim.Enforcer;
 import dev.partita.plugin.claim.Grants;
 import dev.partita.plugin.claim.PreparedClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatus;
@@ -47,9 +47,9 @@ class DeviceStatusesTest {
 
   @Test
   void itSaysWhoHoldsTheShareToItsMemoryAndWhatIsWrongWithItsCard() {
-    assertThat(withCard(GpuHealth.HEALTHY, MemoryEnforcement.Driver)).containsEntry("enforcement", "Driver")
+    assertThat(withCard(GpuHealth.HEALTHY, new Enforcer.Cgroup())).containsEntry("enforcement", "Driver")
         .containsEntry("health", "Healthy");
-    assertThat(withCard(GpuHealth.unhealthy("GpuIsLost", "gone"), MemoryEnforcement.Interception))
+    assertThat(withCard(GpuHealth.unhealthy("GpuIsLost", "gone"), new Enforcer.Interception()))
         .containsEntry("enforcement", "Interception").containsEntry("health", "GpuIsLost");
     assertThat(data(status(new ResourceClaim(), Map.of())).containsKey("health")).isFalse();
   }
@@ -105,10 +105,10 @@ class DeviceStatusesTest {
         .build();
   }
 
-  private Map<Object, Object> withCard(GpuHealth health, MemoryEnforcement memory) {
+  private Map<Object, Object> withCard(GpuHealth health, Enforcer ofShares) {
     return new TreeMap<>(
         data(new DeviceStatuses(new ResourceClaim(), prepared, "node",
-            card -> Optional.of(new ClaimReports.CardNow(health, memory)), NOW).wanted(Map.of())));
+            card -> Optional.of(new ClaimReports.CardNow(health, ofShares)), NOW).wanted(Map.of())));
   }
 
   private Object peakAfter(String told, String now) {
