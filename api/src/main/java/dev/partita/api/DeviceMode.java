@@ -4,10 +4,13 @@ package dev.partita.api;
 public enum DeviceMode {
   /** One claim has the whole card; nothing is intercepted. */
   WHOLE("whole"),
-  /** Claims take shares of its memory and cores, which the hook library holds them to. */
+  /** Claims take shares of its memory and cores, which the hook library holds them to; or nobody, of an opaque card. */
   SHARED("shared"),
   /** Claims have MIG instances of it, which the card itself holds to their part; nothing is intercepted. */
   MIG("mig");
+
+  /** The attribute {@code mode} of an opaque card's device: it is shared, but not as cards of the driver are. */
+  public static final String OF_OPAQUE = "opaque";
 
   private final String attributeValue;
 

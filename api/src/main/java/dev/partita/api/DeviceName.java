@@ -5,10 +5,13 @@ import java.util.Optional;
 /**
  * Name of a device in a pool: which card, and in which way it is handed out. {@code gpu-3} is card 3 as a whole, {@code
  * gpu-3-shared} the same card to take shares of, {@code gpu-3-mig-1g-18gb-5} the MIG instance of profile 1g.18gb that
- * begins at its memory slice 5.
+ * begins at its memory slice 5, {@code gpu-100-opaque} card 100, which is opaque, to take shares of.
  */
 public sealed interface DeviceName {
-  /** The card's index on its node, as NVML counts, from 0. */
+  /** Index of the first opaque card of a node: those of the driver keep the numbers that NVML gives them. */
+  int FIRST_OPAQUE = 100;
+
+  /** The card's index on its node, as NVML counts, from 0; of an opaque card from {@link #FIRST_OPAQUE}. */
   int index();
 
   /** How the card is handed out. */
@@ -66,6 +69,26 @@ public sealed interface DeviceName {
     @Override
     public String toString() {
       return "gpu-" + index + "-mig-" + slot;
+    }
+  }
+
+  /**
+   * An opaque card to take shares of, which nothing holds containers to. It has a name of its own, so that nobody who
+   * looks for a card of the driver's gets one.
+   */
+  record Opaque(int index) implements DeviceName {
+    public Opaque {
+      requireIndex(index);
+    }
+
+    @Override
+    public DeviceMode mode() {
+      return DeviceMode.SHARED;
+    }
+
+    @Override
+    public String toString() {
+      return "gpu-" + index + "-opaque";
     }
   }
 

@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
 /** What names of devices look like. */
 final class DeviceNameForm {
   private static final Pattern FORM =
-      Pattern.compile("gpu-(0|[1-9][0-9]{0,3})(-shared|-mig-([a-z0-9]+(?:-[a-z0-9]+)*)-(0|[1-9][0-9]?))?");
+      Pattern.compile("gpu-(0|[1-9][0-9]{0,3})(-shared|-opaque|-mig-([a-z0-9]+(?:-[a-z0-9]+)*)-(0|[1-9][0-9]?))?");
 
   private DeviceNameForm() {}
 
@@ -19,6 +19,9 @@ final class DeviceNameForm {
     int index = Integer.parseInt(form.group(1));
     if (form.group(2) == null) {
       return Optional.of(new DeviceName.Whole(index));
+    }
+    if (form.group(2).equals("-opaque")) {
+      return Optional.of(new DeviceName.Opaque(index));
     }
     return form.group(3) == null
         ? Optional.of(new DeviceName.Shared(index))

@@ -1,5 +1,6 @@
 package dev.partita.api;
 
+import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
@@ -24,6 +25,9 @@ public final class Driver {
 
   /** DeviceClass of a MIG instance of any profile. */
   public static final String MIG_CLASS = "mig." + NAME;
+
+  /** DeviceClass of a share of any opaque card, or of all of one. */
+  public static final String OPAQUE_CLASS = "opaque." + NAME;
 
   /**
    * Taint key on devices that the controller allocates, so that kube-scheduler leaves them alone: value
@@ -113,10 +117,22 @@ public final class Driver {
   }
 
   /**
+   * The DeviceClass that selects shares of opaque cards of one model: {@code instinct-mi300x.opaque.gpu.partita.dev}.
+   */
+  public static String classOfOpaqueModel(String model) {
+    return model + "." + OPAQUE_CLASS;
+  }
+
+  /** Whether that is the name of a DeviceClass of opaque cards. */
+  public static boolean isOpaqueClass(String deviceClass) {
+    return deviceClass.equals(OPAQUE_CLASS) || deviceClass.endsWith("." + OPAQUE_CLASS);
+  }
+
+  /**
    * The short model name of a product: lower case, without the vendor and with everything that a DNS label may not hold
    * turned into dashes, cut to 40 characters. {@code "NVIDIA H200"} gives {@code h200}, {@code "NVIDIA A100-SXM4-80GB"}
-   * gives {@code a100-sxm4-80gb}; a name with nothing usable gives {@code gpu}. Never {@code whole} or {@code mig},
-   * which are classes of their own.
+   * gives {@code a100-sxm4-80gb}; a name with nothing usable gives {@code gpu}. Never {@code whole}, {@code mig} or
+   * {@code opaque}, which are classes of their own.
    */
   public static String modelOf(String productName) {
     String name = productName.toLowerCase(java.util.Locale.ROOT);
@@ -130,7 +146,7 @@ public final class Driver {
     if (name.isEmpty()) {
       return "gpu";
     }
-    return name.equals("whole") || name.equals("mig") ? "gpu-" + name : name;
+    return List.of("whole", "mig", "opaque").contains(name) ? "gpu-" + name : name;
   }
 
   private static String trimDashes(String name) {

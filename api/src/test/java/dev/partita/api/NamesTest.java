@@ -18,6 +18,7 @@ class NamesTest {
     "???, gpu",
     "NVIDIA Whole, gpu-whole",
     "NVIDIA MIG, gpu-mig",
+    "Opaque, gpu-opaque",
   })
   void modelIsTheProductNameAsALabel(String productName, String model) {
     assertThat(Driver.modelOf(productName)).isEqualTo(model);
@@ -37,6 +38,17 @@ class NamesTest {
   void deviceNamesReadBackAsTheyAreWritten(String name, int index, DeviceMode mode) {
     assertThat(DeviceName.parse(name)).hasValue(DeviceName.of(index, mode));
     assertThat(DeviceName.of(index, mode)).hasToString(name);
+  }
+
+  @Test
+  void anOpaqueCardIsSharedAndHasNamesOfItsOwn() {
+    DeviceName opaque = new DeviceName.Opaque(100);
+    assertThat(opaque).hasToString("gpu-100-opaque");
+    assertThat(DeviceName.parse("gpu-100-opaque")).hasValue(opaque);
+    assertThat(opaque.mode()).isEqualTo(DeviceMode.SHARED);
+    assertThat(Driver.isOpaqueClass(Driver.classOfOpaqueModel("accelerator-9"))).isTrue();
+    assertThat(Driver.isOpaqueClass(Driver.OPAQUE_CLASS)).isTrue();
+    assertThat(Driver.isOpaqueClass(Driver.classOfModel("h200"))).isFalse();
   }
 
   @ParameterizedTest

@@ -1,5 +1,6 @@
 package dev.partita.controller;
 
+import dev.partita.api.DeviceName;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
@@ -9,6 +10,7 @@ import dev.partita.api.node.GpuProduct;
 import dev.partita.api.node.GpuTopology;
 import dev.partita.api.node.HeldClaim;
 import dev.partita.api.node.MigProfile;
+import dev.partita.api.node.OpaqueKind;
 import io.fabric8.kubernetes.api.model.ConditionBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceBuilder;
@@ -85,6 +87,12 @@ public final class GpuNodes {
         memoryBytes, new GpuTopology("0000:%02x:00.0".formatted(index), "pci0000:%02x".formatted(index), index / 4,
             "nvl-" + index / 2),
         health);
+  }
+
+  /** An opaque card of that many bytes, the first of its node. */
+  public static Gpu opaqueCard(String node, long memoryBytes) {
+    return new Gpu(DeviceName.FIRST_OPAQUE, -1, "OPAQUE-" + node, GpuProduct.named("Accelerator 9", "Acme", "", ""),
+        memoryBytes, GpuTopology.UNKNOWN, GpuHealth.HEALTHY).asOpaque(new OpaqueKind("Acme", "a9-1"));
   }
 
   /** The same node, reported by a plugin in the pod of that UID. */

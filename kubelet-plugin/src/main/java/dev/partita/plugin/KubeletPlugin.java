@@ -260,7 +260,8 @@ public final class KubeletPlugin implements AutoCloseable {
     InventoryReader reader =
         new InventoryReader(
             settings.driverRoot(), settings.sysfs(), open.driver().around(NvmlLibrary::open)::open,
-            settings.cardPolicy(), new FlapFile(settings.stateRoot().resolve("flaps"), here.bootId(), clock));
+            settings.cardFiles(), settings.cardPolicy(),
+            new FlapFile(settings.stateRoot().resolve("flaps"), here.bootId(), clock));
     NodeInventory inventory =
         opened(
             new NodeInventory(

@@ -6,6 +6,7 @@ import dev.partita.plugin.inventory.CardPolicy;
 import dev.partita.plugin.cardreport.YieldRule;
 import dev.partita.plugin.inventory.Reserve;
 import dev.partita.plugin.metrics.OtherNames;
+import dev.partita.plugin.opaque.CardFiles;
 import dev.partita.plugin.prepare.ExtraDriverMount;
 import dev.partita.plugin.usage.UsageWatch;
 import dev.partita.plugin.usage.excess.OnExcess;
@@ -45,6 +46,15 @@ public final class PluginSettings {
   @Option(names = "--driver-root-on-host", paramLabel = "DIR", defaultValue = "${env:PARTITA_DRIVER_ROOT_ON_HOST:-}",
       description = "The same folder as the host sees it. Default: the driver root" + ENV
           + "PARTITA_DRIVER_ROOT_ON_HOST]") private String driverRootOnHost = "";
+
+  @Option(names = "--card-files", paramLabel = "DIR", defaultValue = "${env:PARTITA_CARD_FILES:-}",
+      description = "Folder with files that list opaque cards, as this process sees it. Default: none" + ENV
+          + "PARTITA_CARD_FILES]") private String cardFiles = "";
+
+  @Option(names = "--dev-root", paramLabel = "DIR", converter = Folder.class,
+      defaultValue = "${env:PARTITA_DEV_ROOT:-/dev}",
+      description = "The host's /dev: device nodes of opaque cards must be there. Default: ${DEFAULT-VALUE}" + ENV
+          + "PARTITA_DEV_ROOT]") private Path devRoot = Path.of("");
 
   @Option(names = "--sysfs", paramLabel = "DIR", defaultValue = "${env:PARTITA_SYSFS_ROOT:-}",
       description = "The host's /sys. Default: sys below the driver root" + ENV
@@ -258,6 +268,12 @@ public final class PluginSettings {
   /** The folder of the host's cgroups. */
   public Path cgroupRoot() {
     return cgroupRoot;
+  }
+
+  /** The files that list opaque cards. */
+  public CardFiles cardFiles() {
+    return new CardFiles(cardFiles.isEmpty() ? Optional.empty() : Optional.of(Path.of(cardFiles)), nodeName,
+        new CardFiles.Host(devRoot, sysfs()));
   }
 
   /** The Kubernetes node. */

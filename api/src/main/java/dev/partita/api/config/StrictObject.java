@@ -92,6 +92,41 @@ final class StrictObject {
     return texts;
   }
 
+  /**
+   * Objects of a list, each with what is wrong with it apart, at its place in the list; none if it is not written.
+   *
+   * @param most how many it may have
+   */
+  List<JsonNode> entries(String field, int most) {
+    JsonNode value = take(field);
+    if (isAbsent(value)) {
+      report(field, "must be a list");
+      return List.of();
+    }
+    if (!value.isArray() || value.isEmpty() || value.size() > most) {
+      report(field, "must be a list of 1 to " + most + " entries, not "
+          + (value.isArray() ? value.size() + " entries" : typeOf(value)));
+      return List.of();
+    }
+    List<JsonNode> entries = new ArrayList<>();
+    value.forEach(entries::add);
+    return entries;
+  }
+
+  /** A text that must be there. */
+  String requiredText(String field, Function<String, Optional<String>> wrong) {
+    if (!has(field)) {
+      take(field);
+      report(field, "is missing");
+      return "";
+    }
+    String text = text(field, "");
+    if (node.path(field).isTextual()) {
+      wrong.apply(text).ifPresent(words -> report(field, words));
+    }
+    return text;
+  }
+
   /** Whether something is written there, be it right or wrong. */
   boolean has(String field) {
     return !isAbsent(node.path(field));
@@ -174,6 +209,10 @@ final class StrictObject {
 
   void report(String field, String problem) {
     errors.add(new FieldError(at(field), problem));
+  }
+
+  List<FieldError> errors() {
+    return List.copyOf(errors);
   }
 
   boolean hasErrors() {

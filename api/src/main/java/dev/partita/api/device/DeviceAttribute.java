@@ -22,11 +22,19 @@ import org.jspecify.annotations.Nullable;
  * here. They are named as NVIDIA's own DRA driver names them where it has one.
  */
 public enum DeviceAttribute {
-  /** "gpu", or "mig" for a MIG instance. */
-  TYPE("type", Scope.KIND, device -> text(device.mode() == DeviceMode.MIG ? "mig" : "gpu")),
+  /** "gpu", "mig" for a MIG instance, or "opaque" for an opaque card. */
+  TYPE("type", Scope.KIND, device -> text(switch (device.name()) {
+    case DeviceName.Whole _,DeviceName.Shared _ -> "gpu";
+    case DeviceName.Mig _ -> "mig";
+    case DeviceName.Opaque _ -> DeviceMode.OF_OPAQUE;
+  })),
 
-  /** "whole", "shared" or "mig": see {@link DeviceMode}. */
-  MODE("mode", Scope.KIND, device -> text(device.mode().attributeValue())),
+  /**
+   * "whole", "shared" or "mig": see {@link DeviceMode}. Of an opaque card "opaque", so that no selector of another mode
+   * matches it, whoever wrote that.
+   */
+  MODE("mode", Scope.KIND, device -> text(
+      device.name() instanceof DeviceName.Opaque ? DeviceMode.OF_OPAQUE : device.mode().attributeValue())),
 
   /**
    * UUID of the card, also where the device is a MIG instance of it, which gets one of its own only when it is made.
@@ -36,6 +44,14 @@ public enum DeviceAttribute {
 
   /** Short model name, as in the model's DeviceClass: see {@link Driver#modelOf}. */
   MODEL("model", Scope.KIND, device -> text(device.gpu().model())),
+
+  /** Who makes an opaque card, such as AMD; cards of NVIDIA's driver have none. */
+  VENDOR("vendor", Scope.KIND, device -> Optional.ofNullable(device.gpu().opaque())
+      .flatMap(opaque -> text(opaque.vendor()))),
+
+  /** What tells an opaque card from the others of its node, as the file that lists it has it. */
+  SERIAL("serial", Scope.CARD, device -> Optional.ofNullable(device.gpu().opaque())
+      .flatMap(opaque -> text(opaque.serial()))),
   BRAND("brand", Scope.KIND, device -> text(device.gpu().brand())),
   ARCHITECTURE("architecture", Scope.KIND, device -> text(device.gpu().architecture())),
 
@@ -44,12 +60,16 @@ public enum DeviceAttribute {
       "cudaComputeCapability", Scope.KIND, device -> version(device.gpu().cudaComputeCapability())),
 
   /** Semantic version, such as 580.95.5. */
-  DRIVER_VERSION("driverVersion", Scope.KIND, device -> version(device.driverVersion())),
+  DRIVER_VERSION("driverVersion", Scope.KIND, device -> device.gpu().isOpaque()
+      ? Optional.empty()
+      : version(device.driverVersion())),
 
   /** Semantic version, such as 13.0.0. */
-  CUDA_DRIVER_VERSION("cudaDriverVersion", Scope.KIND, device -> version(device.cudaDriverVersion())),
+  CUDA_DRIVER_VERSION("cudaDriverVersion", Scope.KIND, device -> device.gpu().isOpaque()
+      ? Optional.empty()
+      : version(device.cudaDriverVersion())),
   INDEX("index", Scope.POSITION, device -> number(device.gpu().index())),
-  MINOR("minor", Scope.POSITION, device -> number(device.gpu().minor())),
+  MINOR("minor", Scope.POSITION, device -> device.gpu().isOpaque() ? Optional.empty() : number(device.gpu().minor())),
   PCI_BUS_ID("pciBusID", Scope.CARD, device -> text(device.gpu().pciBusId())),
   PCIE_ROOT("resource.kubernetes.io/pcieRoot", Scope.CARD, device -> text(device.gpu().pcieRoot())),
   NUMA_NODE("resource.kubernetes.io/numaNode", Scope.POSITION, device -> number(device.gpu().numaNode())),

@@ -1,5 +1,6 @@
 package dev.partita.api.node;
 
+import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.partita.api.Bytes;
@@ -13,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * writes it as it stands; code makes one of a {@link GpuProduct} and a {@link GpuTopology}.
  *
  * @param index NVML's index on the node, from 0
- * @param minor number of its device node, {@code /dev/nvidia<minor>}
- * @param uuid {@code GPU-…}
+ * @param minor number of its device node, {@code /dev/nvidia<minor>}; -1 of an opaque card, which has none
+ * @param uuid {@code GPU-…}; of an opaque card {@code OPAQUE-…}
  * @param productName as in {@link GpuProduct}
  * @param model as in {@link GpuProduct}
  * @param brand as in {@link GpuProduct}
@@ -30,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  * @param migProfiles which MIG instances the node's plugin can make of the card; none where the card or the plugin
  *        cannot
  * @param memoryEnforcement who holds shares of the card to their memory; null where the node's plugin does not say
+ * @param opaque of a card that a file on its node lists; null for one of NVIDIA's driver
  * @param health whether the card can be used
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -52,8 +54,10 @@ public record Gpu(
     @JsonInclude(JsonInclude.Include.NON_EMPTY) List<NvlinkPeer> nvlinkPeers,
     @JsonPropertyDescription("Which MIG instances the node's plugin can make of the card.")
     @JsonInclude(JsonInclude.Include.NON_EMPTY) List<MigProfile> migProfiles,
-    @JsonPropertyDescription("Who holds shares of the card to their memory: the interception library alone, or the driver too.")
+    @JsonPropertyDescription("Who holds shares of the card to their memory: the interception library alone, the driver too, or nobody.")
     @Nullable MemoryEnforcement memoryEnforcement,
+    @JsonPropertyDescription("Of a card that a file on the node lists: it is counted by the books alone.")
+    @Nullable OpaqueKind opaque,
     GpuHealth health) {
 
   @SuppressWarnings("ConstantValue") // Jackson hands in null for what a document leaves out
@@ -74,32 +78,43 @@ public record Gpu(
     this(
         index, minor, uuid, product.productName(), product.model(), product.brand(), product.architecture(),
         product.cudaComputeCapability(), memoryBytes, null, topology.pciBusId(), topology.pcieRoot(),
-        topology.numaNode(), topology.nvlinkDomain(), topology.nvlinkPeers(), List.of(), null, health);
+        topology.numaNode(), topology.nvlinkDomain(), topology.nvlinkPeers(), List.of(), null, null, health);
   }
 
   /** The same card, of which something is reserved. */
   public Gpu withReserved(@Nullable GpuReserve reserve) {
-    return with(reserve, topology(), migProfiles, memoryEnforcement, health);
+    return with(reserve, topology(), migProfiles, memoryEnforcement, opaque, health);
   }
 
   /** The same card with other MIG profiles. */
   public Gpu withMigProfiles(List<MigProfile> profiles) {
-    return with(reserved, topology(), profiles, memoryEnforcement, health);
+    return with(reserved, topology(), profiles, memoryEnforcement, opaque, health);
   }
 
   /** The same card, whose shares are held to their memory by that. */
   public Gpu withMemoryEnforcement(@Nullable MemoryEnforcement by) {
-    return with(reserved, topology(), migProfiles, by, health);
+    return with(reserved, topology(), migProfiles, by, opaque, health);
   }
 
   /** The same card, plugged in and linked otherwise. */
   public Gpu withTopology(GpuTopology other) {
-    return with(reserved, other, migProfiles, memoryEnforcement, health);
+    return with(reserved, other, migProfiles, memoryEnforcement, opaque, health);
   }
 
   /** The same card in another state of health. */
   public Gpu withHealth(GpuHealth now) {
-    return with(reserved, topology(), migProfiles, memoryEnforcement, now);
+    return with(reserved, topology(), migProfiles, memoryEnforcement, opaque, now);
+  }
+
+  /** The same as an opaque card, which nobody holds to anything. */
+  public Gpu asOpaque(OpaqueKind kind) {
+    return with(reserved, topology(), List.of(), MemoryEnforcement.None, kind, health);
+  }
+
+  /** Whether it is known by a file of its node alone. */
+  @JsonIgnore
+  public boolean isOpaque() {
+    return opaque != null;
   }
 
   private Gpu with(
@@ -107,11 +122,12 @@ public record Gpu(
       GpuTopology place,
       List<MigProfile> profiles,
       @Nullable MemoryEnforcement by,
+      @Nullable OpaqueKind kind,
       GpuHealth state) {
     return new Gpu(
         index, minor, uuid, productName, model, brand, architecture, cudaComputeCapability, memoryBytes, reserve,
         place.pciBusId(), place.pcieRoot(), place.numaNode(), place.nvlinkDomain(), place.nvlinkPeers(), profiles,
-        by, state);
+        by, kind, state);
   }
 
   /** What is the same for all cards of its product. */

@@ -40,6 +40,12 @@ public class GpuNode extends CustomResource<GpuNodeSpec, GpuNodeStatus> {
    */
   public static final String SLOW_SCHEDULING = "SlowScheduling";
 
+  /**
+   * Condition, and only where the node has files that list opaque cards: whether all that they say can be used, and if
+   * not, what is wrong and where.
+   */
+  public static final String CARD_FILES_VALID = "CardFilesValid";
+
   @Override
   protected GpuNodeSpec initSpec() {
     return GpuNodeSpec.DEFAULT;

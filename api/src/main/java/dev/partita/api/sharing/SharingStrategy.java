@@ -23,6 +23,12 @@ public sealed interface SharingStrategy {
   record ExclusiveShare() implements SharingStrategy {}
 
   /**
+   * A part of an opaque card's memory and time, as the books have it; nothing is intercepted and nobody is held to
+   * anything. Others may have the rest.
+   */
+  record BookedShare() implements SharingStrategy {}
+
+  /**
    * All of the card, in turn with others who have it so, as the driver shares it out; nothing is intercepted and nobody
    * is held to anything. No limited share stands beside it: what is promised to that one, this one could take.
    */
@@ -71,6 +77,7 @@ public sealed interface SharingStrategy {
       case DeviceName.Whole _ -> new WholeCard();
       case DeviceName.Shared _ -> ofShare(placement, sharing);
       case DeviceName.Mig mig -> new MigInstance(mig.slot());
+      case DeviceName.Opaque _ -> new BookedShare();
     };
   }
 
@@ -90,7 +97,11 @@ public sealed interface SharingStrategy {
     /** To keep others off the card. */
     EXCLUSIVE("placement.exclusive"),
     /** To have the card in turn with others, or at the same time as others by MPS. */
-    SHARING("sharing.strategy");
+    SHARING("sharing.strategy"),
+    /** To grow while nobody else needs the memory. */
+    MEMORY_LIMIT("memoryLimit"),
+    /** To have the time of others that they leave idle. */
+    CORE_LIMIT("coreLimit");
 
     private final String path;
 
@@ -139,6 +150,38 @@ public sealed interface SharingStrategy {
   }
 
   /**
+   * What a config says that no opaque card can fulfil, since nothing holds programs on it; empty if that is nothing. Of
+   * several fields it is the first.
+   */
+  static Optional<ModeField> unfulfilledByOpaque(int oversubscribe, Placement placement, Sharing sharing) {
+    if (oversubscribe != GpuShareConfig.NOT_OVERSUBSCRIBED) {
+      return Optional.of(ModeField.OVERSUBSCRIBE);
+    }
+    if (placement.exclusive()) {
+      return Optional.of(ModeField.EXCLUSIVE);
+    }
+    return sharing instanceof Sharing.Limits ? Optional.empty() : Optional.of(ModeField.SHARING);
+  }
+
+  /** The same of all that a config says. */
+  static Optional<ModeField> unfulfilledByOpaque(GpuShareConfig config) {
+    return unfulfilledByOpaque(config.oversubscribe(), config.placement(), config.sharing())
+        .or(() -> config.memoryLimit().isPresent() ? Optional.of(ModeField.MEMORY_LIMIT) : Optional.empty())
+        .or(() -> config.coreLimit() == GpuShareConfig.CoreLimit.SOFT
+            ? Optional.of(ModeField.CORE_LIMIT)
+            : Optional.empty());
+  }
+
+  /** What to write instead of a field that no opaque card can fulfil, for people: goes on after a comma. */
+  static String insteadOnOpaque(ModeField field) {
+    return field.path()
+        + " is for cards on which something holds programs to their share, and nothing does on an opaque"
+        + " card; " + (field == ModeField.EXCLUSIVE
+            ? "leave it out, and ask for no memory: that is all of a card"
+            : "leave it out");
+  }
+
+  /**
    * The field of the config that asks for it and that kube-scheduler, which reads no configs, would not hold to; empty
    * where it may allocate it.
    *
@@ -148,7 +191,7 @@ public sealed interface SharingStrategy {
     return switch (this) {
       case ExclusiveShare _ -> allMemory ? Optional.empty() : Optional.of("placement.exclusive");
       case TimeSlicing _,Mps _ -> Optional.of(ModeField.SHARING.path());
-      case HookedShare _,WholeCard _,MigInstance _,AdminAccess _ -> Optional.empty();
+      case HookedShare _,BookedShare _,WholeCard _,MigInstance _,AdminAccess _ -> Optional.empty();
     };
   }
 }

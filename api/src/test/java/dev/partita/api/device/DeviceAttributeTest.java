@@ -11,6 +11,7 @@ import dev.partita.api.node.GpuNodeStatus;
 import dev.partita.api.node.GpuProduct;
 import dev.partita.api.node.GpuTopology;
 import dev.partita.api.node.MigProfile;
+import dev.partita.api.node.OpaqueKind;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -65,6 +66,16 @@ class DeviceAttributeTest {
   }
 
   @Test
+  void anOpaqueCardHasAModeOfItsOwnAndNothingOfTheDriver() {
+    Gpu opaque =
+        new Gpu(100, -1, "OPAQUE-1", new GpuProduct("Accelerator 9", "accelerator-9", "Acme", "", ""), 8L << 30,
+            GpuTopology.UNKNOWN, GpuHealth.HEALTHY).asOpaque(new OpaqueKind("Acme", "a9-1"));
+    assertThat(of(opaque, new DeviceName.Opaque(100), null)).containsExactlyInAnyOrderEntriesOf(
+        Map.of("type", "opaque", "mode", "opaque", "uuid", "OPAQUE-1", "productName", "Accelerator 9", "model",
+            "accelerator-9", "vendor", "Acme", "serial", "a9-1", "brand", "Acme", "index", "100"));
+  }
+
+  @Test
   void aTextIsCutToWhatASliceTakes() {
     assertThat(of(card("x".repeat(65), 1), new DeviceName.Whole(3), null))
         .containsEntry("productName", "x".repeat(64));
@@ -82,7 +93,7 @@ class DeviceAttributeTest {
   void scopesAreThoseByWhichCardsAreJudgedTogether() {
     assertThat(DeviceAttribute.identifiersOf(Scope.POSITION)).containsExactlyInAnyOrder("index", "minor", "numaNode");
     assertThat(DeviceAttribute.identifiersOf(Scope.CARD))
-        .containsExactlyInAnyOrder("uuid", "pciBusID", "pcieRoot", "nvlinkDomain");
+        .containsExactlyInAnyOrder("uuid", "serial", "pciBusID", "pcieRoot", "nvlinkDomain");
     assertThat(DeviceAttribute.of(Scope.values())).containsExactly(DeviceAttribute.values());
   }
 
@@ -98,7 +109,8 @@ class DeviceAttributeTest {
     assertThat(values(Scope.KIND, elsewhere)).isEqualTo(values(Scope.KIND, CARD));
     assertThat(values(Scope.POSITION, samePlace)).isEqualTo(values(Scope.POSITION, CARD))
         .isNotEqualTo(values(Scope.POSITION, elsewhere));
-    assertThat(values(Scope.CARD, samePlace)).doesNotContainAnyElementsOf(values(Scope.CARD, CARD));
+    assertThat(values(Scope.CARD, samePlace).stream().flatMap(Optional::stream))
+        .doesNotContainAnyElementsOf(values(Scope.CARD, CARD).stream().flatMap(Optional::stream).toList());
   }
 
   private static List<Optional<AttributeValue>> values(Scope scope, Gpu card) {

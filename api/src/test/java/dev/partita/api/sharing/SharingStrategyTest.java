@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
+import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.config.GpuShareConfig.Placement;
 import dev.partita.api.config.GpuShareConfig.Sharing;
 import dev.partita.api.config.GpuShareConfig.TimeSlice;
@@ -17,6 +18,8 @@ import dev.partita.api.sharing.SharingStrategy.Mps;
 import dev.partita.api.sharing.SharingStrategy.TimeSlicing;
 import dev.partita.api.sharing.SharingStrategy.WholeCard;
 import java.util.List;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
 class SharingStrategyTest {
@@ -58,6 +61,23 @@ class SharingStrategyTest {
     assertThat(SharingStrategy.unfulfilled(DeviceMode.MIG, 100, ALONE, Sharing.LIMITS)).contains(ModeField.EXCLUSIVE);
     assertThat(SharingStrategy.unfulfilled(DeviceMode.MIG, 100, BESIDE_OTHERS, Sharing.LIMITS)).isEmpty();
 
+  }
+
+  @Test
+  void aShareOfAnOpaqueCardIsInTheBooksAlone() {
+    DeviceName opaque = new DeviceName.Opaque(100);
+    assertThat(SharingStrategy.of(opaque, ALONE, Sharing.MPS, false)).isEqualTo(new SharingStrategy.BookedShare());
+    assertThat(SharingStrategy.of(opaque, ALONE, Sharing.MPS, true)).isEqualTo(new AdminAccess());
+    assertThat(SharingStrategy.unfulfilledByOpaque(GpuShareConfig.DEFAULT)).isEmpty();
+    assertThat(SharingStrategy.unfulfilledByOpaque(150, BESIDE_OTHERS, Sharing.LIMITS))
+        .contains(ModeField.OVERSUBSCRIBE);
+    assertThat(SharingStrategy.unfulfilledByOpaque(100, ALONE, Sharing.LIMITS)).contains(ModeField.EXCLUSIVE);
+    assertThat(SharingStrategy.unfulfilledByOpaque(100, BESIDE_OTHERS, Sharing.MPS)).contains(ModeField.SHARING);
+    assertThat(SharingStrategy.unfulfilledByOpaque(new GpuShareConfig(GpuShareConfig.CoreLimit.SOFT, 1,
+        OptionalInt.empty(), 100, BESIDE_OTHERS))).contains(ModeField.CORE_LIMIT);
+    assertThat(SharingStrategy.unfulfilledByOpaque(new GpuShareConfig(GpuShareConfig.CoreLimit.HARD, 1,
+        OptionalInt.empty(), 100, BESIDE_OTHERS, Sharing.LIMITS, OptionalLong.of(1L << 30))))
+        .contains(ModeField.MEMORY_LIMIT);
   }
 
   @Test

@@ -56,6 +56,9 @@ class ChartTest {
             mount -> {
               if (mount.getName().equals("driver-root")) {
                 assertThat(mount.getReadOnly()).isTrue();
+              } else if (mount.getName().equals("dev")) {
+                assertThat(mount.getReadOnly()).isTrue();
+                assertThat(mount.getMountPath() + " " + host.get("dev")).isEqualTo("/host/dev /dev");
               } else if (mount.getName().equals("shm")) {
                 assertThat(mount.getMountPath() + " " + host.get("shm")).isEqualTo("/dev/shm /run/partita/shm");
               } else {

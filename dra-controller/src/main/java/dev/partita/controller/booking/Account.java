@@ -67,7 +67,7 @@ public record Account(int shares, int wholes, long memory, int cores, List<MigSl
   public Account plus(Booking booking) {
     return switch (booking.device()) {
       case DeviceName.Whole _ -> new Account(shares, wholes + 1, memory, cores, instances, turns, mps);
-      case DeviceName.Shared _ -> withShare(booking, 1);
+      case DeviceName.Shared _,DeviceName.Opaque _ -> withShare(booking, 1);
       case DeviceName.Mig mig -> {
         List<MigSlot> more = new ArrayList<>(instances);
         more.add(mig.slot());
@@ -80,7 +80,7 @@ public record Account(int shares, int wholes, long memory, int cores, List<MigSl
   public Account minus(Booking booking) {
     return switch (booking.device()) {
       case DeviceName.Whole _ -> new Account(shares, wholes - 1, memory, cores, instances, turns, mps);
-      case DeviceName.Shared _ -> withShare(booking, -1);
+      case DeviceName.Shared _,DeviceName.Opaque _ -> withShare(booking, -1);
       case DeviceName.Mig mig -> {
         List<MigSlot> fewer = new ArrayList<>(instances);
         fewer.remove(mig.slot());

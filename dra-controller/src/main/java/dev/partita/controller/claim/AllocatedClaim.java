@@ -104,7 +104,8 @@ public final class AllocatedClaim {
 
   /**
    * Its shares of cards whose size is known and can change, in the order of its allocation; neither whole cards, nor
-   * cards in turn, nor shares by MPS, nor MIG instances, nor what is accessed for administration.
+   * shares of opaque cards, nor cards in turn, nor shares by MPS, nor MIG instances, nor what is accessed for
+   * administration.
    */
   public static List<AllocatedShare> shares(ResourceClaim claim) {
     List<AllocatedShare> shares = new ArrayList<>();
@@ -120,6 +121,7 @@ public final class AllocatedClaim {
                 device.get(), new CardKey(node.get(), device.get().index()),
                 ShareSizes.of(claim, result)));
         case SharingStrategy.WholeCard _,SharingStrategy.MigInstance _,SharingStrategy.AdminAccess _ -> {}
+        case SharingStrategy.BookedShare _ -> {} // its containers are told its size as they begin
         case SharingStrategy.TimeSlicing _,SharingStrategy.Mps _ -> {} // MPS knows only what a program began with
       }
     }
@@ -130,9 +132,12 @@ public final class AllocatedClaim {
       ResourceClaim claim,
       DeviceRequestAllocationResult result,
       DeviceName device) {
+    boolean admin = Boolean.TRUE.equals(result.getAdminAccess());
+    if (device instanceof DeviceName.Opaque && !isOfKnownSize(result) && !admin) {
+      return new SharingStrategy.WholeCard();
+    }
     GpuShareConfig config = isOfKnownSize(result) ? config(claim, result).orElse(NOBODY_KNOWS) : NOBODY_KNOWS;
-    return SharingStrategy.of(device, config.placement(), config.sharing(),
-        Boolean.TRUE.equals(result.getAdminAccess()));
+    return SharingStrategy.of(device, config.placement(), config.sharing(), admin);
   }
 
   private static boolean isOfKnownSize(DeviceRequestAllocationResult result) {

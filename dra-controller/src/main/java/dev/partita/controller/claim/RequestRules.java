@@ -130,17 +130,27 @@ public final class RequestRules {
   }
 
   /**
-   * What the config says of shares where the class gives none: no card can serve that, and kube-scheduler, which reads
-   * no configs, would allocate one all the same. Of several alternatives another one may do.
+   * What the config says of shares where the class gives none, or shares of opaque cards: no card can serve that, and
+   * kube-scheduler, which reads no configs, would allocate one all the same. Of several alternatives another one may
+   * do.
    */
   static Optional<FieldError> forSharesOnly(
       RequestPart part,
       @Nullable DeviceClass deviceClass,
       GpuShareConfig config) {
+    if (part.adminAccess() || part.isAlternative()) {
+      return Optional.empty();
+    }
+    boolean managed = deviceClass == null || Ownership.isManaged(deviceClass);
+    if (Driver.isOpaqueClass(part.className()) && managed) {
+      return SharingStrategy.unfulfilledByOpaque(config)
+          .map(field -> new FieldError(part.path() + ".deviceClassName",
+              part.className() + " gives opaque cards, and " + SharingStrategy.insteadOnOpaque(field)));
+    }
     boolean mig = part.className().equals(Driver.MIG_CLASS);
     boolean undivided = (mig || part.className().equals(Driver.WHOLE_CLASS))
-        && (deviceClass == null || Ownership.isManaged(deviceClass));
-    if (!undivided || part.adminAccess() || part.isAlternative()) {
+        && managed;
+    if (!undivided) {
       return Optional.empty();
     }
     DeviceMode mode = mig ? DeviceMode.MIG : DeviceMode.WHOLE;

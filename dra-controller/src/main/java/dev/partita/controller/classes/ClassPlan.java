@@ -23,14 +23,21 @@ public final class ClassPlan {
 
   /**
    * Selectors by name of the class: a share of any card, a whole card, a MIG instance, and a share of each model that a
-   * node has.
+   * node has. Opaque cards have classes of their own, and no other class selects one: nobody gets one who did not ask
+   * for that.
    */
   public static SortedMap<String, List<DeviceSelector>> of(Inventory inventory) {
     SortedMap<String, List<DeviceSelector>> classes = new TreeMap<>();
     classes.put(Driver.SHARE_CLASS, List.of(selector(mode(DeviceMode.SHARED))));
     classes.put(Driver.WHOLE_CLASS, List.of(selector(mode(DeviceMode.WHOLE))));
     classes.put(Driver.MIG_CLASS, List.of(selector(mode(DeviceMode.MIG))));
-    for (String model : models(inventory)) {
+    for (String model : models(inventory, true)) {
+      classes.put(Driver.OPAQUE_CLASS, List.of(selector(mode(DeviceMode.OF_OPAQUE))));
+      classes.put(
+          Driver.classOfOpaqueModel(model),
+          List.of(selector(mode(DeviceMode.OF_OPAQUE) + " && " + attribute("model") + " == \"" + model + "\"")));
+    }
+    for (String model : models(inventory, false)) {
       classes.putIfAbsent(
           Driver.classOfModel(model),
           List.of(selector(mode(DeviceMode.SHARED) + " && " + attribute("model") + " == \"" + model + "\"")));
@@ -38,16 +45,21 @@ public final class ClassPlan {
     return classes;
   }
 
-  private static NavigableSet<String> models(Inventory inventory) {
+  private static NavigableSet<String> models(Inventory inventory, boolean opaque) {
     NavigableSet<String> models = new TreeSet<>();
     for (GpuHost host : inventory.hosts().values()) {
-      host.cards().stream().map(Card::model).filter(model -> MODEL.matcher(model).matches()).forEach(models::add);
+      host.cards().stream().filter(card -> card.gpu().isOpaque() == opaque).map(Card::model)
+          .filter(model -> MODEL.matcher(model).matches()).forEach(models::add);
     }
     return models;
   }
 
   private static String mode(DeviceMode mode) {
-    return "device.driver == \"" + Driver.NAME + "\" && " + attribute("mode") + " == \"" + mode.attributeValue() + "\"";
+    return mode(mode.attributeValue());
+  }
+
+  private static String mode(String value) {
+    return "device.driver == \"" + Driver.NAME + "\" && " + attribute("mode") + " == \"" + value + "\"";
   }
 
   private static String attribute(String name) {

@@ -38,6 +38,7 @@ public record CardState(Card card, CardStanding standing, Account sold, List<Cla
       case DeviceName.Whole _ -> card.sellableMemory();
       case DeviceName.Shared _ ->
           device.booking().isTurn() ? card.sellableMemory() / Math.max(1, sold.turns()) : device.booking().memory();
+      case DeviceName.Opaque _ -> device.booking().memory();
       case DeviceName.Mig mig -> memoryOf(mig.slot());
     };
   }

@@ -85,7 +85,7 @@ public final class Device {
   public boolean isLike(Device other) {
     return switch (name) {
       case DeviceName.Mig mig -> other.name instanceof DeviceName.Mig its && its.slot().equals(mig.slot());
-      case DeviceName.Whole _,DeviceName.Shared _ -> other.mode() == mode();
+      case DeviceName.Whole _,DeviceName.Shared _,DeviceName.Opaque _ -> other.mode() == mode();
     };
   }
 

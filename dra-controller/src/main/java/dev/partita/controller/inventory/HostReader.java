@@ -76,10 +76,14 @@ final class HostReader {
         List<Device.Taint> published = shared.one(taints(gpu, spec));
         Function<DeviceName, List<Device.Taint>> taints =
             rules.isEmpty() ? device -> published : device -> shared.one(TaintRules.with(published, device, rules));
+        if (gpu.isOpaque()) {
+          share(card, status, new DeviceName.Opaque(gpu.index()), taints).ifPresent(devices::add);
+          continue; // it is offered in no other way
+        }
         for (PublishedMode mode : new java.util.TreeSet<>(spec.publishedModes())) {
           switch (mode) {
             case Whole -> devices.add(whole(card, status, taints));
-            case Shared -> share(card, status, taints).ifPresent(devices::add);
+            case Shared -> share(card, status, new DeviceName.Shared(gpu.index()), taints).ifPresent(devices::add);
             case Mig -> devices.addAll(instances(card, status, taints));
           }
         }
@@ -145,7 +149,11 @@ final class HostReader {
         Map.of(CapacityName.MEMORY, memory), taints);
   }
 
-  private Optional<Device> share(Card card, GpuNodeStatus status, Function<DeviceName, List<Device.Taint>> taints) {
+  private Optional<Device> share(
+      Card card,
+      GpuNodeStatus status,
+      DeviceName name,
+      Function<DeviceName, List<Device.Taint>> taints) {
     long memory = card.sellableMemory();
     if (memory < MEMORY_MIN) {
       return Optional.empty(); // the reserve leaves nothing to share
@@ -156,7 +164,6 @@ final class HostReader {
             new Capacity(memory, Optional.of(new RequestPolicy(memory, MEMORY_MIN, memory, OptionalLong.empty()))),
             CapacityName.CORES,
             new Capacity(CORES_TOTAL, Optional.of(new RequestPolicy(0, 0, CORES_TOTAL, OptionalLong.of(1)))));
-    DeviceName name = new DeviceName.Shared(card.key().index());
     return Optional
         .of(device(card, new DeviceAttribute.Source(status, card.gpu(), name, Optional.empty()), capacities, taints));
   }

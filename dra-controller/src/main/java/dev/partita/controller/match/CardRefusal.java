@@ -6,6 +6,7 @@ import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
 import dev.partita.api.MigSlot;
 import dev.partita.api.config.GpuShareConfig.Sharing;
+import dev.partita.api.sharing.SharingStrategy;
 import dev.partita.controller.inventory.Device;
 import java.util.Collections;
 import java.util.List;
@@ -190,6 +191,14 @@ public sealed interface CardRefusal {
     }
   }
 
+  /** The request wants of an opaque card what takes somebody who holds programs to their share. */
+  record NotOnOpaque(SharingStrategy.ModeField field) implements CardRefusal {
+    @Override
+    public String toString() {
+      return "an opaque card: " + SharingStrategy.insteadOnOpaque(field);
+    }
+  }
+
   /** Others share the card by MPS, and whoever does not would have it in turn with its server. */
   record SharedByMps(int shares) implements CardRefusal {
     @Override
@@ -317,7 +326,7 @@ public sealed interface CardRefusal {
           case SharedByMps _,SharesNotByMps _,NoMoreByMps _ -> true;
           case NotOffered _,OtherMode _,OtherModel _,AvoidedModel _,OtherCard _,AvoidedCard _ -> false;
           case NotSelected _,SelectorFailed _,NoSuchCapacity _,NotOversubscribed _,NotExclusive _ -> false;
-          case NotLimited _,NotSharable _ -> false;
+          case NotLimited _,NotSharable _,NotOnOpaque _ -> false;
           case TooManyCores _,TooSmall _,Tainted _,HeldOnNode _ -> false;
         };
     return taken && !claimUids.isEmpty() ? new HeldOnNode(this, claimUids) : this;
@@ -339,6 +348,7 @@ public sealed interface CardRefusal {
       case NotExclusive r -> 4;
       case NotLimited r -> 4;
       case NotSharable r -> 4;
+      case NotOnOpaque r -> 4;
       case TooManyCores r -> 5;
       case TooSmall r -> 6;
       case Tainted r -> 7;

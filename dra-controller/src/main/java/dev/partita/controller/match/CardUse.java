@@ -19,11 +19,12 @@ import java.util.Optional;
  * and the search for a place by what is {@linkplain #takes taken}.
  */
 public sealed interface CardUse
-    permits HookedShare, ExclusiveShare, TimeSlicing, Mps, WholeCard, MigInstance, AdminAccess {
+    permits HookedShare, ExclusiveShare, BookedShare, TimeSlicing, Mps, WholeCard, MigInstance, AdminAccess {
   static CardUse of(SharingStrategy strategy) {
     return switch (strategy) {
       case SharingStrategy.HookedShare _ -> HookedShare.INSTANCE;
       case SharingStrategy.ExclusiveShare _ -> ExclusiveShare.INSTANCE;
+      case SharingStrategy.BookedShare _ -> BookedShare.INSTANCE;
       case SharingStrategy.TimeSlicing _ -> TimeSlicing.INSTANCE;
       case SharingStrategy.Mps _ -> Mps.INSTANCE;
       case SharingStrategy.WholeCard _ -> WholeCard.INSTANCE;

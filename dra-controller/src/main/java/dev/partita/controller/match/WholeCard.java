@@ -39,7 +39,8 @@ record WholeCard() implements CardUse {
           switch (unfulfilled.get()) {
             case OVERSUBSCRIBE -> new CardRefusal.NotOversubscribed(device.mode());
             case EXCLUSIVE -> new CardRefusal.NotExclusive();
-            case SHARING -> new CardRefusal.NotSharable(device.mode(), request.capacity().sharing());
+            case SHARING, MEMORY_LIMIT, CORE_LIMIT ->
+                new CardRefusal.NotSharable(device.mode(), request.capacity().sharing());
           });
     }
 

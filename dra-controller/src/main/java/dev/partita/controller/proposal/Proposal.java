@@ -1,5 +1,6 @@
 package dev.partita.controller.proposal;
 
+import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
 import dev.partita.api.sharing.SharingStrategy;
@@ -82,7 +83,7 @@ public record Proposal(String node, List<Booking> bookings, String id) {
     for (int i = 1; i < words.length - 1; i++) {
       Matcher share = SHARE.matcher(words[i]);
       Optional<DeviceName> device = DeviceName.parse(share.matches() ? share.group(1) : words[i]);
-      if (device.isEmpty() || share.matches() != device.get() instanceof DeviceName.Shared) {
+      if (device.isEmpty() || share.matches() != isShare(device.get())) {
         return Optional.empty();
       }
       if (share.matches() && (Long.parseLong(share.group(2)) > Booking.MOST_MEMORY
@@ -113,7 +114,7 @@ public record Proposal(String node, List<Booking> bookings, String id) {
         claim.requests().stream().flatMap(request -> request.alternatives().stream()).filter(Proposal::takes).toList();
     return bookings.size() <= devices
         && bookings.stream()
-            .filter(booking -> booking.device() instanceof DeviceName.Shared)
+            .filter(booking -> isShare(booking.device()))
             .allMatch(share -> alternatives.stream().anyMatch(alternative -> isWithin(share, alternative)));
   }
 
@@ -125,6 +126,10 @@ public record Proposal(String node, List<Booking> bookings, String id) {
             : ClaimRequest.MOST_RESULTS)
         .max()
         .orElse(0);
+  }
+
+  private static boolean isShare(DeviceName device) {
+    return device.mode() == DeviceMode.SHARED;
   }
 
   private static boolean takes(DeviceRequest request) {
@@ -156,7 +161,7 @@ public record Proposal(String node, List<Booking> bookings, String id) {
             .map(
                 booking -> switch (booking.device()) {
                   case DeviceName.Whole _,DeviceName.Mig _ -> " " + booking.device();
-                  case DeviceName.Shared _ ->
+                  case DeviceName.Shared _,DeviceName.Opaque _ ->
                       " " + booking.device() + "=" + booking.memory() + "/" + booking.cores()
                           + (booking.mps() ? "/mps" : "");
                 })

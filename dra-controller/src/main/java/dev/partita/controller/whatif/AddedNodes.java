@@ -1,5 +1,6 @@
 package dev.partita.controller.whatif;
 
+import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
@@ -101,10 +102,11 @@ public record AddedNodes(int nodes, String model, int cards, OptionalLong memory
   }
 
   private Gpu card(String node, int index, Gpu like) {
-    return new Gpu(index, index, "GPU-" + node + "-" + index, like.productName(), like.model(), like.brand(),
+    return new Gpu(like.isOpaque() ? DeviceName.FIRST_OPAQUE + index : index, index, "GPU-" + node + "-" + index,
+        like.productName(), like.model(), like.brand(),
         like.architecture(), like.cudaComputeCapability(), memory.orElse(like.memoryBytes()), like.reserved(),
         like.pciBusId(), like.pcieRoot(), like.numaNode(), like.nvlinkDomain(), List.of(), like.migProfiles(),
-        like.memoryEnforcement(),
+        like.memoryEnforcement(), like.opaque(),
         GpuHealth.HEALTHY);
   }
 

@@ -55,6 +55,7 @@ final class RefusalTruth {
         assertThat(sharing).isEqualTo(request.capacity().sharing()).isNotEqualTo(Sharing.LIMITS);
         assertThat(selected).extracting(ReportedDevice::mode).contains(mode);
       }
+      case CardRefusal.NotOnOpaque _ -> throw new AssertionError(why + ": no card is opaque");
       case CardRefusal.HasShares(int shares) -> assertThat(taken.shares()).isEqualTo(shares).isPositive();
       case CardRefusal.SharesInTheWay(int shares) -> assertThat(taken.shares()).isEqualTo(shares).isPositive();
       case CardRefusal.CutIntoInstances(int instances) -> assertThat(taken.instances()).hasSize(instances).isNotEmpty();

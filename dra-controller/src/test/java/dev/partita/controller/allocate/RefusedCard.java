@@ -132,6 +132,7 @@ record RefusedCard(GpuNode node, List<Booking> taken, DeviceRequest request) {
           withoutSelector(selector -> selector.expression().equals(expression));
       case CardRefusal.SelectorFailed failed -> throw new AssertionError(failed + " was not asked for");
       case CardRefusal.HeldOnNode _ -> throw new AssertionError(why + ": no node holds anything");
+      case CardRefusal.NotOnOpaque _ -> throw new AssertionError(why + ": no card is opaque");
       case CardRefusal.NotOffered _ -> throw new AssertionError(why + ": no node withholds a card");
       case CardRefusal.TooSmall(long total, long _, String _) ->
           asking(Requests.amounting(request, new MemoryRequest.Bytes(total), request.cores()));

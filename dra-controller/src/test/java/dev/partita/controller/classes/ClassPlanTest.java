@@ -8,8 +8,12 @@ import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuProduct;
 import dev.partita.api.node.GpuTopology;
 import dev.partita.controller.GpuNodes;
+import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.selector.DeviceSelectors;
+import dev.partita.controller.selector.Verdict;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 class ClassPlanTest {
@@ -31,6 +35,20 @@ class ClassPlanTest {
                 .isEqualTo(
                     "device.driver == \"gpu.partita.dev\" && device.attributes[\"gpu.partita.dev\"].mode == \"shared\""
                         + " && device.attributes[\"gpu.partita.dev\"].model == \"h200\""));
+  }
+
+  @Test
+  void opaqueCardsHaveClassesOfTheirOwnAndNoOtherSelectsOne() {
+    Inventory inventory = Inventory.EMPTY.refreshed(
+        List.of(GpuNodes.ready("node-0", GpuNodeSpec.DEFAULT, List.of(GpuNodes.opaqueCard("node-0", GpuNodes.GIB)))));
+    var plan = ClassPlan.of(inventory);
+    assertThat(plan.keySet()).containsExactly("accelerator-9.opaque.gpu.partita.dev", "gpu.partita.dev",
+        "mig.gpu.partita.dev", "opaque.gpu.partita.dev", "whole.gpu.partita.dev");
+    Device device = Objects.requireNonNull(inventory.host("node-0")).devices().getFirst();
+    DeviceSelectors selectors = new DeviceSelectors();
+    plan.forEach((name, expressions) -> assertThat(expressions.stream()
+        .allMatch(selector -> selectors.evaluate(selector.getCel().getExpression(), device).equals(Verdict.TRUE)))
+        .as(name).isEqualTo(name.contains("opaque")));
   }
 
   @Test

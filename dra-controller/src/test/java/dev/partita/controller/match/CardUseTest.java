@@ -41,7 +41,8 @@ class CardUseTest {
       new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(PublishedMode.values()), null);
   private static final GpuHost HOST =
       Objects.requireNonNull(
-          Inventory.EMPTY.refreshed(List.of(GpuNodes.ready("node-0", EVERY_MODE, GpuNodes.migCards("node-0", 1))))
+          Inventory.EMPTY.refreshed(List.of(GpuNodes.ready("node-0", EVERY_MODE, Stream.concat(
+              GpuNodes.migCards("node-0", 1).stream(), Stream.of(GpuNodes.opaqueCard("node-0", 140 * GIB))).toList())))
               .host("node-0"));
 
   /**
@@ -71,6 +72,9 @@ class CardUseTest {
         new Answers(SharingStrategy.Mps.class, "gpu-0-shared", Taking.MPS,
             Optional.of("gpu-0-shared 8589934592 25 mps"), 8,
             "8 GiB of it by MPS beside other claims, 25 % of its multiprocessors at most"),
+        new Answers(SharingStrategy.BookedShare.class, "gpu-100-opaque", Taking.SHARE,
+            Optional.of("gpu-100-opaque 8589934592 25"), 8,
+            "8 GiB and 25 % cores of it by the books alone, which nothing enforces"),
         new Answers(SharingStrategy.WholeCard.class, "gpu-0", Taking.CARD, Optional.of("gpu-0 0 0"), 16, "all of it"),
         new Answers(SharingStrategy.MigInstance.class, "gpu-0-mig-1g-18gb-3", Taking.INSTANCE,
             Optional.of("gpu-0-mig-1g-18gb-3 0 0"), 16, "MIG instance 1g.18gb of it"),
@@ -101,11 +105,33 @@ class CardUseTest {
             Arrays.stream(CardUse.class.getPermittedSubclasses()).map(Class::getName).toList());
   }
 
+  /** The strategies that can meet on one card. */
+  private static List<Answers> ofOneCard() {
+    return table().filter(row -> row.strategy() != SharingStrategy.BookedShare.class).toList();
+  }
+
+  @Test
+  void aShareOfAnOpaqueCardIsBesideOthersAsFarAsTheBooksHaveThem() {
+    Match share = match(table().filter(row -> row.strategy() == SharingStrategy.BookedShare.class).findFirst()
+        .orElseThrow());
+    Account there = new Match(share.device(), 133 * GIB, 0, share.use()).after(Account.EMPTY);
+    assertThat(share.use().clash(share, there)).contains(new CardRefusal.MemoryTaken(7 * GIB, 8 * GIB));
+    assertThat(share.use().clash(share, Account.EMPTY)).isEmpty();
+    Device opaque = device("gpu-100-opaque");
+    assertThat(HOST.devices()).filteredOn(device -> device.card().gpu().isOpaque()).as("in one way only")
+        .containsExactly(opaque);
+    DeviceRequest alone = new DeviceRequest("gpu", List.of(), new DeviceRequest.Count.Exactly(1),
+        CapacityRequest.of(OptionalLong.empty(), OptionalLong.empty()), List.of(), Placement.DEFAULT.alone(),
+        Access.OWN, Modes.INFERRED);
+    assertThat(CardUse.of(alone.strategy(opaque.name())).match(opaque, alone)).asString()
+        .contains("placement.exclusive", "nothing does on an opaque card");
+  }
+
   @Test
   void everyStrategySaysWhatOfOthersIsInItsWay() {
     List<String> said = new ArrayList<>();
-    for (Answers present : table().toList()) {
-      for (Answers wanted : table().toList()) {
+    for (Answers present : ofOneCard()) {
+      for (Answers wanted : ofOneCard()) {
         Account there = match(present).after(Account.EMPTY);
         Match match = match(wanted);
         match.use().clash(match, there).ifPresent(
@@ -151,8 +177,8 @@ class CardUseTest {
 
   @Test
   void whatClashesIsTooMuchForTheCardAndNothingElseIs() {
-    for (Answers present : table().toList()) {
-      for (Answers wanted : table().toList()) {
+    for (Answers present : ofOneCard()) {
+      for (Answers wanted : ofOneCard()) {
         Account there = match(present).after(Account.EMPTY);
         Match match = match(wanted);
         Account after = match.after(there);

@@ -158,7 +158,7 @@ public final class AllocationDecoder {
     Optional<DeviceName> name = DeviceName.parse(String.valueOf(result.getDevice()));
     if (name.isEmpty()) {
       return refuse(
-          at + " is not one that this driver offers (gpu-<index>, gpu-<index>-shared, gpu-<index>-mig-<profile>-<start>)");
+          at + " is not one that this driver offers (gpu-<index>, gpu-<index>-shared, gpu-<index>-mig-<profile>-<start>, gpu-<index>-opaque)");
     }
     Optional<Gpu> gpu = cards.byIndex(name.get().index());
     if (gpu.isEmpty()) {
@@ -196,9 +196,20 @@ public final class AllocationDecoder {
             case OVERSUBSCRIBE -> " is no share, and its config asks to oversubscribe, which only a share can";
             case EXCLUSIVE ->
                 " is a MIG instance, which does not keep others off its card, and its config asks for a card of its own";
-            case SHARING -> " is no share, and its config asks to share the card by time-slicing or MPS, which only"
-                + " shares have";
+            case SHARING, MEMORY_LIMIT, CORE_LIMIT ->
+                " is no share, and its config asks to share the card by time-slicing or MPS, which only"
+                    + " shares have";
           });
+    }
+
+    if (name.get() instanceof DeviceName.Opaque != gpu.get().isOpaque()) {
+      return refuse(
+          at + (gpu.get().isOpaque() ? ": the card is opaque, and has no such device" : ": the card is not opaque"));
+    }
+    Optional<ModeField> notOnOpaque =
+        gpu.get().isOpaque() && !monitor ? SharingStrategy.unfulfilledByOpaque(config) : Optional.empty();
+    if (notOnOpaque.isPresent()) {
+      return refuse(at + ", by its config: " + SharingStrategy.insteadOnOpaque(notOnOpaque.get()));
     }
 
     SharingStrategy strategy = SharingStrategy.of(name.get(), config.placement(), config.sharing(), monitor);
@@ -231,7 +242,7 @@ public final class AllocationDecoder {
         }
         use = new TimeSlicing(interval);
       }
-      case SharingStrategy.HookedShare _,SharingStrategy.ExclusiveShare _,SharingStrategy.Mps _ -> {
+      case SharingStrategy.HookedShare _,SharingStrategy.ExclusiveShare _,SharingStrategy.BookedShare _,SharingStrategy.Mps _ -> {
         switch (ShareDecoder.read(result, resized, strategy, config, gpu.get(), node)) {
           case Part.Granted<CardUse>(CardUse share) -> use = share;
           case Part.Refused<CardUse>(String why) -> {

@@ -9,6 +9,7 @@ import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.api.resize.ShareSize;
 import dev.partita.api.sharing.SharingStrategy;
+import dev.partita.plugin.claim.BookedShare;
 import dev.partita.plugin.claim.CardUse;
 import dev.partita.plugin.claim.ExclusiveShare;
 import dev.partita.plugin.claim.Growth;
@@ -82,6 +83,9 @@ final class ShareDecoder {
     long allocated = bytes.longValue();
     long memory = Math.min(percentOf(allocated, config.oversubscribe()), Share.MOST_BYTES);
     long part = node.physicalBytes(allocated);
+    if (strategy instanceof SharingStrategy.BookedShare) {
+      return new Part.Granted<>(new BookedShare(memory, Math.clamp(part, 1, memory), percent.intValue()));
+    }
     boolean alone = strategy instanceof SharingStrategy.ExclusiveShare;
     if (alone) {
       part = Math.max(part, Math.min(allocated, node.physicalBytes(sold)));

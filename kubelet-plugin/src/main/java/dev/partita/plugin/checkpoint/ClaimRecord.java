@@ -9,6 +9,7 @@ import dev.partita.api.config.GpuShareConfig.CoreLimit;
 import dev.partita.api.config.GpuShareConfig.TimeSlice;
 import dev.partita.api.resize.ShareSize;
 import dev.partita.plugin.claim.AdminAccess;
+import dev.partita.plugin.claim.BookedShare;
 import dev.partita.plugin.claim.CardIdentity;
 import dev.partita.plugin.claim.CardUse;
 import dev.partita.plugin.claim.ClaimRef;
@@ -49,7 +50,7 @@ final class ClaimRecord {
   private static final String MAGIC = "partita-checkpoint";
   static final String VERSION = "1";
   private static final Pattern OTHER_VERSION = Pattern.compile("[1-9][0-9]{0,8}");
-  private static final Pattern CARD = Pattern.compile("GPU-[0-9A-Za-z-]{1,64}");
+  private static final Pattern CARD = Pattern.compile("(?:GPU|OPAQUE)-[0-9A-Za-z-]{1,64}");
   private static final ObjectMapper MAPPER =
       JsonMapper.builder().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
 
@@ -211,6 +212,7 @@ final class ClaimRecord {
       @Nullable ShareJson share,
       @Nullable MigJson mig,
       @Nullable TimeSlice timeSlice,
+      @Nullable BookedJson booked,
       boolean adminAccess) {
 
     static GrantJson of(Grant grant) {
@@ -222,6 +224,10 @@ final class ClaimRecord {
         case MigInstance mig -> of(grant, null, MigJson.of(mig), null, false);
         // a program that does not know the field reads a whole card, of which it gives nobody else anything
         case TimeSlicing(TimeSlice interval) -> of(grant, null, null, interval, false);
+        // a program that does not know the field reads a whole card, of which it gives nobody else anything
+        case BookedShare(long memory, long physical, int cores) -> new GrantJson(grant.requests(), grant.device(),
+            grant.shareId().orElse(null), CardJson.of(grant.card()), null, null, null,
+            new BookedJson(memory, physical, cores), false);
         case WholeCard _ -> of(grant, null, null, null, false);
         case AdminAccess _ -> of(grant, null, null, null, true);
       };
@@ -234,7 +240,7 @@ final class ClaimRecord {
         @Nullable TimeSlice timeSlice,
         boolean adminAccess) {
       return new GrantJson(grant.requests(), grant.device(), grant.shareId().orElse(null), CardJson.of(grant.card()),
-          share, mig, timeSlice, adminAccess);
+          share, mig, timeSlice, null, adminAccess);
     }
 
     Grant toGrant() {
@@ -250,6 +256,9 @@ final class ClaimRecord {
       }
       if (timeSlice != null) {
         return new TimeSlicing(timeSlice);
+      }
+      if (booked != null) {
+        return new BookedShare(booked.memoryBytes(), booked.physicalBytes(), booked.cores());
       }
       return adminAccess ? new AdminAccess() : new WholeCard();
     }
@@ -274,6 +283,8 @@ final class ClaimRecord {
       return new CardIdentity(index, minor, uuid, productName, memoryBytes, Optional.ofNullable(pciBusId));
     }
   }
+
+  private record BookedJson(long memoryBytes, long physicalBytes, int cores) {}
 
   private record MigJson(String profile, int start, int size, long memoryBytes) {
     static MigJson of(MigInstance mig) {

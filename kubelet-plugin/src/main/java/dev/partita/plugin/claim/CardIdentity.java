@@ -8,8 +8,8 @@ import java.util.Optional;
  * The card behind a device, as it was when the claim was prepared.
  *
  * @param index of the card on the node
- * @param minor of /dev/nvidia&lt;minor&gt;
- * @param uuid {@code GPU-…}
+ * @param minor of /dev/nvidia&lt;minor&gt;; -1 of an opaque card
+ * @param uuid {@code GPU-…}, or {@code OPAQUE-…}
  * @param productName such as "NVIDIA H200"
  * @param memoryBytes the card's whole memory
  * @param pciBusId such as 0000:1b:00.0

@@ -11,7 +11,7 @@ import java.util.OptionalInt;
  * and what reads a checkpoint record ({@code ClaimRecord}) tell strategies apart.
  */
 public sealed interface CardUse
-    permits HookedShare, ExclusiveShare, TimeSlicing, Mps, WholeCard, MigInstance, AdminAccess {
+    permits HookedShare, ExclusiveShare, BookedShare, TimeSlicing, Mps, WholeCard, MigInstance, AdminAccess {
   /** Why it cannot stand beside what others have of its card; empty if it can. */
   Optional<String> clash(PreparedDevice own, List<PreparedDevice> others);
 
@@ -21,6 +21,11 @@ public sealed interface CardUse
    */
   default Optional<Share> share() {
     return Optional.empty();
+  }
+
+  /** Bytes of the card that it is counted with among its shares; 0 if it is none. */
+  default long takenBytes() {
+    return share().map(Share::physicalBytes).orElse(0L);
   }
 
   /** The MIG instance that has to be made, and whose device nodes containers get. */

@@ -60,6 +60,7 @@ public sealed interface Enforcer {
     return switch (reported) {
       case Interception -> new Interception();
       case Driver -> new Cgroup();
+      case None -> new None();
     };
   }
 

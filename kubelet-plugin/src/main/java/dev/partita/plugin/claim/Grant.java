@@ -1,5 +1,6 @@
 package dev.partita.plugin.claim;
 
+import dev.partita.api.DeviceName;
 import java.util.List;
 import java.util.Optional;
 
@@ -36,6 +37,11 @@ public record Grant(List<String> requests, String device, Optional<String> share
     return use instanceof HookedShare(Share share) && share.lentBytes() != bytes
         ? new Grant(requests, device, shareId, card, new HookedShare(share.lent(bytes)))
         : this;
+  }
+
+  /** Whether its card is opaque: containers get what the card's file says, and nothing of NVIDIA's driver. */
+  public boolean isOpaque() {
+    return DeviceName.parse(device).filter(DeviceName.Opaque.class::isInstance).isPresent();
   }
 
   /** What the hook library holds its containers to, if it holds them to anything. */

@@ -66,20 +66,17 @@ public record HookedShare(Share its) implements CardUse {
       case ExclusiveShare _ -> Obstacle.EXCLUSIVE_SHARE;
       case TimeSlicing _ -> Obstacle.TIME_SLICING;
       case Mps _ -> Obstacle.MPS;
-      case HookedShare _,AdminAccess _ -> Obstacle.NONE;
+      case HookedShare _,BookedShare _,AdminAccess _ -> Obstacle.NONE;
     };
   }
 
   /** Why the shares would hold more than the card has; empty if they would not. */
   static Optional<String> tooMuch(PreparedDevice own, List<PreparedDevice> others) {
-    long total = physicalBytes(own) + others.stream().mapToLong(HookedShare::physicalBytes).sum();
+    long total = own.grant().use().takenBytes()
+        + others.stream().mapToLong(other -> other.grant().use().takenBytes()).sum();
     long has = own.grant().card().memoryBytes();
     return total > has
         ? Optional.of(own.card() + " has " + has + " bytes, but with this claim its shares would hold " + total)
         : Optional.empty();
-  }
-
-  private static long physicalBytes(PreparedDevice held) {
-    return held.grant().share().map(Share::physicalBytes).orElse(0L);
   }
 }

@@ -4,6 +4,7 @@ import dev.partita.api.Bytes;
 import dev.partita.api.device.DeviceStatusData;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.resize.ShareSize;
+import dev.partita.plugin.claim.BookedShare;
 import dev.partita.plugin.claim.CdiName;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grant;
@@ -59,6 +60,15 @@ final class ClaimWords {
             : Objects.requireNonNullElse(card.health().reason(), card.health().state().name()));
   }
 
+  /** That nobody holds the containers to the memory that was promised; empty where somebody does. */
+  static Optional<DeviceNotes.Note> unenforced(Grant grant) {
+    return grant.use() instanceof BookedShare
+        ? Optional.of(DeviceNotes.Note.fails(DeviceCondition.MemoryLimitEnforced, DeviceCondition.Reason.NotEnforced,
+            "the card is opaque: its memory and time are allocated by the books alone, nothing holds programs to them,"
+                + " and what they use is not known"))
+        : Optional.empty();
+  }
+
   /** What a share that may grow is lent; empty for any other. */
   static Optional<DeviceNotes.Note> loan(Grant grant) {
     return grant.share().filter(share -> share.growth().isPresent()).map(share -> {
@@ -73,15 +83,15 @@ final class ClaimWords {
   }
 
   /**
-   * What nobody else has meanwhile; a MIG instance is set aside as a whole, and nothing is for who has a card in turn
-   * or only looks at it.
+   * What nobody else has meanwhile; a MIG instance is set aside as a whole, and nothing is for who has a card in turn,
+   * only looks at it, or has some of an opaque card, of which others may take more than theirs.
    */
   private static Optional<ShareSize> guarantee(Grant grant) {
     if (grant.share().isPresent()) {
       Share share = grant.share().get();
       return Optional.of(new ShareSize(share.guaranteedBytes(), share.cores()));
     }
-    return grant.mig().isPresent() || grant.use().timeSlicing().isPresent()
+    return grant.mig().isPresent() || grant.isOpaque() || grant.use().timeSlicing().isPresent()
         || grant.use().held(grant.card()).isEmpty()
             ? Optional.empty()
             : Optional.of(new ShareSize(grant.use().memoryBytes(grant.card()), ALL_CORES));

@@ -8,6 +8,7 @@ public enum DeviceCondition {
   Ready,
   Healthy,
   WithinMemoryLimit,
+  MemoryLimitEnforced,
   MemoryLent,
   CoreLimitEnforced,
   WithinCoreLimit;
@@ -49,6 +50,7 @@ public enum DeviceCondition {
     CoreLimitExceeded,
     NotMeasured,
     Lent,
-    NothingLent
+    NothingLent,
+    NotEnforced
   }
 }

@@ -89,6 +89,7 @@ final class DeviceStatuses {
     List<DeviceNotes.Note> now = new ArrayList<>(HealthWords.notes(grant, nodeName, health));
     notes.ifPresent(n -> now.addAll(n.conditions()));
     ClaimWords.loan(grant).ifPresent(now::add);
+    ClaimWords.unenforced(grant).ifPresent(now::add);
     List<Condition> conditions = new ArrayList<>();
     now.forEach(note -> conditions.add(condition(before, note)));
     before.stream().flatMap(d -> conditionsOf(d).stream())

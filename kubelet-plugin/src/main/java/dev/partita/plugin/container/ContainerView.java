@@ -107,7 +107,8 @@ public record ContainerView(Map<String, List<String>> env, boolean mixed) {
       }
     }
     for (Set<Grant> container : containers) {
-      mixed |= hasShare(container) && grants.stream().anyMatch(g -> g.share().isEmpty() && container.contains(g));
+      mixed |= hasShare(container)
+          && grants.stream().anyMatch(g -> g.share().isEmpty() && !g.isOpaque() && container.contains(g));
     }
     return new ContainerView(env, mixed);
   }
@@ -132,7 +133,8 @@ public record ContainerView(Map<String, List<String>> env, boolean mixed) {
    */
   private static List<String> numbered(Grant grant, Set<Grant> container) {
     List<CardIdentity> cards =
-        container.stream().map(Grant::card).distinct().sorted(CardIdentity.CUDA_ORDER).toList();
+        container.stream().filter(held -> !held.isOpaque()).map(Grant::card).distinct().sorted(CardIdentity.CUDA_ORDER)
+            .toList();
     int number = cards.indexOf(grant.card());
     long bytes = 0;
     int cores = 0;
@@ -220,7 +222,7 @@ public record ContainerView(Map<String, List<String>> env, boolean mixed) {
   }
 
   private static boolean hasWhole(java.util.Collection<Grant> grants) {
-    return grants.stream().anyMatch(g -> g.share().isEmpty());
+    return grants.stream().anyMatch(g -> g.share().isEmpty() && !g.isOpaque());
   }
 
   private static boolean hasShare(java.util.Collection<Grant> grants) {

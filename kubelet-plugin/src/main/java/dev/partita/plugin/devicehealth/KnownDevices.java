@@ -33,8 +33,12 @@ final class KnownDevices {
 
   private static List<DeviceState> devices(Gpu card, GpuHealth health) {
     List<DeviceName> names = new ArrayList<>();
-    names.add(DeviceName.of(card.index(), DeviceMode.WHOLE));
-    names.add(DeviceName.of(card.index(), DeviceMode.SHARED));
+    if (card.isOpaque()) {
+      names.add(new DeviceName.Opaque(card.index()));
+    } else {
+      names.add(DeviceName.of(card.index(), DeviceMode.WHOLE));
+      names.add(DeviceName.of(card.index(), DeviceMode.SHARED));
+    }
     for (MigProfile profile : card.migProfiles()) {
       for (MigProfile.Placement place : profile.placements()) {
         if (!profile.label().isEmpty() && place.mask() != 0) { // others are not offered

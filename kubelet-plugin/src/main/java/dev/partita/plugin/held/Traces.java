@@ -137,6 +137,6 @@ final class Traces {
         .filter(Matcher::matches)
         .map(node -> Integer.parseInt(node.group(1)))
         .distinct()
-        .flatMap(minor -> cards.gpus().stream().filter(gpu -> gpu.minor() == minor));
+        .flatMap(minor -> cards.gpus().stream().filter(gpu -> gpu.minor() == minor && !gpu.isOpaque()));
   }
 }

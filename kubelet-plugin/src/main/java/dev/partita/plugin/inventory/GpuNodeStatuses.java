@@ -7,6 +7,7 @@ import dev.partita.api.node.GpuNodeStatus;
 import dev.partita.api.node.HeldClaim;
 import dev.partita.api.node.NodeSetup;
 import dev.partita.api.resize.NodeResizes;
+import dev.partita.plugin.opaque.OpaqueCards;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.ConditionBuilder;
 import java.time.Instant;
@@ -16,12 +17,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Makes a GpuNode's status from an inventory. */
 final class GpuNodeStatuses {
+  /** What the plugin writes; the controller writes others. */
+  private static final Set<String> OWN = Set.of(GpuNode.READY, GpuNode.CARD_FILES_VALID);
+
+  /** Kubernetes takes 32768 characters (meta/v1, Condition). */
+  private static final int LONGEST_MESSAGE = 8192;
+
   private GpuNodeStatuses() {}
 
   /**
@@ -62,7 +71,7 @@ final class GpuNodeStatuses {
               pluginVersion,
               pluginPodUid,
               Inventory.silent(earlier.gpus()),
-              withOthers(ready(false, none.reason(), none.message(), earlier, now), earlier));
+              withOthers(List.of(ready(false, none.reason(), none.message(), earlier, now)), earlier));
       case Inventory.NoCards none ->
           new GpuNodeStatus(
               0,
@@ -72,17 +81,20 @@ final class GpuNodeStatuses {
               pluginVersion,
               pluginPodUid,
               List.of(),
-              withOthers(ready(false, none.reason(), none.message(), earlier, now), earlier));
+              withOthers(List.of(ready(false, none.reason(), none.message(), earlier, now)), earlier));
       case Inventory.Cards cards ->
           new GpuNodeStatus(
               cards.gpus().size(),
               models(cards.gpus()),
-              cards.driverVersion(),
+              cards.driverVersion().orElse(null),
               cards.cudaDriverVersion().orElse(null),
               pluginVersion,
               pluginPodUid,
               cards.gpus(),
-              withOthers(readyOf(cards, earlier, now), earlier));
+              withOthers(
+                  Stream.concat(
+                      Stream.of(readyOf(cards, earlier, now)), filesOf(cards.opaque(), earlier, now).stream()).toList(),
+                  earlier));
     };
   }
 
@@ -104,29 +116,48 @@ final class GpuNodeStatuses {
   }
 
   /** The conditions with those of other types, which others write. */
-  private static List<Condition> withOthers(Condition ready, @Nullable GpuNodeStatus earlier) {
-    List<Condition> conditions = new ArrayList<>(List.of(ready));
+  private static List<Condition> withOthers(List<Condition> own, @Nullable GpuNodeStatus earlier) {
+    List<Condition> conditions = new ArrayList<>(own);
     if (earlier != null) {
-      earlier.conditions().stream().filter(condition -> !GpuNode.READY.equals(condition.getType()))
-          .forEach(conditions::add);
+      earlier.conditions().stream().filter(condition -> !OWN.contains(condition.getType())).forEach(conditions::add);
     }
     return conditions;
   }
 
   private static Condition readyOf(Inventory.Cards cards, @Nullable GpuNodeStatus earlier, Instant now) {
     if (cards.gpus().isEmpty()) {
-      return ready(
-          false,
-          NodeReason.NoGpus,
-          "the driver " + cards.driverVersion() + " lists no card; look for them with lspci and nvidia-smi on the node",
-          earlier,
-          now);
+      return switch (cards.driver()) {
+        case Inventory.NoCards none -> ready(false, none.reason(), none.message(), earlier, now);
+        case Inventory.LoadedDriver driver -> ready(
+            false,
+            NodeReason.NoGpus,
+            "the driver " + driver.version() + " lists no card; look for them with lspci and nvidia-smi on the node",
+            earlier,
+            now);
+      };
     }
     long unhealthy = cards.gpus().stream().filter(gpu -> gpu.health().state() != GpuHealth.State.Healthy).count();
     String message = cards.gpus().size() + (cards.gpus().size() == 1 ? " card" : " cards");
+    long opaque = cards.gpus().stream().filter(Gpu::isOpaque).count();
     return ready(true, NodeReason.GpusFound,
-        unhealthy == 0 ? message : message + ", " + unhealthy + " of them unhealthy",
+        message + (unhealthy == 0 ? "" : ", " + unhealthy + " of them unhealthy")
+            + (opaque == 0 ? "" : ", " + opaque + " of them opaque: nothing holds programs to their share of these")
+            + (cards.driver() instanceof Inventory.NoCards none ? "; no cards of NVIDIA's: " + none.message() : ""),
         earlier, now);
+  }
+
+  /** Whether all that the node's files say of opaque cards can be used; empty where there are none. */
+  private static Optional<Condition> filesOf(OpaqueCards opaque, @Nullable GpuNodeStatus earlier, Instant now) {
+    if (!opaque.areListed()) {
+      return Optional.empty();
+    }
+    boolean valid = opaque.problems().isEmpty();
+    String problems = String.join("; ", opaque.problems());
+    return Optional.of(condition(GpuNode.CARD_FILES_VALID, valid, valid ? NodeReason.FilesUsed : NodeReason.WrongCards,
+        valid
+            ? "the files list " + opaque.byUuid().size() + " opaque cards"
+            : problems.length() <= LONGEST_MESSAGE ? problems : problems.substring(0, LONGEST_MESSAGE) + " ...",
+        earlier, now));
   }
 
   private static Condition ready(
@@ -135,17 +166,27 @@ final class GpuNodeStatuses {
       String message,
       @Nullable GpuNodeStatus earlier,
       Instant now) {
-    String status = ready ? "True" : "False";
+    return condition(GpuNode.READY, ready, reason, message, earlier, now);
+  }
+
+  private static Condition condition(
+      String type,
+      boolean holds,
+      NodeReason reason,
+      String message,
+      @Nullable GpuNodeStatus earlier,
+      Instant now) {
+    String status = holds ? "True" : "False";
     String since =
         Optional.ofNullable(earlier).stream()
             .flatMap(s -> s.conditions().stream())
-            .filter(c -> GpuNode.READY.equals(c.getType()) && Objects.equals(c.getStatus(), status))
+            .filter(c -> type.equals(c.getType()) && Objects.equals(c.getStatus(), status))
             .map(Condition::getLastTransitionTime)
             .filter(Objects::nonNull)
             .findFirst()
             .orElse(now.truncatedTo(ChronoUnit.SECONDS).toString());
     return new ConditionBuilder()
-        .withType(GpuNode.READY)
+        .withType(type)
         .withStatus(status)
         .withReason(reason.name())
         .withMessage(message)

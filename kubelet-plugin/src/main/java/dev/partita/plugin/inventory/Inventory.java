@@ -5,6 +5,7 @@ import dev.partita.api.node.GpuHealth;
 import dev.partita.cdi.driver.DriverFiles;
 import dev.partita.plugin.claim.Enforcer;
 import dev.partita.plugin.diagnosis.CardReason;
+import dev.partita.plugin.opaque.OpaqueCards;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -28,29 +29,64 @@ public sealed interface Inventory {
     GpuHealth unknown =
         GpuHealth.unhealthy(CardReason.NvmlDoesNotAnswer.name(),
             "NVML has not come back from a call for long; see dmesg and nvidia-smi on the node");
-    return gpus.stream().map(gpu -> gpu.health().state() == GpuHealth.State.Healthy ? gpu.withHealth(unknown) : gpu)
+    return gpus.stream()
+        .map(gpu -> gpu.health().state() == GpuHealth.State.Healthy && !gpu.isOpaque() ? gpu.withHealth(unknown) : gpu)
         .toList();
   }
 
+  /** What there is of NVIDIA's driver beside opaque cards. */
+  sealed interface DriverState {}
+
   /**
-   * A driver that answers. It may have no cards.
+   * A driver that answers.
    *
    * @param files the driver's files
-   * @param driverVersion NVML's own word for it
-   * @param cudaDriverVersion the newest CUDA that the driver runs
-   * @param gpus every card seen since the start, by index; one that is gone is unhealthy
+   * @param version NVML's own word for it
+   * @param cudaVersion the newest CUDA that the driver runs
    */
-  record Cards(DriverFiles files, String driverVersion, Optional<String> cudaDriverVersion, List<Gpu> gpus)
-      implements Inventory {
+  record LoadedDriver(DriverFiles files, String version, Optional<String> cudaVersion) implements DriverState {}
+
+  /**
+   * A driver that answers, or opaque cards, or both. There may be no cards.
+   *
+   * @param driver NVIDIA's; without one, why there is none
+   * @param gpus every card seen since the start, by index; one of the driver's that is gone is unhealthy
+   * @param opaque what the node's files say of opaque cards
+   */
+  record Cards(DriverState driver, List<Gpu> gpus, OpaqueCards opaque) implements Inventory {
     public Cards {
       gpus = List.copyOf(gpus);
+    }
+
+    /** Cards of a driver, and no opaque ones. */
+    public Cards(DriverFiles files, String driverVersion, Optional<String> cudaDriverVersion, List<Gpu> gpus) {
+      this(new LoadedDriver(files, driverVersion, cudaDriverVersion), gpus, OpaqueCards.NONE);
+    }
+
+    private Optional<LoadedDriver> loaded() {
+      return driver instanceof LoadedDriver it ? Optional.of(it) : Optional.empty();
+    }
+
+    /** The driver's files; empty without one that answers. */
+    public Optional<DriverFiles> files() {
+      return loaded().map(LoadedDriver::files);
+    }
+
+    /** NVML's own word for the driver; empty without one that answers. */
+    public Optional<String> driverVersion() {
+      return loaded().map(LoadedDriver::version);
+    }
+
+    /** The newest CUDA that the driver runs. */
+    public Optional<String> cudaDriverVersion() {
+      return loaded().flatMap(LoadedDriver::cudaVersion);
     }
 
     /**
      * The same while NVML does not answer. Nobody knows which card is to blame. What was said of a card before stays.
      */
     Cards silent() {
-      return new Cards(files, driverVersion, cudaDriverVersion, Inventory.silent(gpus));
+      return new Cards(driver, Inventory.silent(gpus), opaque);
     }
 
     /** The card that devices of this index mean. */
@@ -60,7 +96,8 @@ public sealed interface Inventory {
 
     @Override
     public Optional<GpuHealth> healthOf(String uuid) {
-      return byUuid(uuid).map(Gpu::health);
+      return byUuid(uuid).map(Gpu::health)
+          .or(() -> driver instanceof NoCards none ? Optional.of(none.health()) : Optional.empty());
     }
 
     @Override
@@ -78,7 +115,8 @@ public sealed interface Inventory {
      */
     public boolean hasNode(Gpu card) {
       return card.health().state() == GpuHealth.State.Healthy
-          || gpus.stream().noneMatch(other -> other.minor() == card.minor() && !other.uuid().equals(card.uuid()));
+          || gpus.stream().noneMatch(
+              other -> !other.isOpaque() && other.minor() == card.minor() && !other.uuid().equals(card.uuid()));
     }
   }
 
@@ -87,7 +125,7 @@ public sealed interface Inventory {
    *
    * @param message what is wrong and what to do
    */
-  record NoCards(NodeReason reason, String message) implements Inventory {
+  record NoCards(NodeReason reason, String message) implements Inventory, DriverState {
     /** What is known before the first reading has ended. */
     static final NoCards NOT_READ = new NoCards(NodeReason.NotRead, "the cards have not been read yet");
 

@@ -17,6 +17,8 @@ import dev.partita.plugin.nvml.MigControl;
 import dev.partita.plugin.nvml.NvmlException;
 import dev.partita.plugin.nvml.ProcessMemory;
 import dev.partita.plugin.nvml.XidEvent;
+import dev.partita.plugin.opaque.CardFiles;
+import dev.partita.plugin.opaque.OpaqueCards;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -24,6 +26,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,6 +46,7 @@ public final class InventoryReader implements AutoCloseable, MigControl, MemoryL
   private final DriverRoot root;
   private final PciTopology topology;
   private final Opener opener;
+  private final CardFiles cardFiles;
   private final KnownCards known;
   private @Nullable Open open;
   private @Nullable Path lastLibrary;
@@ -62,19 +66,27 @@ public final class InventoryReader implements AutoCloseable, MigControl, MemoryL
    * @param opener opens NVML
    */
   public InventoryReader(DriverRoot root, Path sysfs, Opener opener, CardPolicy policy) {
-    this(root, sysfs, opener, new KnownCards(policy));
+    this(root, sysfs, opener, CardFiles.NONE, new KnownCards(policy));
   }
 
   /**
    * The same.
    *
+   * @param cardFiles list opaque cards
    * @param flaps keeps which cards became unhealthy
    */
-  public InventoryReader(DriverRoot root, Path sysfs, Opener opener, CardPolicy policy, FlapFile flaps) {
-    this(root, sysfs, opener, new KnownCards(policy, new HealthOfCards(policy.mig(), flaps)));
+  public InventoryReader(
+      DriverRoot root,
+      Path sysfs,
+      Opener opener,
+      CardFiles cardFiles,
+      CardPolicy policy,
+      FlapFile flaps) {
+    this(root, sysfs, opener, cardFiles, new KnownCards(policy, new HealthOfCards(policy.mig(), flaps)));
   }
 
-  private InventoryReader(DriverRoot root, Path sysfs, Opener opener, KnownCards known) {
+  private InventoryReader(DriverRoot root, Path sysfs, Opener opener, CardFiles cardFiles, KnownCards known) {
+    this.cardFiles = cardFiles;
     this.known = known;
     this.root = root;
     this.topology = new PciTopology(sysfs);
@@ -93,6 +105,24 @@ public final class InventoryReader implements AutoCloseable, MigControl, MemoryL
 
   /** Reads the node now. */
   public synchronized Inventory read() {
+    return withOpaque(readDriver());
+  }
+
+  /** The same with the opaque cards that the node's files list. */
+  private Inventory withOpaque(Inventory ofDriver) {
+    OpaqueCards opaque = cardFiles.read();
+    if (!opaque.areListed()) {
+      return ofDriver;
+    }
+    List<Gpu> listed = known.opaque(opaque, topology);
+    return switch (ofDriver) {
+      case Inventory.Cards cards ->
+          new Inventory.Cards(cards.driver(), Stream.concat(cards.gpus().stream(), listed.stream()).toList(), opaque);
+      case Inventory.NoCards none -> new Inventory.Cards(none, listed, opaque);
+    };
+  }
+
+  private Inventory readDriver() {
     return switch (root.search()) {
       case DriverSearch.NotFound notFound -> {
         lastLibrary = null;

@@ -1,15 +1,19 @@
 package dev.partita.plugin.inventory;
 
+import dev.partita.api.DeviceName;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
+import dev.partita.api.node.GpuProduct;
 import dev.partita.api.node.GpuReserve;
 import dev.partita.api.node.GpuTopology;
 import dev.partita.api.node.MemoryEnforcement;
 import dev.partita.api.node.NvlinkPeer;
+import dev.partita.api.node.OpaqueKind;
 import dev.partita.plugin.diagnosis.HealthOfCards;
 import dev.partita.plugin.nvml.CardReading;
 import dev.partita.plugin.nvml.CardReading.Card;
 import dev.partita.plugin.nvml.XidEvent;
+import dev.partita.plugin.opaque.OpaqueCards;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -27,6 +31,8 @@ import org.jspecify.annotations.Nullable;
  * is known. When one card falls off the bus NVML renumbers the others, and that must not give claims other cards.
  */
 final class KnownCards {
+  private static final int NO_MINOR = -1;
+
   private final CardPolicy policy;
   private final Map<String, Integer> indexOf = new TreeMap<>();
   private final Map<String, Gpu> lastSeen = new TreeMap<>();
@@ -94,6 +100,25 @@ final class KnownCards {
                   .orElseGet(() -> health.ofAbsent(gpu.uuid(), gpu.index(), reading.faults()))));
     }
     health.keep();
+    gpus.sort(Comparator.comparingInt(Gpu::index));
+    return gpus;
+  }
+
+  /** The opaque cards by index. */
+  List<Gpu> opaque(OpaqueCards listed, PciTopology topology) {
+    List<Gpu> gpus = new ArrayList<>();
+    listed.byUuid().forEach((uuid, card) -> {
+      int index = indexOf.computeIfAbsent(uuid, _ -> freeIndex(DeviceName.FIRST_OPAQUE));
+      Optional<Integer> numa =
+          card.numaNode().isPresent()
+              ? Optional.of(card.numaNode().getAsInt())
+              : card.pciBusId().flatMap(topology::numaNode);
+      GpuTopology place = new GpuTopology(card.pciBusId().orElse(null),
+          card.pciBusId().flatMap(topology::pcieRoot).orElse(null), numa.orElse(null), null);
+      gpus.add(
+          new Gpu(index, NO_MINOR, uuid, GpuProduct.named(card.productName(), card.vendor(), "", ""),
+              card.memoryBytes(), place, GpuHealth.HEALTHY).asOpaque(new OpaqueKind(card.vendor(), card.serial())));
+    });
     gpus.sort(Comparator.comparingInt(Gpu::index));
     return gpus;
   }

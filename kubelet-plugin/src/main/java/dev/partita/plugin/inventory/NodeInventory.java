@@ -220,7 +220,8 @@ public final class NodeInventory implements AutoCloseable {
     switch (inventory) {
       case Inventory.NoCards none -> LOG.warn("no cards: {}: {}", none.reason(), none.message());
       case Inventory.Cards cards -> {
-        LOG.info("cards: {}; driver {}", GpuNodeStatuses.models(cards.gpus()), cards.driverVersion());
+        LOG.info("cards: {}; driver {}", GpuNodeStatuses.models(cards.gpus()), cards.driverVersion().orElse("none"));
+        cards.opaque().problems().forEach(problem -> LOG.warn("opaque cards: {}", problem));
         cards.gpus().stream()
             .filter(gpu -> gpu.health().reason() != null)
             .forEach(

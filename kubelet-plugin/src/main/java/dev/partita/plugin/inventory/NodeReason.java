@@ -1,8 +1,10 @@
 package dev.partita.plugin.inventory;
 
-/** Why a GpuNode is ready or not. The constants are spelt as in its condition. */
+/** Why a condition of a GpuNode is as it is. The constants are spelt as in it. */
 public enum NodeReason {
   GpusFound,
+  FilesUsed,
+  WrongCards,
   NoGpus,
   NoDriver,
   NvmlFailed,

@@ -6,6 +6,7 @@ import dev.partita.cdi.ContainerEdits;
 import dev.partita.cdi.Mount;
 import dev.partita.cdi.driver.DriverFile;
 import dev.partita.cdi.driver.DriverFiles;
+import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.PreparedClaim.Phase;
 import dev.partita.plugin.inventory.Inventory;
@@ -44,7 +45,7 @@ public final class SpecRenewal {
 
   /** Looks if the driver's files are others than at the last look. */
   void lookIfDriverChanged() throws IOException {
-    if (inventory.get() instanceof Inventory.Cards cards && !cards.files().equals(looked)) {
+    if (inventory.get() instanceof Inventory.Cards cards && !cards.files().equals(Optional.ofNullable(looked))) {
       look();
     }
   }
@@ -54,18 +55,20 @@ public final class SpecRenewal {
     if (!(inventory.get() instanceof Inventory.Cards cards)) {
       return;
     }
+    Optional<DriverFiles> driver = cards.files();
     for (PreparedClaim record : store.checkpoint().readAll()) {
-      if (record.phase() == Phase.COMPLETED && !record.grants().isEmpty()) {
-        renewIfStale(record, cards.files());
+      if (record.phase() == Phase.COMPLETED && !record.grants().isEmpty()
+          && (driver.isPresent() || isOpaque(record))) {
+        renewIfStale(record, driver);
       }
     }
-    looked = cards.files();
+    looked = driver.orElse(null);
   }
 
-  private void renewIfStale(PreparedClaim record, DriverFiles driver) throws IOException {
+  private void renewIfStale(PreparedClaim record, Optional<DriverFiles> driver) throws IOException {
     String id = record.claim().uid();
     if (hasRegions(record) && store.metadata().hasAll(record)
-        && spec(id).map(spec -> names(spec, driver)).orElse(false)) {
+        && spec(id).map(spec -> isOpaque(record) || names(spec, driver.orElseThrow())).orElse(false)) {
       return;
     }
     try {
@@ -73,7 +76,7 @@ public final class SpecRenewal {
       if (problem.isEmpty()) {
         LOG.info(
             "claim {}: its CDI spec, a usage region or its device metadata was missing, or the spec named the files of another driver; all has been written anew for driver {}",
-            record.claim(), driver.version());
+            record.claim(), driver.map(DriverFiles::version).orElse("none"));
       } else {
         LOG.warn(
             "claim {}: its CDI spec, a usage region or its device metadata is missing, or the spec names the files of another driver, and it cannot be written anew: {}",
@@ -86,6 +89,11 @@ public final class SpecRenewal {
           record.claim(),
           e.toString());
     }
+  }
+
+  /** Whether containers get nothing of the driver by it. */
+  private static boolean isOpaque(PreparedClaim record) {
+    return record.grants().stream().allMatch(Grant::isOpaque);
   }
 
   /** Whether all of its shares have what a container mounts, without which none begins. */

@@ -94,7 +94,7 @@ public record DeviceMetadata(
     SortedMap<String, AttributeValue> attributes =
         DeviceAttribute.allOf(
             new DeviceAttribute.Source(
-                cards.driverVersion(), cards.cudaDriverVersion().orElse(null), gpu, name, profile));
+                cards.driverVersion().orElse(null), cards.cudaDriverVersion().orElse(null), gpu, name, profile));
     attributes.put(
         DeviceStatusData.MEMORY_LIMIT.key(), new AttributeValue.Int(grant.use().memoryBytes(grant.card())));
     grant.use().coreLimit()

@@ -73,7 +73,7 @@ final class DcgmDialect implements Dialect {
 
   @Override
   public void write(NodeSnapshot node, Samples into) {
-    for (NodeSnapshot.Card card : node.cards()) {
+    for (NodeSnapshot.Card card : node.cardsOfDriver()) {
       String[] whole = card.devices().stream()
           .filter(device -> device.grant().share().isEmpty() && device.grant().mig().isEmpty() && device.takes()
               && device.grant().use().timeSlicing().isEmpty())

@@ -49,7 +49,7 @@ final class HamiDialect implements Dialect {
 
   @Override
   public void write(NodeSnapshot node, Samples into) {
-    for (NodeSnapshot.Card card : node.cards()) {
+    for (NodeSnapshot.Card card : node.cardsOfDriver()) {
       String uuid = card.gpu().uuid();
       String index = String.valueOf(card.gpu().index());
       String type = card.gpu().productName();

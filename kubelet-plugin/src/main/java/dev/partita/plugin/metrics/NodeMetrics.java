@@ -173,7 +173,7 @@ public final class NodeMetrics implements Source {
           reading.figures().getOrDefault(gpu.uuid(), Map.of()), state.xids().of(gpu.uuid()),
           devices.getOrDefault(gpu.uuid(), List.of())));
     }
-    return new NodeSnapshot(state.node(), Driver.poolOf(state.node()), cards.driverVersion(), all);
+    return new NodeSnapshot(state.node(), Driver.poolOf(state.node()), cards.driverVersion().orElse(""), all);
   }
 
   private Map<String, List<NodeSnapshot.Device>> devices(
@@ -185,6 +185,9 @@ public final class NodeMetrics implements Source {
     Map<ContainerRef, Set<CardIdentity>> cardsOf = new HashMap<>();
     for (PreparedClaim claim : prepared) {
       for (Grant grant : claim.grants()) {
+        if (grant.isOpaque()) {
+          continue; // CUDA does not count it
+        }
         containers.getOrDefault(CdiName.idOf(claim.claim(), grant), List.of()).forEach(
             container -> cardsOf.computeIfAbsent(container, c -> new TreeSet<>(CardIdentity.CUDA_ORDER))
                 .add(grant.card()));

@@ -1,6 +1,7 @@
 package dev.partita.plugin.metrics;
 
 import dev.partita.api.node.Gpu;
+import dev.partita.plugin.claim.BookedShare;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
@@ -28,6 +29,11 @@ import java.util.OptionalDouble;
 record NodeSnapshot(String node, String pool, String driverVersion, List<Card> cards) {
   NodeSnapshot {
     cards = List.copyOf(cards);
+  }
+
+  /** The cards of NVIDIA's driver, which are all that other systems have names for. */
+  List<Card> cardsOfDriver() {
+    return cards.stream().filter(card -> !card.gpu().isOpaque()).toList();
   }
 
   /**
@@ -113,6 +119,9 @@ record NodeSnapshot(String node, String pool, String driverVersion, List<Card> c
     }
 
     int cores() {
+      if (grant.use() instanceof BookedShare booked) {
+        return booked.cores();
+      }
       boolean all = takes() && grant.mig().isEmpty() && grant.use().timeSlicing().isEmpty();
       return grant.share().map(Share::cores).orElse(all ? 100 : 0);
     }

@@ -122,7 +122,8 @@ final class OwnDialect implements Dialect {
       String[] labels =
           {node.node(), card.gpu().uuid(), String.valueOf(card.gpu().index()), card.gpu().model()};
       into.put(CARD_DETAILS, 1, with(labels, card.gpu().productName(),
-          card.gpu().pciBusId() == null ? "" : card.gpu().pciBusId(), node.driverVersion()));
+          card.gpu().pciBusId() == null ? "" : card.gpu().pciBusId(),
+          card.gpu().isOpaque() ? "" : node.driverVersion()));
       boolean healthy = card.gpu().health().state() == GpuHealth.State.Healthy;
       String reason = card.gpu().health().reason();
       into.put(CARD_HEALTHY, healthy ? 1 : 0, with(labels, reason == null ? "" : reason));

@@ -71,7 +71,7 @@ final class VgpuManagerDialect implements Dialect {
 
   @Override
   public void write(NodeSnapshot node, Samples into) {
-    for (NodeSnapshot.Card card : node.cards()) {
+    for (NodeSnapshot.Card card : node.cardsOfDriver()) {
       physical(node, card, into);
       String[] vgpu =
           {node.node(), String.valueOf(card.gpu().index()), card.gpu().uuid(), card.gpu().productName()};

@@ -1,6 +1,7 @@
 package dev.partita.plugin.prepare;
 
 import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.cdi.driver.DriverFiles;
 import dev.partita.plugin.allocation.AllocationDecoder;
 import dev.partita.plugin.claim.CardIdentity;
 import dev.partita.plugin.claim.CdiName;
@@ -22,6 +23,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.grpc.Context;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -490,11 +492,11 @@ public final class ClaimPreparer implements ClaimService {
    */
   private static Optional<String> lost(List<Grant> grants, Inventory.Cards cards) {
     return grants.stream()
-        .map(Grant::card)
-        .filter(card -> cards.byUuid(card.uuid()).filter(cards::hasNode).isEmpty())
+        .filter(grant -> cards.byUuid(grant.card().uuid()).filter(cards::hasNode).isEmpty())
         .findFirst()
-        .map(card -> "card " + card.uuid() + " (gpu-" + card.index()
-            + ") does not answer, and its device node may be another card's by now; see dmesg and nvidia-smi on the node");
+        .map(grant -> "card " + grant.card().uuid() + " (gpu-" + grant.card().index() + ")" + (grant.isOpaque()
+            ? " is opaque, and no file of the node lists it any more; see condition CardFilesValid of its GpuNode"
+            : " does not answer, and its device node may be another card's by now; see dmesg and nvidia-smi on the node"));
   }
 
   private boolean isSameAllocation(PreparedClaim earlier, ResourceClaim claim) {
@@ -508,7 +510,7 @@ public final class ClaimPreparer implements ClaimService {
   private Inventory.Cards cardsFor(ResourceClaim claim, GpuNodeSpec knobs) {
     Inventory now = inventory.current();
     if (!(now instanceof Inventory.Cards cards)
-        || cards.files().gone().isPresent()
+        || cards.files().flatMap(DriverFiles::gone).isPresent()
         || AllocationDecoder.read(claim, here.pool(), cards, knobs) instanceof AllocationDecoder.Refused) {
       now = inventory.refresh();
     }
@@ -552,8 +554,12 @@ public final class ClaimPreparer implements ClaimService {
   }
 
   private ReadyDevice ready(ClaimRef ref, ResourceClaim claim, Grant grant) {
+    List<String> cdi = new ArrayList<>(List.of(CdiName.idOf(ref, grant)));
+    if (inventory.current() instanceof Inventory.Cards cards) {
+      cards.opaque().of(grant.card().uuid()).ifPresent(card -> cdi.addAll(card.cdiDevices()));
+    }
     return new ReadyDevice(
-        grant.requests(), here.pool(), grant.device(), List.of(CdiName.idOf(ref, grant)),
+        grant.requests(), here.pool(), grant.device(), cdi,
         AllocationDecoder.shareIdOf(claim, here.pool(), grant));
   }
 }

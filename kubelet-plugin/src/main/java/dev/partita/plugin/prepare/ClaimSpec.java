@@ -1,5 +1,6 @@
 package dev.partita.plugin.prepare;
 
+import dev.partita.api.config.OpaqueCard;
 import dev.partita.cdi.CdiDevice;
 import dev.partita.cdi.CdiSpec;
 import dev.partita.cdi.ContainerEdits;
@@ -15,6 +16,7 @@ import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.metadata.MetadataFolders;
 import dev.partita.plugin.mps.MpsFolders;
 import dev.partita.plugin.nvml.MigControl.GpuInstance;
+import dev.partita.plugin.opaque.OpaqueCards;
 import dev.partita.plugin.share.HookLibraries;
 import dev.partita.plugin.share.ShareFolders;
 import java.util.ArrayList;
@@ -48,6 +50,9 @@ public record ClaimSpec(
   /** Where the driver's own libraries lie behind the shadows: in their RUNPATH, and no folder that ldconfig reads. */
   private static final String BEHIND = "/usr/lib/partita/";
 
+  /** An NVIDIA container runtime that is the default must not add cards of its own choice. */
+  private static final String NO_CARDS = "NVIDIA_VISIBLE_DEVICES=void";
+
   private static final List<String> CUDA_NAMES = List.of(DriverFiles.CUDA_SONAME, "libcuda.so");
   private static final List<String> NVML_NAMES = List.of(DriverFiles.NVML_SONAME, "libnvidia-ml.so");
 
@@ -58,19 +63,39 @@ public record ClaimSpec(
     extraMounts = List.copyOf(extraMounts);
   }
 
+  /** The spec of a claim that has opaque cards alone: nothing in it is of NVIDIA's driver. */
+  public CdiSpec ofOpaque(PreparedClaim claim, OpaqueCards opaque) {
+    return CdiSpec.of(CdiName.KIND, Map.of(CLAIM_ANNOTATION, claim.claim().qualifiedName()),
+        claim.grants().stream().map(grant -> opaqueDevice(claim, grant, opaque)).toList(),
+        ContainerEdits.of(List.of(NO_CARDS), List.of(), List.of()));
+  }
+
+  private CdiDevice opaqueDevice(PreparedClaim claim, Grant grant, OpaqueCards opaque) {
+    OpaqueCard card = opaque.of(grant.card().uuid())
+        .orElseThrow(() -> new IllegalStateException("no file lists opaque card " + grant.card().uuid()));
+    return new CdiDevice(CdiName.of(claim.claim(), grant),
+        OpaqueEdits.of(grant, card).then(ContainerEdits.of(List.of(), List.of(), metadata.mounts(claim, grant))));
+  }
+
   /**
    * @param instances the claim's MIG instances, by share key
    * @param libraries the installed shadows and hook
+   * @param opaque what containers of opaque cards get
    * @throws IllegalStateException if a card or an instance has no device node
    */
   public CdiSpec of(
       PreparedClaim claim,
       Map<String, GpuInstance> instances,
       DriverFiles driver,
-      HookLibraries.Installed libraries) {
+      HookLibraries.Installed libraries,
+      OpaqueCards opaque) {
     LibraryHook hook = new LibraryHook(libraries.hook(), driver.libraryFolder());
     List<CdiDevice> devices = new ArrayList<>();
     for (Grant grant : claim.grants()) {
+      if (grant.isOpaque()) {
+        devices.add(opaqueDevice(claim, grant, opaque));
+        continue;
+      }
       boolean shadowed = grant.share().isPresent() || claim.mixed();
       List<DeviceNode> nodes = new ArrayList<>(List.of(cardNode(grant, driver)));
       if (grant.mig().isPresent()) {
@@ -106,8 +131,7 @@ public record ClaimSpec(
       mounts.add(extra.writable() ? Mount.readWrite(host, extra.path()) : Mount.readOnly(host, extra.path()));
     }
     List<String> env = new ArrayList<>();
-    // an NVIDIA container runtime that is the default must not add cards of its own choice
-    env.add("NVIDIA_VISIBLE_DEVICES=void");
+    env.add(NO_CARDS);
     // it asks ldconfig's cache, which nobody writes anew for the container
     env.add("TRITON_LIBCUDA_PATH=" + driver.libraryFolder());
     return ContainerEdits.of(env, nodes, mounts);

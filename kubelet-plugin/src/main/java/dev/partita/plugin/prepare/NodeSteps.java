@@ -1,6 +1,7 @@
 package dev.partita.plugin.prepare;
 
 import dev.partita.api.config.GpuShareConfig.TimeSlice;
+import dev.partita.cdi.driver.DriverFiles;
 import dev.partita.plugin.claim.CardIdentity;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grant;
@@ -86,7 +87,15 @@ public record NodeSteps(
   }
 
   private void writeSpec(PreparedClaim claim) throws IOException {
-    store.cdi().write(claim.claim().uid(), specs.of(claim, instances(claim), cards().files(), libraries.install()));
+    Inventory.Cards cards = cards();
+    if (claim.grants().stream().allMatch(Grant::isOpaque)) {
+      store.cdi().write(claim.claim().uid(), specs.ofOpaque(claim, cards.opaque()));
+      return;
+    }
+    DriverFiles driver = cards.files().orElseThrow(
+        () -> new IOException("there is no driver of NVIDIA's that answers; see the node's GpuNode"));
+    store.cdi().write(claim.claim().uid(),
+        specs.of(claim, instances(claim), driver, libraries.install(), cards.opaque()));
   }
 
   private Inventory.Cards cards() throws IOException {

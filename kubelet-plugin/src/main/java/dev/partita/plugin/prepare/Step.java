@@ -87,7 +87,7 @@ public sealed interface Step {
    */
   static List<Step> files(PreparedClaim claim) {
     List<Step> steps = new ArrayList<>();
-    if (!claim.grants().isEmpty()) {
+    if (!claim.grants().stream().allMatch(Grant::isOpaque)) {
       steps.add(new InstallLibraries());
     }
     for (Grant grant : claim.grants()) {

@@ -14,6 +14,7 @@ import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.ThisNode;
 import dev.partita.plugin.claimstatus.ClaimReports;
+import dev.partita.plugin.diagnosis.FlapFile;
 import dev.partita.plugin.dra.ClaimService;
 import dev.partita.plugin.held.HeldClaims;
 import dev.partita.plugin.inventory.InventoryReader;
@@ -25,6 +26,7 @@ import dev.partita.plugin.memorylimit.PodCgroups;
 import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.metadata.MetadataFolders;
 import dev.partita.plugin.mig.MigCards;
+import dev.partita.plugin.opaque.TestCardFiles;
 import dev.partita.plugin.mps.MpsDaemons;
 import dev.partita.plugin.mps.MpsFolders;
 import dev.partita.plugin.share.HookLibraries;
@@ -132,8 +134,9 @@ final class NodeOfPlugins {
     UsageRegions regions = new UsageRegions();
     ShareFolders folders = new ShareFolders(root.resolve("state"), root.resolve("run"), regions);
     InventoryReader reader =
-        new InventoryReader(driver, root.resolve("sys"), library -> cards,
-            new CardPolicy(new Reserve.Amount(0), true, true));
+        new InventoryReader(driver, root.resolve("sys"), library -> cards, TestCardFiles.in(root, NODE),
+            new CardPolicy(new Reserve.Amount(0), true, true),
+            new FlapFile(root.resolve("state/flaps"), bootId, clock));
     HookLibraries libraries = new HookLibraries(root.resolve("hook"), root.resolve("opt"));
     try (Checkpoint checkpoint = new Checkpoint(root.resolve("state/claims"), clock);
         regions;

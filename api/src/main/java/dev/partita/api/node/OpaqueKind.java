@@ -1,0 +1,10 @@
+package dev.partita.api.node;
+
+/**
+ * What is known only of an opaque card: one that an administrator lists in a file on its node, for no driver describes
+ * it to the plugin. It is allocated and counted by the books alone.
+ *
+ * @param vendor who makes it, such as AMD
+ * @param serial what tells it from the other cards of its node, as the file has it
+ */
+public record OpaqueKind(String vendor, String serial) {}

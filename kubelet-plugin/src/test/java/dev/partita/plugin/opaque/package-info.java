@@ -1,0 +1,4 @@
+@NullMarked
+package dev.partita.plugin.opaque;
+
+import org.jspecify.annotations.NullMarked;
