@@ -37,8 +37,8 @@ public final class NodeFiles implements AutoCloseable {
   }
 
   /**
-   * Runs a shell script that sees the node's /var/run/cdi, /var/lib/partita, /run/partita and /opt/partita; gives its
-   * stdout.
+   * Runs a shell script that sees the node's /var/run/cdi, /var/lib/partita, /run/partita, /opt/partita and
+   * /etc/partita; gives its stdout.
    */
   public String shell(String node, String script) {
     return Execution.run(pods.computeIfAbsent(node, this::start), "main", script).strip();
@@ -126,12 +126,14 @@ public final class NodeFiles implements AutoCloseable {
                 - {name: state, mountPath: /var/lib/partita}
                 - {name: run, mountPath: /run/partita}
                 - {name: opt, mountPath: /opt/partita}
+                - {name: etc, mountPath: /etc/partita}
               volumes:
               - {name: simulator, emptyDir: {}}
               - {name: cdi, hostPath: {path: /var/run/cdi}}
               - {name: state, hostPath: {path: /var/lib/partita}}
               - {name: run, hostPath: {path: /run/partita}}
               - {name: opt, hostPath: {path: /opt/partita}}
+              - {name: etc, hostPath: {path: /etc/partita}}
             """
             .formatted(node, node, RealCluster.SIMULATOR_IMAGE, RealCluster.PROBE_IMAGE);
     client.load(new ByteArrayInputStream(yaml.getBytes(StandardCharsets.UTF_8))).inNamespace(NAMESPACE).create();
