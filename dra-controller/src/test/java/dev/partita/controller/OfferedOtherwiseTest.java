@@ -4,10 +4,14 @@ import static dev.partita.controller.Cluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.Driver;
+import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.node.GpuNodeStatus;
+import dev.partita.api.node.OtherServer;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -67,6 +71,40 @@ class OfferedOtherwiseTest {
       assertThat(cluster.note("large", "Unallocatable")).as("what was allocated of it is still counted")
           .contains("132 GiB free of 136 GiB asked");
     }
+  }
+
+  @Test
+  void aCardThatAnotherDevicePluginHandsOutIsOfferedToNobodyUntilThatOneIsGone() {
+    try (Cluster cluster = Cluster.empty()) {
+      cluster.add(GpuNodes.ready("node-0", 2, "NVIDIA H200", 140 * GpuNodes.GIB));
+      serveElsewhere(cluster, List.of(new OtherServer("nvidia.com/gpu", true, 0)));
+      cluster.start();
+      eventually().untilAsserted(() -> assertThat(devices(cluster)).containsExactly("gpu-1", "gpu-1-shared"));
+      cluster.claim("share", "gpu.partita.dev", Map.of("memory", "8Gi"));
+      cluster.pod("share", "share");
+      assertThat(cluster.result("share").getDevice()).isEqualTo("gpu-1-shared");
+      cluster.claim("whole", "whole.gpu.partita.dev", Map.of());
+      cluster.pod("whole", "whole");
+      assertThat(cluster.note("whole", "Unallocatable"))
+          .isEqualTo(
+              "0 of 2 cards fit: 1 card on node-0: handed out as nvidia.com/gpu by another device plugin of its node (servedBy in the GpuNode's status); 1 card on node-0: asked whole, has 1 share");
+
+      serveElsewhere(cluster, List.of(new OtherServer("nvidia.com/gpu", false, 1)));
+      assertThat(devices(cluster)).as("its plugin has ended, and a pod has the card still")
+          .containsExactly("gpu-1", "gpu-1-shared");
+      serveElsewhere(cluster, List.of());
+      assertThat(cluster.result("whole").getDevice()).isEqualTo("gpu-0");
+    }
+  }
+
+  private static void serveElsewhere(Cluster cluster, List<OtherServer> others) {
+    GpuNode node = cluster.client.resources(GpuNode.class).withName("node-0").get();
+    GpuNodeStatus had = node.getStatus();
+    List<Gpu> gpus = new ArrayList<>(had.gpus());
+    gpus.set(0, gpus.get(0).withServedBy(others));
+    node.setStatus(new GpuNodeStatus(had.gpuCount(), had.models(), had.driverVersion(), had.cudaDriverVersion(),
+        had.pluginVersion(), had.pluginPodUid(), gpus, had.conditions()));
+    cluster.client.resource(node).updateStatus();
   }
 
   @Test

@@ -2,6 +2,7 @@ package dev.partita.plugin;
 
 import dev.partita.api.Driver;
 import dev.partita.api.MonotonicClock;
+import dev.partita.api.node.Gpu;
 import dev.partita.cdi.CdiFolder;
 import dev.partita.plugin.cardhealth.CardHealthWatch;
 import dev.partita.plugin.cardreport.CardReports;
@@ -43,6 +44,7 @@ import dev.partita.plugin.mps.NvidiaMps;
 import dev.partita.plugin.nvml.DriverWatch;
 import dev.partita.plugin.nvml.jna.NvmlLibrary;
 import dev.partita.plugin.podresources.ContainerDevices;
+import dev.partita.plugin.podresources.OtherServers;
 import dev.partita.plugin.podresources.ProcessContainers;
 import dev.partita.plugin.prepare.ClaimPreparer;
 import dev.partita.plugin.prepare.ClaimReader;
@@ -262,15 +264,18 @@ public final class KubeletPlugin implements AutoCloseable {
             settings.driverRoot(), settings.sysfs(), open.driver().around(NvmlLibrary::open)::open,
             settings.cardFiles(), settings.cardPolicy(),
             new FlapFile(settings.stateRoot().resolve("flaps"), here.bootId(), clock));
+    OtherServers others = new OtherServers(settings.podResourcesSocket());
     NodeInventory inventory =
         opened(
             new NodeInventory(
                 reader,
                 () -> {
-                  reader.remember(node.earlierCards());
+                  List<Gpu> earlier = node.earlierCards();
+                  reader.remember(earlier);
+                  others.remember(earlier);
                   rememberCardsOfClaims(checkpoint, reader);
                 },
-                reading -> node.report(reading, held.report(reading), setup.read()),
+                reading -> node.report(reading.servedBy(others::of), held.report(reading), setup.read()),
                 patience,
                 loops));
 

@@ -5,9 +5,11 @@ import static dev.partita.plugin.TestClaims.share;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNodeStatus;
 import dev.partita.api.node.NvlinkPeer;
+import dev.partita.api.node.OtherServer;
 import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
@@ -43,6 +45,33 @@ class CardHealthTest {
         assertThat(status.gpus().getLast().nvlinkPeers()).containsExactly(new NvlinkPeer(0, 2));
         assertThat(status.gpus().getFirst().nvlinkDomain()).isNotNull()
             .isEqualTo(status.gpus().getLast().nvlinkDomain());
+      }
+    }
+  }
+
+  @Test
+  void aCardThatAnotherDevicePluginHandsOutIsReportedSoUntilKubeletSaysOtherwise() throws Exception {
+    try (TestNode node = TestNode.withCards("node-o", "t4x2")) {
+      Path socket = node.root.resolve("pod-resources.sock");
+      PluginSettings plugin = node.settings("--inventory-period=0.2", "--pod-resources-socket=" + socket);
+      try (PodResourcesOfTest kubelet = new PodResourcesOfTest(socket);
+          KubeletPlugin _ = TestNode.start(plugin, client)) {
+        Gpu card = api().statusWhen("node-o", s -> s.isReady()).gpus().getLast();
+        assertThat(card.servedBy()).isEmpty();
+        kubelet.offer("nvidia.com/gpu", List.of(card.uuid()));
+        assertThat(api().statusWhen("node-o", s -> !s.gpus().getLast().servedBy().isEmpty()).gpus())
+            .extracting(Gpu::servedBy)
+            .containsExactly(List.of(), List.of(new OtherServer("nvidia.com/gpu", true, 0)));
+      }
+      try (KubeletPlugin _ = TestNode.start(plugin, client)) { // kubelet does not answer it
+        GpuNodeStatus status = api().statusWhen("node-o", s -> s.isReady());
+        await().during(Duration.ofSeconds(1)).until(() -> !api().gpuNode("node-o").getStatus().gpus().getLast()
+            .servedBy().isEmpty());
+        assertThat(status.gpus().getFirst().servedBy()).isEmpty();
+        try (PodResourcesOfTest kubelet = new PodResourcesOfTest(socket)) {
+          kubelet.offer("nvidia.com/gpu", List.of());
+          api().statusWhen("node-o", s -> s.gpus().getLast().servedBy().isEmpty());
+        }
       }
     }
   }

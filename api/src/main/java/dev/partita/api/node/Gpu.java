@@ -32,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  *        cannot
  * @param memoryEnforcement who holds shares of the card to their memory; null where the node's plugin does not say
  * @param opaque of a card that a file on its node lists; null for one of NVIDIA's driver
+ * @param servedBy other device plugins that hand out the same card; none where kubelet knows of none
  * @param health whether the card can be used
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -58,12 +59,15 @@ public record Gpu(
     @Nullable MemoryEnforcement memoryEnforcement,
     @JsonPropertyDescription("Of a card that a file on the node lists: it is counted by the books alone.")
     @Nullable OpaqueKind opaque,
+    @JsonPropertyDescription("Other device plugins of the node that hand out the same card. New claims are kept off it.")
+    @JsonInclude(JsonInclude.Include.NON_EMPTY) List<OtherServer> servedBy,
     GpuHealth health) {
 
   @SuppressWarnings("ConstantValue") // Jackson hands in null for what a document leaves out
   public Gpu {
     nvlinkPeers = nvlinkPeers == null ? List.of() : List.copyOf(nvlinkPeers);
     migProfiles = migProfiles == null ? List.of() : List.copyOf(migProfiles);
+    servedBy = servedBy == null ? List.of() : List.copyOf(servedBy);
   }
 
   /** A card of which nothing is reserved, and no MIG instances are made. */
@@ -78,37 +82,38 @@ public record Gpu(
     this(
         index, minor, uuid, product.productName(), product.model(), product.brand(), product.architecture(),
         product.cudaComputeCapability(), memoryBytes, null, topology.pciBusId(), topology.pcieRoot(),
-        topology.numaNode(), topology.nvlinkDomain(), topology.nvlinkPeers(), List.of(), null, null, health);
+        topology.numaNode(), topology.nvlinkDomain(), topology.nvlinkPeers(), List.of(), null, null, List.of(),
+        health);
   }
 
   /** The same card, of which something is reserved. */
   public Gpu withReserved(@Nullable GpuReserve reserve) {
-    return with(reserve, topology(), migProfiles, memoryEnforcement, opaque, health);
+    return with(reserve, topology(), migProfiles, memoryEnforcement, opaque, servedBy, health);
   }
 
   /** The same card with other MIG profiles. */
   public Gpu withMigProfiles(List<MigProfile> profiles) {
-    return with(reserved, topology(), profiles, memoryEnforcement, opaque, health);
+    return with(reserved, topology(), profiles, memoryEnforcement, opaque, servedBy, health);
   }
 
   /** The same card, whose shares are held to their memory by that. */
   public Gpu withMemoryEnforcement(@Nullable MemoryEnforcement by) {
-    return with(reserved, topology(), migProfiles, by, opaque, health);
+    return with(reserved, topology(), migProfiles, by, opaque, servedBy, health);
   }
 
   /** The same card, plugged in and linked otherwise. */
   public Gpu withTopology(GpuTopology other) {
-    return with(reserved, other, migProfiles, memoryEnforcement, opaque, health);
+    return with(reserved, other, migProfiles, memoryEnforcement, opaque, servedBy, health);
   }
 
   /** The same card in another state of health. */
   public Gpu withHealth(GpuHealth now) {
-    return with(reserved, topology(), migProfiles, memoryEnforcement, opaque, now);
+    return with(reserved, topology(), migProfiles, memoryEnforcement, opaque, servedBy, now);
   }
 
   /** The same as an opaque card, which nobody holds to anything. */
   public Gpu asOpaque(OpaqueKind kind) {
-    return with(reserved, topology(), List.of(), MemoryEnforcement.None, kind, health);
+    return with(reserved, topology(), List.of(), MemoryEnforcement.None, kind, servedBy, health);
   }
 
   /** Whether it is known by a file of its node alone. */
@@ -117,17 +122,23 @@ public record Gpu(
     return opaque != null;
   }
 
+  /** The same card, which these hand out as well. */
+  public Gpu withServedBy(List<OtherServer> others) {
+    return with(reserved, topology(), migProfiles, memoryEnforcement, opaque, others, health);
+  }
+
   private Gpu with(
       @Nullable GpuReserve reserve,
       GpuTopology place,
       List<MigProfile> profiles,
       @Nullable MemoryEnforcement by,
       @Nullable OpaqueKind kind,
+      List<OtherServer> others,
       GpuHealth state) {
     return new Gpu(
         index, minor, uuid, productName, model, brand, architecture, cudaComputeCapability, memoryBytes, reserve,
         place.pciBusId(), place.pcieRoot(), place.numaNode(), place.nvlinkDomain(), place.nvlinkPeers(), profiles,
-        by, kind, state);
+        by, kind, others, state);
   }
 
   /** What is the same for all cards of its product. */

@@ -4,6 +4,7 @@ import dev.partita.api.Driver;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.OtherServer;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.Condition;
@@ -31,6 +32,7 @@ final class NodeChecks {
   private static final String PLUGIN = "node plugin";
   private static final String CARDS = "cards";
   private static final String HEALTH = "health of cards";
+  private static final String SERVED = "cards served by one";
   private static final String SLICES = "published cards";
   private static final String KUBELET = "kubelet version";
   private static final String RUNTIME = "container runtime";
@@ -142,6 +144,13 @@ final class NodeChecks {
         findings.add(Finding.warn(HEALTH, name + "/gpu-" + gpu.index(),
             gpu.health().reason() + ": " + gpu.health().message(),
             "see 'A card is unhealthy' in docs/operate/troubleshoot.md"));
+      }
+      for (OtherServer other : gpu.servedBy()) {
+        findings.add(Finding.warn(SERVED, name + "/gpu-" + gpu.index(),
+            other.offered()
+                ? "is handed out as " + other + ", by another device plugin too"
+                : "was handed out as " + other + ", by a device plugin that has ended",
+            "see docs/how-to/move-node-by-node.md: one of the two must leave the node"));
       }
     }
     findings.addAll(SetupChecks.driver(name, node.getStatus()));

@@ -11,7 +11,6 @@ import dev.partita.controller.fleet.Fleet;
 import dev.partita.controller.fleet.Measured;
 import dev.partita.controller.fleet.NodeState;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -91,11 +90,9 @@ final class FleetSheets {
   }
 
   private static String reason(NodeState node, CardState state) {
-    return switch (state.standing()) {
-      case Unhealthy -> Objects.requireNonNullElse(state.card().gpu().health().message(), "");
-      case NodeNotReady -> node.host().unready().orElse("");
-      case Available, Cordoned, Withheld -> "";
-    };
+    return state.standing() == CardStanding.NodeNotReady
+        ? node.host().unready().orElse("")
+        : state.problem().orElse("");
   }
 
   /** A row a device of a claim. */

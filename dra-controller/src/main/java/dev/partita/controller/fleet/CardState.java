@@ -2,11 +2,16 @@ package dev.partita.controller.fleet;
 
 import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
+import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.MigProfile;
+import dev.partita.api.node.OtherServer;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.inventory.Card;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A card, and what claims have of it.
@@ -19,6 +24,19 @@ import java.util.OptionalLong;
 public record CardState(Card card, CardStanding standing, Account sold, List<ClaimDevice> devices) {
   public CardState {
     devices = List.copyOf(devices);
+  }
+
+  /** What is wrong with the card, or who else hands it out, for people. */
+  public Optional<String> problem() {
+    @Nullable GpuHealth health = card.gpu().health();
+    if (health != null && health.message() != null) {
+      return Optional.of(health.message());
+    }
+    List<OtherServer> others = card.gpu().servedBy();
+    return others.isEmpty()
+        ? Optional.empty()
+        : Optional.of("another device plugin hands it out as "
+            + others.stream().map(OtherServer::toString).collect(Collectors.joining("; ")));
   }
 
   /** Bytes that nobody else can be promised: all, where it is taken as a whole or in turn. */

@@ -92,6 +92,9 @@ public record Fleet(List<NodeState> nodes) {
     if (spec.withhold().contains(card.gpu().uuid())) {
       return CardStanding.Withheld;
     }
+    if (!card.gpu().servedBy().isEmpty()) {
+      return CardStanding.ServedElsewhere;
+    }
     return spec.cordoned().contains(card.gpu().uuid()) ? CardStanding.Cordoned : CardStanding.Available;
   }
 }

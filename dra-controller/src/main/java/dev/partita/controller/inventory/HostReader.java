@@ -70,7 +70,7 @@ final class HostReader {
         MigGeometry mig = shared.derived(gpu.migProfiles(), MigGeometry::of);
         Card card = new Card(new CardKey(name, gpu.index()), gpu, gpu.sellableBytes(spec), mig);
         cards.add(card);
-        if (spec.withhold().contains(gpu.uuid())) {
+        if (spec.withhold().contains(gpu.uuid()) || !gpu.servedBy().isEmpty()) {
           continue; // what is taken of it still counts
         }
         List<Device.Taint> published = shared.one(taints(gpu, spec));

@@ -16,10 +16,22 @@ import java.util.stream.Collectors;
 
 /** Why a card cannot serve a request. The further down this list, the closer the card came. */
 public sealed interface CardRefusal {
-  /** Nothing of the card is offered to anybody. */
-  record NotOffered() implements CardRefusal {
+  /**
+   * Nothing of the card is offered to anybody.
+   *
+   * @param elsewhere the extended resources as which other device plugins of the node hand it out
+   */
+  record NotOffered(List<String> elsewhere) implements CardRefusal {
+    public NotOffered {
+      elsewhere = List.copyOf(elsewhere);
+    }
+
     @Override
     public String toString() {
+      if (!elsewhere.isEmpty()) {
+        return "handed out as " + String.join(" and ", elsewhere)
+            + " by another device plugin of its node (servedBy in the GpuNode's status)";
+      }
       return "not offered at all (spec.withhold or spec.reservedMemory of the GpuNode)";
     }
   }

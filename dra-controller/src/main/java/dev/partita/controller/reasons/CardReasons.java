@@ -2,6 +2,7 @@ package dev.partita.controller.reasons;
 
 import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
+import dev.partita.api.node.OtherServer;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.index.CardGroup;
 import dev.partita.controller.index.CardPosition;
@@ -76,7 +77,8 @@ final class CardReasons {
       CardPosition position = hostState.positions().get(i);
       CardKey card = hostState.host().cards().get(i).key();
       if (position.example().isEmpty()) {
-        refusals.put(card.index(), new CardRefusal.NotOffered());
+        refusals.put(card.index(), new CardRefusal.NotOffered(
+            hostState.host().cards().get(i).gpu().servedBy().stream().map(OtherServer::resource).toList()));
         continue;
       }
       OnCard said;

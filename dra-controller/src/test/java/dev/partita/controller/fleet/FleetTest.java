@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.node.OtherServer;
 import dev.partita.api.node.HeldClaim;
 import dev.partita.api.node.HeldDevice;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -69,11 +70,15 @@ class FleetTest {
             List.of(PaperFleet.card("n", 0).withHealth(GpuHealth.unhealthy("XID 79", "fell off the bus"))));
     GpuNode unready = PaperFleet.node("n", 1);
     unready.setStatus(unready.getStatus().withConditions(List.of()));
+    GpuNode elsewhere =
+        PaperFleet.node("n", GpuNodeSpec.DEFAULT,
+            List.of(PaperFleet.card("n", 0).withServedBy(List.of(new OtherServer("nvidia.com/gpu", true, 1)))));
+    assertThat(card(fleet(elsewhere), 0).standing()).isEqualTo(CardStanding.ServedElsewhere);
     assertThat(card(fleet(withheld), 0).standing()).isEqualTo(CardStanding.Withheld);
     assertThat(card(fleet(cordoned), 0).standing()).isEqualTo(CardStanding.Cordoned);
     assertThat(card(fleet(unhealthy), 0).standing()).isEqualTo(CardStanding.Unhealthy);
     assertThat(card(fleet(unready), 0).standing()).isEqualTo(CardStanding.NodeNotReady);
-    for (GpuNode node : List.of(withheld, cordoned, unhealthy, unready)) {
+    for (GpuNode node : List.of(withheld, cordoned, unhealthy, unready, elsewhere)) {
       assertThat(card(fleet(node), 0).memoryFree()).isZero();
     }
   }

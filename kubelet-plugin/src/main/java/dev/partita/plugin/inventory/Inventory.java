@@ -2,13 +2,16 @@ package dev.partita.plugin.inventory;
 
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
+import dev.partita.api.node.OtherServer;
 import dev.partita.cdi.driver.DriverFiles;
 import dev.partita.plugin.claim.Enforcer;
 import dev.partita.plugin.diagnosis.CardReason;
 import dev.partita.plugin.opaque.OpaqueCards;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 
 /** What cards the node has, at one moment. */
 public sealed interface Inventory {
@@ -22,6 +25,15 @@ public sealed interface Inventory {
   /** Who holds shares of the card with that UUID to their memory: the library alone, where nothing else is known. */
   default Enforcer enforcerOf(String uuid) {
     return new Enforcer.Interception();
+  }
+
+  /**
+   * The same, with who else hands out which card.
+   *
+   * @param others tells that of cards, by UUID
+   */
+  default Inventory servedBy(Function<List<String>, Map<String, List<OtherServer>>> others) {
+    return this;
   }
 
   /** The cards as far as they are known while NVML does not answer. */
@@ -87,6 +99,13 @@ public sealed interface Inventory {
      */
     Cards silent() {
       return new Cards(driver, Inventory.silent(gpus), opaque);
+    }
+
+    @Override
+    public Cards servedBy(Function<List<String>, Map<String, List<OtherServer>>> others) {
+      Map<String, List<OtherServer>> byCard = others.apply(gpus.stream().map(Gpu::uuid).toList());
+      return new Cards(driver,
+          gpus.stream().map(gpu -> gpu.withServedBy(byCard.getOrDefault(gpu.uuid(), List.of()))).toList(), opaque);
     }
 
     /** The card that devices of this index mean. */

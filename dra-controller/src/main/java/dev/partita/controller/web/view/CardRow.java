@@ -1,13 +1,11 @@
 package dev.partita.controller.web.view;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import dev.partita.api.node.GpuHealth;
 import dev.partita.controller.fleet.CardState;
 import dev.partita.controller.fleet.ClaimDevice;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,9 +41,8 @@ public record CardRow(
   }
 
   static CardRow of(CardState card, Sight sight) {
-    GpuHealth health = Objects.requireNonNullElse(card.card().gpu().health(), GpuHealth.HEALTHY);
     return new CardRow(card.card().key().index(), card.card().gpu().uuid(), card.card().model(),
-        card.standing().toString(), health.message(), card.card().sellableMemory(), card.memorySold(),
+        card.standing().toString(), card.problem().orElse(null), card.card().sellableMemory(), card.memorySold(),
         Part.boxed(card.memoryUsed()), card.coresSold(), Part.boxed(card.coresUsed()), parts(card, sight));
   }
 
