@@ -97,6 +97,20 @@ class OfferedOtherwiseTest {
     }
   }
 
+  @Test
+  void whereNothingOfANodeIsOfferedTheCardsSayWhy() {
+    try (Cluster cluster = Cluster.empty()) {
+      cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+      serveElsewhere(cluster, List.of(new OtherServer("nvidia.com/gpu", true, 0)));
+      cluster.start();
+      cluster.claim("share", "gpu.partita.dev", Map.of("memory", "8Gi"));
+      cluster.pod("share", "share");
+      assertThat(cluster.note("share", "Unallocatable"))
+          .isEqualTo(
+              "0 of 1 card fits: 1 card on node-0: handed out as nvidia.com/gpu by another device plugin of its node (servedBy in the GpuNode's status)");
+    }
+  }
+
   private static void serveElsewhere(Cluster cluster, List<OtherServer> others) {
     GpuNode node = cluster.client.resources(GpuNode.class).withName("node-0").get();
     GpuNodeStatus had = node.getStatus();

@@ -10,7 +10,7 @@ public final class HostReadiness {
   private HostReadiness() {}
 
   /**
-   * Why they cannot; empty if they can.
+   * Why they cannot; empty if they can. A host of which nothing is offered has no slices; its cards say why.
    *
    * @param node the host's; null if there is none
    * @param published whether there are slices of it
@@ -22,7 +22,7 @@ public final class HostReadiness {
     if (node == null) {
       return Optional.of("there is no such Node");
     }
-    return published
+    return published || host.devices().isEmpty()
         ? Optional.empty()
         : Optional.of("its slices are not published: the node's plugin or kubelet is away");
   }
