@@ -51,7 +51,7 @@ class OtherDevicePluginIT {
       PodUnderTest waiting = workspace.pod("waiting", node, Ask.share("8Gi"), "partita-probe info; exec sleep 600");
       assertThat(workspace.awaitEvent("ResourceClaim", waiting.claim().name(), "Unallocatable").message())
           .contains("handed out as " + RESOURCE + " by another device plugin");
-      assertThat(cluster.command().run("top", "gpus", "--node", node).out()).contains("ServedElsewhere");
+      assertThat(cluster.kubectlPartita("top", "gpus", "--node", node).out()).contains("ServedElsewhere");
 
       plugin.deleteAndAwait();
       waiting.awaitLine("device 0");
