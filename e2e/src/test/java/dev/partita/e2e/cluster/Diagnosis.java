@@ -42,11 +42,16 @@ final class Diagnosis {
             + section("pods", () -> Serialization.asYaml(client.pods().inNamespace(namespace).list()))
             + logs(client, namespace, client.pods().inNamespace(namespace).list().getItems())
             + logs(client, RealCluster.NAMESPACE, client.pods().inNamespace(RealCluster.NAMESPACE).list().getItems());
-    Path file = cluster.target().resolve("diagnosis").resolve(test.replaceAll("[^A-Za-z0-9]+", "-") + ".txt");
+    writeFile(cluster.target(), test.replaceAll("[^A-Za-z0-9]+", "-"), text);
+  }
+
+  /** Writes target/diagnosis/NAME.txt and says where it is. */
+  static void writeFile(Path target, String name, String text) {
+    Path file = target.resolve("diagnosis").resolve(name + ".txt");
     try {
       Files.createDirectories(file.getParent());
       Files.writeString(file, text);
-      System.err.println("e2e: " + test + " failed: see " + file);
+      System.err.println("e2e: see " + file);
     } catch (IOException refused) {
       System.err.println("e2e: no diagnosis: " + refused);
     }

@@ -102,8 +102,9 @@ public final class RealCluster implements AutoCloseable {
         command.run("cluster", "down");
       }
       below.forEach(RealCluster::closeQuietly);
-      throw new IllegalStateException(
-          "./partita " + String.join(" ", arguments) + " ended with " + up.status() + ":\n" + up.err());
+      String why = "./partita " + String.join(" ", arguments) + " ended with " + up.status() + ":\n" + up.err();
+      Diagnosis.writeFile(TARGET, "no-cluster", why);
+      throw new IllegalStateException(why);
     }
     String kubeconfig =
         command.run("cluster", "env").out().lines()

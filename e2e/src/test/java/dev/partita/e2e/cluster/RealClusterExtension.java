@@ -72,7 +72,9 @@ final class RealClusterExtension implements ExecutionCondition, ParameterResolve
 
     RealCluster cluster() {
       if (up == null) {
-        throw new CompletionException("there is no cluster to test on", failure);
+        String message = String.valueOf(failure == null ? null : failure.getMessage()).strip();
+        throw new CompletionException(
+            "there is no cluster to test on: " + message.substring(message.lastIndexOf('\n') + 1), failure);
       }
       return up;
     }

@@ -60,12 +60,21 @@ record LabProvider(Path script, Path labFolder, StateFolder state) implements Cl
           "provider lab: missing %s ('apt-get install iproute2 nftables openssl python3 xz-utils')"
               .formatted(String.join(", ", missing)));
     }
-    if (Files.exists(labFolder.resolve("pid"))) {
+    if (isThere() && isRunning(lab("status"))) {
       throw CommandFailure.usage(
           "a lab is already up in %s: take it down with '%s down', or use it with --provider current"
               .formatted(labFolder, script));
     }
     PORTS.forEach(LabProvider::checkFree);
+  }
+
+  private boolean isThere() {
+    return Files.exists(labFolder.resolve("pid"));
+  }
+
+  /** Whether one of its processes is there: none is after the machine has stopped, though the lab's folder is. */
+  static boolean isRunning(String status) {
+    return status.lines().anyMatch(line -> line.contains(" running "));
   }
 
   private static boolean isOnPath(String program) {
@@ -83,6 +92,10 @@ record LabProvider(Path script, Path labFolder, StateFolder state) implements Cl
 
   @Override
   public ClusterRecord.Access up(int nodes, Optional<String> kubernetes, Progress progress) {
+    if (isThere()) {
+      progress.step("removing what is left in %s of a lab that runs no more".formatted(labFolder));
+      lab("down");
+    }
     progress.step("bringing up a lab cluster of %d node%s".formatted(nodes, nodes == 1 ? "" : "s"));
     List<String> command = new ArrayList<>(List.of("up", "--nodes", Integer.toString(nodes)));
     kubernetes.ifPresent(version -> command.addAll(List.of("--kubernetes", version)));

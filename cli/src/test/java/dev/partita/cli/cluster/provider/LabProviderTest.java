@@ -15,4 +15,11 @@ class LabProviderTest {
         """)).containsExactly("etcd", "node-0.kubelet");
     assertThat(LabProvider.daemons("")).isEmpty();
   }
+
+  @Test
+  void aLabWhoseProcessesAreAllDeadDoesNotRun() {
+    assertThat(LabProvider.isRunning("etcd dead\nnode-0.kubelet dead\nnode-0.holder dead\n")).isFalse();
+    assertThat(LabProvider.isRunning("etcd dead\nnode-0.holder running 13\n")).isTrue();
+    assertThat(LabProvider.isRunning("* dead\n")).isFalse();
+  }
 }
