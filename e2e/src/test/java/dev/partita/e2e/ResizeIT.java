@@ -148,11 +148,16 @@ class ResizeIT {
     List<Long> milliseconds = new ArrayList<>();
     for (int resizes = 0; resizes < 10 && milliseconds.size() < 5; resizes++) {
       Quota before = Quota.of(pod);
-      claim.annotate("gpu.partita.dev/resize", "memory=" + (2 + resizes) + "Gi");
-      awaitFull(pod, resizes + 1);
+      int growths = growths(pod).size();
+      String size = "memory=" + (2 + resizes) + "Gi";
+      claim.annotate("gpu.partita.dev/resize", size);
+      awaitInForce(claim, size);
+      awaitFull(pod, growths + 1);
       Quota after = Quota.of(pod);
-      if (after.generation() == before.generation() + 1) { // else it was also changed for another reason
-        milliseconds.add(Duration.between(after.since(), growths(pod).get(resizes)).toMillis());
+      List<Instant> times = growths(pod);
+      // else it was also changed for another reason: what its context takes was measured, and it has more by that, too
+      if (after.generation() == before.generation() + 1 && times.size() == growths + 1) {
+        milliseconds.add(Duration.between(after.since(), times.getLast()).toMillis());
       }
     }
     assertThat(milliseconds).as("until it had more, each time").hasSize(5);
