@@ -24,6 +24,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 
 /**
  * Makes images with Jib, which is a library and asks no daemon.
@@ -63,17 +65,16 @@ record ImageBuilder(Path cache, boolean insecure) {
 
   private String build(ImageRequest request, Containerizer into) {
     String name = request.staged().name();
-    try {
-      Containerfile says = request.staged().containerfile();
-      JibContainerBuilder builder =
-          from(request).setPlatforms(Set.of(new Platform(request.processor().architecture(), "linux")))
-              .setFormat(ImageFormat.OCI).setCreationTime(request.provenance().created())
-              .setEntrypoint(says.entrypoint()).setUser(says.user());
-      ImageLayers.of(request.staged().root(), request.provenance().version()).forEach(builder::addFileEntriesLayer);
-      request.provenance().labels(name).forEach(builder::addLabel);
-      return builder.containerize(into.setToolName("partita").setToolVersion(request.provenance().version())
-          .setBaseImageLayersCache(cache.resolve("base")).setApplicationLayersCache(cache.resolve("layers"))
-          .setAllowInsecureRegistries(insecure)).getDigest().toString();
+    try (ExecutorService threads = Executors.newCachedThreadPool()) {
+      try {
+        return builder(request)
+            .containerize(into.setToolName("partita").setToolVersion(request.provenance().version())
+                .setBaseImageLayersCache(cache.resolve("base")).setApplicationLayersCache(cache.resolve("layers"))
+                .setAllowInsecureRegistries(insecure).setExecutorService(threads))
+            .getDigest().toString();
+      } finally {
+        threads.shutdownNow(); // after a failure they would go on and write into the cache
+      }
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
       throw CommandFailure.failed("interrupted while %s was made".formatted(name));
@@ -82,6 +83,17 @@ record ImageBuilder(Path cache, boolean insecure) {
     } catch (IOException | RegistryException | CacheDirectoryCreationException failure) {
       throw failed(request, failure);
     }
+  }
+
+  private JibContainerBuilder builder(ImageRequest request) throws IOException {
+    Containerfile says = request.staged().containerfile();
+    JibContainerBuilder builder =
+        from(request).setPlatforms(Set.of(new Platform(request.processor().architecture(), "linux")))
+            .setFormat(ImageFormat.OCI).setCreationTime(request.provenance().created())
+            .setEntrypoint(says.entrypoint()).setUser(says.user());
+    ImageLayers.of(request.staged().root(), request.provenance().version()).forEach(builder::addFileEntriesLayer);
+    request.provenance().labels(request.staged().name()).forEach(builder::addLabel);
+    return builder;
   }
 
   /** Says what a failure of Jib means for the person at the command line. */
