@@ -47,6 +47,20 @@ capabilities: {drop: [ALL], add: [KILL]}
 {{ include "partita.confined" . }}
 {{- end }}
 
+{{- /* A pod, and a container of it, that need nothing of their node. */}}
+{{- define "partita.nonRootPod" -}}
+runAsNonRoot: true
+runAsUser: 65532
+runAsGroup: 65532
+seccompProfile: {type: RuntimeDefault}
+{{- end }}
+
+{{- define "partita.nothingMore" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: {drop: [ALL]}
+{{- end }}
+
 {{- define "partita.confined" -}}
 runAsUser: 0
 allowPrivilegeEscalation: false

@@ -2,6 +2,7 @@ package dev.partita.controller;
 
 import dev.partita.controller.certificate.WebhookNames;
 import dev.partita.controller.edge.ControllerClient;
+import dev.partita.controller.uninstall.UninstallCommand;
 import dev.partita.serving.metrics.MetricsReaders;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
@@ -33,6 +34,7 @@ import picocli.CommandLine.Spec;
     },
     footer = {"",
       "Every option can be given in the environment instead. Exit status 2: an option is wrong or a port is in use."},
+    subcommands = UninstallCommand.class,
     sortOptions = false)
 public final class Main implements Callable<Integer> {
   static final int EXIT_BAD_INPUT = 2;

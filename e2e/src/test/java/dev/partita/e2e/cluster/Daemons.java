@@ -3,13 +3,11 @@ package dev.partita.e2e.cluster;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.Pod;
-import io.fabric8.kubernetes.api.model.apps.DaemonSetBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.net.HttpURLConnection;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -46,25 +44,6 @@ public record Daemons(KubernetesClient client) {
         .atMost(Workspace.PATIENCE)
         .until(() -> plugin(node).filter(pod -> !pod.getMetadata().getUid().equals(before)), Optional::isPresent)
         .orElseThrow();
-  }
-
-  /** Has the plugin of every node replaced by a new one, as an upgrade does; does not wait. */
-  public void replaceAllPlugins() {
-    String now = Instant.now().toString();
-    client.apps()
-        .daemonSets()
-        .inNamespace(RealCluster.NAMESPACE)
-        .withName(PLUGINS)
-        .edit(
-            found -> new DaemonSetBuilder(found)
-                .editSpec()
-                .editTemplate()
-                .editOrNewMetadata()
-                .addToAnnotations("kubectl.kubernetes.io/restartedAt", now)
-                .endMetadata()
-                .endTemplate()
-                .endSpec()
-                .build());
   }
 
   /** UIDs of all plugins' pods, ready or not. */

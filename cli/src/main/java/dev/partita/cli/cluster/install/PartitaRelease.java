@@ -6,9 +6,8 @@ import dev.partita.api.Driver;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.quota.GpuQuota;
 import dev.partita.cli.command.CommandFailure;
-import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
-import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -44,12 +43,12 @@ public record PartitaRelease(Path kubeconfig, String namespace) {
     }
   }
 
-  /** Uninstalls the chart and removes what it, the controller and the plugins made in the API. */
+  /** Uninstalls the chart, which removes what the controllers made, and removes its namespace and custom resources. */
   public void remove(KubernetesClient client) {
     try {
       Helm.uninstall(NAME).withNamespace(namespace).withKubeConfig(kubeconfig).ignoreNotFound().call();
     } catch (IllegalStateException refused) {
-      throw CommandFailure.failed("the chart cannot be uninstalled: " + oneLine(refused));
+      throw CommandFailure.failed("the chart cannot be uninstalled: " + oneLine(refused) + hookSaid(client));
     }
     client.namespaces().withName(namespace).delete();
     client.resources(GpuNode.class).delete();
@@ -57,12 +56,15 @@ public record PartitaRelease(Path kubeconfig, String namespace) {
     for (String resource : List.of("gpunodes", "gpuquotas")) {
       client.apiextensions().v1().customResourceDefinitions().withName(resource + "." + Driver.API_GROUP).delete();
     }
-    client.resources(ResourceSlice.class).list().getItems().stream()
-        .filter(slice -> Driver.NAME.equals(slice.getSpec().getDriver()))
-        .forEach(slice -> client.resource(slice).delete());
-    client.resources(DeviceClass.class)
-        .withLabel(Driver.MANAGED_BY_LABEL, Driver.MANAGED_BY_CONTROLLER)
-        .delete();
+  }
+
+  /** What the hook that runs before says, which Helm does not tell. */
+  private String hookSaid(KubernetesClient client) {
+    try {
+      return "\n" + client.batch().v1().jobs().inNamespace(namespace).withName(NAME + "-uninstall").getLog().strip();
+    } catch (KubernetesClientException nothing) {
+      return "";
+    }
   }
 
   private static String oneLine(RuntimeException failure) {

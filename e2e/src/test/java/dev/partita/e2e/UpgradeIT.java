@@ -4,14 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.partita.e2e.cluster.Ask;
+import dev.partita.e2e.cluster.ChangesControllers;
 import dev.partita.e2e.cluster.ChangesPlugins;
 import dev.partita.e2e.cluster.Daemons;
+import dev.partita.e2e.cluster.HelmRelease;
 import dev.partita.e2e.cluster.OnBrokenNode;
 import dev.partita.e2e.cluster.OnChangedNode;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -19,15 +22,18 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
-/** Plugins that are replaced on all nodes, as an upgrade does. */
+/** Helm upgrades the chart, which replaces the controllers, and the plugins of all nodes. */
 @OnRealCluster
+@ChangesControllers
 @ChangesPlugins
 @OnBrokenNode
 @OnChangedNode
-class PluginRolloutIT {
+class UpgradeIT {
   @Test
-  void noPodThatStartsMeanwhileIsRefused(RealCluster cluster, Workspace workspace) throws Exception {
+  void noPodThatStartsMeanwhileIsRefused(RealCluster cluster, Workspace workspace, @TempDir Path folder)
+      throws Exception {
     Daemons daemons = new Daemons(cluster.client());
     PodUnderTest lasting =
         workspace.pod("lasting", cluster.quietNodes().getFirst(), Ask.share("3Gi"), "exec partita-probe hold 1Gi");
@@ -40,7 +46,7 @@ class PluginRolloutIT {
       }
       try {
         List<String> before = daemons.pluginUids();
-        daemons.replaceAllPlugins();
+        new HelmRelease(cluster).upgrade(folder, "0.2.0");
         await("every node to have another plugin, and no former one")
             .atMost(Workspace.PATIENCE)
             .until(() -> daemons.haveBeenReplaced(before));

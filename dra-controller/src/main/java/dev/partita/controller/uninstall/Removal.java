@@ -1,0 +1,133 @@
+package dev.partita.controller.uninstall;
+
+import dev.partita.api.Driver;
+import dev.partita.controller.claim.AllocationGate;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.net.HttpURLConnection;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/**
+ * Ends the controllers and removes what they made in the API. Helm removes what the chart made, and does not know of
+ * the rest. GpuNodes and GpuQuotas stay, for administrators write them, too.
+ *
+ * @param namespace of the chart's release
+ * @param deployment name of the controllers' Deployment
+ * @param patience for the controllers to end
+ * @param say gets a line for each thing that was done
+ */
+record Removal(KubernetesClient client, String namespace, String deployment, Duration patience, Consumer<String> say) {
+
+  /** Pods use claims: nothing was removed. */
+  static final class RefusedException extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    RefusedException(String message) {
+      super(message);
+    }
+  }
+
+  /**
+   * Removes it all, or nothing where pods use claims. Looks for such pods once more after the controllers have ended:
+   * until then they may allocate.
+   */
+  void run() throws RefusedException {
+    refuseInUse();
+    int replicas = endControllers();
+    try {
+      refuseInUse();
+    } catch (RefusedException refused) {
+      scale(replicas);
+      throw refused;
+    }
+    long gates = client.pods().inAnyNamespace().list().getItems().stream().filter(AllocationGate::isOn)
+        .filter(this::removeGate).count();
+    tell(gates, "scheduling gate", "of pods that waited for the controller: kube-scheduler says now why they wait");
+    remove("ResourceClaimTemplate", "of converted pods",
+        client.resources(ResourceClaimTemplate.class).inAnyNamespace()
+            .withLabel(Driver.MANAGED_BY_LABEL, Driver.MANAGED_BY_CONTROLLER).list().getItems());
+    remove("ResourceSlice", "", client.resources(ResourceSlice.class).list().getItems().stream()
+        .filter(slice -> Driver.NAME.equals(slice.getSpec().getDriver())).toList());
+    remove("DeviceClass", "", client.resources(DeviceClass.class)
+        .withLabel(Driver.MANAGED_BY_LABEL, Driver.MANAGED_BY_CONTROLLER).list().getItems());
+    client.leases().inNamespace(namespace).withName(deployment).delete();
+  }
+
+  private void refuseInUse() throws RefusedException {
+    ClaimsInUse inUse =
+        ClaimsInUse.among(client.resources(ResourceClaim.class).inAnyNamespace().list().getItems());
+    if (!inUse.isEmpty()) {
+      throw new RefusedException(inUse.refusal());
+    }
+  }
+
+  /** Ends them and waits for their pods, which would make anew what is removed; gives how many there were. */
+  private int endControllers() {
+    Deployment controllers = client.apps().deployments().inNamespace(namespace).withName(deployment).get();
+    if (controllers == null) {
+      return 0;
+    }
+    scale(0);
+    Map<String, String> labels = controllers.getSpec().getSelector().getMatchLabels();
+    client.pods().inNamespace(namespace).withLabels(labels).informOnCondition(List::isEmpty)
+        .completeOnTimeout(null, patience.toMillis(), TimeUnit.MILLISECONDS).join();
+    List<Pod> left = client.pods().inNamespace(namespace).withLabels(labels).list().getItems();
+    if (!left.isEmpty()) {
+      throw new IllegalStateException("the controllers have not ended within " + patience.toSeconds() + " s: pod "
+          + left.getFirst().getMetadata().getName());
+    }
+    say.accept("ended the controllers");
+    return Objects.requireNonNullElse(controllers.getSpec().getReplicas(), 1);
+  }
+
+  private void scale(int replicas) {
+    client.apps().deployments().inNamespace(namespace).withName(deployment).subresource("scale")
+        .patch(PatchContext.of(PatchType.JSON_MERGE), "{\"spec\":{\"replicas\":" + replicas + "}}");
+  }
+
+  private boolean removeGate(Pod pod) {
+    String gate = "/spec/schedulingGates/" + AllocationGate.index(pod);
+    List<Map<String, String>> patch =
+        List.of(Map.of("op", "test", "path", gate + "/name", "value", Driver.ALLOCATION_GATE),
+            Map.of("op", "remove", "path", gate));
+    try {
+      client.pods().inNamespace(pod.getMetadata().getNamespace()).withName(pod.getMetadata().getName())
+          .patch(PatchContext.of(PatchType.JSON), client.getKubernetesSerialization().asJson(patch));
+      return true;
+    } catch (KubernetesClientException e) {
+      if (e.getCode() == HttpURLConnection.HTTP_NOT_FOUND) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
+  private void remove(String kind, String which, List<? extends HasMetadata> objects) {
+    objects.forEach(object -> client.resource(object).delete());
+    tell(objects.size(), kind, which);
+  }
+
+  private void tell(long count, String what, String which) {
+    if (count > 0) {
+      say.accept(("removed " + count + " " + what + plural(what, count) + " " + which).strip());
+    }
+  }
+
+  private static String plural(String what, long count) {
+    return count == 1 ? "" : what.endsWith("s") ? "es" : "s";
+  }
+}

@@ -1,0 +1,104 @@
+package dev.partita.controller.uninstall;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.partita.api.Driver;
+import dev.partita.controller.Cluster;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.PodSchedulingGate;
+import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
+import io.fabric8.kubernetes.api.model.coordination.v1.LeaseBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplateBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceBuilder;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class RemovalTest {
+  private static final String CONTROLLERS = "partita-dra-controller";
+
+  private final Cluster cluster = Cluster.empty();
+  private final List<String> said = new ArrayList<>();
+  private final Removal removal =
+      new Removal(cluster.client, "partita-system", CONTROLLERS, Duration.ofSeconds(30), said::add);
+
+  @BeforeEach
+  void installed() {
+    make(slice("ours", Driver.NAME), slice("theirs", "gpu.nvidia.com"), deviceClass("gpu.partita.dev", CONTROLLERS),
+        deviceClass("team.gpu.partita.dev", "somebody"), template("converted", CONTROLLERS),
+        template("written", "somebody"), new LeaseBuilder().withNewMetadata().withName(CONTROLLERS)
+            .withNamespace("partita-system").endMetadata().build());
+  }
+
+  @AfterEach
+  void close() {
+    cluster.close();
+  }
+
+  @Test
+  void whatControllersMadeGoesAndWhatOthersMadeStays() throws Removal.RefusedException {
+    removal.run();
+    assertThat(names(ResourceSlice.class)).containsExactly("theirs");
+    assertThat(names(DeviceClass.class)).containsExactly("team.gpu.partita.dev");
+    assertThat(names(ResourceClaimTemplate.class)).containsExactly("written");
+    assertThat(names(Lease.class)).isEmpty();
+    assertThat(said).containsExactly("removed 1 ResourceClaimTemplate of converted pods", "removed 1 ResourceSlice",
+        "removed 1 DeviceClass");
+  }
+
+  @Test
+  void aPodThatWaitedForTheControllerIsLeftToTheScheduler() throws Removal.RefusedException {
+    make(new PodBuilder().withNewMetadata().withName("waits").withNamespace("team").endMetadata().withNewSpec()
+        .withSchedulingGates(new PodSchedulingGate("another/gate"), new PodSchedulingGate(Driver.ALLOCATION_GATE))
+        .addNewContainer().withName("main").withImage("image").endContainer().endSpec().build());
+    removal.run();
+    assertThat(cluster.client.pods().inNamespace("team").withName("waits").get().getSpec().getSchedulingGates())
+        .containsExactly(new PodSchedulingGate("another/gate"));
+    assertThat(said).first().asString().startsWith("removed 1 scheduling gate of pods that waited");
+  }
+
+  @Test
+  void nothingIsRemovedWhileAPodUsesAClaim() {
+    make(ClaimsInUseTest.claim("one", Driver.NAME, "trains"));
+    assertThatThrownBy(removal::run).isInstanceOf(Removal.RefusedException.class)
+        .hasMessageContaining("team/one (pod trains)");
+    assertThat(names(ResourceSlice.class)).contains("ours");
+    assertThat(names(DeviceClass.class)).contains("gpu.partita.dev");
+    assertThat(said).isEmpty();
+  }
+
+  private void make(HasMetadata... objects) {
+    for (HasMetadata object : objects) {
+      cluster.client.resource(object).create();
+    }
+  }
+
+  private List<String> names(Class<? extends HasMetadata> type) {
+    return cluster.client.resources(type).inAnyNamespace().list().getItems().stream()
+        .map(object -> object.getMetadata().getName()).sorted().toList();
+  }
+
+  private static ResourceSlice slice(String name, String driver) {
+    return new ResourceSliceBuilder().withNewMetadata().withName(name).endMetadata().withNewSpec().withDriver(driver)
+        .endSpec().build();
+  }
+
+  private static DeviceClass deviceClass(String name, String managedBy) {
+    return new DeviceClassBuilder().withNewMetadata().withName(name).addToLabels(Driver.MANAGED_BY_LABEL, managedBy)
+        .endMetadata().withNewSpec().endSpec().build();
+  }
+
+  private static ResourceClaimTemplate template(String name, String managedBy) {
+    return new ResourceClaimTemplateBuilder().withNewMetadata().withName(name).withNamespace("team")
+        .addToLabels(Driver.MANAGED_BY_LABEL, managedBy).endMetadata().withNewSpec().endSpec().build();
+  }
+}
