@@ -52,8 +52,8 @@ class UninstallIT {
     await("the pods of earlier tests to end").atMost(Workspace.PATIENCE).until(() -> isUnused(cluster.client()));
     PodUnderTest waits = workspace.pod("waits", node, Ask.share("500Gi"), "exec sleep infinity");
     workspace.awaitEvent("ResourceClaim", waits.claim().name(), "Unallocatable");
+    release.uninstall();
     try {
-      release.uninstall();
       assertThat(waits.gates()).as("gates of a pod that waited").isEmpty();
       await("the pods of the chart to end").atMost(Workspace.PATIENCE).until(() -> cluster.client().pods()
           .inNamespace(RealCluster.NAMESPACE).withLabel("app.kubernetes.io/part-of", HelmRelease.NAME).list().getItems()

@@ -43,17 +43,23 @@ record Removal(KubernetesClient client, String namespace, String deployment, Dur
 
   /**
    * Removes it all, or nothing where pods use claims. Looks for such pods once more after the controllers have ended:
-   * until then they may allocate.
+   * until then they may allocate. Where it fails controllers are started again, for the chart stays installed then.
    */
   void run() throws RefusedException {
     refuseInUse();
     int replicas = endControllers();
     try {
       refuseInUse();
-    } catch (RefusedException refused) {
-      scale(replicas);
-      throw refused;
+      remove();
+    } catch (RefusedException | RuntimeException failure) {
+      if (replicas > 0) {
+        scale(replicas);
+      }
+      throw failure;
     }
+  }
+
+  private void remove() {
     long gates = client.pods().inAnyNamespace().list().getItems().stream().filter(AllocationGate::isOn)
         .filter(this::removeGate).count();
     tell(gates, "scheduling gate", "of pods that waited for the controller: kube-scheduler says now why they wait");
@@ -81,17 +87,19 @@ record Removal(KubernetesClient client, String namespace, String deployment, Dur
     if (controllers == null) {
       return 0;
     }
+    int replicas = Objects.requireNonNullElse(controllers.getSpec().getReplicas(), 1);
     scale(0);
     Map<String, String> labels = controllers.getSpec().getSelector().getMatchLabels();
     client.pods().inNamespace(namespace).withLabels(labels).informOnCondition(List::isEmpty)
         .completeOnTimeout(null, patience.toMillis(), TimeUnit.MILLISECONDS).join();
     List<Pod> left = client.pods().inNamespace(namespace).withLabels(labels).list().getItems();
     if (!left.isEmpty()) {
+      scale(replicas);
       throw new IllegalStateException("the controllers have not ended within " + patience.toSeconds() + " s: pod "
           + left.getFirst().getMetadata().getName());
     }
     say.accept("ended the controllers");
-    return Objects.requireNonNullElse(controllers.getSpec().getReplicas(), 1);
+    return replicas;
   }
 
   private void scale(int replicas) {
