@@ -11,6 +11,7 @@ import dev.partita.api.node.GpuTopology;
 import dev.partita.api.node.HeldClaim;
 import dev.partita.api.node.MigProfile;
 import dev.partita.api.node.OpaqueKind;
+import dev.partita.api.node.StaticMigInstance;
 import io.fabric8.kubernetes.api.model.ConditionBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceBuilder;
@@ -67,6 +68,20 @@ public final class GpuNodes {
   public static List<Gpu> migCards(String node, int cards) {
     return cards(node, cards, "NVIDIA H200", 140 * GIB).stream().map(gpu -> gpu.withMigProfiles(h200Profiles()))
         .toList();
+  }
+
+  /** The same card after somebody has cut it into these instances, as {@code profile:start}. */
+  public static Gpu cut(Gpu gpu, String... instances) {
+    List<StaticMigInstance> there = new ArrayList<>();
+    for (String instance : instances) {
+      String[] parts = instance.split(":", 2);
+      int start = Integer.parseInt(parts[1]);
+      MigProfile.Placement placement = h200Profiles().stream().filter(profile -> profile.name().equals(parts[0]))
+          .flatMap(profile -> profile.placements().stream()).filter(place -> place.start() == start).findFirst()
+          .orElseThrow();
+      there.add(new StaticMigInstance("MIG-" + instance, parts[0], placement));
+    }
+    return gpu.withStaticMigInstances(there);
   }
 
   private static MigProfile profile(

@@ -81,4 +81,39 @@ class MigIT {
     awaitDevices(daemons, node,
         devices -> !devices.isEmpty() && devices.stream().noneMatch(device -> device.contains("-mig-")));
   }
+
+  @Test
+  @NeedsSteadyController
+  void instancesThatAnAdministratorMadeServeClaimsAndOutliveThem(RealCluster cluster, Workspace workspace) {
+    String node = cluster.changedNode();
+    Daemons daemons = new Daemons(cluster.client());
+    daemons.awaitFreeCards(node);
+    try (Cleanup cleanup = new Cleanup()) {
+      cleanup.undo("the MIG mode of card 0 of " + node, () -> cluster.files().simulate(node, "mig --gpu 0 disable"));
+      cluster.files().simulate(node, "mig --gpu 0 enable");
+      cluster.files().simulate(node, "mig --gpu 0 create 3g.71gb:4");
+      cluster.files().simulate(node, "mig --gpu 0 create 1g.18gb:0");
+      awaitDevices(daemons, node, devices -> devices.stream().filter(device -> device.matches("gpu-0(-.*)?")).toList()
+          .equals(List.of("gpu-0-mig-1g-18gb-0", "gpu-0-mig-3g-71gb-4")));
+
+      PodUnderTest large = workspace.pod("large", node, instance("3g.71gb"),
+          "partita-probe info; partita-probe alloc 60Gi; exec partita-probe hold 10Gi").awaitLine("holding");
+      assertHasOneDeviceOf(large, 65, 71);
+      assertThat(large.log()).contains("alloc 64424509440 CUDA_SUCCESS");
+      assertThat(large.claim().awaitAllocated().getFirst().getDevice()).isEqualTo("gpu-0-mig-3g-71gb-4");
+      PodUnderTest second = workspace.pod("second", node, instance("3g.71gb"), "partita-probe info; exec sleep 600");
+      workspace.awaitEvent("ResourceClaim", second.claim().name(), "Unallocatable");
+      large.deleteAndAwait();
+      assertHasOneDeviceOf(second.awaitLine("device 0"), 65, 71);
+
+      cluster.files().simulate(node, "mig --gpu 0 disable");
+      assertThat(second.claim().awaitCondition("Healthy", "MigInstanceIsGone").getStatus()).isEqualTo("False");
+      awaitDevices(daemons, node,
+          devices -> devices.stream().filter(device -> device.matches("gpu-0(-.*)?")).toList()
+              .equals(List.of("gpu-0-mig-3g-71gb-4")));
+      second.deleteAndAwait();
+    }
+    awaitDevices(daemons, node, devices -> devices.containsAll(List.of("gpu-0", "gpu-0-shared"))
+        && devices.stream().noneMatch(device -> device.contains("-mig-")));
+  }
 }

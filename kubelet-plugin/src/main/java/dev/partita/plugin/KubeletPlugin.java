@@ -49,6 +49,7 @@ import dev.partita.plugin.podresources.ProcessContainers;
 import dev.partita.plugin.prepare.ClaimPreparer;
 import dev.partita.plugin.prepare.ClaimReader;
 import dev.partita.plugin.prepare.ClaimSpec;
+import dev.partita.plugin.prepare.InstancesOfClaims;
 import dev.partita.plugin.prepare.NodeSteps;
 import dev.partita.plugin.registration.PluginSockets;
 import dev.partita.plugin.resize.MemoryLending;
@@ -263,7 +264,7 @@ public final class KubeletPlugin implements AutoCloseable {
         new InventoryReader(
             settings.driverRoot(), settings.sysfs(), open.driver().around(NvmlLibrary::open)::open,
             settings.cardFiles(), settings.cardPolicy(),
-            new FlapFile(settings.stateRoot().resolve("flaps"), here.bootId(), clock));
+            new FlapFile(settings.stateRoot().resolve("flaps"), here.bootId(), clock), new InstancesOfClaims(store));
     OtherServers others = new OtherServers(settings.podResourcesSocket());
     NodeInventory inventory =
         opened(
@@ -280,9 +281,9 @@ public final class KubeletPlugin implements AutoCloseable {
                 loops));
 
     ClaimReports reports = opened(new ClaimReports(
-        client, calls, settings.nodeName(), clock, card -> inventory.state().flatMap(
-            now -> now.healthOf(card).map(
-                health -> new ClaimReports.CardNow(health, now.enforcerOf(card)))),
+        client, calls, settings.nodeName(), clock, grant -> inventory.state().flatMap(
+            now -> now.healthOf(grant).map(
+                health -> new ClaimReports.CardNow(health, now.enforcerOf(grant.card().uuid())))),
         open.reporting()));
     MpsDaemons mps = new MpsDaemons(new NvidiaMps(settings.driverRoot(), settings.cgroupRoot()),
         new MpsFolders(settings.runRoot().resolve("mps"), settings.sharedMemoryRoot()));

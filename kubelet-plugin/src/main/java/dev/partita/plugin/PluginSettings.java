@@ -189,7 +189,8 @@ public final class PluginSettings {
   @Option(names = "--mig", paramLabel = "true|false", arity = "0..1", fallbackValue = "true",
       defaultValue = "${env:PARTITA_MIG:-false}",
       description = "Whether to cut cards into MIG instances for claims, which needs a privileged process. A node offers instances if its GpuNode's spec.publish"
-          + " has Mig. Nobody else may make instances there. Default: ${DEFAULT-VALUE}" + ENV
+          + " has Mig. Instances that somebody else made are offered without it, and never ended. Default: ${DEFAULT-VALUE}"
+          + ENV
           + "PARTITA_MIG]") private boolean mig;
 
   @Option(names = "--driver-memory-limits", paramLabel = "true|false", arity = "0..1", fallbackValue = "true",

@@ -5,11 +5,15 @@ import static dev.partita.plugin.TestClaims.instance;
 import static dev.partita.plugin.TestClaims.share;
 import static dev.partita.plugin.TestClaims.whole;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.GpuNodeStatus;
 import dev.partita.api.node.MigProfile;
+import dev.partita.api.node.StaticMigInstance;
 import dev.partita.cdi.driver.DriverRoot;
 import dev.partita.cdi.driver.DriverSearch;
 import dev.partita.plugin.nvml.CardReader;
@@ -18,12 +22,15 @@ import dev.partita.plugin.nvml.MigControl;
 import dev.partita.plugin.nvml.ProcessMemory;
 import dev.partita.plugin.nvml.jna.NvmlLibrary;
 import dev.partita.serving.access.MockApiServer;
+import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Cards cut into MIG instances, on the simulated driver. */
@@ -77,6 +84,98 @@ class MigInAContainerTest {
         assertThat(instances(node)).contains("MIG disabled");
       }
     }
+  }
+
+  @Test
+  void instancesThatAnAdministratorMadeAreReportedGivenToClaimsAndLeftStanding() throws Exception {
+    try (TestNode node = TestNode.withCards("node-s", "h200x2")) {
+      cut(node, "enable");
+      cut(node, "create", "3g.71gb:4");
+      cut(node, "create", "1g.18gb:0");
+      try (KubeletPlugin _ = node.start(client)) {
+        await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertThat(ofCard("node-s", 0)).hasSize(2));
+        assertThat(ofCard("node-s", 0)).extracting(StaticMigInstance::profile, i -> i.placement().start())
+            .containsExactly(tuple("1g.18gb", 0), tuple("3g.71gb", 4));
+        assertThat(ofCard("node-s", 0)).allMatch(instance -> instance.uuid().startsWith("MIG-"));
+        GpuNodeStatus status = client.resources(GpuNode.class).withName("node-s").get().getStatus();
+        assertThat(status.gpus()).extracting(gpu -> gpu.health().state()).containsOnly(GpuHealth.State.Healthy);
+        assertThat(ofCard("node-s", 1)).isEmpty();
+
+        ResourceClaim claim = client.resource(claim("claim", instance("node-s", "gpu", 0, "3g-71gb-4"))).create();
+        assertThat(node.prepare(claim).getError()).isEmpty();
+        assertThat(node.cdiFile(claim)).content().contains("nvidia-caps/nvidia-cap").doesNotContain("shadow",
+            "/etc/partita/shares");
+        assertThat(node.prepare(client.resource(claim("whole", whole("node-s", "gpu", 0))).create()).getError())
+            .contains("cut the card into MIG instances");
+        assertThat(node.unprepare(claim)).isEmpty();
+        assertThat(instances(node)).contains("3g.71gb at 4:4", "1g.18gb at 0:1");
+
+        assertThat(node.prepare(claim).getError()).isEmpty();
+        cut(node, "disable");
+        await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertThat(condition("claim", "Healthy"))
+            .hasValueSatisfying(healthy -> {
+              assertThat(healthy.getStatus()).isEqualTo("False");
+              assertThat(healthy.getReason()).isEqualTo("MigInstanceIsGone");
+              assertThat(healthy.getMessage()).contains("3g.71gb at memory slice 4 is not there any more");
+            }));
+        assertThat(ofCard("node-s", 0)).as("what no claim has is not listed any more").singleElement()
+            .satisfies(gone -> assertThat(gone.isHealthy()).isFalse());
+        cut(node, "enable");
+        cut(node, "create", "3g.71gb:4");
+        await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertThat(condition("claim", "Healthy"))
+            .hasValueSatisfying(healthy -> assertThat(healthy.getStatus()).isEqualTo("True")));
+        assertThat(node.unprepare(claim)).isEmpty();
+        assertThat(instances(node)).contains("3g.71gb at 4:4");
+      }
+    }
+  }
+
+  @Test
+  void aPluginThatMayCutCardsLeavesAloneWhatAnAdministratorMade() throws Exception {
+    try (TestNode node = TestNode.withCards("node-l", "h200x2")) {
+      cut(node, "enable");
+      cut(node, "create", "1g.18gb:0");
+      try (KubeletPlugin _ = TestNode.start(node.settings("--mig"), client)) {
+        await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertThat(ofCard("node-l", 0)).hasSize(1));
+        assertThat(profiles("node-l", 0)).isNotEmpty();
+        ResourceClaim overlapping =
+            client.resource(claim("overlapping", instance("node-l", "gpu", 0, "3g-71gb-0"))).create();
+        assertThat(node.prepare(overlapping).getError()).contains("somebody else has cut the card");
+        ResourceClaim whole = client.resource(claim("whole", whole("node-l", "gpu", 0))).create();
+        assertThat(node.prepare(whole).getError()).contains("somebody else has cut the card");
+        ResourceClaim made = client.resource(claim("made", instance("node-l", "gpu", 1, "3g-71gb-0"))).create();
+        assertThat(node.prepare(made).getError()).as("of the other card").isEmpty();
+        assertThat(ofCard("node-l", 1)).as("which Partita made").isEmpty();
+        assertThat(instances(node)).contains("1g.18gb at 0:1");
+
+        cut(node, "disable");
+        await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertThat(ofCard("node-l", 0)).isEmpty());
+        assertThat(node.prepare(overlapping).getError()).as("the card is Partita's again").isEmpty();
+        assertThat(ofCard("node-l", 0)).isEmpty();
+        assertThat(node.unprepare(overlapping)).isEmpty();
+        assertThat(instances(node)).doesNotContain("3g.71gb at");
+      }
+    }
+  }
+
+  private static void cut(TestNode node, String... what) throws Exception {
+    node.simulator(Stream.concat(Stream.of("mig", "--root", node.driverRoot().toString(), "--gpu", "0"),
+        Stream.of(what)).toArray(String[]::new));
+  }
+
+  private List<StaticMigInstance> ofCard(String node, int card) {
+    GpuNode found = client.resources(GpuNode.class).withName(node).get();
+    return found == null || found.getStatus() == null || found.getStatus().gpus().size() <= card
+        ? List.of()
+        : found.getStatus().gpus().get(card).staticMigInstances();
+  }
+
+  private Optional<Condition> condition(String claim, String type) {
+    ResourceClaim found = client.resources(ResourceClaim.class).inNamespace("default").withName(claim).get();
+    return found.getStatus() == null || found.getStatus().getDevices() == null
+        ? Optional.empty()
+        : found.getStatus().getDevices().stream().flatMap(device -> device.getConditions().stream())
+            .filter(condition -> condition.getType().equals(type)).findFirst();
   }
 
   @Test

@@ -37,7 +37,7 @@ public enum DeviceAttribute {
       device.name() instanceof DeviceName.Opaque ? DeviceMode.OF_OPAQUE : device.mode().attributeValue())),
 
   /**
-   * UUID of the card, also where the device is a MIG instance of it, which gets one of its own only when it is made.
+   * UUID of the card, also where the device is a MIG instance of it: {@link #INSTANCE_UUID} is the instance's own.
    */
   UUID("uuid", Scope.CARD, device -> text(device.gpu().uuid())),
   PRODUCT_NAME("productName", Scope.KIND, device -> text(device.gpu().productName())),
@@ -84,6 +84,12 @@ public enum DeviceAttribute {
   PLACEMENT(
       "placement", Scope.KIND, device -> device.name() instanceof DeviceName.Mig mig
           ? number(mig.slot().start())
+          : Optional.empty()),
+
+  /** UUID of a MIG instance that somebody else than Partita made, which is there before its claim is. */
+  INSTANCE_UUID(
+      "instanceUUID", Scope.CARD, device -> device.name() instanceof DeviceName.Mig mig
+          ? device.gpu().staticMigInstance(mig.slot()).flatMap(instance -> text(instance.uuid()))
           : Optional.empty());
 
   /**

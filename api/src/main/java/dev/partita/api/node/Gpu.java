@@ -28,8 +28,10 @@ import org.jspecify.annotations.Nullable;
  * @param numaNode as in {@link GpuTopology}
  * @param nvlinkDomain as in {@link GpuTopology}
  * @param nvlinkPeers as in {@link GpuTopology}
- * @param migProfiles which MIG instances the node's plugin can make of the card; none where the card or the plugin
- *        cannot
+ * @param migProfiles which MIG instances the card can be cut into; none where it cannot, or where neither the node's
+ *        plugin may do that nor somebody else has
+ * @param staticMigInstances the MIG instances that somebody else made of the card; while there is one, the card is
+ *        offered as these and in no other way
  * @param memoryEnforcement who holds shares of the card to their memory; null where the node's plugin does not say
  * @param opaque of a card that a file on its node lists; null for one of NVIDIA's driver
  * @param servedBy other device plugins that hand out the same card; none where kubelet knows of none
@@ -53,8 +55,10 @@ public record Gpu(
     @Nullable String nvlinkDomain,
     @JsonPropertyDescription("Cards of the node to which its NVLinks lead directly, and not over switches.")
     @JsonInclude(JsonInclude.Include.NON_EMPTY) List<NvlinkPeer> nvlinkPeers,
-    @JsonPropertyDescription("Which MIG instances the node's plugin can make of the card.")
+    @JsonPropertyDescription("Which MIG instances the card can be cut into, where the node's plugin may do that or somebody else has.")
     @JsonInclude(JsonInclude.Include.NON_EMPTY) List<MigProfile> migProfiles,
+    @JsonPropertyDescription("MIG instances that somebody else made of the card. While there is one, the card is offered as these alone.")
+    @JsonInclude(JsonInclude.Include.NON_EMPTY) List<StaticMigInstance> staticMigInstances,
     @JsonPropertyDescription("Who holds shares of the card to their memory: the interception library alone, the driver too, or nobody.")
     @Nullable MemoryEnforcement memoryEnforcement,
     @JsonPropertyDescription("Of a card that a file on the node lists: it is counted by the books alone.")
@@ -67,6 +71,7 @@ public record Gpu(
   public Gpu {
     nvlinkPeers = nvlinkPeers == null ? List.of() : List.copyOf(nvlinkPeers);
     migProfiles = migProfiles == null ? List.of() : List.copyOf(migProfiles);
+    staticMigInstances = staticMigInstances == null ? List.of() : List.copyOf(staticMigInstances);
     servedBy = servedBy == null ? List.of() : List.copyOf(servedBy);
   }
 
@@ -82,38 +87,43 @@ public record Gpu(
     this(
         index, minor, uuid, product.productName(), product.model(), product.brand(), product.architecture(),
         product.cudaComputeCapability(), memoryBytes, null, topology.pciBusId(), topology.pcieRoot(),
-        topology.numaNode(), topology.nvlinkDomain(), topology.nvlinkPeers(), List.of(), null, null, List.of(),
-        health);
+        topology.numaNode(), topology.nvlinkDomain(), topology.nvlinkPeers(), List.of(), List.of(), null, null,
+        List.of(), health);
   }
 
   /** The same card, of which something is reserved. */
   public Gpu withReserved(@Nullable GpuReserve reserve) {
-    return with(reserve, topology(), migProfiles, memoryEnforcement, opaque, servedBy, health);
+    return with(reserve, topology(), migProfiles, staticMigInstances, memoryEnforcement, opaque, servedBy, health);
   }
 
   /** The same card with other MIG profiles. */
   public Gpu withMigProfiles(List<MigProfile> profiles) {
-    return with(reserved, topology(), profiles, memoryEnforcement, opaque, servedBy, health);
+    return with(reserved, topology(), profiles, staticMigInstances, memoryEnforcement, opaque, servedBy, health);
+  }
+
+  /** The same card, of which somebody else made these MIG instances. */
+  public Gpu withStaticMigInstances(List<StaticMigInstance> instances) {
+    return with(reserved, topology(), migProfiles, instances, memoryEnforcement, opaque, servedBy, health);
   }
 
   /** The same card, whose shares are held to their memory by that. */
   public Gpu withMemoryEnforcement(@Nullable MemoryEnforcement by) {
-    return with(reserved, topology(), migProfiles, by, opaque, servedBy, health);
+    return with(reserved, topology(), migProfiles, staticMigInstances, by, opaque, servedBy, health);
   }
 
   /** The same card, plugged in and linked otherwise. */
   public Gpu withTopology(GpuTopology other) {
-    return with(reserved, other, migProfiles, memoryEnforcement, opaque, servedBy, health);
+    return with(reserved, other, migProfiles, staticMigInstances, memoryEnforcement, opaque, servedBy, health);
   }
 
   /** The same card in another state of health. */
   public Gpu withHealth(GpuHealth now) {
-    return with(reserved, topology(), migProfiles, memoryEnforcement, opaque, servedBy, now);
+    return with(reserved, topology(), migProfiles, staticMigInstances, memoryEnforcement, opaque, servedBy, now);
   }
 
   /** The same as an opaque card, which nobody holds to anything. */
   public Gpu asOpaque(OpaqueKind kind) {
-    return with(reserved, topology(), List.of(), MemoryEnforcement.None, kind, servedBy, health);
+    return with(reserved, topology(), List.of(), List.of(), MemoryEnforcement.None, kind, servedBy, health);
   }
 
   /** Whether it is known by a file of its node alone. */
@@ -124,13 +134,14 @@ public record Gpu(
 
   /** The same card, which these hand out as well. */
   public Gpu withServedBy(List<OtherServer> others) {
-    return with(reserved, topology(), migProfiles, memoryEnforcement, opaque, others, health);
+    return with(reserved, topology(), migProfiles, staticMigInstances, memoryEnforcement, opaque, others, health);
   }
 
   private Gpu with(
       @Nullable GpuReserve reserve,
       GpuTopology place,
       List<MigProfile> profiles,
+      List<StaticMigInstance> instances,
       @Nullable MemoryEnforcement by,
       @Nullable OpaqueKind kind,
       List<OtherServer> others,
@@ -138,7 +149,7 @@ public record Gpu(
     return new Gpu(
         index, minor, uuid, productName, model, brand, architecture, cudaComputeCapability, memoryBytes, reserve,
         place.pciBusId(), place.pcieRoot(), place.numaNode(), place.nvlinkDomain(), place.nvlinkPeers(), profiles,
-        by, kind, others, state);
+        instances, by, kind, others, state);
   }
 
   /** What is the same for all cards of its product. */
@@ -151,7 +162,18 @@ public record Gpu(
     return new GpuTopology(pciBusId, pcieRoot, numaNode, nvlinkDomain, nvlinkPeers);
   }
 
-  /** The profile of an instance, if the card offers it at that place. */
+  /** Whether somebody else has cut it into MIG instances: then Partita makes and ends none, and gives away these. */
+  @JsonIgnore
+  public boolean isCutByHand() {
+    return !staticMigInstances.isEmpty();
+  }
+
+  /** The MIG instance that somebody else made there; empty if there is none. */
+  public Optional<StaticMigInstance> staticMigInstance(MigSlot slot) {
+    return staticMigInstances.stream().filter(instance -> instance.slot().equals(Optional.of(slot))).findFirst();
+  }
+
+  /** The profile of an instance, if there can be one at that place. */
   public Optional<MigProfile> migProfile(MigSlot slot) {
     return migProfiles.stream()
         .filter(profile -> profile.label().equals(slot.profile()) && profile.mayStartAt(slot.start())).findFirst();

@@ -12,6 +12,7 @@ import dev.partita.api.node.GpuProduct;
 import dev.partita.api.node.GpuTopology;
 import dev.partita.api.node.MigProfile;
 import dev.partita.api.node.OpaqueKind;
+import dev.partita.api.node.StaticMigInstance;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -56,7 +57,17 @@ class DeviceAttributeTest {
     assertThat(of(CARD, new DeviceName.Mig(3, new MigSlot("1g-18gb", 5)), profile))
         .containsEntry("type", "mig").containsEntry("mode", "mig")
         .containsEntry("profile", "1g.18gb").containsEntry("placement", "5")
-        .containsEntry("uuid", "GPU-3");
+        .containsEntry("uuid", "GPU-3").doesNotContainKey("instanceUUID");
+  }
+
+  @Test
+  void anInstanceThatSomebodyElseMadeHasItsUuidBeforeItIsClaimed() {
+    MigProfile profile = new MigProfile("1g.18gb", 18L << 30, 16, 1, 7, List.of());
+    Gpu cut = CARD.withStaticMigInstances(
+        List.of(new StaticMigInstance("MIG-5", "1g.18gb", new MigProfile.Placement(5, 1))));
+    assertThat(of(cut, new DeviceName.Mig(3, new MigSlot("1g-18gb", 5)), profile))
+        .containsEntry("uuid", "GPU-3").containsEntry("instanceUUID", "MIG-5");
+    assertThat(of(cut, new DeviceName.Mig(3, new MigSlot("1g-18gb", 4)), profile)).doesNotContainKey("instanceUUID");
   }
 
   @Test
@@ -93,7 +104,8 @@ class DeviceAttributeTest {
   void scopesAreThoseByWhichCardsAreJudgedTogether() {
     assertThat(DeviceAttribute.identifiersOf(Scope.POSITION)).containsExactlyInAnyOrder("index", "minor", "numaNode");
     assertThat(DeviceAttribute.identifiersOf(Scope.CARD))
-        .containsExactlyInAnyOrder("uuid", "serial", "pciBusID", "pcieRoot", "nvlinkDomain");
+        .containsExactlyInAnyOrder("uuid", "serial", "pciBusID", "pcieRoot", "nvlinkDomain",
+            "instanceUUID");
     assertThat(DeviceAttribute.of(Scope.values())).containsExactly(DeviceAttribute.values());
   }
 

@@ -44,6 +44,24 @@ class GpuTest {
   }
 
   @Test
+  void anInstanceThatSomebodyElseMadeIsFoundByItsPlace() {
+    StaticMigInstance instance = new StaticMigInstance("MIG-1", "1g.18gb", new MigProfile.Placement(1, 1));
+    Gpu card = gpu(null).withStaticMigInstances(List.of(instance));
+    assertThat(card.isCutByHand()).isTrue();
+    assertThat(card.staticMigInstance(new MigSlot("1g-18gb", 1))).hasValue(instance);
+    assertThat(card.staticMigInstance(new MigSlot("1g-18gb", 2))).isEmpty();
+    assertThat(gpu(null).isCutByHand()).isFalse();
+  }
+
+  @Test
+  void whatNoDeviceCanBeMadeOfIsNoInstance() {
+    assertThat(new StaticMigInstance("", "..", new MigProfile.Placement(0, 1)).slot()).isEmpty();
+    assertThat(new StaticMigInstance("", "1g.5gb", new MigProfile.Placement(40, 1)).slot()).isEmpty();
+    assertThat(new StaticMigInstance("", "1g.5gb", new MigProfile.Placement(3, 1)).slot())
+        .hasValue(new MigSlot("1g-5gb", 3));
+  }
+
+  @Test
   void aPlacementIsTheBitsOfItsMemorySlices() {
     assertThat(new MigProfile.Placement(4, 4).mask()).isEqualTo(0b1111_0000);
     assertThat(new MigProfile.Placement(0, 32).mask()).isEqualTo(-1);

@@ -5,6 +5,7 @@ import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.OtherServer;
+import dev.partita.api.node.StaticMigInstance;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.Condition;
@@ -144,6 +145,13 @@ final class NodeChecks {
         findings.add(Finding.warn(HEALTH, name + "/gpu-" + gpu.index(),
             gpu.health().reason() + ": " + gpu.health().message(),
             "see 'A card is unhealthy' in docs/operate/troubleshoot.md"));
+      }
+      for (StaticMigInstance instance : gpu.staticMigInstances()) {
+        if (instance.health() != null && !instance.isHealthy()) {
+          findings.add(Finding.warn(HEALTH, name + "/gpu-" + gpu.index(),
+              instance.health().reason() + ": " + instance.health().message(),
+              "see 'A card is unhealthy' in docs/operate/troubleshoot.md"));
+        }
       }
       for (OtherServer other : gpu.servedBy()) {
         findings.add(Finding.warn(SERVED, name + "/gpu-" + gpu.index(),

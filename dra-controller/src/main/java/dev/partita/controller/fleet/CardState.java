@@ -5,6 +5,7 @@ import dev.partita.api.MigSlot;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.MigProfile;
 import dev.partita.api.node.OtherServer;
+import dev.partita.api.node.StaticMigInstance;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.inventory.Card;
 import java.util.List;
@@ -26,11 +27,16 @@ public record CardState(Card card, CardStanding standing, Account sold, List<Cla
     devices = List.copyOf(devices);
   }
 
-  /** What is wrong with the card, or who else hands it out, for people. */
+  /** What is wrong with the card or a MIG instance of it, or who else hands it out, for people. */
   public Optional<String> problem() {
     @Nullable GpuHealth health = card.gpu().health();
     if (health != null && health.message() != null) {
       return Optional.of(health.message());
+    }
+    Optional<GpuHealth> ofInstance = card.gpu().staticMigInstances().stream()
+        .filter(instance -> !instance.isHealthy()).findFirst().map(StaticMigInstance::health);
+    if (ofInstance.isPresent()) {
+      return ofInstance.map(GpuHealth::message);
     }
     List<OtherServer> others = card.gpu().servedBy();
     return others.isEmpty()
@@ -70,8 +76,16 @@ public record CardState(Card card, CardStanding standing, Account sold, List<Cla
     return sold.wholes() > 0 || sold.turns() > 0 ? Account.CORES : sold.cores();
   }
 
-  /** Bytes that a new share could have. */
+  /**
+   * Bytes that a new share could have; of a card that somebody else has cut into MIG instances, what those have
+   * together that nobody has.
+   */
   public long memoryFree() {
+    if (standing == CardStanding.Available && card.gpu().isCutByHand()) {
+      return card.gpu().staticMigInstances().stream().filter(StaticMigInstance::isHealthy)
+          .flatMap(instance -> instance.slot().stream()).filter(slot -> !sold.instances().contains(slot))
+          .mapToLong(this::memoryOf).sum();
+    }
     return standing != CardStanding.Available || sold.isClosedToShares()
         ? 0
         : Math.max(0, card.sellableMemory() - sold.memory());

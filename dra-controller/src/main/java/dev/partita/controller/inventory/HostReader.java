@@ -73,12 +73,19 @@ final class HostReader {
         if (spec.withhold().contains(gpu.uuid()) || !gpu.servedBy().isEmpty()) {
           continue; // what is taken of it still counts
         }
-        List<Device.Taint> published = shared.one(taints(gpu, spec));
+        List<Device.Taint> ofCard = shared.one(taints(gpu, gpu.health(), spec));
+        Function<DeviceName, List<Device.Taint>> published = device -> published(gpu, device, ofCard, spec);
         Function<DeviceName, List<Device.Taint>> taints =
-            rules.isEmpty() ? device -> published : device -> shared.one(TaintRules.with(published, device, rules));
+            rules.isEmpty()
+                ? published
+                : device -> shared.one(TaintRules.with(published.apply(device), device, rules));
         if (gpu.isOpaque()) {
           share(card, status, new DeviceName.Opaque(gpu.index()), taints).ifPresent(devices::add);
           continue; // it is offered in no other way
+        }
+        if (gpu.isCutByHand()) {
+          devices.addAll(instances(card, status, taints)); // whatever the spec says: nothing else can be had of it
+          continue;
         }
         for (PublishedMode mode : new java.util.TreeSet<>(spec.publishedModes())) {
           switch (mode) {
@@ -177,6 +184,7 @@ final class HostReader {
     for (MigGeometry.Kind kind : card.mig().kinds()) {
       List<MigSlot> slots = new ArrayList<>();
       kind.placements().forEach(placement -> slots.add(new MigSlot(kind.label(), placement.start())));
+      slots.removeIf(slot -> card.gpu().isCutByHand() && card.gpu().staticMigInstance(slot).isEmpty());
       slots.sort(Comparator.comparingInt((MigSlot slot) -> -card.mig().room(List.of(slot))));
       for (MigSlot slot : slots) {
         Map<String, Capacity> capacities =
@@ -208,17 +216,28 @@ final class HostReader {
         taints.apply(source.name()));
   }
 
+  /** The taints of a device: its card's, and what is wrong with the very instance, should its card be well. */
+  private List<Device.Taint> published(Gpu gpu, DeviceName name, List<Device.Taint> ofCard, GpuNodeSpec spec) {
+    return name instanceof DeviceName.Mig mig && isWell(gpu.health())
+        ? gpu.staticMigInstance(mig.slot()).filter(instance -> !isWell(instance.health()))
+            .map(instance -> shared.one(taints(gpu, instance.health(), spec))).orElse(ofCard)
+        : ofCard;
+  }
+
+  private static boolean isWell(@Nullable GpuHealth health) {
+    return health == null || health.state() == GpuHealth.State.Healthy;
+  }
+
   /**
-   * What keeps claims off a card: that it is cordoned comes first, for it is meant so. By NoExecute Kubernetes' device
-   * taint eviction ends the pods that have the device.
+   * What keeps claims off a card or an instance: that the card is cordoned comes first, for it is meant so. By
+   * NoExecute Kubernetes' device taint eviction ends the pods that have the device.
    */
-  private static List<Device.Taint> taints(Gpu gpu, GpuNodeSpec spec) {
+  private static List<Device.Taint> taints(Gpu gpu, @Nullable GpuHealth health, GpuNodeSpec spec) {
     List<Device.Taint> taints = new ArrayList<>();
     if (spec.cordoned().contains(gpu.uuid())) {
       taints.add(new Device.Taint(Driver.CORDON_TAINT, "", NO_SCHEDULE));
     }
-    @Nullable GpuHealth health = gpu.health();
-    if (health != null && health.state() != GpuHealth.State.Healthy) {
+    if (health != null && !isWell(health)) {
       String effect = spec.evictsFrom(Objects.requireNonNullElse(health.reason(), "")) ? NO_EXECUTE : NO_SCHEDULE;
       taints.add(new Device.Taint(Driver.HEALTH_TAINT, taintValue(health.reason()), effect));
     }

@@ -44,6 +44,16 @@ public sealed interface CardRefusal {
     }
   }
 
+  /** Somebody else than Partita has cut the card into MIG instances, and the request wants it in another mode. */
+  record CutByHand(String asked) implements CardRefusal {
+    @Override
+    public String toString() {
+      return "not offered as " + asked
+          + ", for MIG instances that Partita did not make are on it (staticMigInstances in"
+          + " the GpuNode's status)";
+    }
+  }
+
   /** The card is of another model than the one asked for. */
   record OtherModel(String model, String asked) implements CardRefusal {
     @Override
@@ -336,7 +346,7 @@ public sealed interface CardRefusal {
           case PlacementsOverlap _,NoMoreOfProfile _,MemoryTaken _,CoresTaken _ -> true;
           case TakenInTurn _,LimitedShares _,NoMoreTurns _ -> true;
           case SharedByMps _,SharesNotByMps _,NoMoreByMps _ -> true;
-          case NotOffered _,OtherMode _,OtherModel _,AvoidedModel _,OtherCard _,AvoidedCard _ -> false;
+          case NotOffered _,OtherMode _,CutByHand _,OtherModel _,AvoidedModel _,OtherCard _,AvoidedCard _ -> false;
           case NotSelected _,SelectorFailed _,NoSuchCapacity _,NotOversubscribed _,NotExclusive _ -> false;
           case NotLimited _,NotSharable _,NotOnOpaque _ -> false;
           case TooManyCores _,TooSmall _,Tainted _,HeldOnNode _ -> false;
@@ -349,6 +359,7 @@ public sealed interface CardRefusal {
     return switch (this) {
       case NotOffered r -> -1;
       case OtherMode r -> 0;
+      case CutByHand r -> 0;
       case OtherModel r -> 1;
       case AvoidedModel r -> 1;
       case OtherCard r -> 2;

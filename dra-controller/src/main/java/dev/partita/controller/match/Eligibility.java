@@ -117,7 +117,9 @@ public final class Eligibility {
       boolean asked = selector.expression().contains("\"" + mode.attributeValue() + "\"");
       if (asked && mode != device.mode()
           && !selector.expression().contains("\"" + device.mode().attributeValue() + "\"")) {
-        return new CardRefusal.OtherMode(mode.attributeValue());
+        return device.card().gpu().isCutByHand()
+            ? new CardRefusal.CutByHand(mode.attributeValue())
+            : new CardRefusal.OtherMode(mode.attributeValue());
       }
     }
     Matcher model = MODEL_ASKED.matcher(selector.expression());

@@ -106,7 +106,7 @@ public record AddedNodes(int nodes, String model, int cards, OptionalLong memory
         like.productName(), like.model(), like.brand(),
         like.architecture(), like.cudaComputeCapability(), memory.orElse(like.memoryBytes()), like.reserved(),
         like.pciBusId(), like.pcieRoot(), like.numaNode(), like.nvlinkDomain(), List.of(), like.migProfiles(),
-        like.memoryEnforcement(), like.opaque(), List.of(), GpuHealth.HEALTHY);
+        like.staticMigInstances(), like.memoryEnforcement(), like.opaque(), List.of(), GpuHealth.HEALTHY);
   }
 
   private static Node node(String name, Optional<Node> like) {

@@ -136,6 +136,29 @@ class MigAllocationTest {
   }
 
   @Test
+  void aCardThatSomebodyElseHasCutGivesItsInstancesAndNothingElse() {
+    Gpu cut = GpuNodes.cut(GpuNodes.migCards("node-0", 1).getFirst(), "3g.71gb:0", "1g.18gb:4", "1g.18gb:6");
+    MigCluster byHand = new MigCluster(GpuNodes.ready("node-0", GpuNodeSpec.DEFAULT, List.of(cut)));
+    assertThat(byHand.take(claim("s", Requests.share("gpu", 1, 1L << 30, 0))).getFirst())
+        .contains("not offered as shared", "MIG instances that Partita did not make");
+    assertThat(byHand.take(claim("w", Requests.whole("gpu", 1))).getFirst()).contains("not offered as whole");
+    assertThat(byHand.take(instances("a", "1g.18gb", 2)))
+        .containsExactlyInAnyOrder("gpu-0-mig-1g-18gb-4", "gpu-0-mig-1g-18gb-6");
+    assertThat(byHand.take(instance("b", "1g.18gb")).getFirst())
+        .as("a third could be made, and nobody does").contains("placements 4, 6 of 1g.18gb overlap");
+    DeviceRequest amount = Requests.request("gpu", List.of(Requests.mode(DeviceMode.MIG)), new Count.Exactly(1),
+        OptionalLong.of(20L << 30), OptionalLong.empty());
+    assertThat(byHand.take(claim("c", amount))).containsExactly("gpu-0-mig-3g-71gb-0");
+    assertThat(byHand.account(0).exceeds(card(0))).isFalse();
+    byHand.books.remove("uid-a");
+    Selector thisOne = new Selector("request gpu", "\"instanceUUID\" in device.attributes[\"gpu.partita.dev\"]"
+        + " && device.attributes[\"gpu.partita.dev\"].instanceUUID == \"MIG-1g.18gb:6\"");
+    assertThat(byHand.take(claim("u", Requests.request("gpu", List.of(Requests.mode(DeviceMode.MIG), thisOne),
+        new Count.Exactly(1), OptionalLong.empty(), OptionalLong.empty())))).containsExactly("gpu-0-mig-1g-18gb-6");
+    assertThat(byHand.take(instance("b", "1g.18gb")).getFirst()).startsWith("gpu-0-mig-1g-18gb-");
+  }
+
+  @Test
   void allInstancesOfAProfileAreThoseAtEachOfItsPlaces() {
     ClaimRequest all = claim("a", Requests.all(request("gpu", "1g.35gb", 1)));
     List<String> everyPlace = new ArrayList<>();

@@ -122,6 +122,7 @@ record RefusedCard(GpuNode node, List<Booking> taken, DeviceRequest request) {
             spec.reservedMemory(), spec.memoryPercent());
         yield with(gpu -> gpu.migProfiles().isEmpty() ? gpu.withMigProfiles(GpuNodes.h200Profiles()) : gpu, all);
       }
+      case CardRefusal.CutByHand _ -> with(gpu -> gpu.withStaticMigInstances(List.of()), node.getSpec());
       case CardRefusal.OtherModel(String _, String asked) when request.selectors().stream().anyMatch(names(asked)) ->
           withoutSelector(names(asked));
       case CardRefusal.OtherModel _,CardRefusal.AvoidedModel _ ->

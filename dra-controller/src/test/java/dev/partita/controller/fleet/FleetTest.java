@@ -2,10 +2,14 @@ package dev.partita.controller.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.node.MigProfile;
 import dev.partita.api.node.OtherServer;
+import dev.partita.api.node.StaticMigInstance;
+import dev.partita.controller.GpuNodes;
 import dev.partita.api.node.HeldClaim;
 import dev.partita.api.node.HeldDevice;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -43,6 +47,21 @@ class FleetTest {
     assertThat(card.memorySold()).isEqualTo(140 * GIB);
     assertThat(card.memoryFree()).isZero();
     assertThat(card.coresSold()).isEqualTo(100);
+  }
+
+  @Test
+  void ofACardThatSomebodyElseHasCutTheInstancesAreFreeThatNobodyHas() {
+    Gpu cut = GpuNodes.cut(GpuNodes.migCards("n", 1).getFirst(), "3g.71gb:0", "1g.18gb:4");
+    CardState card = card(fleet(GpuNodes.ready("n", GpuNodeSpec.DEFAULT, List.of(cut))), 0);
+    assertThat(card.standing()).isEqualTo(CardStanding.Available);
+    assertThat(card.memoryFree()).isEqualTo((69 + 16) * GIB);
+    assertThat(card.problem()).isEmpty();
+    Gpu gone = cut.withStaticMigInstances(
+        List.of(cut.staticMigInstances().getFirst(), new StaticMigInstance("", "1g.18gb",
+            new MigProfile.Placement(4, 1), GpuHealth.unhealthy("MigInstanceIsGone", "it is not there any more"))));
+    CardState without = card(fleet(GpuNodes.ready("n", GpuNodeSpec.DEFAULT, List.of(gone))), 0);
+    assertThat(without.memoryFree()).isEqualTo(69 * GIB);
+    assertThat(without.problem()).hasValue("it is not there any more");
   }
 
   @Test

@@ -1,6 +1,7 @@
 package dev.partita.controller.slices;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
@@ -12,6 +13,8 @@ import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.api.node.GpuNodeSpec.PublishedMode;
 import dev.partita.api.node.GpuProduct;
 import dev.partita.api.node.GpuTopology;
+import dev.partita.api.node.MigProfile;
+import dev.partita.api.node.StaticMigInstance;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.TaintRuleBuilder;
 import dev.partita.controller.inventory.Inventory;
@@ -22,6 +25,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class SlicePlanTest {
@@ -230,6 +234,45 @@ class SlicePlanTest {
         "memory-slice-6", "memory-slice-7");
     assertThat(counters(devices, "gpu-0-mig-1g-18gb-me-6")).containsExactly("gpu-0", "memory-slice-6",
         "profile-1g-18gb-me");
+  }
+
+  @Test
+  void aCardThatSomebodyElseHasCutIsOfferedAsItsInstancesWhateverTheSpecSays() {
+    List<Gpu> cards = new ArrayList<>(GpuNodes.migCards("node-0", 2));
+    cards.set(0, GpuNodes.cut(cards.get(0), "3g.71gb:4", "1g.18gb:0"));
+    var devices = plan(GpuNodes.ready("node-0", GpuNodeSpec.DEFAULT, cards)).getFirst().getDevices();
+    assertThat(devices).extracting(device -> device.getName())
+        .containsExactly("gpu-0-mig-1g-18gb-0", "gpu-0-mig-3g-71gb-4", "gpu-1", "gpu-1-shared");
+    assertThat(text(devices.get(1), "instanceUUID")).isEqualTo("MIG-3g.71gb:4");
+    assertThat(text(devices.get(1), "profile")).isEqualTo("3g.71gb");
+    assertThat(text(devices.get(1), "model")).isEqualTo("h200");
+    assertThat(Objects.requireNonNull(devices.get(1).getCapacity().get("memory")).getValue()).hasToString("69Gi");
+    assertThat(devices.get(1).getAllowMultipleAllocations()).isNull();
+    assertThat(plan(migNode(Allocator.Controller, 2)).getFirst().getDevices().getFirst().getAttributes())
+        .doesNotContainKey("instanceUUID");
+  }
+
+  private static @Nullable String text(
+      io.fabric8.kubernetes.api.model.resource.v1.Device device,
+      String attribute) {
+    return Objects.requireNonNull(device.getAttributes().get(attribute)).getString();
+  }
+
+  @Test
+  void aStaticInstanceThatIsGoneHasATaintOfItsOwn() {
+    Gpu cut = GpuNodes.cut(GpuNodes.migCards("node-0", 1).getFirst(), "3g.71gb:4", "1g.18gb:0");
+    Gpu one = cut.withStaticMigInstances(List.of(cut.staticMigInstances().get(1),
+        new StaticMigInstance("", "3g.71gb", new MigProfile.Placement(4, 4),
+            GpuHealth.unhealthy("MigInstanceIsGone", "?"))));
+    var devices = plan(GpuNodes.ready("node-0", GpuNodeSpec.DEFAULT, List.of(one))).getFirst().getDevices();
+    assertThat(devices.get(0).getTaints()).extracting(taint -> taint.getKey())
+        .containsExactly("gpu.partita.dev/allocator");
+    assertThat(devices.get(1).getTaints()).extracting(taint -> taint.getKey(), taint -> taint.getValue())
+        .contains(tuple("gpu.partita.dev/unhealthy", "MigInstanceIsGone"));
+    var ofCard = plan(GpuNodes.ready("node-0", GpuNodeSpec.DEFAULT,
+        List.of(one.withHealth(GpuHealth.unhealthy("XID 79", "?"))))).getFirst().getDevices();
+    assertThat(ofCard.get(1).getTaints()).extracting(taint -> taint.getValue()).contains("XID-79")
+        .doesNotContain("MigInstanceIsGone");
   }
 
   private static List<String> counters(List<io.fabric8.kubernetes.api.model.resource.v1.Device> devices, String name) {

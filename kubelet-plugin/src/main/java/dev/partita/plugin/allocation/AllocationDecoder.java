@@ -13,6 +13,7 @@ import dev.partita.api.config.ShareConfigs;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.MigProfile;
+import dev.partita.api.node.StaticMigInstance;
 import dev.partita.api.resize.GrantedSizes;
 import dev.partita.api.resize.ShareSize;
 import dev.partita.api.sharing.SharingStrategy;
@@ -23,6 +24,7 @@ import dev.partita.plugin.claim.CardUse;
 import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.MetadataNames;
 import dev.partita.plugin.claim.MigInstance;
+import dev.partita.plugin.claim.StaticInstance;
 import dev.partita.plugin.claim.TimeSlicing;
 import dev.partita.plugin.claim.WholeCard;
 import dev.partita.plugin.inventory.Inventory;
@@ -212,6 +214,10 @@ public final class AllocationDecoder {
       return refuse(at + ", by its config: " + SharingStrategy.insteadOnOpaque(notOnOpaque.get()));
     }
 
+    if (gpu.get().isCutByHand() && !monitor && name.get().mode() != DeviceMode.MIG) {
+      return refuse(at + ": somebody else has cut the card into MIG instances, so it can be used only as these");
+    }
+
     SharingStrategy strategy = SharingStrategy.of(name.get(), config.placement(), config.sharing(), monitor);
     CardUse use;
     switch (strategy) {
@@ -223,14 +229,12 @@ public final class AllocationDecoder {
         use = new AdminAccess(); // it consumes nothing, so there is no share that it could be held to
       }
       case SharingStrategy.MigInstance(MigSlot slot) -> {
-        Optional<MigProfile> profile = gpu.get().migProfile(slot);
-        if (profile.isEmpty()) {
-          return refuse(
-              at + ": the card cannot be cut into such MIG instances"
-                  + (gpu.get().migProfiles().isEmpty() ? ", or the node's plugin may not do that (--mig)" : ""));
+        switch (instance(gpu.get(), slot)) {
+          case Part.Granted<CardUse>(CardUse instance) -> use = instance;
+          case Part.Refused<CardUse>(String why) -> {
+            return refuse(at + why);
+          }
         }
-
-        use = MigInstance.of(profile.get(), slot);
       }
       case SharingStrategy.WholeCard _ -> use = new WholeCard();
       case SharingStrategy.TimeSlicing(TimeSlice interval) -> {
@@ -258,6 +262,19 @@ public final class AllocationDecoder {
             Optional.ofNullable(shareId),
             CardIdentity.of(gpu.get()),
             use));
+  }
+
+  /** An instance that is there, where somebody else has cut the card, or else one that is to be made. */
+  private static Part<CardUse> instance(Gpu gpu, MigSlot slot) {
+    Optional<MigProfile> profile = gpu.migProfile(slot);
+    if (gpu.isCutByHand()) {
+      return profile.isPresent() && gpu.staticMigInstance(slot).filter(StaticMigInstance::isHealthy).isPresent()
+          ? new Part.Granted<>(new StaticInstance(MigInstance.of(profile.get(), slot)))
+          : new Part.Refused<>(": somebody else has cut the card into MIG instances, and this is none that is there");
+    }
+    return profile.<Part<CardUse>>map(its -> new Part.Granted<>(MigInstance.of(its, slot)))
+        .orElseGet(() -> new Part.Refused<>(": the card cannot be cut into such MIG instances"
+            + (gpu.migProfiles().isEmpty() ? ", or the node's plugin may not do that (--mig)" : "")));
   }
 
   /** Results have a copy of their request's tolerations. The controller places no claim that has such a one. */

@@ -3,7 +3,9 @@ package dev.partita.plugin.cardhealth;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.claim.MigInstance;
 import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.claim.StaticInstance;
 import dev.partita.plugin.claimstatus.ClaimReports;
 import dev.partita.plugin.diagnosis.CardState;
 import dev.partita.plugin.inventory.Inventory;
@@ -33,7 +35,7 @@ public final class CardHealthWatch {
   private final Checkpoint checkpoint;
   private final ClaimReports reports;
 
-  /** By UUID, what was told of each card that a claim has. */
+  /** What was told of each card that a claim has, and of each MIG instance of somebody else. */
   private Map<String, GpuHealth> told = Map.of();
   private Optional<Inventory> seen = Optional.empty();
 
@@ -72,28 +74,28 @@ public final class CardHealthWatch {
     for (PreparedClaim claim : claims) {
       boolean changed = false;
       for (Grant grant : claim.grants()) {
-        String card = grant.card().uuid();
-        Optional<GpuHealth> health = state.healthOf(card);
-        health.ifPresent(known -> now.put(card, known));
-        changed |= health.isPresent() && !health.get().equals(told.get(card));
+        Optional<GpuHealth> health = state.healthOf(grant);
+        health.ifPresent(known -> now.put(partOf(grant), known));
+        changed |= health.isPresent() && !health.get().equals(told.get(partOf(grant)));
       }
       if (changed) {
         reports.cardChanged(claim);
-        claim.grants().stream().filter(grant -> isFirstOfCard(claim, grant)).forEach(grant -> tell(claim, grant, now));
+        claim.grants().stream().filter(grant -> isFirstOfItsPart(claim, grant))
+            .forEach(grant -> tell(claim, grant, now));
       }
     }
     told = now;
   }
 
   /** A claim with several shares of a card is told once. */
-  private static boolean isFirstOfCard(PreparedClaim claim, Grant grant) {
-    return claim.grants().stream().filter(other -> other.card().equals(grant.card())).findFirst()
+  private static boolean isFirstOfItsPart(PreparedClaim claim, Grant grant) {
+    return claim.grants().stream().filter(other -> partOf(other).equals(partOf(grant))).findFirst()
         .filter(first -> first.equals(grant)).isPresent();
   }
 
   private void tell(PreparedClaim claim, Grant grant, Map<String, GpuHealth> now) {
-    GpuHealth health = now.get(grant.card().uuid());
-    Optional<GpuHealth> before = Optional.ofNullable(told.get(grant.card().uuid()));
+    GpuHealth health = now.get(partOf(grant));
+    Optional<GpuHealth> before = Optional.ofNullable(told.get(partOf(grant)));
     if (health == null || before.filter(same -> isSame(same, health)).isPresent()) {
       return;
     }
@@ -108,6 +110,12 @@ public final class CardHealthWatch {
               claim.claim(), card + ": " + health.message() + "; programs on it go on, and it gets no new claims");
       case HEALTHY -> before.ifPresent(wrong -> reports.cardHealed(claim.claim(), card + " is healthy again"));
     }
+  }
+
+  /** What of the node has a health of its own: the card, or the instance of it that somebody else may end. */
+  private static String partOf(Grant grant) {
+    String card = grant.card().uuid();
+    return grant.use() instanceof StaticInstance(MigInstance instance) ? card + " " + instance.slot() : card;
   }
 
   /** Whether one event says both. */

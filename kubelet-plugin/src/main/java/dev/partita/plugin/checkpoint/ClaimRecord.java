@@ -22,6 +22,7 @@ import dev.partita.plugin.claim.MigInstance;
 import dev.partita.plugin.claim.Mps;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.Share;
+import dev.partita.plugin.claim.StaticInstance;
 import dev.partita.plugin.claim.TimeSlicing;
 import dev.partita.plugin.claim.WholeCard;
 import java.io.IOException;
@@ -211,6 +212,7 @@ final class ClaimRecord {
       CardJson card,
       @Nullable ShareJson share,
       @Nullable MigJson mig,
+      @Nullable MigJson staticMig,
       @Nullable TimeSlice timeSlice,
       @Nullable BookedJson booked,
       boolean adminAccess) {
@@ -222,12 +224,15 @@ final class ClaimRecord {
         // a program that does not know the field reads a share with the same memory
         case Mps(Share share) -> of(grant, ShareJson.of(share, false, true), null, null, false);
         case MigInstance mig -> of(grant, null, MigJson.of(mig), null, false);
+        // a program that does not know the field reads a whole card: it would end what it takes for a MIG instance of its own
+        case StaticInstance(MigInstance mig) -> new GrantJson(grant.requests(), grant.device(),
+            grant.shareId().orElse(null), CardJson.of(grant.card()), null, null, MigJson.of(mig), null, null, false);
         // a program that does not know the field reads a whole card, of which it gives nobody else anything
         case TimeSlicing(TimeSlice interval) -> of(grant, null, null, interval, false);
         // a program that does not know the field reads a whole card, of which it gives nobody else anything
         case BookedShare(long memory, long physical, int cores) -> new GrantJson(grant.requests(), grant.device(),
             grant.shareId().orElse(null), CardJson.of(grant.card()), null, null, null,
-            new BookedJson(memory, physical, cores), false);
+            null, new BookedJson(memory, physical, cores), false);
         case WholeCard _ -> of(grant, null, null, null, false);
         case AdminAccess _ -> of(grant, null, null, null, true);
       };
@@ -240,7 +245,7 @@ final class ClaimRecord {
         @Nullable TimeSlice timeSlice,
         boolean adminAccess) {
       return new GrantJson(grant.requests(), grant.device(), grant.shareId().orElse(null), CardJson.of(grant.card()),
-          share, mig, timeSlice, null, adminAccess);
+          share, mig, null, timeSlice, null, adminAccess);
     }
 
     Grant toGrant() {
@@ -250,6 +255,9 @@ final class ClaimRecord {
     private CardUse use() {
       if (mig != null) {
         return mig.toMig();
+      }
+      if (staticMig != null) {
+        return new StaticInstance(staticMig.toMig());
       }
       if (share != null) {
         return share.toUse();

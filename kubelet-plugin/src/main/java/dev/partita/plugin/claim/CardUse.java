@@ -11,7 +11,8 @@ import java.util.OptionalInt;
  * and what reads a checkpoint record ({@code ClaimRecord}) tell strategies apart.
  */
 public sealed interface CardUse
-    permits HookedShare, ExclusiveShare, BookedShare, TimeSlicing, Mps, WholeCard, MigInstance, AdminAccess {
+    permits HookedShare, ExclusiveShare, BookedShare, TimeSlicing, Mps, WholeCard, MigInstance, StaticInstance,
+    AdminAccess {
   /** Why it cannot stand beside what others have of its card; empty if it can. */
   Optional<String> clash(PreparedDevice own, List<PreparedDevice> others);
 
@@ -28,8 +29,13 @@ public sealed interface CardUse
     return share().map(Share::physicalBytes).orElse(0L);
   }
 
-  /** The MIG instance that has to be made, and whose device nodes containers get. */
+  /** The MIG instance whose device nodes containers get. */
   default Optional<MigInstance> mig() {
+    return Optional.empty();
+  }
+
+  /** The same where Partita makes it for the claim, and ends it with the claim. */
+  default Optional<MigInstance> made() {
     return Optional.empty();
   }
 

@@ -30,6 +30,11 @@ public record MigInstance(String profile, int start, int size, long memoryBytes)
     return new MigInstance(profile.name(), slot.start(), size, profile.memoryBytes());
   }
 
+  /** Which instance of its card it is. */
+  public MigSlot slot() {
+    return new MigSlot(MigSlot.labelOf(profile), start);
+  }
+
   /** Its memory slices. */
   public MigProfile.Placement placement() {
     return new MigProfile.Placement(start, size);
@@ -37,14 +42,24 @@ public record MigInstance(String profile, int start, int size, long memoryBytes)
 
   @Override
   public Optional<String> clash(PreparedDevice own, List<PreparedDevice> others) {
+    return inTheWay(others)
+        .map(other -> own.card() + " is to be cut for " + own.grant().device() + ", but " + other.has(own));
+  }
+
+  /** Of what others have of the card, what cannot be beside the instance: anything but instances elsewhere on it. */
+  Optional<PreparedDevice> inTheWay(List<PreparedDevice> others) {
     return others.stream()
         .filter(other -> other.grant().mig().map(its -> placement().overlaps(its.placement())).orElse(true))
-        .findFirst()
-        .map(other -> own.card() + " is to be cut for " + own.grant().device() + ", but " + other.has(own));
+        .findFirst();
   }
 
   @Override
   public Optional<MigInstance> mig() {
+    return Optional.of(this);
+  }
+
+  @Override
+  public Optional<MigInstance> made() {
     return Optional.of(this);
   }
 

@@ -4,6 +4,7 @@ import dev.partita.api.Driver;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Enforcer;
+import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.loop.Loops;
@@ -54,7 +55,7 @@ public final class ClaimReports implements AutoCloseable {
   private long warned = System.nanoTime() - BETWEEN_WARNINGS.toNanos();
 
   /**
-   * What is known of a card at the moment of writing.
+   * What is known of a claim's device at the moment of writing.
    *
    * @param ofShares who holds its shares to their memory
    */
@@ -63,10 +64,10 @@ public final class ClaimReports implements AutoCloseable {
   /** Tells what is known of cards. */
   public interface CardsNow {
     /** Where nothing is known of any card. */
-    CardsNow NONE = uuid -> Optional.empty();
+    CardsNow NONE = grant -> Optional.empty();
 
-    /** Of the card with that UUID; empty if nothing is known of it. */
-    Optional<CardNow> of(String uuid);
+    /** Of what the claim has of a card; empty if nothing is known of it. */
+    Optional<CardNow> of(Grant grant);
   }
 
   public ClaimReports(KubernetesClient client, ApiCalls calls, String nodeName, Clock clock) {

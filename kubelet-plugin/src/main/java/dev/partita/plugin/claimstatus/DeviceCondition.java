@@ -27,6 +27,7 @@ public enum DeviceCondition {
     DrainAndResetRequired,
     RecoveryRequired,
     MigModeIsOn,
+    MigInstanceIsGone,
     NvmlDoesNotAnswer,
     FabricNotReady,
     FabricFailed,

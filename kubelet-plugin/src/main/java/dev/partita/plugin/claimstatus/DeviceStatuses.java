@@ -72,7 +72,7 @@ final class DeviceStatuses {
     Optional<AllocatedDeviceStatus> before =
         earlier().stream().filter(d -> StatusPatch.isSame(d, status.build())).findFirst();
 
-    Optional<ClaimReports.CardNow> card = cards.of(grant.card().uuid());
+    Optional<ClaimReports.CardNow> card = cards.of(grant);
     Map<String, Object> earlier = before.map(DeviceStatuses::dataOf).orElse(Map.of());
     Map<String, Object> data = new TreeMap<>(notes.isEmpty() ? earlier : Map.of());
     RESIZED.forEach(field -> data.remove(field.key()));

@@ -46,8 +46,18 @@ final class KnownDevices {
         }
       }
     }
-    CardState state = CardState.of(health);
-    String message = Optional.ofNullable(health.message()).orElse("");
-    return names.stream().map(name -> new DeviceState(name.toString(), state, message)).toList();
+    return names.stream().map(name -> state(name, ofInstance(card, name, health).orElse(health))).toList();
+  }
+
+  /** What is wrong with an instance of a card that is well. */
+  private static Optional<GpuHealth> ofInstance(Gpu card, DeviceName name, GpuHealth ofCard) {
+    return ofCard.state() == GpuHealth.State.Healthy && name instanceof DeviceName.Mig mig
+        ? card.staticMigInstance(mig.slot()).flatMap(instance -> Optional.ofNullable(instance.health()))
+        : Optional.empty();
+  }
+
+  private static DeviceState state(DeviceName name, GpuHealth health) {
+    return new DeviceState(name.toString(), CardState.of(health),
+        Optional.ofNullable(health.message()).orElse(""));
   }
 }

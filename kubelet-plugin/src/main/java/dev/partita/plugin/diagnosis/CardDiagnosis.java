@@ -17,13 +17,13 @@ import java.util.Optional;
  */
 final class CardDiagnosis {
   /**
-   * The health of a card whose MIG mode is on while this plugin makes no instances: CUDA sees nothing of such a card
+   * The health of a card whose MIG mode is on, of which nobody can have an instance: CUDA sees nothing of such a card
    * but its instances.
    */
   static final GpuHealth MIG_MODE_IS_ON =
       GpuHealth.unhealthy(
           CardReason.MigModeIsOn.name(),
-          "its MIG mode is on: nvidia-smi -i N -mig 0 on the node makes it usable, or plugin.mig=true offers its instances");
+          "its MIG mode is on, and it has no instance with one compute instance of all of it: nvidia-smi mig -i N -cgi PROFILE -C on the node makes one, nvidia-smi -i N -mig 0 makes the card usable as a whole, and plugin.mig=true has Partita cut it");
 
   private final Map<String, Map<CardSigns.Brake, LastingSign>> brakes = new HashMap<>();
 

@@ -15,6 +15,7 @@ public enum CardReason {
   DrainAndResetRequired(CardState.DEGRADED),
   RecoveryRequired(CardState.UNHEALTHY),
   MigModeIsOn(CardState.UNHEALTHY),
+  MigInstanceIsGone(CardState.UNHEALTHY),
   NvmlDoesNotAnswer(CardState.UNKNOWN),
   FabricNotReady(CardState.UNHEALTHY),
   FabricFailed(CardState.UNHEALTHY),

@@ -12,18 +12,14 @@ import java.util.function.LongSupplier;
  * becomes unhealthy again and again stays so for a while. Not safe for several threads.
  */
 public final class HealthOfCards {
-  private final boolean makesInstances;
   private final LongSupplier nanos;
   private final CardDiagnosis diagnosis = new CardDiagnosis();
   private final OpenXids xids = new OpenXids();
   private final FlapDamping damping;
 
-  /**
-   * @param makesInstances whether this plugin makes MIG instances: where it does not, a card whose MIG mode is on is of
-   *        no use
-   */
-  public HealthOfCards(boolean makesInstances) {
-    this(makesInstances, FlapDamping.History.NONE, System::nanoTime);
+  /** Keeps nothing for the next plugin. */
+  public HealthOfCards() {
+    this(FlapDamping.History.NONE, System::nanoTime);
   }
 
   /**
@@ -31,12 +27,11 @@ public final class HealthOfCards {
    *
    * @param flaps keeps which cards became unhealthy, and why
    */
-  public HealthOfCards(boolean makesInstances, FlapFile flaps) {
-    this(makesInstances, flaps, System::nanoTime);
+  public HealthOfCards(FlapFile flaps) {
+    this(flaps, System::nanoTime);
   }
 
-  private HealthOfCards(boolean makesInstances, FlapDamping.History flaps, LongSupplier nanos) {
-    this.makesInstances = makesInstances;
+  private HealthOfCards(FlapDamping.History flaps, LongSupplier nanos) {
     this.nanos = nanos;
     this.damping = new FlapDamping(flaps, nanos.getAsLong());
     damping.seenLast().forEach(
@@ -58,15 +53,20 @@ public final class HealthOfCards {
     xids.allGone();
   }
 
-  /** Of a card that answers. */
-  public GpuHealth ofPresent(CardReading.Card card) {
+  /**
+   * Of a card that answers.
+   *
+   * @param offersInstances whether claims can have MIG instances of it: where they cannot, a card whose MIG mode is on
+   *        is of no use
+   */
+  public GpuHealth ofPresent(CardReading.Card card, boolean offersInstances) {
     long now = nanos.getAsLong();
     Optional<GpuHealth> signs = diagnosis.of(card.uuid(), card.signs(), now);
     GpuHealth health =
         xids.ofPresent(card.uuid(), card.signs().recovery(), now)
             .map(xid -> CardDiagnosis.ofXid(xid, card.signs().recovery()))
             .orElseGet(
-                () -> card.mig().on() && !makesInstances
+                () -> card.mig().on() && !offersInstances
                     ? CardDiagnosis.MIG_MODE_IS_ON
                     : signs.orElse(GpuHealth.HEALTHY));
     return damping.update(card.uuid(), health, now);

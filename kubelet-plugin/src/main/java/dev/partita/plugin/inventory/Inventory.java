@@ -5,6 +5,7 @@ import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.OtherServer;
 import dev.partita.cdi.driver.DriverFiles;
 import dev.partita.plugin.claim.Enforcer;
+import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.diagnosis.CardReason;
 import dev.partita.plugin.opaque.OpaqueCards;
 import java.time.Duration;
@@ -21,6 +22,15 @@ public sealed interface Inventory {
    * @return empty if the card is not known, or none has been read yet
    */
   Optional<GpuHealth> healthOf(String uuid);
+
+  /**
+   * The health of what a claim has of a card: the card's, or that of its MIG instance where only that is not well.
+   *
+   * @return empty if the card is not known, or none has been read yet
+   */
+  default Optional<GpuHealth> healthOf(Grant grant) {
+    return healthOf(grant.card().uuid());
+  }
 
   /** Who holds shares of the card with that UUID to their memory: the library alone, where nothing else is known. */
   default Enforcer enforcerOf(String uuid) {
@@ -117,6 +127,19 @@ public sealed interface Inventory {
     public Optional<GpuHealth> healthOf(String uuid) {
       return byUuid(uuid).map(Gpu::health)
           .or(() -> driver instanceof NoCards none ? Optional.of(none.health()) : Optional.empty());
+    }
+
+    @Override
+    public Optional<GpuHealth> healthOf(Grant grant) {
+      Optional<GpuHealth> ofCard = healthOf(grant.card().uuid());
+      return ofCard.filter(health -> health.state() != GpuHealth.State.Healthy)
+          .or(() -> byUuid(grant.card().uuid()).flatMap(gpu -> ofInstance(gpu, grant)))
+          .or(() -> ofCard);
+    }
+
+    private static Optional<GpuHealth> ofInstance(Gpu gpu, Grant grant) {
+      return grant.mig().flatMap(instance -> gpu.staticMigInstance(instance.slot()))
+          .flatMap(instance -> Optional.ofNullable(instance.health()));
     }
 
     @Override

@@ -19,6 +19,7 @@ import dev.partita.plugin.nvml.ProcessMemory;
 import dev.partita.plugin.nvml.XidEvent;
 import dev.partita.plugin.opaque.CardFiles;
 import dev.partita.plugin.opaque.OpaqueCards;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -48,6 +49,7 @@ public final class InventoryReader implements AutoCloseable, MigControl, MemoryL
   private final Opener opener;
   private final CardFiles cardFiles;
   private final KnownCards known;
+  private final ClaimedInstances.Source claimed;
   private @Nullable Open open;
   private @Nullable Path lastLibrary;
   private boolean startAnew;
@@ -66,7 +68,7 @@ public final class InventoryReader implements AutoCloseable, MigControl, MemoryL
    * @param opener opens NVML
    */
   public InventoryReader(DriverRoot root, Path sysfs, Opener opener, CardPolicy policy) {
-    this(root, sysfs, opener, CardFiles.NONE, new KnownCards(policy));
+    this(root, sysfs, opener, CardFiles.NONE, new KnownCards(policy), () -> ClaimedInstances.NONE);
   }
 
   /**
@@ -74,6 +76,7 @@ public final class InventoryReader implements AutoCloseable, MigControl, MemoryL
    *
    * @param cardFiles list opaque cards
    * @param flaps keeps which cards became unhealthy
+   * @param claimed tells which MIG instances claims have
    */
   public InventoryReader(
       DriverRoot root,
@@ -81,11 +84,19 @@ public final class InventoryReader implements AutoCloseable, MigControl, MemoryL
       Opener opener,
       CardFiles cardFiles,
       CardPolicy policy,
-      FlapFile flaps) {
-    this(root, sysfs, opener, cardFiles, new KnownCards(policy, new HealthOfCards(policy.mig(), flaps)));
+      FlapFile flaps,
+      ClaimedInstances.Source claimed) {
+    this(root, sysfs, opener, cardFiles, new KnownCards(policy, new HealthOfCards(flaps)), claimed);
   }
 
-  private InventoryReader(DriverRoot root, Path sysfs, Opener opener, CardFiles cardFiles, KnownCards known) {
+  private InventoryReader(
+      DriverRoot root,
+      Path sysfs,
+      Opener opener,
+      CardFiles cardFiles,
+      KnownCards known,
+      ClaimedInstances.Source claimed) {
+    this.claimed = claimed;
     this.cardFiles = cardFiles;
     this.known = known;
     this.root = root;
@@ -289,8 +300,11 @@ public final class InventoryReader implements AutoCloseable, MigControl, MemoryL
       closeLibrary(); // NVML sees a card that is back only after a new nvmlInit
     }
     try {
+      Optional<ClaimedInstances> before = claimedNow();
       CardReading reading = reader(library.get().localPath()).read();
-      List<Gpu> gpus = known.update(reading, topology);
+      Optional<ClaimedInstances> after = claimedNow();
+      List<Gpu> gpus =
+          known.update(reading, topology, before.flatMap(earlier -> after.map(later -> earlier.orLater(later))));
       startAnew = reading.cards().size() < gpus.size();
       return new Inventory.Cards(files, reading.driverVersion(), reading.cudaDriverVersion(), gpus);
     } catch (NvmlException e) {
@@ -302,6 +316,16 @@ public final class InventoryReader implements AutoCloseable, MigControl, MemoryL
           NodeReason.NvmlFailed,
           "the driver " + files.version() + " does not answer: " + e.getMessage()
               + "; see dmesg and nvidia-smi on the node");
+    }
+  }
+
+  private Optional<ClaimedInstances> claimedNow() {
+    try {
+      return Optional.of(claimed.now());
+    } catch (IOException e) {
+      LOG.warn("cannot read which MIG instances claims have, so new ones of somebody else are not offered: {}",
+          e.toString());
+      return Optional.empty();
     }
   }
 

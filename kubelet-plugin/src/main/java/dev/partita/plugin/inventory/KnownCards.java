@@ -9,6 +9,7 @@ import dev.partita.api.node.GpuTopology;
 import dev.partita.api.node.MemoryEnforcement;
 import dev.partita.api.node.NvlinkPeer;
 import dev.partita.api.node.OpaqueKind;
+import dev.partita.api.node.StaticMigInstance;
 import dev.partita.plugin.diagnosis.HealthOfCards;
 import dev.partita.plugin.nvml.CardReading;
 import dev.partita.plugin.nvml.CardReading.Card;
@@ -40,7 +41,7 @@ final class KnownCards {
   private final Set<String> missing = new HashSet<>();
 
   KnownCards(CardPolicy policy) {
-    this(policy, new HealthOfCards(policy.mig()));
+    this(policy, new HealthOfCards());
   }
 
   KnownCards(CardPolicy policy, HealthOfCards health) {
@@ -74,8 +75,17 @@ final class KnownCards {
     health.allGone();
   }
 
-  /** The cards by index: those that answered, and those seen before that did not, as unhealthy. */
+  /** The same on a node where no claim has a MIG instance. */
   List<Gpu> update(CardReading reading, PciTopology topology) {
+    return update(reading, topology, Optional.of(ClaimedInstances.NONE));
+  }
+
+  /**
+   * The cards by index: those that answered, and those seen before that did not, as unhealthy.
+   *
+   * @param claimed which MIG instances claims have; empty if that is not known
+   */
+  List<Gpu> update(CardReading reading, PciTopology topology, Optional<ClaimedInstances> claimed) {
     Map<String, String> domains = NvlinkDomains.of(reading.cards());
     Set<String> present = new HashSet<>();
     Map<String, Integer> indexByBusId = new HashMap<>();
@@ -84,14 +94,22 @@ final class KnownCards {
       int index = indexOf.computeIfAbsent(card.uuid(), uuid -> freeIndex(card.index()));
       card.topology().pciBusId().ifPresent(id -> indexByBusId.put(id, index));
     }
+    Map<String, StaticInstances> staticInstances = new HashMap<>();
     for (Card card : reading.cards()) {
-      lastSeen.put(card.uuid(), describe(card, topology, domains.get(card.uuid()), peers(card, indexByBusId)));
+      List<StaticMigInstance> earlier =
+          Optional.ofNullable(lastSeen.get(card.uuid())).map(Gpu::staticMigInstances).orElse(List.of());
+      StaticInstances instances = StaticInstances.of(card, claimed, earlier);
+      staticInstances.put(card.uuid(), instances);
+      lastSeen.put(card.uuid(), describe(card, topology, domains.get(card.uuid()), peers(card, indexByBusId))
+          .withMigProfiles(policy.mig() || !instances.offered().isEmpty() ? card.mig().profiles() : List.of())
+          .withStaticMigInstances(instances.offered()));
     }
     missing.clear();
     missing.addAll(lastSeen.keySet());
     missing.removeAll(present);
     Map<String, GpuHealth> ofPresent = new HashMap<>();
-    reading.cards().forEach(card -> ofPresent.put(card.uuid(), health.ofPresent(card)));
+    reading.cards().forEach(card -> ofPresent.put(card.uuid(),
+        health.ofPresent(card, offersInstances(staticInstances.getOrDefault(card.uuid(), StaticInstances.NONE)))));
     List<Gpu> gpus = new ArrayList<>();
     for (Gpu gpu : lastSeen.values()) {
       gpus.add(
@@ -102,6 +120,11 @@ final class KnownCards {
     health.keep();
     gpus.sort(Comparator.comparingInt(Gpu::index));
     return gpus;
+  }
+
+  /** Whether claims can have instances of the card: those of somebody else, or such as Partita makes. */
+  private boolean offersInstances(StaticInstances ofOthers) {
+    return !ofOthers.offered().isEmpty() || (policy.mig() && !ofOthers.divided());
   }
 
   /** The opaque cards by index. */
@@ -141,7 +164,6 @@ final class KnownCards {
         topology,
         GpuHealth.HEALTHY)
         .withReserved(new GpuReserve(card.memory().reservedBytes(), policy.reserve().of(card.memory().bytes())))
-        .withMigProfiles(policy.mig() ? card.mig().profiles() : List.of())
         .withMemoryEnforcement(
             policy.driverLimits() && card.limitsMemory()
                 ? MemoryEnforcement.Driver

@@ -1,18 +1,22 @@
 package dev.partita.plugin.mig;
 
+import dev.partita.api.MigSlot;
 import dev.partita.plugin.claim.CardIdentity;
 import dev.partita.plugin.claim.MigInstance;
 import dev.partita.plugin.nvml.MigControl;
 import dev.partita.plugin.nvml.MigControl.GpuInstance;
+import dev.partita.plugin.nvml.MigControl.MigState;
 import dev.partita.plugin.nvml.NvmlException;
 import java.io.IOException;
-import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes and ends MIG instances, so that each card has those that claims need. Every call may be repeated.
+ * Makes and ends MIG instances, so that each card has those that claims need. It ends no instance but the claim's own.
+ * Every call may be repeated.
  *
  * @param nvml where cards are seen and changed
  */
@@ -20,50 +24,63 @@ public record MigCards(MigControl nvml) {
   private static final Logger LOG = LoggerFactory.getLogger(MigCards.class);
 
   /**
-   * Makes the instance if it is not there.
+   * Refuses to begin with an instance where one stands that Partita did not make: it would be taken for the claim's,
+   * and ended with it.
    *
-   * @param others instances that prepared claims have of the card
-   * @param unknown claims that may have instances of which nothing is known: then none is ended
-   * @throws IOException if the card cannot be brought there: what is in the way, and what to do
+   * @param made the places of the card where Partita has made an instance, or is about to
    */
-  public void provide(CardIdentity card, MigInstance wanted, Collection<MigInstance> others, Collection<String> unknown)
-      throws IOException {
-    try {
-      MigPlan plan = MigPlan.toHave(wanted, others, nvml.mig(card.uuid()));
-      refuseIfItEndsWhatIsUnknown(card, plan, unknown);
-      carryOut(card, plan);
-    } catch (NvmlException e) {
-      throw new IOException("MIG instance " + wanted.profile() + " at memory slice " + wanted.start() + " of "
-          + at(card) + " cannot be made: " + e.getMessage(), e);
+  public void requireNotTaken(CardIdentity card, MigInstance wanted, Set<MigSlot> made) throws IOException {
+    if (made.contains(wanted.slot())) {
+      return;
     }
-  }
-
-  /** Ends the instance if it is there; a card that is gone has none, and none outlasts the driver. */
-  public void end(CardIdentity card, MigInstance instance) throws IOException {
     try {
-      carryOut(card, MigPlan.toEnd(instance, nvml.mig(card.uuid())));
+      refuse(card, MigPlan.at(wanted.slot(), nvml.mig(card.uuid())));
     } catch (NvmlException e) {
-      if (e.code() == NvmlException.NOT_FOUND || e.code() == NvmlException.GPU_IS_LOST
-          || e.code() == NvmlException.DRIVER_NOT_LOADED) {
-        LOG.warn("MIG instance {} at memory slice {} of {}: cannot end it, for the card or its driver is gone: {}",
-            instance.profile(), instance.start(), at(card), e.getMessage());
-        return;
-      }
-      throw new IOException("MIG instance " + instance.profile() + " at memory slice " + instance.start() + " of "
-          + at(card) + " cannot be ended: " + e.getMessage(), e);
+      throw cannot(at(card), wanted.slot(), "made", e);
     }
   }
 
   /**
-   * Ends all instances and switches MIG off, so that the card can be used as a whole or shared.
+   * Makes the instance if it is not there.
    *
-   * @param unknown claims that may have instances of which nothing is known: then none is ended
+   * @throws IOException if the card cannot be brought there: what is in the way, and what to do
    */
-  public void clear(CardIdentity card, Collection<String> unknown) throws IOException {
+  public void provide(CardIdentity card, MigInstance wanted) throws IOException {
     try {
-      MigPlan plan = MigPlan.toHaveNone(nvml.mig(card.uuid()));
-      refuseIfItEndsWhatIsUnknown(card, plan, unknown);
-      carryOut(card, plan);
+      MigState state = nvml.mig(card.uuid());
+      refuse(card, MigPlan.inTheWay(wanted, state));
+      carryOut(card.uuid(), MigPlan.toHave(wanted, state));
+    } catch (NvmlException e) {
+      throw cannot(at(card), wanted.slot(), "made", e);
+    }
+  }
+
+  /**
+   * Ends an instance that was made for a claim, if it is there; a card that is gone has none, and none outlasts the
+   * driver.
+   *
+   * @param card its UUID
+   */
+  public void end(String card, MigSlot slot) throws IOException {
+    try {
+      carryOut(card, MigPlan.toEnd(slot, nvml.mig(card)));
+    } catch (NvmlException e) {
+      if (e.code() == NvmlException.NOT_FOUND || e.code() == NvmlException.GPU_IS_LOST
+          || e.code() == NvmlException.DRIVER_NOT_LOADED) {
+        LOG.warn("MIG instance {} of card {}: cannot end it, for the card or its driver is gone: {}", slot, card,
+            e.getMessage());
+        return;
+      }
+      throw cannot("card " + card, slot, "ended", e);
+    }
+  }
+
+  /** Switches MIG off, so that the card can be used as a whole or shared. */
+  public void clear(CardIdentity card) throws IOException {
+    try {
+      MigState state = nvml.mig(card.uuid());
+      refuse(card, state.instances());
+      carryOut(card.uuid(), MigPlan.toSwitchOff(state));
     } catch (NvmlException e) {
       if (e.code() == NvmlException.NOT_SUPPORTED) {
         return; // it cannot do MIG
@@ -83,30 +100,31 @@ public record MigCards(MigControl nvml) {
     }
   }
 
-  /**
-   * Refuses a plan that may end an instance of a claim whose record is lost: an instance has no name, so such a claim
-   * cannot say which one is its own, and it is idle as long as no process uses it.
-   */
-  private static void refuseIfItEndsWhatIsUnknown(CardIdentity card, MigPlan plan, Collection<String> unknown)
-      throws IOException {
-    if (!unknown.isEmpty() && plan.changes().stream().anyMatch(change -> change instanceof MigPlan.Change.End)) {
-      throw new IOException(
-          "a MIG instance of " + at(card) + " is in the way, which may be that of a claim whose record is missing ("
-              + String.join(", ", unknown)
-              + "); the plugin makes the record anew, or removes what is left, with one of its next searches for leftovers");
+  private static void refuse(CardIdentity card, List<GpuInstance> inTheWay) throws IOException {
+    if (!inTheWay.isEmpty()) {
+      GpuInstance first = inTheWay.getFirst();
+      throw new IOException("MIG instance " + first.profile() + " at memory slice " + first.start() + " of " + at(card)
+          + " is in the way. No claim that is known here has it, so Partita leaves it: end it on the node"
+          + " (nvidia-smi mig -i " + card.index() + " -gi " + first.id() + " -dci, then -dgi) to have Partita cut the"
+          + " card, or claim it as it is, as a device of its card");
     }
   }
 
-  private void carryOut(CardIdentity card, MigPlan plan) throws NvmlException {
+  private static IOException cannot(String card, MigSlot slot, String what, NvmlException why) {
+    return new IOException("MIG instance " + slot + " of " + card + " cannot be " + what + ": " + why.getMessage(),
+        why);
+  }
+
+  private void carryOut(String card, MigPlan plan) throws NvmlException {
     for (MigPlan.Change change : plan.changes()) {
       switch (change) {
-        case MigPlan.Change.SwitchOn _ -> nvml.switchMig(card.uuid(), true);
-        case MigPlan.Change.SwitchOff _ -> nvml.switchMig(card.uuid(), false);
+        case MigPlan.Change.SwitchOn _ -> nvml.switchMig(card, true);
+        case MigPlan.Change.SwitchOff _ -> nvml.switchMig(card, false);
         case MigPlan.Change.Make make ->
-            nvml.makeInstance(card.uuid(), make.instance().profile(), make.instance().start());
-        case MigPlan.Change.End end -> nvml.endInstance(card.uuid(), end.instance().id());
+            nvml.makeInstance(card, make.instance().profile(), make.instance().start());
+        case MigPlan.Change.End end -> nvml.endInstance(card, end.instance().id());
       }
-      LOG.info("{}: {}", at(card), words(change));
+      LOG.info("card {}: {}", card, words(change));
     }
   }
 

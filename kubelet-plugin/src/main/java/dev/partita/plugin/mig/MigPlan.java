@@ -1,5 +1,6 @@
 package dev.partita.plugin.mig;
 
+import dev.partita.api.MigSlot;
 import dev.partita.plugin.claim.MigInstance;
 import dev.partita.plugin.nvml.MigControl.GpuInstance;
 import dev.partita.plugin.nvml.MigControl.MigState;
@@ -9,8 +10,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What to change on a card so that it is as a claim needs it. An instance that no prepared claim has is a leftover, of
- * a plugin that was killed or of somebody else: instances have no name, only a place.
+ * What to change on a card so that it is as a claim needs it. It ends the instance at the claim's own place and no
+ * other: one that no claim has is somebody else's.
  *
  * @param changes in order; none if all is as it should be
  */
@@ -30,56 +31,48 @@ public record MigPlan(List<Change> changes) {
     record End(GpuInstance instance) implements Change {}
   }
 
-  /**
-   * So that the instance is there.
-   *
-   * @param others instances that prepared claims have of the card, this claim's others among them
-   */
-  public static MigPlan toHave(MigInstance wanted, Collection<MigInstance> others, MigState state) {
+  /** So that the instance is there; what is half made at its place is made anew. */
+  public static MigPlan toHave(MigInstance wanted, MigState state) {
     List<Change> changes = new ArrayList<>();
     if (!state.on()) {
       changes.add(new Change.SwitchOn());
     }
-    boolean there = false;
-    for (GpuInstance instance : state.instances()) {
-      if (find(wanted, List.of(instance)).isPresent()) {
-        there = true;
-      } else if (others.stream().noneMatch(other -> isAt(other, instance))
-          && (wanted.placement().overlaps(instance.placement()) || instance.profile().equals(wanted.profile()))) {
-        changes.add(new Change.End(instance)); // of some profiles there can only be so many, wherever they lie
-      }
-    }
-    if (!there) {
+    if (find(wanted, state.instances()).isEmpty()) {
+      at(wanted.slot(), state).forEach(half -> changes.add(new Change.End(half)));
       changes.add(new Change.Make(wanted));
     }
     return new MigPlan(changes);
   }
 
-  /** So that the instance is gone. */
-  public static MigPlan toEnd(MigInstance instance, MigState state) {
-    return new MigPlan(
-        state.instances().stream().filter(there -> isAt(instance, there)).<Change>map(Change.End::new).toList());
+  /** Of the instances that are there, those beside which the wanted one cannot be; one at its own place is none. */
+  public static List<GpuInstance> inTheWay(MigInstance wanted, MigState state) {
+    return state.instances().stream()
+        .filter(there -> !isAt(wanted.slot(), there) && wanted.placement().overlaps(there.placement())).toList();
   }
 
-  /** So that the card can be used as a whole, or shared: no card can while its MIG mode is on. */
-  public static MigPlan toHaveNone(MigState state) {
-    List<Change> changes = new ArrayList<>();
-    state.instances().forEach(instance -> changes.add(new Change.End(instance)));
-    if (state.on()) {
-      changes.add(new Change.SwitchOff());
-    }
-    return new MigPlan(changes);
+  /** So that the instance is gone. */
+  public static MigPlan toEnd(MigSlot slot, MigState state) {
+    return new MigPlan(at(slot, state).stream().<Change>map(Change.End::new).toList());
+  }
+
+  /** So that a card that has no instances can be used as a whole, or shared: no card can while its MIG mode is on. */
+  public static MigPlan toSwitchOff(MigState state) {
+    return new MigPlan(state.on() ? List.of(new Change.SwitchOff()) : List.of());
   }
 
   /** The instance, if it is there and complete: with one compute instance, which has all of it. */
   public static Optional<GpuInstance> find(MigInstance wanted, Collection<GpuInstance> instances) {
     return instances.stream()
-        .filter(instance -> isAt(wanted, instance))
-        .filter(instance -> instance.computeInstances().size() == 1 && instance.computeInstances().getFirst().whole())
+        .filter(instance -> isAt(wanted.slot(), instance) && instance.isUndivided())
         .findFirst();
   }
 
-  private static boolean isAt(MigInstance wanted, GpuInstance instance) {
-    return instance.profile().equals(wanted.profile()) && instance.start() == wanted.start();
+  /** The instances at that place, complete or not. */
+  static List<GpuInstance> at(MigSlot slot, MigState state) {
+    return state.instances().stream().filter(there -> isAt(slot, there)).toList();
+  }
+
+  private static boolean isAt(MigSlot slot, GpuInstance instance) {
+    return MigSlot.labelOf(instance.profile()).equals(slot.profile()) && instance.start() == slot.start();
   }
 }

@@ -80,13 +80,15 @@ public record CardReading(
    *
    * @param profiles which instances can be made of it
    * @param on whether its MIG mode is on
+   * @param instances which there are of it, by whomever; empty if the driver does not tell
    */
-  public record Mig(List<MigProfile> profiles, boolean on) {
+  public record Mig(List<MigProfile> profiles, boolean on, Optional<List<MigControl.GpuInstance>> instances) {
     /** That of a card that cannot do it. */
-    public static final Mig NONE = new Mig(List.of(), false);
+    public static final Mig NONE = new Mig(List.of(), false, Optional.of(List.of()));
 
     public Mig {
       profiles = List.copyOf(profiles);
+      instances = instances.map(List::copyOf);
     }
   }
 

@@ -68,6 +68,11 @@ public interface MigControl {
       computeInstances = List.copyOf(computeInstances);
     }
 
+    /** Whether it has one compute instance, which has all of it: what Partita gives to claims is so. */
+    public boolean isUndivided() {
+      return computeInstances.size() == 1 && computeInstances.getFirst().whole();
+    }
+
     /** Its memory slices. */
     public MigProfile.Placement placement() {
       return new MigProfile.Placement(start, size);

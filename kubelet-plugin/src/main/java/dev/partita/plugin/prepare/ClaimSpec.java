@@ -1,5 +1,6 @@
 package dev.partita.plugin.prepare;
 
+import dev.partita.api.Driver;
 import dev.partita.api.config.OpaqueCard;
 import dev.partita.cdi.CdiDevice;
 import dev.partita.cdi.CdiSpec;
@@ -24,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
@@ -46,6 +48,9 @@ public record ClaimSpec(
     MpsFolders mps) {
   /** Annotation of a CDI spec: the claim's {@code namespace/name}. */
   public static final String CLAIM_ANNOTATION = CdiName.CLAIM_ANNOTATION;
+
+  /** Annotation of a CDI spec: the MIG instances that were made for the claim ({@link MadeInstance}). */
+  static final String MADE_INSTANCES_ANNOTATION = Driver.NAME + "/made-instances";
 
   /** Where the driver's own libraries lie behind the shadows: in their RUNPATH, and no folder that ldconfig reads. */
   private static final String BEHIND = "/usr/lib/partita/";
@@ -111,15 +116,14 @@ public record ClaimSpec(
       devices
           .add(new CdiDevice(CdiName.of(claim.claim(), grant), card.then(doors).then(share).then(daemon).then(told)));
     }
-    return CdiSpec.of(CdiName.KIND, Map.of(CLAIM_ANNOTATION, claim.claim().qualifiedName()), devices,
+    return CdiSpec.of(CdiName.KIND, annotations(claim), devices,
         common(driver).then(hook.place(names(driver))));
   }
 
-  /** Whether containers with such a spec have a MIG instance. */
-  static boolean hasInstances(CdiSpec spec) {
-    return spec.devices().stream()
-        .flatMap(device -> device.containerEdits().deviceNodes().stream())
-        .anyMatch(node -> node.path().startsWith(DriverRoot.CAPABILITY_NODES));
+  private static Map<String, String> annotations(PreparedClaim claim) {
+    Map<String, String> annotations = new TreeMap<>(Map.of(CLAIM_ANNOTATION, claim.claim().qualifiedName()));
+    MadeInstance.annotation(claim).ifPresent(made -> annotations.put(MADE_INSTANCES_ANNOTATION, made));
+    return annotations;
   }
 
   private ContainerEdits common(DriverFiles driver) {

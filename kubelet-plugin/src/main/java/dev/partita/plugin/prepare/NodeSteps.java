@@ -3,9 +3,7 @@ package dev.partita.plugin.prepare;
 import dev.partita.api.config.GpuShareConfig.TimeSlice;
 import dev.partita.cdi.driver.DriverFiles;
 import dev.partita.plugin.claim.CardIdentity;
-import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.Grant;
-import dev.partita.plugin.claim.MigInstance;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.TimeSlicing;
 import dev.partita.plugin.inventory.Inventory;
@@ -18,13 +16,10 @@ import dev.partita.plugin.share.HookLibraries;
 import dev.partita.plugin.store.ClaimStore;
 import dev.partita.plugin.timeslice.TimeSlices;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.function.Supplier;
 
 /**
@@ -60,7 +55,8 @@ public record NodeSteps(
     switch (step) {
       case Step.WriteRecord write -> store.checkpoint().write(write.claim());
       case Step.InstallLibraries ignored -> libraries.install();
-      case Step.MakeInstance make -> makeInstance(make);
+      case Step.RequireFreePlace require -> requireFreePlace(require);
+      case Step.MakeInstance make -> driver.mig().provide(make.grant().card(), make.instance());
       case Step.ClearInstances clear -> clearInstances(clear.grant());
       case Step.EndInstances end -> endInstances(end.uid());
       case Step.SetTimeSlice set -> setTimeSlice(set.grant());
@@ -72,7 +68,7 @@ public record NodeSteps(
       case Step.WriteShare write -> store.folders().write(write.claim(), write.grant(), write.share());
       case Step.WriteMetadata write -> writeMetadata(write.claim());
       case Step.WriteSpec write -> writeSpec(write.claim());
-      case Step.RemoveSpec remove -> store.cdi().remove(remove.uid());
+      case Step.RemoveSpec remove -> removeSpec(remove.uid());
       case Step.RemoveMetadata remove -> store.metadata().remove(remove.uid());
       case Step.RemoveShares remove -> store.folders().remove(remove.uid());
       case Step.RemoveRecord remove -> store.checkpoint().remove(remove.uid());
@@ -105,45 +101,32 @@ public record NodeSteps(
     };
   }
 
-  private void makeInstance(Step.MakeInstance make) throws IOException {
-    List<MigInstance> others = new ArrayList<>();
-    for (PreparedClaim prepared : store.checkpoint().readAll()) {
-      prepared.grants().stream()
-          .filter(grant -> grant.card().uuid().equals(make.grant().card().uuid()))
-          .flatMap(grant -> grant.mig().stream())
-          .filter(instance -> !instance.equals(make.instance()))
-          .forEach(others::add);
-    }
-    driver.mig().provide(make.grant().card(), make.instance(), others, unrecordedWithInstances());
+  private void requireFreePlace(Step.RequireFreePlace require) throws IOException {
+    driver.mig().requireNotTaken(require.grant().card(), require.instance(),
+        new InstancesOfClaims(store).now().madeOf(require.grant().card().uuid()));
   }
 
   private void clearInstances(Grant grant) throws IOException {
     if (driver.mayCut()) {
-      driver.mig().clear(grant.card(), unrecordedWithInstances());
+      driver.mig().clear(grant.card());
     }
   }
 
-  /** Claims with a spec but no record whose containers have the nodes of MIG instances, or may have. */
-  private Set<String> unrecordedWithInstances() throws IOException {
-    Set<String> uids = new TreeSet<>(store.cdi().ids());
-    store.checkpoint().readAll().forEach(record -> uids.remove(record.claim().uid()));
-    uids.removeIf(uid -> !ClaimRef.isUid(uid) || !hasInstances(uid));
-    return uids;
-  }
-
-  private boolean hasInstances(String uid) {
-    try {
-      return store.cdi().read(uid).map(ClaimSpec::hasInstances).orElse(false);
-    } catch (IOException e) {
-      return true;
+  /** With a spec whose record is lost goes what it says was made: nothing else tells of that. */
+  private void removeSpec(String uid) throws IOException {
+    if (store.checkpoint().read(uid).isEmpty()) {
+      for (MadeInstance made : new InstancesOfClaims(store).madeBySpec(uid)) {
+        driver.mig().end(made.card(), made.slot());
+      }
     }
+    store.cdi().remove(uid);
   }
 
   private void endInstances(String uid) throws IOException {
     Optional<PreparedClaim> record = store.checkpoint().read(uid);
     for (Grant grant : record.map(PreparedClaim::grants).orElse(List.of())) {
-      if (grant.mig().isPresent()) {
-        driver.mig().end(grant.card(), grant.mig().get());
+      if (grant.use().made().isPresent()) {
+        driver.mig().end(grant.card().uuid(), grant.use().made().get().slot());
       }
     }
   }
@@ -195,7 +178,8 @@ public record NodeSteps(
         Optional<GpuInstance> instance = driver.mig().find(grant.card(), grant.mig().get());
         instances.put(
             grant.shareKey(), instance
-                .orElseThrow(() -> new IOException(grant.device() + " was made, but somebody has ended it meanwhile")));
+                .orElseThrow(
+                    () -> new IOException(grant.device() + " is not there: somebody has ended it on the node")));
       }
     }
     return instances;

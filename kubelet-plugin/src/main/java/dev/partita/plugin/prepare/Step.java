@@ -17,8 +17,11 @@ public sealed interface Step {
   /** Install the hook libraries and the CDI hook. */
   record InstallLibraries() implements Step {}
 
+  /** Refuse to go on if a MIG instance is where the claim's is to be that was not made for a claim. */
+  record RequireFreePlace(Grant grant, MigInstance instance) implements Step {}
+
   /** Make a MIG instance of the claim, if it is not there. */
-  record MakeInstance(ClaimRef claim, Grant grant, MigInstance instance) implements Step {}
+  record MakeInstance(Grant grant, MigInstance instance) implements Step {}
 
   /** Bring a card into a state in which it can be used as a whole or shared. */
   record ClearInstances(Grant grant) implements Step {}
@@ -35,7 +38,7 @@ public sealed interface Step {
   /** End the MPS daemons of the cards that the claim's record tells of and that no other claim has by MPS. */
   record EndMps(String uid) implements Step {}
 
-  /** End the MIG instances that the claim's record tells of. */
+  /** End the MIG instances that the claim's record says were made for it. */
   record EndInstances(String uid) implements Step {}
 
   /** Have the driver, where it can, hold the claim's pods to the memory of their shares. */
@@ -71,6 +74,9 @@ public sealed interface Step {
   /** Begins to prepare a claim: the record goes ahead. */
   static List<Step> begin(PreparedClaim claim) {
     List<Step> steps = new ArrayList<>();
+    for (Grant grant : claim.grants()) { // before the record, which says that what is there is the claim's
+      grant.use().made().ifPresent(instance -> steps.add(new RequireFreePlace(grant, instance)));
+    }
     steps.add(new WriteRecord(claim.in(Phase.STARTED)));
     steps.addAll(files(claim));
     return steps;
@@ -91,7 +97,7 @@ public sealed interface Step {
       steps.add(new InstallLibraries());
     }
     for (Grant grant : claim.grants()) {
-      grant.mig().ifPresent(mig -> steps.add(new MakeInstance(claim.claim(), grant, mig)));
+      grant.use().made().ifPresent(instance -> steps.add(new MakeInstance(grant, instance)));
       if (grant.use().needsUncutCard()) {
         steps.add(new ClearInstances(grant));
       }

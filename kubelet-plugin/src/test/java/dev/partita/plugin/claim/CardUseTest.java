@@ -55,6 +55,9 @@ class CardUseTest {
         new Answers(INSTANCE, false, true, false, true,
             Optional.of(HeldDevice.instance(CARD, "1g.10gb", new MigProfile.Placement(3, 1))), 10,
             "MIG instance 1g.10gb (10 GiB) of it"),
+        new Answers(new StaticInstance(INSTANCE), false, true, false, true,
+            Optional.of(HeldDevice.instance(CARD, "1g.10gb", new MigProfile.Placement(3, 1))), 10,
+            "static MIG instance 1g.10gb (10 GiB) of it"),
         new Answers(new BookedShare(8 * Grants.GIB, 4 * Grants.GIB, 25), false, false, false, false,
             Optional.of(HeldDevice.share(CARD, 4 * Grants.GIB, 25)), 8,
             "8 GiB of it, 25 % of its time, by the books alone: nothing holds its programs to that"),
@@ -104,6 +107,14 @@ class CardUseTest {
     assertThat(together.stream().filter(pair -> !pair.contains("AdminAccess"))).as("besides administrators")
         .containsExactly("BookedShare+BookedShare", "BookedShare+HookedShare", "HookedShare+BookedShare",
             "HookedShare+HookedShare", "Mps+Mps", "TimeSlicing+TimeSlicing");
+  }
+
+  @Test
+  void anInstanceIsMadeForItsClaimUnlessItWasThereBefore() {
+    assertThat(table().map(Answers::use).filter(use -> use.made().isPresent())).containsExactly(INSTANCE);
+    CardUse beside = new StaticInstance(new MigInstance("1g.10gb", 4, 1, 10 * Grants.GIB));
+    assertThat(clashes(new StaticInstance(INSTANCE), beside)).isFalse();
+    assertThat(clashes(INSTANCE, beside)).isFalse();
   }
 
   @Test

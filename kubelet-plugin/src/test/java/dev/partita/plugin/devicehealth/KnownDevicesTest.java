@@ -8,6 +8,7 @@ import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuProduct;
 import dev.partita.api.node.GpuTopology;
 import dev.partita.api.node.MigProfile;
+import dev.partita.api.node.StaticMigInstance;
 import dev.partita.cdi.driver.DriverFiles;
 import dev.partita.plugin.diagnosis.CardReason;
 import dev.partita.plugin.diagnosis.CardState;
@@ -38,6 +39,19 @@ class KnownDevicesTest {
             tuple("gpu-1-shared", CardState.HEALTHY, ""),
             tuple("gpu-1-mig-1g-18gb-0", CardState.HEALTHY, ""),
             tuple("gpu-1-mig-1g-18gb-1", CardState.HEALTHY, ""));
+  }
+
+  @Test
+  void aStaticInstanceThatIsGoneIsUnhealthyByItself() {
+    MigProfile profile =
+        new MigProfile("1g.18gb", 1, 1, 1, 2, List.of(new MigProfile.Placement(0, 1), new MigProfile.Placement(1, 1)));
+    Gpu cut = gpu(0).withMigProfiles(List.of(profile)).withStaticMigInstances(
+        List.of(new StaticMigInstance("MIG-1", "1g.18gb", new MigProfile.Placement(0, 1)),
+            new StaticMigInstance("", "1g.18gb", new MigProfile.Placement(1, 1),
+                GpuHealth.unhealthy(CardReason.MigInstanceIsGone.name(), "somebody has ended it"))));
+    assertThat(new KnownDevices().update(cards(cut))).filteredOn(device -> device.state() != CardState.HEALTHY)
+        .extracting(DeviceState::device, DeviceState::state, DeviceState::message)
+        .containsExactly(tuple("gpu-0-mig-1g-18gb-1", CardState.UNHEALTHY, "somebody has ended it"));
   }
 
   @Test

@@ -3,22 +3,29 @@ package dev.partita.plugin.inventory;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
+import dev.partita.api.MigSlot;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuProduct;
+import dev.partita.api.node.MigProfile;
 import dev.partita.api.node.NvlinkPeer;
+import dev.partita.api.node.StaticMigInstance;
 import dev.partita.cdi.driver.DriverFiles;
+import dev.partita.plugin.claim.MigInstance;
 import dev.partita.plugin.nvml.CardReading;
 import dev.partita.plugin.nvml.CardReading.Card;
 import dev.partita.plugin.nvml.CardReading.Fault;
 import dev.partita.plugin.nvml.CardReading.Nvlink;
 import dev.partita.plugin.nvml.CardSigns;
 import dev.partita.plugin.nvml.CardSigns.Recovery;
+import dev.partita.plugin.nvml.MigControl.ComputeInstance;
+import dev.partita.plugin.nvml.MigControl.GpuInstance;
 import dev.partita.plugin.nvml.NvmlException;
 import dev.partita.plugin.nvml.XidEvent;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -163,6 +170,84 @@ class KnownCardsTest {
   }
 
   @Test
+  void instancesThatWereMadeForNoClaimAreSomebodyElses() {
+    KnownCards known = new KnownCards(POLICY);
+    Card cut = cut("a", instance(1, 0, true), instance(2, 1, true), instance(3, 2, false));
+    ClaimedInstances claimed = new ClaimedInstances(Map.of("a", Set.of(new MigSlot("1g-10gb", 1))), Map.of(), Set.of());
+    Gpu gpu = known.update(reading(cut), NOWHERE, Optional.of(claimed)).getFirst();
+    assertThat(gpu.staticMigInstances())
+        .containsExactly(new StaticMigInstance("MIG-1", "1g.10gb", new MigProfile.Placement(0, 1)));
+    assertThat(gpu.health()).as("its MIG mode is on, and it is of use").isEqualTo(GpuHealth.HEALTHY);
+    assertThat(gpu.migProfiles()).as("which say how large they are").containsExactly(PROFILE);
+  }
+
+  @Test
+  void oneThatIsGoneIsListedAsUnhealthyAsLongAsAClaimHasIt() {
+    KnownCards known = new KnownCards(POLICY);
+    MigInstance given = new MigInstance("1g.10gb", 0, 1, 10L << 30);
+    ClaimedInstances claimed = new ClaimedInstances(Map.of(), Map.of("a", List.of(given)), Set.of());
+    Card whole = cut("a", instance(1, 0, true), instance(2, 1, true));
+    assertThat(known.update(reading(whole), NOWHERE, Optional.of(claimed)).getFirst().staticMigInstances())
+        .hasSize(2).allMatch(StaticMigInstance::isHealthy);
+    Gpu without = known.update(reading(cut("a")), NOWHERE, Optional.of(claimed)).getFirst();
+    assertThat(without.staticMigInstances()).singleElement().satisfies(gone -> {
+      assertThat(gone.slot()).hasValue(new MigSlot("1g-10gb", 0));
+      assertThat(gone.health()).extracting(GpuHealth::reason).isEqualTo("MigInstanceIsGone");
+    });
+    assertThat(without.health()).as("the card").isEqualTo(GpuHealth.HEALTHY);
+    Gpu released = known.update(reading(cut("a")), NOWHERE, Optional.of(ClaimedInstances.NONE)).getFirst();
+    assertThat(released.staticMigInstances()).isEmpty();
+    assertThat(released.migProfiles()).as("the plugin makes none").isEmpty();
+    assertThat(released.health().reason()).isEqualTo("MigModeIsOn");
+  }
+
+  @Test
+  void whereNobodyCanTellWhoseInstancesAreThoseThatWereKnownStay() {
+    KnownCards known = new KnownCards(POLICY);
+    known.update(reading(cut("a", instance(1, 0, true))), NOWHERE, Optional.of(ClaimedInstances.NONE));
+    Card more = cut("a", instance(1, 0, true), instance(2, 1, true));
+    Card silent = withMig("a", new CardReading.Mig(List.of(PROFILE), true, Optional.empty()));
+    ClaimedInstances unknown = new ClaimedInstances(Map.of(), Map.of(), Set.of("a"));
+    for (Gpu gpu : List.of(known.update(reading(more), NOWHERE, Optional.empty()).getFirst(),
+        known.update(reading(more), NOWHERE, Optional.of(unknown)).getFirst(),
+        known.update(reading(silent), NOWHERE, Optional.of(ClaimedInstances.NONE)).getFirst())) {
+      assertThat(gpu.staticMigInstances()).extracting(StaticMigInstance::uuid).containsExactly("MIG-1");
+    }
+    assertThat(known.update(reading(more), NOWHERE, Optional.of(ClaimedInstances.NONE)).getFirst()
+        .staticMigInstances()).hasSize(2);
+  }
+
+  @Test
+  void aCardWithNothingButInstancesThatAreNotWholeIsOfNoUseToAPluginThatCutsCardsEither() {
+    KnownCards known = new KnownCards(new CardPolicy(new Reserve.Amount(0), true, true));
+    assertThat(known.update(reading(cut("a", instance(1, 0, false))), NOWHERE).getFirst().health().reason())
+        .isEqualTo("MigModeIsOn");
+    assertThat(known.update(reading(cut("a")), NOWHERE).getFirst().health()).isEqualTo(GpuHealth.HEALTHY);
+  }
+
+  @Test
+  void anInstanceThatWasMadeAtEitherOfTwoTimesIsPartitas() {
+    MigSlot one = new MigSlot("1g-10gb", 0);
+    MigSlot other = new MigSlot("1g-10gb", 1);
+    ClaimedInstances before = new ClaimedInstances(Map.of("a", Set.of(one)), Map.of(), Set.of("b"));
+    ClaimedInstances after = new ClaimedInstances(Map.of("a", Set.of(other)), Map.of(), Set.of());
+    assertThat(before.orLater(after).madeOf("a")).containsExactlyInAnyOrder(one, other);
+    assertThat(before.orLater(after).areKnownOf("b")).isFalse();
+  }
+
+  private static final MigProfile PROFILE =
+      new MigProfile("1g.10gb", 10L << 30, 14, 1, 7,
+          List.of(new MigProfile.Placement(0, 1), new MigProfile.Placement(1, 1), new MigProfile.Placement(2, 1)));
+
+  private static GpuInstance instance(int id, int start, boolean whole) {
+    return new GpuInstance(id, "1g.10gb", start, 1, List.of(new ComputeInstance(0, whole, "MIG-" + id)));
+  }
+
+  private static Card cut(String uuid, GpuInstance... instances) {
+    return withMig(uuid, new CardReading.Mig(List.of(PROFILE), true, Optional.of(List.of(instances))));
+  }
+
+  @Test
   void linksAndSwitchesMakeDomains() {
     Card lone = card(0, "a");
     Card left = card(1, "b", new Nvlink(Optional.empty(), false, List.of("bus-2")));
@@ -240,5 +325,11 @@ class KnownCardsTest {
         new CardReading.Memory(1L << 37, 0),
         new CardReading.Topology(Optional.of("bus-" + index), Optional.empty(), nvlink), CardReading.Mig.NONE,
         false, signs);
+  }
+
+  private static Card withMig(String uuid, CardReading.Mig mig) {
+    Card card = card(0, uuid);
+    return new Card(card.index(), card.uuid(), card.minor(), card.product(), card.memory(), card.topology(), mig,
+        card.limitsMemory(), card.signs());
   }
 }

@@ -16,13 +16,13 @@ class MigPlanTest {
 
   @Test
   void aCardWithoutMigIsSwitchedOnAndCut() {
-    assertThat(MigPlan.toHave(WANTED, List.of(), new MigState(false, List.of())).changes())
+    assertThat(MigPlan.toHave(WANTED, new MigState(false, List.of())).changes())
         .containsExactly(new Change.SwitchOn(), new Change.Make(WANTED));
   }
 
   @Test
   void whatIsThereAlreadyIsTaken() {
-    assertThat(MigPlan.toHave(WANTED, List.of(), on(instance("2g.35gb", 4, 2, WHOLE))).changes()).isEmpty();
+    assertThat(MigPlan.toHave(WANTED, on(instance("2g.35gb", 4, 2, WHOLE))).changes()).isEmpty();
   }
 
   @Test
@@ -30,36 +30,38 @@ class MigPlanTest {
     GpuInstance half = instance("2g.35gb", 4, 2, List.of());
     GpuInstance parted =
         instance("2g.35gb", 4, 2, List.of(new ComputeInstance(0, false, ""), new ComputeInstance(1, false, "")));
-    assertThat(MigPlan.toHave(WANTED, List.of(), on(half)).changes()).containsExactly(new Change.End(half),
+    assertThat(MigPlan.toHave(WANTED, on(half)).changes()).containsExactly(new Change.End(half),
         new Change.Make(WANTED));
-    assertThat(MigPlan.toHave(WANTED, List.of(), on(parted)).changes()).containsExactly(new Change.End(parted),
+    assertThat(MigPlan.toHave(WANTED, on(parted)).changes()).containsExactly(new Change.End(parted),
         new Change.Make(WANTED));
   }
 
   @Test
-  void whatNoClaimHasAndIsInTheWayIsEndedAndNothingElse() {
+  void noOtherInstanceIsEndedForAClaimAndThoseThatItCannotBeBesideAreNamed() {
     GpuInstance overlapping = instance("1g.18gb", 5, 1, WHOLE);
+    GpuInstance atThePlace = instance("1g.35gb", 4, 2, WHOLE);
     GpuInstance beside = instance("1g.18gb", 6, 1, WHOLE);
     GpuInstance ofAnother = instance("3g.71gb", 0, 4, WHOLE);
-    MigInstance other = new MigInstance("3g.71gb", 0, 4, 69L << 30);
-    assertThat(MigPlan.toHave(WANTED, List.of(other), on(overlapping, beside, ofAnother)).changes())
-        .containsExactly(new Change.End(overlapping), new Change.Make(WANTED));
+    MigState state = on(overlapping, atThePlace, beside, ofAnother);
+    assertThat(MigPlan.toHave(WANTED, state).changes()).containsExactly(new Change.Make(WANTED));
+    assertThat(MigPlan.inTheWay(WANTED, state)).containsExactly(overlapping, atThePlace);
+    assertThat(MigPlan.inTheWay(WANTED, on(instance("2g.35gb", 4, 2, List.of()), beside))).isEmpty();
   }
 
   @Test
-  void aCardThatIsToBeUsedAsAWholeHasNoInstancesAndNoMigMode() {
-    GpuInstance left = instance("1g.18gb", 6, 1, WHOLE);
-    assertThat(MigPlan.toHaveNone(on(left)).changes()).containsExactly(new Change.End(left), new Change.SwitchOff());
-    assertThat(MigPlan.toHaveNone(new MigState(false, List.of())).changes()).isEmpty();
+  void aCardThatIsToBeUsedAsAWholeHasNoMigMode() {
+    assertThat(MigPlan.toSwitchOff(on()).changes()).containsExactly(new Change.SwitchOff());
+    assertThat(MigPlan.toSwitchOff(new MigState(false, List.of())).changes()).isEmpty();
   }
 
   @Test
   void onlyTheInstanceAtItsPlaceIsEnded() {
     GpuInstance own = instance("2g.35gb", 4, 2, List.of());
     assertThat(
-        MigPlan.toEnd(WANTED, on(own, instance("2g.35gb", 0, 2, WHOLE), instance("1g.35gb", 4, 2, WHOLE))).changes())
+        MigPlan.toEnd(WANTED.slot(), on(own, instance("2g.35gb", 0, 2, WHOLE), instance("1g.35gb", 4, 2, WHOLE)))
+            .changes())
         .containsExactly(new Change.End(own));
-    assertThat(MigPlan.toEnd(WANTED, new MigState(false, List.of())).changes()).isEmpty();
+    assertThat(MigPlan.toEnd(WANTED.slot(), new MigState(false, List.of())).changes()).isEmpty();
   }
 
   private static MigState on(GpuInstance... instances) {

@@ -84,6 +84,12 @@ final class CuttableCards implements CardReader {
     return new MigState(migOn, List.copyOf(instances.values()));
   }
 
+  /** An instance of 32 GiB that somebody has made by hand, with one compute instance of all of it. */
+  GpuInstance staticAt(int id, int start) {
+    migOn = true;
+    return new GpuInstance(id, "2g.35gb", start, 2, List.of(new ComputeInstance(0, true, "MIG-" + id)));
+  }
+
   @Override
   public void switchMig(String card, boolean on) {
     migOn = on;
@@ -130,6 +136,8 @@ final class CuttableCards implements CardReader {
         index, uuid, index, GpuProduct.named("NVIDIA H200", "Nvidia", "Hopper", "9.0"),
         new CardReading.Memory(141L << 30, 0),
         new CardReading.Topology(Optional.empty(), Optional.empty(), CardReading.Nvlink.NONE),
-        new CardReading.Mig(profiles, false), limitsMemory, CardSigns.WELL);
+        new CardReading.Mig(profiles, migOn && !profiles.isEmpty(),
+            Optional.of(profiles.isEmpty() ? List.of() : List.copyOf(instances.values()))),
+        limitsMemory, CardSigns.WELL);
   }
 }

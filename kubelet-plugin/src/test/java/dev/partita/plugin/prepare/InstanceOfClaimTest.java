@@ -4,13 +4,13 @@ import static dev.partita.plugin.TestClaims.instance;
 import static dev.partita.plugin.TestClaims.share;
 import static dev.partita.plugin.TestClaims.whole;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.partita.plugin.dra.ClaimService;
 import dev.partita.plugin.nvml.MigControl;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -28,17 +28,22 @@ class InstanceOfClaimTest extends OnNodeOfPlugins {
   }
 
   @Test
-  void whatAKilledPluginOrSomebodyElseHasLeftInTheWayIsEnded() throws IOException {
-    node.cards.migOn = true;
-    node.cards.instances.put(5, new MigControl.GpuInstance(5, "2g.35gb", 4, 2, List.of()));
-    node.cards.instances.put(8, new MigControl.GpuInstance(8, "1g.18gb", 5, 1, List.of()));
-    node.cards.instances.put(9, new MigControl.GpuInstance(9, "1g.18gb", 6, 1, List.of()));
+  void whatAKilledPluginHasHalfMadeForTheClaimIsMadeAnew() throws IOException {
     ResourceClaim claim = node.newClaim();
+    assertThatThrownBy(() -> node.run(real -> step -> {
+      if (step instanceof Step.RemoveSpec) {
+        throw new AssertionError("killed before it could take anything back");
+      }
+      real.execute(step);
+      if (step instanceof Step.MakeInstance) {
+        throw new IllegalStateException("killed");
+      }
+    }, p -> p.prepare(NodeOfPlugins.ref(claim)))).hasMessageContaining("killed");
+    node.cards.instances.put(5, new MigControl.GpuInstance(5, "2g.35gb", 4, 2, List.of()));
     assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
-    assertThat(node.cards.instances.keySet()).containsExactly(5, 9);
     assertThat(Objects.requireNonNull(node.cards.instances.get(5)).computeInstances()).hasSize(1);
     assertThat(node.unprepare(claim)).isEmpty();
-    assertThat(node.cards.instances.keySet()).containsExactly(9);
+    node.assertNothingLeft();
   }
 
   @Test
@@ -47,7 +52,7 @@ class InstanceOfClaimTest extends OnNodeOfPlugins {
     assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
     node.cards.inUse = true;
     assertThat(node.unprepare(claim).orElseThrow())
-        .contains("MIG instance 2g.35gb at memory slice 4 of card GPU-2 (gpu-2) cannot be ended", "in use");
+        .contains("MIG instance 2g-35gb-4 of card GPU-2 cannot be ended", "in use");
     assertThat(node.files("state/claims")).hasSize(1);
     node.cards.inUse = false;
     assertThat(node.unprepare(claim)).isEmpty();
@@ -65,26 +70,33 @@ class InstanceOfClaimTest extends OnNodeOfPlugins {
   }
 
   @Test
-  void anInstanceThatMayBeOfAClaimWhoseRecordIsLostIsNotEndedForAnother() throws IOException {
+  void anInstanceOfAClaimWhoseRecordIsLostIsStillTheClaims() throws IOException {
     ResourceClaim first = node.newClaim(instance(NodeOfPlugins.NODE, "gpu", 2, "2g-35gb-4"));
     assertThat(node.prepare(first)).isInstanceOf(ClaimService.Ready.class);
-    Path record = root.resolve("state/claims/" + first.getMetadata().getUid() + ".claim");
-    Files.writeString(record, "garbage");
+    loseRecord(first);
     node.gone = Set.of(); // it is there, and its record will be
-    ResourceClaim other = node.newClaim(instance(NodeOfPlugins.NODE, "gpu", 2, "2g-35gb-0"));
-    assertThat(node.prepare(other))
-        .isInstanceOfSatisfying(ClaimService.Failed.class,
-            failed -> assertThat(failed.error()).contains("whose record is missing (" + first.getMetadata().getUid()));
     ResourceClaim asAWhole = node.newClaim(whole(NodeOfPlugins.NODE, "gpu", 2));
     assertThat(node.prepare(asAWhole)).isInstanceOfSatisfying(ClaimService.Failed.class,
-        failed -> assertThat(failed.error()).contains("whose record is missing"));
+        failed -> assertThat(failed.error()).contains("MIG instance 2g.35gb at memory slice 4", "is in the way"));
     assertThat(node.cards.instances.values()).extracting(MigControl.GpuInstance::start).containsExactly(4);
-    ResourceClaim share = node.newClaim(share(NodeOfPlugins.NODE, "gpu", 0, "1Gi", ""));
-    assertThat(node.prepare(share)).as("nothing is ended for it").isInstanceOf(ClaimService.Ready.class);
 
     ClaimService.Outcome rebuilt = node.run(real -> real, p -> p.rebuild(NodeOfPlugins.ref(first)));
     assertThat(rebuilt).isInstanceOf(ClaimService.Ready.class);
     assertThat(node.unprepare(first)).isEmpty();
     assertThat(node.prepare(asAWhole)).isInstanceOf(ClaimService.Ready.class);
+  }
+
+  @Test
+  void anInstanceOfAClaimWhoseRecordIsLostIsEndedWithTheClaim() throws IOException {
+    ResourceClaim claim = node.newClaim(instance(NodeOfPlugins.NODE, "gpu", 2, "2g-35gb-4"));
+    assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
+    loseRecord(claim);
+    node.cards.instances.put(9, node.cards.staticAt(9, 0));
+    assertThat(node.unprepare(claim)).isEmpty();
+    assertThat(node.cards.instances.keySet()).containsExactly(9);
+  }
+
+  private void loseRecord(ResourceClaim claim) throws IOException {
+    Files.writeString(root.resolve("state/claims/" + claim.getMetadata().getUid() + ".claim"), "garbage");
   }
 }

@@ -46,8 +46,10 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -85,7 +87,8 @@ final class NodeOfPlugins {
       Files.createSymbolicLink(devices.resolve(node), Path.of("/dev/null"));
     }
     Path proc = Files.createDirectories(root.resolve("driver/proc/driver/nvidia-caps"));
-    Files.writeString(proc.resolve("mig-minors"), "config 1\ngpu2/gi5/access 318\ngpu2/gi5/ci0/access 319\n");
+    Files.writeString(proc.resolve("mig-minors"), "config 1\ngpu2/gi5/access 318\ngpu2/gi5/ci0/access 319\n"
+        + "gpu2/gi9/access 320\ngpu2/gi9/ci0/access 321\n");
     Files.writeString(root.resolve("driver/proc/devices"), "Character devices:\n  1 mem\n235 nvidia-caps\n");
     Files.createDirectories(root.resolve("hook"));
     Files.writeString(root.resolve("hook").resolve(HookLibraries.CUDA), "cuda");
@@ -133,10 +136,12 @@ final class NodeOfPlugins {
     DriverRoot driver = new DriverRoot(root.resolve("driver"), "/run/driver");
     UsageRegions regions = new UsageRegions();
     ShareFolders folders = new ShareFolders(root.resolve("state"), root.resolve("run"), regions);
+    AtomicReference<InstancesOfClaims> instances = new AtomicReference<>();
     InventoryReader reader =
         new InventoryReader(driver, root.resolve("sys"), library -> cards, TestCardFiles.in(root, NODE),
             new CardPolicy(new Reserve.Amount(0), true, true),
-            new FlapFile(root.resolve("state/flaps"), bootId, clock));
+            new FlapFile(root.resolve("state/flaps"), bootId, clock),
+            () -> Objects.requireNonNull(instances.get()).now());
     HookLibraries libraries = new HookLibraries(root.resolve("hook"), root.resolve("opt"));
     try (Checkpoint checkpoint = new Checkpoint(root.resolve("state/claims"), clock);
         regions;
@@ -147,6 +152,7 @@ final class NodeOfPlugins {
       CdiFolder cdi = new CdiFolder(root.resolve("cdi"), "gpu.partita.dev-claim");
       ClaimStore store = new ClaimStore(
           checkpoint, cdi, folders, new MetadataFolders(root.resolve("run")), new ClaimPods(root.resolve("run")), lock);
+      instances.set(new InstancesOfClaims(store));
       PodCgroups cgroups = new PodCgroups(root.resolve("cgroup"), System::nanoTime);
       try (DriverLimits limits = new DriverLimits(reader, cgroups, store, inventory::current)) {
         MpsFolders mps = new MpsFolders(root.resolve("run/mps"), Path.of("/dev/shm"));
@@ -188,6 +194,12 @@ final class NodeOfPlugins {
   }
 
   void assertNothingLeft() throws IOException {
+    assertNothingLeftOfClaims();
+    assertThat(cards.instances).isEmpty();
+  }
+
+  /** The same where the cards have MIG instances that somebody has made by hand. */
+  void assertNothingLeftOfClaims() throws IOException {
     assertThat(files("cdi")).isEmpty();
     assertThat(files("state/claims")).isEmpty();
     assertThat(files("state/shares")).isEmpty();
@@ -195,7 +207,6 @@ final class NodeOfPlugins {
     assertThat(files("run/shares")).isEmpty();
     assertThat(files("run/metadata")).isEmpty();
     assertThat(files("run/pods")).isEmpty();
-    assertThat(cards.instances).isEmpty();
     assertThat(timeSlices.other).isEmpty();
     assertThat(daemons.running).isEmpty();
     assertThat(files("run/mps")).isEmpty();

@@ -9,6 +9,7 @@ import dev.partita.plugin.TestClaims;
 import dev.partita.plugin.diagnosis.FlapFile;
 import dev.partita.plugin.dra.ClaimService;
 import dev.partita.plugin.inventory.CardPolicy;
+import dev.partita.plugin.inventory.ClaimedInstances;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.inventory.InventoryReader;
 import dev.partita.plugin.inventory.Reserve;
@@ -112,7 +113,8 @@ class OpaqueCardOfClaimTest extends OnNodeOfPlugins {
     Path empty = Files.createDirectories(node.root.resolve("empty"));
     try (InventoryReader reader = new InventoryReader(new DriverRoot(empty, "/none"), empty, library -> node.cards,
         TestCardFiles.in(node.root, "n"), new CardPolicy(new Reserve.Amount(0), false, false),
-        new FlapFile(node.root.resolve("flaps"), "boot", Clock.systemUTC()))) {
+        new FlapFile(node.root.resolve("flaps"), "boot", Clock.systemUTC()),
+        () -> ClaimedInstances.NONE)) {
       assertThat(reader.read()).isInstanceOfSatisfying(Inventory.Cards.class, cards -> {
         assertThat(cards.driverVersion()).isEmpty();
         assertThat(cards.gpus()).singleElement().satisfies(gpu -> {

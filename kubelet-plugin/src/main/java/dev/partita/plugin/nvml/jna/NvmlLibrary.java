@@ -204,7 +204,7 @@ public final class NvmlLibrary implements CardReader {
         product(device),
         memory(device),
         new CardReading.Topology(busId(device), numaNode(device), new NvmlNvlink(nvml, device).read()),
-        new CardReading.Mig(migProfiles(uuid, device), new NvmlMig(nvml, device).isOnIfKnown()),
+        mig(uuid, device),
         new NvmlMemoryLimits(nvml, device).areKnownOf(CGROUPS),
         new NvmlHealth(nvml, device).read());
   }
@@ -224,6 +224,11 @@ public final class NvmlLibrary implements CardReader {
     Memory memory = NvmlCalls.zeros(24); // nvmlMemory_t: total, free, used
     nvml.require(new String[]{"nvmlDeviceGetMemoryInfo"}, device, memory);
     return new CardReading.Memory(memory.getLong(0), reserved(device));
+  }
+
+  private CardReading.Mig mig(String uuid, Pointer device) {
+    NvmlMig mig = new NvmlMig(nvml, device);
+    return new CardReading.Mig(migProfiles(uuid, device), mig.isOnIfKnown(), mig.instancesIfKnown());
   }
 
   /** They never change; a card that tells none may do so once its MIG mode is on. */

@@ -14,9 +14,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** NVML's functions for MIG, on one card. Layouts and numbers are those of nvml.h. */
 final class NvmlMig {
+  private static final Logger LOG = LoggerFactory.getLogger(NvmlMig.class);
+
   private static final int KINDS = 32; // more than NVML_GPU_INSTANCE_PROFILE_COUNT of any driver so far
   private static final int MAX_INSTANCES = 32; // more than any card has
   private static final int IN_USE = 19; // NVML_ERROR_IN_USE
@@ -130,6 +134,19 @@ final class NvmlMig {
     IntByReference current = new IntByReference();
     return nvml.answers(new String[]{"nvmlDeviceGetMigMode"}, device, current, new IntByReference())
         && current.getValue() == 1;
+  }
+
+  /** The instances that there are; none on a card without MIG mode, and empty if the driver does not tell them. */
+  Optional<List<GpuInstance>> instancesIfKnown() {
+    if (!isOnIfKnown()) {
+      return Optional.of(List.of());
+    }
+    try {
+      return Optional.of(state().instances());
+    } catch (NvmlException e) {
+      LOG.debug("NVML does not tell the MIG instances of a card: {}", e.getMessage());
+      return Optional.empty();
+    }
   }
 
   private boolean isOn() throws NvmlException {

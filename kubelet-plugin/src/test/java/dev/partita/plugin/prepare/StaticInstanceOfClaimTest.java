@@ -1,0 +1,104 @@
+package dev.partita.plugin.prepare;
+
+import static dev.partita.plugin.TestClaims.instance;
+import static dev.partita.plugin.TestClaims.share;
+import static dev.partita.plugin.TestClaims.whole;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.plugin.dra.ClaimService;
+import dev.partita.plugin.nvml.MigControl;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.io.IOException;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** A MIG instance that somebody has made by hand is given to claims, and outlives them. */
+class StaticInstanceOfClaimTest extends OnNodeOfPlugins {
+  @Test
+  void aClaimGetsTheNodesOfTheInstanceAndLeavesItStanding() throws IOException {
+    node.cards.instances.put(9, node.cards.staticAt(9, 0));
+    ResourceClaim claim = node.newClaim(instance(NodeOfPlugins.NODE, "gpu", 2, "2g-35gb-0"));
+    assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
+    assertThat(node.prepare(claim)).as("again").isInstanceOf(ClaimService.Ready.class);
+    assertThat(node.files("cdi").getFirst()).content()
+        .contains("/dev/nvidia-caps/nvidia-cap320", "/dev/nvidia-caps/nvidia-cap321")
+        .doesNotContain("made-instances");
+    assertThat(node.unprepare(claim)).isEmpty();
+    assertThat(node.cards.instances.keySet()).containsExactly(9);
+    assertThat(node.cards.migOn).isTrue();
+    node.assertNothingLeftOfClaims();
+  }
+
+  @Test
+  void nobodyElseCanHaveItMeanwhile() throws IOException {
+    node.cards.instances.put(9, node.cards.staticAt(9, 0));
+    node.cards.instances.put(5, node.cards.staticAt(5, 4));
+    ResourceClaim first = node.newClaim(instance(NodeOfPlugins.NODE, "gpu", 2, "2g-35gb-0"));
+    assertThat(node.prepare(first)).isInstanceOf(ClaimService.Ready.class);
+    ResourceClaim same = node.newClaim(instance(NodeOfPlugins.NODE, "gpu", 2, "2g-35gb-0"));
+    assertThat(error(same)).contains("gpu-2-mig-2g-35gb-0 of card", "is wanted, but");
+    ResourceClaim beside = node.newClaim(instance(NodeOfPlugins.NODE, "gpu", 2, "2g-35gb-4"));
+    assertThat(node.prepare(beside)).isInstanceOf(ClaimService.Ready.class);
+  }
+
+  @Test
+  void aCardThatIsCutByHandServesInNoOtherWayAndKeepsItsInstances() throws IOException {
+    node.cards.instances.put(9, node.cards.staticAt(9, 0));
+    assertThat(error(node.newClaim(whole(NodeOfPlugins.NODE, "gpu", 2)))).contains("cut the card into MIG instances");
+    assertThat(error(node.newClaim(share(NodeOfPlugins.NODE, "gpu", 2, "1Gi", ""))))
+        .contains("cut the card into MIG instances");
+    assertThat(error(node.newClaim(instance(NodeOfPlugins.NODE, "gpu", 2, "2g-35gb-4"))))
+        .as("which Partita could make on a card of its own").contains("this is none that is there");
+    assertThat(node.cards.instances.keySet()).containsExactly(9);
+    assertThat(node.prepare(node.newClaim(share(NodeOfPlugins.NODE, "gpu", 0, "1Gi", ""))))
+        .as("another card").isInstanceOf(ClaimService.Ready.class);
+  }
+
+  @Test
+  void oneThatIsNotWholeIsNeitherGivenNorEnded() throws IOException {
+    node.cards.migOn = true;
+    node.cards.instances.put(9, new MigControl.GpuInstance(9, "2g.35gb", 0, 2, List.of()));
+    assertThat(error(node.newClaim(instance(NodeOfPlugins.NODE, "gpu", 2, "2g-35gb-0"))))
+        .contains("MIG instance 2g.35gb at memory slice 0", "is in the way", "nvidia-smi mig -i 2 -gi 9 -dci");
+    assertThat(error(node.newClaim(whole(NodeOfPlugins.NODE, "gpu", 2)))).contains("is in the way");
+    assertThat(node.cards.instances.keySet()).containsExactly(9);
+    node.assertNothingLeftOfClaims();
+  }
+
+  @Test
+  void oneThatWasMadeSinceTheCardsWereReadIsNotTakenForTheClaims() throws IOException {
+    ResourceClaim claim = node.newClaim(instance(NodeOfPlugins.NODE, "gpu", 2, "2g-35gb-0"));
+    ClaimService.Outcome outcome = node.run(real -> step -> {
+      if (step instanceof Step.RequireFreePlace) {
+        node.cards.instances.put(9, node.cards.staticAt(9, 0));
+      }
+      real.execute(step);
+    }, p -> p.prepare(NodeOfPlugins.ref(claim)));
+    assertThat(outcome).isInstanceOfSatisfying(ClaimService.Failed.class,
+        failed -> assertThat(failed.error()).contains("is in the way"));
+    assertThat(node.cards.instances.keySet()).as("taking back ends nothing").containsExactly(9);
+    node.assertNothingLeftOfClaims();
+    assertThat(node.prepare(claim)).as("now it is known as somebody else's").isInstanceOf(ClaimService.Ready.class);
+    assertThat(node.unprepare(claim)).isEmpty();
+    assertThat(node.cards.instances.keySet()).containsExactly(9);
+  }
+
+  @Test
+  void oneThatSomebodyHasEndedIsMissedAndServesAgainOnceItIsThere() throws IOException {
+    node.cards.instances.put(9, node.cards.staticAt(9, 0));
+    ResourceClaim claim = node.newClaim(instance(NodeOfPlugins.NODE, "gpu", 2, "2g-35gb-0"));
+    assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
+    node.cards.instances.clear();
+    assertThat(error(claim)).contains("gpu-2-mig-2g-35gb-0 is not there: somebody has ended it");
+    node.cards.instances.put(5, node.cards.staticAt(5, 0));
+    assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
+    assertThat(node.files("cdi").getFirst()).content().as("its present nodes").contains("nvidia-cap318");
+    node.cards.instances.clear();
+    assertThat(node.unprepare(claim)).isEmpty();
+    node.assertNothingLeftOfClaims();
+  }
+
+  private String error(ResourceClaim claim) throws IOException {
+    return node.prepare(claim) instanceof ClaimService.Failed(String error) ? error : "";
+  }
+}
