@@ -69,7 +69,7 @@ class MainTest {
 
   private static void assertRefused(String words, String... arguments) {
     Outcome outcome = run(arguments);
-    assertThat(outcome.err.lines()).hasSize(1);
+    assertThat(outcome.err.lines()).as("%s", outcome).hasSize(1);
     assertThat(outcome.err).startsWith("partita-kubelet-plugin: ").contains(words);
     assertThat(outcome.status).isEqualTo(2);
   }

@@ -76,7 +76,8 @@ class KeptFieldsTest {
   /** Types of objects that no informer of the view keeps, and the interface of all. */
   private static final Set<String> READ_OTHERWISE =
       Set.of(
-          "ConfigMap", "HasMetadata", "Secret", "Status", "StatusCause", "StatusDetails",
+          "ConfigMap", "HasMetadata", "KubernetesResourceList", "PodList", "Secret", "Status", "StatusCause",
+          "StatusDetails", "apps/Deployment", "apps/DeploymentSpec",
           "admissionregistration/v1/MutatingWebhook", "admissionregistration/v1/MutatingWebhookConfiguration",
           "admissionregistration/v1/ValidatingWebhook", "admissionregistration/v1/ValidatingWebhookConfiguration",
           "admissionregistration/v1/WebhookClientConfig", "authentication/UserInfo", "events/v1/Event");
