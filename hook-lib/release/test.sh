@@ -5,7 +5,6 @@
 set -eu
 cd "$(dirname "$0")/.."
 here=$(pwd -P)
-jobs=$(getconf _NPROCESSORS_ONLN 2> /dev/null || echo 2)
 targets=${*:-x86_64-gnu aarch64-gnu x86_64-musl aarch64-musl}
 
 wanted() { # target
@@ -29,9 +28,11 @@ ARM_ROOT=/usr/aarch64-linux-gnu
     exit 1
 }
 
-tests() { # name, folder, ctest options...
-    name=$1 folder=$2
-    shift 2
+tests() { # name, target whose libraries are tested, folder, ctest options...
+    name=$1 folder=$3
+    PARTITA_TEST_SHADOWS=$here/target/dist-release/$2/lib
+    export PARTITA_TEST_SHADOWS
+    shift 3
     sh ctest/run.sh "$folder" --timeout 120 "$@" > /dev/null || {
         tail -n 60 "$folder/ctest.log" >&2
         echo "release: $name: FAILED" >&2
@@ -67,19 +68,18 @@ for target in $targets; do
 done
 
 if wanted x86_64-gnu; then
-    cmake -S . -B target/zig-tests-gnu -DCMAKE_BUILD_TYPE=Release -DPARTITA_CDI_HOOK=OFF -DPARTITA_TEST_SHADOWS="$here/target/dist-release/x86_64-gnu/lib" > target/zig-tests-gnu.log
-    cmake --build target/zig-tests-gnu --parallel "$jobs" >> target/zig-tests-gnu.log
-    tests "tests on glibc" target/zig-tests-gnu --tests-regex '^shadow\.'
+    sh build.sh build
+    tests "tests on glibc" x86_64-gnu target/release --tests-regex '^shadow\.'
 fi
 
 # Debian's musl is older than the compiler's: what would ask it for a newer function does not start.
 if wanted x86_64-musl; then
-    sh release/release.sh tree target/zig-tests-musl x86_64-musl -dynamic -DPARTITA_CDI_HOOK=OFF -DPARTITA_TEST_SHADOWS="$here/target/dist-release/x86_64-musl/lib"
-    tests "tests on musl" target/zig-tests-musl --tests-regex '^shadow\.' --exclude-regex clients_test
+    sh release/release.sh tree target/zig-tests-musl x86_64-musl -dynamic -DPARTITA_CDI_HOOK=OFF
+    tests "tests on musl" x86_64-musl target/zig-tests-musl --tests-regex '^shadow\.' --exclude-regex clients_test
 fi
 if wanted x86_64-gnu; then
-    sh release/release.sh tree target/zig-tests-musl x86_64-musl -dynamic -DPARTITA_CDI_HOOK=OFF -DPARTITA_TEST_SHADOWS="$here/target/dist-release/x86_64-gnu/lib"
-    tests "tests on musl of the shadows built for glibc" target/zig-tests-musl --tests-regex '^shadow\.' --exclude-regex clients_test
+    sh release/release.sh tree target/zig-tests-musl x86_64-musl -dynamic -DPARTITA_CDI_HOOK=OFF
+    tests "tests on musl of the shadows built for glibc" x86_64-gnu target/zig-tests-musl --tests-regex '^shadow\.' --exclude-regex clients_test
 fi
 
 # Under the emulator a program cannot start one of its own processor, so the driver is set up by this machine's tool, and tests that run a second
@@ -87,11 +87,11 @@ fi
 if wanted aarch64-gnu; then
     sh build.sh build
     sh release/release.sh tree target/zig-tests-aarch64-gnu aarch64-gnu '' -DPARTITA_CDI_HOOK=OFF "-DCMAKE_CROSSCOMPILING_EMULATOR=qemu-aarch64;-L;$ARM_ROOT" \
-        -DPARTITA_TEST_SHADOWS="$here/target/dist-release/aarch64-gnu/lib" -DPARTITA_TEST_SIM_DRIVER="$here/target/dist/bin/partita-sim-driver"
-    tests "tests on aarch64's glibc (qemu)" target/zig-tests-aarch64-gnu --tests-regex '^shadow\.' \
+        -DPARTITA_TEST_SIM_DRIVER="$here/target/dist/bin/partita-sim-driver"
+    tests "tests on aarch64's glibc (qemu)" aarch64-gnu target/zig-tests-aarch64-gnu --tests-regex '^shadow\.' \
         --exclude-regex 'clients_test|real_driver_test|shipped_library|cores_|utilization_test|overhead_bench|linked_with_libcuda|after_exec|run_by_another'
 fi
 if wanted aarch64-musl; then
     sh release/release.sh tree target/zig-tests-aarch64 aarch64-musl '' -DPARTITA_CDI_HOOK=OFF -DCMAKE_CROSSCOMPILING_EMULATOR=qemu-aarch64
-    tests "ledger, seats, tables and quota on aarch64 (qemu)" target/zig-tests-aarch64 --tests-regex '^shadow\.(ledger|seats|table|quota|array_size)_test'
+    tests "ledger, seats, tables and quota on aarch64 (qemu)" aarch64-musl target/zig-tests-aarch64 --tests-regex '^shadow\.(ledger|seats|table|quota|array_size)_test'
 fi

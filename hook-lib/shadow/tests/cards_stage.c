@@ -16,7 +16,7 @@ static __typeof__(&cuStreamQuery) query;
 void cards_start(void) {
     const char *box = scratch_folder();
     make_folders(text("%s/lib/partita", box));
-    copy_file(SHADOW_CUDA, text("%s/lib/libcuda.so.1", box));
+    copy_file(shadow_cuda(), text("%s/lib/libcuda.so.1", box));
     copy_file(CARDS_DRIVER, text("%s/lib/partita/libcuda-real.so.1", box));
     for (unsigned int i = 0; i < CARDS_DRIVER_CARDS; i++) {
         const char *gpu = text("GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", i, i, i, i,

@@ -2,8 +2,8 @@
 """Programs that nobody here wrote, on the simulated driver behind the shadows: NVIDIA's cuda-bindings, cuda-core, nvidia-ml-py and numba-cuda;
 tinygrad; nvtop and nvitop.
 
-clients_test.py CASE, with SIMULATED_DRIVER, SIMULATED_LIBRARIES, SHADOW_CUDA, SHADOW_NVML, PROBE, CLIENTS, NUMBA and TOOLS (the folders of
-fetch.sh)."""
+clients_test.py CASE, with SIMULATED_DRIVER, SIMULATED_LIBRARIES, SHADOWS (a folder; PARTITA_TEST_SHADOWS, where it is set, counts in its place),
+PROBE, CLIENTS, NUMBA and TOOLS (the folders of fetch.sh)."""
 
 import fcntl
 import os
@@ -29,8 +29,9 @@ def stage(folder):
         uuid = next(line.split()[1] for line in conf if line.split()[:1] == ["uuid"])
     libraries = f"{folder}/box/lib"
     os.makedirs(f"{libraries}/partita")
-    for shadow, name in ((os.environ["SHADOW_CUDA"], "libcuda"), (os.environ["SHADOW_NVML"], "libnvidia-ml")):
-        shutil.copy(shadow, f"{libraries}/{name}.so.1")
+    shadows = os.environ.get("PARTITA_TEST_SHADOWS", os.environ["SHADOWS"])
+    for name in ("libcuda", "libnvidia-ml"):
+        shutil.copy(f"{shadows}/{name}-shadow.so", f"{libraries}/{name}.so.1")
         shutil.copy(f"{folder}/usr/lib/x86_64-linux-gnu/{name}.so.1", f"{libraries}/partita/{name}-real.so.1")
     for kind in ("etc", "run"):
         os.makedirs(f"{folder}/box/{kind}/partita/shares/share")

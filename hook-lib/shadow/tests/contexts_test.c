@@ -25,7 +25,7 @@ static void (**meanwhile)(void);
 static void start(void) {
     const char *box = scratch_folder();
     make_folders(text("%s/lib/partita", box));
-    copy_file(SHADOW_CUDA, text("%s/lib/libcuda.so.1", box));
+    copy_file(shadow_cuda(), text("%s/lib/libcuda.so.1", box));
     copy_file(CONTEXTS_DRIVER, text("%s/lib/partita/libcuda-real.so.1", box));
     write_quota(box, "share", "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f", 8 * MIB, 1);
     make_region(box, "share");

@@ -15,7 +15,7 @@ static __typeof__(&cuGetProcAddress_v2) find;
 static void start(void) {
     const char *box = scratch_folder();
     make_folders(text("%s/lib/partita", box));
-    copy_file(SHADOW_CUDA, text("%s/lib/libcuda.so.1", box));
+    copy_file(shadow_cuda(), text("%s/lib/libcuda.so.1", box));
     copy_file(FOLDED_DRIVER, text("%s/lib/partita/libcuda-real.so.1", box));
     library = dlopen(text("%s/lib/libcuda.so.1", box), RTLD_NOW);
     driver = dlopen(text("%s/lib/partita/libcuda-real.so.1", box), RTLD_NOW);

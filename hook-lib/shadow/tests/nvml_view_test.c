@@ -36,7 +36,7 @@ static uint64_t microseconds_now(void) {
 static void start(void) {
     const char *box = scratch_folder();
     make_folders(text("%s/lib/partita", box));
-    copy_file(SHADOW_NVML, text("%s/lib/libnvidia-ml.so.1", box));
+    copy_file(shadow_nvml(), text("%s/lib/libnvidia-ml.so.1", box));
     copy_file(TELLING_NVML, text("%s/lib/partita/libnvidia-ml-real.so.1", box));
     write_quota_with(box, "share", "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f", UINT64_C(1) << 30, 1, "cores 50\n");
     make_region(box, "share");

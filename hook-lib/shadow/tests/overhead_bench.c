@@ -353,7 +353,7 @@ static const char *prepare(enum figure figure, const char *shadow) {
 int main(int argc, char **argv) {
     rounds = argc > 1 ? atol(argv[1]) : 300000;
     int starts = argc > 2 ? atoi(argv[2]) : 300;
-    const char *shadow_built = argc > 3 && argv[3][0] ? argv[3] : SHADOW_CUDA, *only = argc > 4 ? argv[4] : "";
+    const char *shadow_built = argc > 3 && argv[3][0] ? argv[3] : shadow_cuda(), *only = argc > 4 ? argv[4] : "";
     CHECK(rounds > 0 && starts > 0);
     printf("%-48s %10s %10s %10s %10s\n", "", "without", "with", "added", "ratio");
     for (int i = 0; i < FIGURES; i++) {

@@ -83,7 +83,7 @@ static void load(void) {
 static void make_box(void) {
     ranks_box = scratch_folder();
     make_folders(text("%s/lib/partita", ranks_box));
-    copy_file(SHADOW_CUDA, text("%s/lib/libcuda.so.1", ranks_box));
+    copy_file(shadow_cuda(), text("%s/lib/libcuda.so.1", ranks_box));
     copy_file(RANKS_DRIVER, text("%s/lib/partita/libcuda-real.so.1", ranks_box));
     for (unsigned int i = 0; i < program.count; i++) {
         const char *key = text("share%u", i);

@@ -224,8 +224,8 @@ static void for_each_driver(const char *name, const char *shadow, const char *co
     exit(getenv("PARTITA_REQUIRE_OUTSIDE") ? 1 : 77);
 }
 
-#define CUDA "libcuda", SHADOW_CUDA, cuda_intercepted, sizeof cuda_intercepted / sizeof *cuda_intercepted
-#define NVML "libnvidia-ml", SHADOW_NVML, nvml_intercepted, sizeof nvml_intercepted / sizeof *nvml_intercepted
+#define CUDA "libcuda", shadow_cuda(), cuda_intercepted, sizeof cuda_intercepted / sizeof *cuda_intercepted
+#define NVML "libnvidia-ml", shadow_nvml(), nvml_intercepted, sizeof nvml_intercepted / sizeof *nvml_intercepted
 
 static void every_export_of_libcuda_is_itself_or_its_wrapper(void) {
     for_each_driver(CUDA, expect_every_export);

@@ -47,6 +47,19 @@ const char *text(const char *format, ...) {
     return buffer;
 }
 
+static const char *shadow(const char *name, const char *built) {
+    const char *others = getenv("PARTITA_TEST_SHADOWS");
+    return others ? text("%s/%s", others, name) : built;
+}
+
+const char *shadow_cuda(void) {
+    return shadow("libcuda-shadow.so", SHADOW_CUDA);
+}
+
+const char *shadow_nvml(void) {
+    return shadow("libnvidia-ml-shadow.so", SHADOW_NVML);
+}
+
 void make_folders(const char *path) {
     char copy[512];
     snprintf(copy, sizeof copy, "%s/", path);

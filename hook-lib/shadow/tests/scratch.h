@@ -11,6 +11,11 @@ const char *scratch_folder(void);
 /* printf into a buffer that stays valid for the next 32 calls. */
 const char *text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Paths of the shadow libraries to test: in the folder that the environment variable PARTITA_TEST_SHADOWS names,
+ * else as they were built beside the tests. */
+const char *shadow_cuda(void);
+const char *shadow_nvml(void);
+
 void make_folders(const char *path);
 void write_file(const char *path, const void *bytes, size_t length); /* by rename, as the plugin does */
 void copy_file(const char *from, const char *to);

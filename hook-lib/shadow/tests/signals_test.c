@@ -48,7 +48,7 @@ static void *symbol(void *library, const char *name) {
 static void start(unsigned int cores) {
     box = scratch_folder();
     make_folders(text("%s/lib/partita", box));
-    copy_file(SHADOW_CUDA, text("%s/lib/libcuda.so.1", box));
+    copy_file(shadow_cuda(), text("%s/lib/libcuda.so.1", box));
     copy_file(SIGNALS_DRIVER, text("%s/lib/partita/libcuda-real.so.1", box));
     write_quota_with(box, "share", "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f", QUOTA_MIB * MIB, 1,
                      cores ? text("cores %u\ncore-limit hard\n", cores) : "");

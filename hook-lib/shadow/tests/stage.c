@@ -92,8 +92,8 @@ const char *stage_container(const char *name) {
     char *container = containers[count++ % 8];
     snprintf(container, sizeof *containers, "%s/%s", scratch_folder(), name);
     make_folders(text("%s/lib/partita", container));
-    copy_file(SHADOW_CUDA, text("%s/lib/libcuda.so.1", container));
-    copy_file(SHADOW_NVML, text("%s/lib/libnvidia-ml.so.1", container));
+    copy_file(shadow_cuda(), text("%s/lib/libcuda.so.1", container));
+    copy_file(shadow_nvml(), text("%s/lib/libnvidia-ml.so.1", container));
     link_driver(container, "libcuda");
     link_driver(container, "libnvidia-ml");
     return container;
