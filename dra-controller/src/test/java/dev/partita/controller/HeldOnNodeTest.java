@@ -4,8 +4,8 @@ import static dev.partita.controller.Cluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.node.GpuNode;
-import dev.partita.api.node.HeldClaim;
 import dev.partita.api.node.HeldClaim.Reason;
+import dev.partita.api.node.HeldClaim;
 import dev.partita.api.node.HeldDevice;
 import dev.partita.api.quota.Amounts;
 import dev.partita.api.quota.GpuQuota;

@@ -3,9 +3,9 @@ package dev.partita.controller;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.node.GpuNode;
-import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.api.node.GpuNodeSpec.PublishedMode;
+import dev.partita.api.node.GpuNodeSpec;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;

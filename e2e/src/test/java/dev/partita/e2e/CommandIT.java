@@ -3,8 +3,8 @@ package dev.partita.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.e2e.cluster.OnRealCluster;
-import dev.partita.e2e.cluster.PartitaCommand;
 import dev.partita.e2e.cluster.PartitaCommand.Outcome;
+import dev.partita.e2e.cluster.PartitaCommand;
 import dev.partita.e2e.cluster.RealCluster;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,7 +1,7 @@
 package dev.partita.e2e;
 
-import dev.partita.e2e.cluster.FaultScene;
 import dev.partita.e2e.cluster.FaultScene.Fault;
+import dev.partita.e2e.cluster.FaultScene;
 import dev.partita.e2e.cluster.FaultTable;
 import dev.partita.e2e.cluster.OnBrokenNode;
 import dev.partita.e2e.cluster.OnRealCluster;

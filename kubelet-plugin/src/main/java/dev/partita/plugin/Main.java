@@ -1,18 +1,18 @@
 package dev.partita.plugin;
 
-import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.kube.PluginClient;
+import dev.partita.plugin.loop.Loops;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine;
 
 /** The node plugin as a program. */
 @Command(

@@ -2,8 +2,8 @@ package dev.partita.plugin;
 
 import dev.partita.api.Bytes;
 import dev.partita.cdi.driver.DriverRoot;
-import dev.partita.plugin.inventory.CardPolicy;
 import dev.partita.plugin.cardreport.YieldRule;
+import dev.partita.plugin.inventory.CardPolicy;
 import dev.partita.plugin.inventory.Reserve;
 import dev.partita.plugin.metrics.OtherNames;
 import dev.partita.plugin.opaque.CardFiles;
@@ -21,10 +21,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import picocli.CommandLine;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
+import picocli.CommandLine;
 
 /**
  * What a plugin is told of its node. Each setting stands here once, with its name, environment variable, type, default

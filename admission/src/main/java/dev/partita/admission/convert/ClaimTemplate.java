@@ -1,9 +1,9 @@
 package dev.partita.admission.convert;
 
-import dev.partita.admission.request.GpuRequest;
 import dev.partita.admission.request.GpuRequest.InstanceSize;
 import dev.partita.admission.request.GpuRequest.Memory;
 import dev.partita.admission.request.GpuRequest.Portion;
+import dev.partita.admission.request.GpuRequest;
 import dev.partita.admission.request.ShareOptions;
 import dev.partita.api.Bytes;
 import dev.partita.api.Driver;

@@ -1,7 +1,7 @@
 package dev.partita.admission.dialect;
 
-import dev.partita.admission.request.GpuRequest;
 import dev.partita.admission.request.GpuRequest.Memory;
+import dev.partita.admission.request.GpuRequest;
 import dev.partita.api.Bytes;
 import dev.partita.api.config.FieldError;
 import java.util.List;

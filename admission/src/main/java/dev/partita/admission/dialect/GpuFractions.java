@@ -2,9 +2,9 @@ package dev.partita.admission.dialect;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.partita.admission.request.CardChoice;
-import dev.partita.admission.request.GpuRequest;
 import dev.partita.admission.request.GpuRequest.Memory;
 import dev.partita.admission.request.GpuRequest.Portion;
+import dev.partita.admission.request.GpuRequest;
 import dev.partita.admission.request.ShareOptions;
 import dev.partita.api.Bytes;
 import dev.partita.api.config.FieldError;

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.partita.admission.request.CardChoice;
-import dev.partita.admission.request.GpuRequest;
 import dev.partita.admission.request.GpuRequest.InstanceSize;
 import dev.partita.admission.request.GpuRequest.Memory;
 import dev.partita.admission.request.GpuRequest.Portion;
+import dev.partita.admission.request.GpuRequest;
 import dev.partita.admission.request.ShareOptions;
 import dev.partita.api.config.Decoded;
 import java.util.List;

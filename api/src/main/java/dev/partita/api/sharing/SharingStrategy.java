@@ -3,10 +3,10 @@ package dev.partita.api.sharing;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
-import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.config.GpuShareConfig.Placement;
 import dev.partita.api.config.GpuShareConfig.Sharing;
 import dev.partita.api.config.GpuShareConfig.TimeSlice;
+import dev.partita.api.config.GpuShareConfig;
 import java.util.Optional;
 
 /**

@@ -1,9 +1,9 @@
 package dev.partita.cli.cluster;
 
+import dev.partita.cli.checkout.Progress;
 import dev.partita.cli.cluster.install.PartitaRelease;
 import dev.partita.cli.cluster.provider.ClusterProvider;
 import dev.partita.cli.cluster.provider.ClusterRecord;
-import dev.partita.cli.checkout.Progress;
 import dev.partita.cli.cluster.provider.ProviderName;
 import dev.partita.cli.cluster.provider.StateFolder;
 import dev.partita.cli.connection.ClusterClient;

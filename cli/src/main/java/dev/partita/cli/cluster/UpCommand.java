@@ -1,19 +1,19 @@
 package dev.partita.cli.cluster;
 
+import dev.partita.cli.checkout.Checkout;
+import dev.partita.cli.checkout.Progress;
+import dev.partita.cli.checkout.StagedImage;
 import dev.partita.cli.cluster.install.AnsweringWebhooks;
 import dev.partita.cli.cluster.install.PartitaRelease;
 import dev.partita.cli.cluster.install.PublishedSlices;
 import dev.partita.cli.cluster.install.WaitingPods;
-import dev.partita.cli.checkout.Checkout;
 import dev.partita.cli.cluster.provider.ClusterProvider;
 import dev.partita.cli.cluster.provider.ClusterRecord;
 import dev.partita.cli.cluster.provider.Concurrently;
 import dev.partita.cli.cluster.provider.K3sProvider;
-import dev.partita.cli.checkout.Progress;
 import dev.partita.cli.cluster.provider.ProviderChoice;
 import dev.partita.cli.cluster.provider.ProviderName;
 import dev.partita.cli.cluster.provider.SimulatedCards;
-import dev.partita.cli.checkout.StagedImage;
 import dev.partita.cli.cluster.provider.StateFolder;
 import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.command.Waiting;
@@ -28,12 +28,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine;
 
 /** {@code partita cluster up}: a cluster, Partita on it, and its cards there to be claimed. */
 @Command(

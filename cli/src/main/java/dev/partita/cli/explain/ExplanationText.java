@@ -1,7 +1,7 @@
 package dev.partita.cli.explain;
 
-import dev.partita.controller.explain.PodExplanation;
 import dev.partita.controller.explain.PodExplanation.NodeReason;
+import dev.partita.controller.explain.PodExplanation;
 import dev.partita.controller.explain.Question;
 import java.util.Comparator;
 import java.util.List;

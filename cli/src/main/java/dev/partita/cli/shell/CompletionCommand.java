@@ -3,11 +3,11 @@ package dev.partita.cli.shell;
 import dev.partita.cli.command.CommandFailure;
 import java.io.PrintWriter;
 import picocli.AutoComplete;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine;
 
 /** {@code partita completion}. */
 @Command(

@@ -1,8 +1,8 @@
 package dev.partita.cli.whatif;
 
 import dev.partita.api.Driver;
-import dev.partita.cli.rightsizing.RightSizing;
 import dev.partita.cli.rightsizing.RightSizing.Oversized;
+import dev.partita.cli.rightsizing.RightSizing;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.claim.Gang;

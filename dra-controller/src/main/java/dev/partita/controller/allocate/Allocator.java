@@ -2,8 +2,8 @@ package dev.partita.controller.allocate;
 
 import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.forecast.ForecastIndex;
-import dev.partita.controller.forecast.ForecastSearch;
 import dev.partita.controller.forecast.ForecastSearch.Advice;
+import dev.partita.controller.forecast.ForecastSearch;
 import dev.partita.controller.index.HostScan;
 import dev.partita.controller.index.HostState;
 import dev.partita.controller.index.OrderedSearch;

@@ -1,8 +1,8 @@
 package dev.partita.controller.forecast;
 
 import dev.partita.controller.booking.Account;
-import dev.partita.controller.booking.HostCapacities;
 import dev.partita.controller.booking.HostCapacities.Capacity;
+import dev.partita.controller.booking.HostCapacities;
 import dev.partita.controller.budget.OverBudgetException;
 import dev.partita.controller.index.CardClass;
 import dev.partita.controller.index.ChangeLog;

@@ -1,8 +1,8 @@
 package dev.partita.controller.index;
 
 import dev.partita.api.device.AttributeValue;
-import dev.partita.api.device.DeviceAttribute;
 import dev.partita.api.device.DeviceAttribute.Scope;
+import dev.partita.api.device.DeviceAttribute;
 import dev.partita.controller.inventory.Device;
 import java.util.Iterator;
 import java.util.List;

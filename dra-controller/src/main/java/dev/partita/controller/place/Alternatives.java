@@ -1,8 +1,8 @@
 package dev.partita.controller.place;
 
 import dev.partita.controller.place.NodeSearch.Choice;
-import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.ClaimRequest.NamedRequest;
+import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.Constraint;
 import dev.partita.controller.request.DeviceRequest;
 import java.util.ArrayList;

@@ -5,8 +5,8 @@ import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.match.CardUse;
 import dev.partita.controller.match.Taking;
-import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.ClaimRequest.NamedRequest;
+import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.DeviceRequest;
 import java.util.List;
 

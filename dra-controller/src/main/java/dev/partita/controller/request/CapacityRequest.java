@@ -1,7 +1,7 @@
 package dev.partita.controller.request;
 
-import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.config.GpuShareConfig.Sharing;
+import dev.partita.api.config.GpuShareConfig;
 import java.util.OptionalLong;
 
 /**

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
-import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.config.GpuShareConfig.Choice;
 import dev.partita.api.config.GpuShareConfig.Placement;
 import dev.partita.api.config.GpuShareConfig.Sharing;
+import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;

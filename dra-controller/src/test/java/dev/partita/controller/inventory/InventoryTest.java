@@ -3,8 +3,8 @@ package dev.partita.controller.inventory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.node.GpuHealth;
-import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
+import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.GpuNodes;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.List;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.Driver;
 import dev.partita.api.node.Gpu;
-import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
+import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.inventory.CardKey;

@@ -3,9 +3,9 @@ package dev.partita.controller.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.node.GpuNode;
-import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.api.node.GpuNodeSpec.PublishedMode;
+import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.controller.request.CapacityRequest;
 import dev.partita.controller.request.ClaimRef;
-import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.ClaimRequest.NamedRequest;
+import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.DeviceRequest;
 import io.fabric8.kubernetes.api.model.NodeSelectorRequirement;
 import io.fabric8.kubernetes.api.model.Pod;

@@ -2,12 +2,12 @@ package dev.partita.plugin.cardhealth;
 
 import dev.partita.api.node.GpuHealth;
 import dev.partita.plugin.checkpoint.Checkpoint;
-import dev.partita.plugin.claim.Grant;
-import dev.partita.plugin.claim.MigInstance;
 import dev.partita.plugin.claim.PreparedClaim;
-import dev.partita.plugin.claim.StaticInstance;
 import dev.partita.plugin.claimstatus.ClaimReports;
 import dev.partita.plugin.diagnosis.CardState;
+import dev.partita.plugin.grant.Grant;
+import dev.partita.plugin.grant.MigInstance;
+import dev.partita.plugin.grant.StaticInstance;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.inventory.NodeInventory;
 import dev.partita.plugin.loop.Loops;

@@ -1,7 +1,7 @@
 package dev.partita.plugin.cardreport;
 
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
-import dev.partita.plugin.claim.Share;
+import dev.partita.plugin.grant.Share;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.nvml.CardSamples;
 import dev.partita.plugin.nvml.ProcessSample;

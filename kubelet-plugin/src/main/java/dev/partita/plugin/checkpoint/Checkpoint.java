@@ -1,8 +1,8 @@
 package dev.partita.plugin.checkpoint;
 
 import dev.partita.cdi.DurableFile;
-import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.grant.ClaimRef;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;

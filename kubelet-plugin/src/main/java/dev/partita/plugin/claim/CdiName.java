@@ -2,6 +2,8 @@ package dev.partita.plugin.claim;
 
 import dev.partita.api.Driver;
 import dev.partita.cdi.CdiKind;
+import dev.partita.plugin.grant.ClaimRef;
+import dev.partita.plugin.grant.Grant;
 
 /** The names of our CDI devices. */
 public final class CdiName {

@@ -1,5 +1,8 @@
 package dev.partita.plugin.claim;
 
+import dev.partita.plugin.grant.ClaimRef;
+import dev.partita.plugin.grant.Grant;
+import dev.partita.plugin.grant.PreparedDevice;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;

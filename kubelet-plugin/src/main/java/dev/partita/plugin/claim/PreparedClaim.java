@@ -1,5 +1,7 @@
 package dev.partita.plugin.claim;
 
+import dev.partita.plugin.grant.ClaimRef;
+import dev.partita.plugin.grant.Grant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

@@ -1,6 +1,6 @@
 /**
- * Claims as this node knows them: which devices they have, what they may do with the cards, and whether that clashes.
- * Values and pure functions.
+ * Claims as this node knows them: how far each is prepared, by which names its containers know it, and whether two
+ * clash. Values and pure functions.
  */
 @NullMarked
 package dev.partita.plugin.claim;

@@ -1,7 +1,7 @@
 package dev.partita.plugin.claimstatus;
 
 import dev.partita.api.event.EventObject;
-import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.kube.ApiCalls;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.client.KubernetesClient;

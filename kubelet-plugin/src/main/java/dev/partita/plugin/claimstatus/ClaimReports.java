@@ -2,10 +2,10 @@ package dev.partita.plugin.claimstatus;
 
 import dev.partita.api.Driver;
 import dev.partita.api.node.GpuHealth;
-import dev.partita.plugin.claim.ClaimRef;
-import dev.partita.plugin.claim.Enforcer;
-import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.grant.ClaimRef;
+import dev.partita.plugin.grant.Enforcer;
+import dev.partita.plugin.grant.Grant;
 import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.loop.PeriodicLoop;

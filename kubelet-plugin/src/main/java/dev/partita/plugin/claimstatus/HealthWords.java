@@ -1,8 +1,8 @@
 package dev.partita.plugin.claimstatus;
 
 import dev.partita.api.node.GpuHealth;
-import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.diagnosis.CardState;
+import dev.partita.plugin.grant.Grant;
 import dev.partita.plugin.nvml.XidEvent;
 import java.util.List;
 import java.util.Objects;

@@ -1,7 +1,7 @@
 package dev.partita.plugin.claimstatus;
 
-import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.grant.ClaimRef;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.LinkedHashMap;

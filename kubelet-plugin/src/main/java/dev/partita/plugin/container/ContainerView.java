@@ -2,9 +2,9 @@ package dev.partita.plugin.container;
 
 import dev.partita.api.RequestName;
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
-import dev.partita.plugin.claim.CardIdentity;
-import dev.partita.plugin.claim.Grant;
-import dev.partita.plugin.claim.Share;
+import dev.partita.plugin.grant.CardIdentity;
+import dev.partita.plugin.grant.Grant;
+import dev.partita.plugin.grant.Share;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodExtendedResourceClaimStatus;

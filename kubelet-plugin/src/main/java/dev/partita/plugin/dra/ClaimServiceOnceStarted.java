@@ -1,6 +1,6 @@
 package dev.partita.plugin.dra;
 
-import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.grant.ClaimRef;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Map;

@@ -1,7 +1,7 @@
 package dev.partita.plugin.inventory;
 
 import dev.partita.api.MigSlot;
-import dev.partita.plugin.claim.MigInstance;
+import dev.partita.plugin.grant.MigInstance;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.HashSet;

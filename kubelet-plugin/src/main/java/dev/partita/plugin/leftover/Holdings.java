@@ -1,7 +1,7 @@
 package dev.partita.plugin.leftover;
 
-import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.grant.Grant;
 import dev.partita.plugin.held.HeldClaims;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.inventory.NodeInventory;

@@ -1,11 +1,11 @@
 package dev.partita.plugin.leftover;
 
 import dev.partita.plugin.allocation.AllocationDecoder;
-import dev.partita.plugin.claim.ClaimRef;
-import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.PreparedClaim.Phase;
+import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.ThisNode;
 import dev.partita.plugin.dra.ClaimService;
+import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.prepare.ClaimPreparer;

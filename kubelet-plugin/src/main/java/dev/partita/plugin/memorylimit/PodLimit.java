@@ -1,7 +1,7 @@
 package dev.partita.plugin.memorylimit;
 
-import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.grant.Grant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;

@@ -1,11 +1,11 @@
 package dev.partita.plugin.metrics;
 
 import dev.partita.api.node.Gpu;
-import dev.partita.plugin.claim.BookedShare;
-import dev.partita.plugin.claim.ClaimRef;
-import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
-import dev.partita.plugin.claim.Share;
+import dev.partita.plugin.grant.BookedShare;
+import dev.partita.plugin.grant.ClaimRef;
+import dev.partita.plugin.grant.Grant;
+import dev.partita.plugin.grant.Share;
 import dev.partita.plugin.nvml.CardFigure;
 import dev.partita.plugin.podresources.ContainerRef;
 import dev.partita.plugin.usage.UseTotals;

@@ -1,7 +1,7 @@
 package dev.partita.plugin.metrics;
 
-import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.dra.ClaimService;
+import dev.partita.plugin.grant.ClaimRef;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;

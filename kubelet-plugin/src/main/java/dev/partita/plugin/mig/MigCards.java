@@ -1,11 +1,11 @@
 package dev.partita.plugin.mig;
 
 import dev.partita.api.MigSlot;
-import dev.partita.plugin.claim.CardIdentity;
-import dev.partita.plugin.claim.MigInstance;
-import dev.partita.plugin.nvml.MigControl;
+import dev.partita.plugin.grant.CardIdentity;
+import dev.partita.plugin.grant.MigInstance;
 import dev.partita.plugin.nvml.MigControl.GpuInstance;
 import dev.partita.plugin.nvml.MigControl.MigState;
+import dev.partita.plugin.nvml.MigControl;
 import dev.partita.plugin.nvml.NvmlException;
 import java.io.IOException;
 import java.util.List;

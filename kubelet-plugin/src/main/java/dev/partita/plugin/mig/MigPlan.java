@@ -1,7 +1,7 @@
 package dev.partita.plugin.mig;
 
 import dev.partita.api.MigSlot;
-import dev.partita.plugin.claim.MigInstance;
+import dev.partita.plugin.grant.MigInstance;
 import dev.partita.plugin.nvml.MigControl.GpuInstance;
 import dev.partita.plugin.nvml.MigControl.MigState;
 import java.util.ArrayList;

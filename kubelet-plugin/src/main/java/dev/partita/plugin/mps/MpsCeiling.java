@@ -1,9 +1,9 @@
 package dev.partita.plugin.mps;
 
-import dev.partita.plugin.claim.CardIdentity;
-import dev.partita.plugin.claim.Mps;
 import dev.partita.plugin.claim.PreparedClaim;
-import dev.partita.plugin.claim.Share;
+import dev.partita.plugin.grant.CardIdentity;
+import dev.partita.plugin.grant.Mps;
+import dev.partita.plugin.grant.Share;
 import java.util.Collection;
 import java.util.List;
 

@@ -1,7 +1,7 @@
 package dev.partita.plugin.mps;
 
-import dev.partita.plugin.claim.CardIdentity;
 import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.grant.CardIdentity;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;

@@ -2,9 +2,9 @@ package dev.partita.plugin.mps;
 
 import dev.partita.cdi.ContainerEdits;
 import dev.partita.cdi.Mount;
-import dev.partita.plugin.claim.CardIdentity;
-import dev.partita.plugin.claim.Mps;
-import dev.partita.plugin.claim.Share;
+import dev.partita.plugin.grant.CardIdentity;
+import dev.partita.plugin.grant.Mps;
+import dev.partita.plugin.grant.Share;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

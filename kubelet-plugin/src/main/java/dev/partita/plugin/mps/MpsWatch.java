@@ -1,9 +1,9 @@
 package dev.partita.plugin.mps;
 
 import dev.partita.plugin.checkpoint.Checkpoint;
-import dev.partita.plugin.claim.CardIdentity;
-import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.grant.CardIdentity;
+import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.store.OperationLock;
 import java.io.IOException;

@@ -2,9 +2,9 @@ package dev.partita.plugin.prepare;
 
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.plugin.allocation.AllocationDecoder;
-import dev.partita.plugin.claim.ClaimRef;
-import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.container.ContainerView;
+import dev.partita.plugin.grant.ClaimRef;
+import dev.partita.plugin.grant.Grant;
 import dev.partita.plugin.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;

@@ -1,6 +1,6 @@
 package dev.partita.plugin.prepare;
 
-import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.kube.ApiCalls;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;

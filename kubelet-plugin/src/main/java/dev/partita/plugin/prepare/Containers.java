@@ -1,9 +1,9 @@
 package dev.partita.plugin.prepare;
 
 import dev.partita.api.node.GpuNodeSpec;
-import dev.partita.plugin.claim.ClaimRef;
-import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.container.ContainerView;
+import dev.partita.plugin.grant.ClaimRef;
+import dev.partita.plugin.grant.Grant;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.kube.ApiCalls;
 import io.fabric8.kubernetes.api.model.Pod;

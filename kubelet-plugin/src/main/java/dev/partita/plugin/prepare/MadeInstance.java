@@ -2,8 +2,8 @@ package dev.partita.plugin.prepare;
 
 import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
-import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.grant.Grant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;

@@ -2,10 +2,10 @@ package dev.partita.plugin.prepare;
 
 import dev.partita.api.config.GpuShareConfig.TimeSlice;
 import dev.partita.cdi.driver.DriverFiles;
-import dev.partita.plugin.claim.CardIdentity;
-import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
-import dev.partita.plugin.claim.TimeSlicing;
+import dev.partita.plugin.grant.CardIdentity;
+import dev.partita.plugin.grant.Grant;
+import dev.partita.plugin.grant.TimeSlicing;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.memorylimit.DriverLimits;
 import dev.partita.plugin.metadata.DeviceMetadata;

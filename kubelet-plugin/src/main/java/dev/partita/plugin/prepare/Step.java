@@ -1,11 +1,11 @@
 package dev.partita.plugin.prepare;
 
-import dev.partita.plugin.claim.ClaimRef;
-import dev.partita.plugin.claim.Grant;
-import dev.partita.plugin.claim.MigInstance;
-import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.PreparedClaim.Phase;
-import dev.partita.plugin.claim.Share;
+import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.grant.ClaimRef;
+import dev.partita.plugin.grant.Grant;
+import dev.partita.plugin.grant.MigInstance;
+import dev.partita.plugin.grant.Share;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -2,9 +2,9 @@ package dev.partita.plugin.resize;
 
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuNodeSpec;
-import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
-import dev.partita.plugin.claim.Share;
+import dev.partita.plugin.grant.Grant;
+import dev.partita.plugin.grant.Share;
 import dev.partita.plugin.usage.measure.ShareRef;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -1,9 +1,9 @@
 package dev.partita.plugin.resize;
 
 import dev.partita.api.Bytes;
-import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
-import dev.partita.plugin.claim.Share;
+import dev.partita.plugin.grant.Grant;
+import dev.partita.plugin.grant.Share;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -1,8 +1,8 @@
 package dev.partita.plugin.share;
 
-import dev.partita.plugin.claim.ClaimRef;
-import dev.partita.plugin.claim.Grant;
-import dev.partita.plugin.claim.Share;
+import dev.partita.plugin.grant.ClaimRef;
+import dev.partita.plugin.grant.Grant;
+import dev.partita.plugin.grant.Share;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Matcher;

@@ -1,6 +1,6 @@
 package dev.partita.plugin.store;
 
-import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.grant.ClaimRef;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.io.IOException;
 import java.nio.file.AtomicMoveNotSupportedException;

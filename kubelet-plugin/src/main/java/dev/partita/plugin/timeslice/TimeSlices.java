@@ -1,7 +1,7 @@
 package dev.partita.plugin.timeslice;
 
 import dev.partita.api.config.GpuShareConfig.TimeSlice;
-import dev.partita.plugin.claim.CardIdentity;
+import dev.partita.plugin.grant.CardIdentity;
 import java.io.IOException;
 import java.util.Collection;
 import java.util.Comparator;

@@ -1,5 +1,6 @@
 package dev.partita.plugin.usage;
 
+import dev.partita.plugin.usage.excess.ExcessAction;
 import dev.partita.plugin.usage.measure.CardTime;
 import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.measure.WatchedShare;
@@ -7,7 +8,6 @@ import dev.partita.plugin.usage.region.Ledger;
 import dev.partita.plugin.usage.region.RegionFile;
 import dev.partita.plugin.usage.region.RegionLocks;
 import dev.partita.plugin.usage.verdict.CoreAccount;
-import dev.partita.plugin.usage.excess.ExcessAction;
 import dev.partita.plugin.usage.verdict.ShareUse;
 import dev.partita.plugin.usage.verdict.ShareVerdict;
 import dev.partita.plugin.usage.verdict.StableVerdict;

@@ -1,11 +1,11 @@
 package dev.partita.plugin.usage;
 
 import dev.partita.plugin.checkpoint.Checkpoint;
-import dev.partita.plugin.claim.CardIdentity;
-import dev.partita.plugin.claim.Grant;
-import dev.partita.plugin.claim.MigInstance;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claimstatus.DeviceNotes;
+import dev.partita.plugin.grant.CardIdentity;
+import dev.partita.plugin.grant.Grant;
+import dev.partita.plugin.grant.MigInstance;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.nvml.MigControl;
 import dev.partita.plugin.nvml.NvmlException;

@@ -1,23 +1,23 @@
 package dev.partita.plugin.checkpoint;
 
-import static dev.partita.plugin.claim.Grants.admin;
-import static dev.partita.plugin.claim.Grants.alone;
-import static dev.partita.plugin.claim.Grants.share;
-import static dev.partita.plugin.claim.Grants.whole;
+import static dev.partita.plugin.grant.Grants.admin;
+import static dev.partita.plugin.grant.Grants.alone;
+import static dev.partita.plugin.grant.Grants.share;
+import static dev.partita.plugin.grant.Grants.whole;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
-import dev.partita.plugin.claim.CardUse;
-import dev.partita.plugin.claim.ClaimRef;
-import dev.partita.plugin.claim.Grant;
-import dev.partita.plugin.claim.Grants;
-import dev.partita.plugin.claim.Growth;
-import dev.partita.plugin.claim.HookedShare;
 import dev.partita.plugin.claim.MetadataNames;
 import dev.partita.plugin.claim.PreparedClaim.Phase;
 import dev.partita.plugin.claim.PreparedClaim;
-import dev.partita.plugin.claim.Share;
+import dev.partita.plugin.grant.CardUse;
+import dev.partita.plugin.grant.ClaimRef;
+import dev.partita.plugin.grant.Grant;
+import dev.partita.plugin.grant.Grants;
+import dev.partita.plugin.grant.Growth;
+import dev.partita.plugin.grant.HookedShare;
+import dev.partita.plugin.grant.Share;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;

@@ -1,10 +1,12 @@
 package dev.partita.plugin.claim;
 
-import static dev.partita.plugin.claim.Grants.admin;
-import static dev.partita.plugin.claim.Grants.alone;
-import static dev.partita.plugin.claim.Grants.instance;
-import static dev.partita.plugin.claim.Grants.share;
-import static dev.partita.plugin.claim.Grants.whole;
+import dev.partita.plugin.grant.ClaimRef;
+import dev.partita.plugin.grant.Grant;
+import static dev.partita.plugin.grant.Grants.admin;
+import static dev.partita.plugin.grant.Grants.alone;
+import static dev.partita.plugin.grant.Grants.instance;
+import static dev.partita.plugin.grant.Grants.share;
+import static dev.partita.plugin.grant.Grants.whole;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.plugin.claim.PreparedClaim.Phase;

@@ -3,7 +3,7 @@ package dev.partita.plugin.claimstatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.serving.access.MockApiServer;

@@ -3,10 +3,10 @@ package dev.partita.plugin.claimstatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.node.GpuHealth;
-import dev.partita.plugin.claim.CardIdentity;
-import dev.partita.plugin.claim.Grant;
-import dev.partita.plugin.claim.WholeCard;
 import dev.partita.plugin.diagnosis.CardReason;
+import dev.partita.plugin.grant.CardIdentity;
+import dev.partita.plugin.grant.Grant;
+import dev.partita.plugin.grant.WholeCard;
 import dev.partita.plugin.nvml.XidEvent;
 import java.util.List;
 import java.util.Optional;

@@ -2,8 +2,8 @@ package dev.partita.plugin.claimstatus;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.grant.ClaimRef;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,10 +1,10 @@
 package dev.partita.plugin.container;
 
-import static dev.partita.plugin.claim.Grants.share;
-import static dev.partita.plugin.claim.Grants.whole;
+import static dev.partita.plugin.grant.Grants.share;
+import static dev.partita.plugin.grant.Grants.whole;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.grant.Grant;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
 import io.fabric8.kubernetes.api.model.Pod;

@@ -1,6 +1,6 @@
 package dev.partita.plugin.leftover;
 
-import static dev.partita.plugin.claim.Grants.share;
+import static dev.partita.plugin.grant.Grants.share;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -9,8 +9,8 @@ import dev.partita.cdi.CdiFolder;
 import dev.partita.cdi.CdiSpec;
 import dev.partita.cdi.ContainerEdits;
 import dev.partita.plugin.claim.CdiName;
-import dev.partita.plugin.claim.ClaimRef;
-import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.grant.ClaimRef;
+import dev.partita.plugin.grant.Grant;
 import dev.partita.plugin.prepare.ClaimSpec;
 import dev.partita.plugin.share.ShareFolders;
 import dev.partita.plugin.share.UsageRegions;

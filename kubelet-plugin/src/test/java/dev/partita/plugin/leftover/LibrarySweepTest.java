@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.cdi.CdiFolder;
 import dev.partita.plugin.checkpoint.Checkpoint;
-import dev.partita.plugin.claim.ClaimRef;
-import dev.partita.plugin.claim.Grants;
 import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.grant.ClaimRef;
+import dev.partita.plugin.grant.Grants;
 import dev.partita.plugin.share.HookLibraries;
 import dev.partita.plugin.store.OperationLock;
 import java.io.IOException;

@@ -1,10 +1,10 @@
 package dev.partita.plugin.metadata;
 
-import static dev.partita.plugin.claim.Grants.GIB;
-import static dev.partita.plugin.claim.Grants.admin;
-import static dev.partita.plugin.claim.Grants.instance;
-import static dev.partita.plugin.claim.Grants.share;
-import static dev.partita.plugin.claim.Grants.whole;
+import static dev.partita.plugin.grant.Grants.GIB;
+import static dev.partita.plugin.grant.Grants.admin;
+import static dev.partita.plugin.grant.Grants.instance;
+import static dev.partita.plugin.grant.Grants.share;
+import static dev.partita.plugin.grant.Grants.whole;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -19,12 +19,12 @@ import dev.partita.api.node.GpuProduct;
 import dev.partita.api.node.GpuTopology;
 import dev.partita.api.node.MigProfile;
 import dev.partita.cdi.driver.DriverFiles;
-import dev.partita.plugin.claim.ClaimRef;
-import dev.partita.plugin.claim.Grant;
-import dev.partita.plugin.claim.HookedShare;
 import dev.partita.plugin.claim.MetadataNames;
 import dev.partita.plugin.claim.PreparedClaim;
-import dev.partita.plugin.claim.Share;
+import dev.partita.plugin.grant.ClaimRef;
+import dev.partita.plugin.grant.Grant;
+import dev.partita.plugin.grant.HookedShare;
+import dev.partita.plugin.grant.Share;
 import dev.partita.plugin.inventory.Inventory;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.partita.api.device.AttributeValue;
 import dev.partita.cdi.Mount;
-import dev.partita.plugin.claim.ClaimRef;
-import dev.partita.plugin.claim.Grant;
-import dev.partita.plugin.claim.Grants;
 import dev.partita.plugin.claim.MetadataNames;
 import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.grant.ClaimRef;
+import dev.partita.plugin.grant.Grant;
+import dev.partita.plugin.grant.Grants;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;

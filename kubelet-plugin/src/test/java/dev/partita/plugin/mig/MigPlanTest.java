@@ -2,7 +2,7 @@ package dev.partita.plugin.mig;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.plugin.claim.MigInstance;
+import dev.partita.plugin.grant.MigInstance;
 import dev.partita.plugin.mig.MigPlan.Change;
 import dev.partita.plugin.nvml.MigControl.ComputeInstance;
 import dev.partita.plugin.nvml.MigControl.GpuInstance;

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.partita.api.node.GpuNodeSpec;
-import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.TestClaims;
+import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.dra.ClaimService;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.grpc.Context;

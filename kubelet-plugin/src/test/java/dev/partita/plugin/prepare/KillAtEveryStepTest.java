@@ -5,8 +5,8 @@ import static dev.partita.plugin.TestClaims.whole;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.plugin.FaultTable;
-import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.dra.ClaimService;
+import dev.partita.plugin.grant.ClaimRef;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.Config;

@@ -1,6 +1,6 @@
 package dev.partita.plugin.resize;
 
-import static dev.partita.plugin.claim.Grants.GIB;
+import static dev.partita.plugin.grant.Grants.GIB;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
@@ -10,15 +10,15 @@ import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuProduct;
 import dev.partita.api.node.GpuTopology;
 import dev.partita.api.node.Lending;
-import dev.partita.plugin.claim.CardUse;
-import dev.partita.plugin.claim.ClaimRef;
-import dev.partita.plugin.claim.Grant;
-import dev.partita.plugin.claim.Grants;
-import dev.partita.plugin.claim.Growth;
-import dev.partita.plugin.claim.HookedShare;
 import dev.partita.plugin.claim.PreparedClaim;
-import dev.partita.plugin.claim.Share;
-import dev.partita.plugin.claim.WholeCard;
+import dev.partita.plugin.grant.CardUse;
+import dev.partita.plugin.grant.ClaimRef;
+import dev.partita.plugin.grant.Grant;
+import dev.partita.plugin.grant.Grants;
+import dev.partita.plugin.grant.Growth;
+import dev.partita.plugin.grant.HookedShare;
+import dev.partita.plugin.grant.Share;
+import dev.partita.plugin.grant.WholeCard;
 import dev.partita.plugin.usage.measure.ShareRef;
 import java.util.HashMap;
 import java.util.List;

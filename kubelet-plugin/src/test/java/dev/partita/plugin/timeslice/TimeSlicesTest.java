@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.partita.api.config.GpuShareConfig.TimeSlice;
-import dev.partita.plugin.claim.CardIdentity;
-import dev.partita.plugin.claim.Grants;
+import dev.partita.plugin.grant.CardIdentity;
+import dev.partita.plugin.grant.Grants;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,11 +3,11 @@ package dev.partita.plugin.usage;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.partita.plugin.claim.ClaimRef;
-import dev.partita.plugin.claim.Grant;
-import dev.partita.plugin.claim.Grants;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claimstatus.ClaimReports;
+import dev.partita.plugin.grant.ClaimRef;
+import dev.partita.plugin.grant.Grant;
+import dev.partita.plugin.grant.Grants;
 import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.usage.measure.WatchedShare;
 import dev.partita.plugin.usage.region.Ledger;

@@ -1,13 +1,13 @@
 package dev.partita.plugin.usage;
 
-import static dev.partita.plugin.claim.Grants.GIB;
+import static dev.partita.plugin.grant.Grants.GIB;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.plugin.checkpoint.Checkpoint;
-import dev.partita.plugin.claim.ClaimRef;
-import dev.partita.plugin.claim.Grant;
-import dev.partita.plugin.claim.Grants;
 import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.grant.ClaimRef;
+import dev.partita.plugin.grant.Grant;
+import dev.partita.plugin.grant.Grants;
 import dev.partita.plugin.nvml.CardUser;
 import dev.partita.plugin.nvml.MigControl;
 import dev.partita.plugin.nvml.ProcessMemory;

@@ -2,10 +2,10 @@ package dev.partita.plugin.usage;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.plugin.claim.ClaimRef;
-import dev.partita.plugin.claim.Grants;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claimstatus.DeviceNotes;
+import dev.partita.plugin.grant.ClaimRef;
+import dev.partita.plugin.grant.Grants;
 import dev.partita.plugin.usage.measure.CardTime;
 import dev.partita.plugin.usage.measure.ProcessIdentity;
 import dev.partita.plugin.usage.measure.WatchedShare;

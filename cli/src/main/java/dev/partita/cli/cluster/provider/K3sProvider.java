@@ -1,7 +1,7 @@
 package dev.partita.cli.cluster.provider;
 import dev.partita.cli.checkout.Progress;
-import dev.partita.cli.checkout.Subprocess;
 import dev.partita.cli.checkout.StagedImage;
+import dev.partita.cli.checkout.Subprocess;
 
 import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.command.Waiting;

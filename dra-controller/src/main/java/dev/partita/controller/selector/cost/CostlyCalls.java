@@ -1,8 +1,8 @@
 package dev.partita.controller.selector.cost;
 
 import dev.cel.common.CelAbstractSyntaxTree;
-import dev.cel.common.ast.CelExpr;
 import dev.cel.common.ast.CelExpr.CelCall;
+import dev.cel.common.ast.CelExpr;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

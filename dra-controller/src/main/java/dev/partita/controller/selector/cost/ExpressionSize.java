@@ -1,9 +1,9 @@
 package dev.partita.controller.selector.cost;
 
-import dev.cel.common.ast.CelExpr;
 import dev.cel.common.ast.CelExpr.CelCall;
 import dev.cel.common.ast.CelExpr.CelComprehension;
 import dev.cel.common.ast.CelExpr.CelMap;
+import dev.cel.common.ast.CelExpr;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -1,8 +1,8 @@
 package dev.partita.controller.selector.functions;
 
 import com.google.common.collect.ImmutableList;
-import dev.cel.common.ast.CelExpr;
 import dev.cel.common.ast.CelExpr.ExprKind.Kind;
+import dev.cel.common.ast.CelExpr;
 import dev.cel.compiler.CelCompilerLibrary;
 import dev.cel.extensions.CelExtensions;
 import dev.cel.parser.CelMacro;

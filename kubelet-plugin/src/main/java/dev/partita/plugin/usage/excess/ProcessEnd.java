@@ -1,8 +1,8 @@
 package dev.partita.plugin.usage.excess;
 
-import dev.partita.plugin.claim.ClaimRef;
 import dev.partita.plugin.claimstatus.ClaimReports;
 import dev.partita.plugin.claimstatus.EventReason;
+import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.usage.measure.HostProcesses;
 import dev.partita.plugin.usage.verdict.ProcessUse;
 import java.util.Optional;

@@ -1,7 +1,7 @@
 package dev.partita.plugin.usage.measure;
 
-import dev.partita.plugin.claim.Grant;
-import dev.partita.plugin.claim.MigInstance;
+import dev.partita.plugin.grant.Grant;
+import dev.partita.plugin.grant.MigInstance;
 import dev.partita.plugin.nvml.CardUser;
 import dev.partita.plugin.nvml.MigControl;
 import dev.partita.plugin.nvml.NvmlException;

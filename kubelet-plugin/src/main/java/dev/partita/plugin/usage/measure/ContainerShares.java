@@ -1,6 +1,6 @@
 package dev.partita.plugin.usage.measure;
 
-import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.grant.ClaimRef;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

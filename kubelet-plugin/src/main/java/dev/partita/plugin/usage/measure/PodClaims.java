@@ -1,6 +1,6 @@
 package dev.partita.plugin.usage.measure;
 
-import dev.partita.plugin.claim.ClaimRef;
+import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.prepare.ClaimReader;
 import io.fabric8.kubernetes.client.KubernetesClientException;

@@ -1,9 +1,9 @@
 package dev.partita.plugin.usage.measure;
 
-import dev.partita.plugin.claim.ClaimRef;
-import dev.partita.plugin.claim.Grant;
 import dev.partita.plugin.claim.PreparedClaim;
-import dev.partita.plugin.claim.Share;
+import dev.partita.plugin.grant.ClaimRef;
+import dev.partita.plugin.grant.Grant;
+import dev.partita.plugin.grant.Share;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,7 +1,7 @@
 package dev.partita.plugin.usage.verdict;
 
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
-import dev.partita.plugin.claim.Share;
+import dev.partita.plugin.grant.Share;
 import dev.partita.plugin.usage.measure.CardTime;
 import dev.partita.plugin.usage.measure.ProcessIdentity;
 import dev.partita.plugin.usage.measure.ShareRef;

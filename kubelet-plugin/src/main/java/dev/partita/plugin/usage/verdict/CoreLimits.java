@@ -1,7 +1,7 @@
 package dev.partita.plugin.usage.verdict;
 
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
-import dev.partita.plugin.claim.Share;
+import dev.partita.plugin.grant.Share;
 import java.util.List;
 
 /** Adds up the core limits of the shares that one container has, as the interception library does. */

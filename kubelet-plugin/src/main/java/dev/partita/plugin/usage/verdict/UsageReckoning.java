@@ -1,6 +1,6 @@
 package dev.partita.plugin.usage.verdict;
 
-import dev.partita.plugin.claim.Share;
+import dev.partita.plugin.grant.Share;
 import dev.partita.plugin.usage.measure.CardProcess;
 import dev.partita.plugin.usage.measure.OverheadBook;
 import dev.partita.plugin.usage.measure.ShareRef;

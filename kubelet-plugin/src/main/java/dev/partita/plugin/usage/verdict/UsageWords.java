@@ -2,11 +2,11 @@ package dev.partita.plugin.usage.verdict;
 
 import dev.partita.api.Bytes;
 import dev.partita.api.device.DeviceStatusData;
-import dev.partita.plugin.claim.Share;
-import dev.partita.plugin.claimstatus.DeviceCondition;
 import dev.partita.plugin.claimstatus.DeviceCondition.Reason;
-import dev.partita.plugin.claimstatus.DeviceNotes;
+import dev.partita.plugin.claimstatus.DeviceCondition;
 import dev.partita.plugin.claimstatus.DeviceNotes.Note;
+import dev.partita.plugin.claimstatus.DeviceNotes;
+import dev.partita.plugin.grant.Share;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,12 +1,12 @@
 package dev.partita.plugin.usage.measure;
 
-import static dev.partita.plugin.claim.Grants.admin;
-import static dev.partita.plugin.claim.Grants.instance;
-import static dev.partita.plugin.claim.Grants.share;
-import static dev.partita.plugin.claim.Grants.whole;
+import static dev.partita.plugin.grant.Grants.admin;
+import static dev.partita.plugin.grant.Grants.instance;
+import static dev.partita.plugin.grant.Grants.share;
+import static dev.partita.plugin.grant.Grants.whole;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.plugin.claim.Grant;
+import dev.partita.plugin.grant.Grant;
 import dev.partita.plugin.nvml.CardUser;
 import dev.partita.plugin.nvml.MigControl;
 import dev.partita.plugin.nvml.NvmlException;

@@ -3,12 +3,12 @@ package dev.partita.plugin.usage.verdict;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
-import dev.partita.plugin.claim.CardIdentity;
-import dev.partita.plugin.claim.ClaimRef;
-import dev.partita.plugin.claim.Grant;
-import dev.partita.plugin.claim.HookedShare;
 import dev.partita.plugin.claim.PreparedClaim;
-import dev.partita.plugin.claim.Share;
+import dev.partita.plugin.grant.CardIdentity;
+import dev.partita.plugin.grant.ClaimRef;
+import dev.partita.plugin.grant.Grant;
+import dev.partita.plugin.grant.HookedShare;
+import dev.partita.plugin.grant.Share;
 import dev.partita.plugin.usage.measure.CardTime;
 import dev.partita.plugin.usage.measure.ProcessIdentity;
 import dev.partita.plugin.usage.measure.ShareRef;

@@ -1,5 +1,7 @@
-package dev.partita.plugin.claim;
+package dev.partita.plugin.grant;
 
+import dev.partita.plugin.claim.Clash;
+import dev.partita.plugin.claim.PreparedClaim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.config.GpuShareConfig.CoreLimit;

@@ -1,4 +1,4 @@
-package dev.partita.plugin.claim;
+package dev.partita.plugin.grant;
 
 import dev.partita.api.Bytes;
 import dev.partita.api.node.HeldDevice;

@@ -1,4 +1,4 @@
-package dev.partita.plugin.claim;
+package dev.partita.plugin.grant;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package dev.partita.plugin.claim;
+package dev.partita.plugin.grant;
 
 /**
  * How far a share may grow beyond what is set aside for it, into memory of its card that no claim has.

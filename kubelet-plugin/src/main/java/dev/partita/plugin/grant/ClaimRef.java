@@ -1,4 +1,4 @@
-package dev.partita.plugin.claim;
+package dev.partita.plugin.grant;
 
 /** A claim, as kubelet names it; written {@code namespace/name:uid} in logs. */
 public record ClaimRef(String namespace, String name, String uid) {

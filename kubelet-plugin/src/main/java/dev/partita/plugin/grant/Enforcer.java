@@ -1,4 +1,4 @@
-package dev.partita.plugin.claim;
+package dev.partita.plugin.grant;
 
 import dev.partita.api.node.MemoryEnforcement;
 
