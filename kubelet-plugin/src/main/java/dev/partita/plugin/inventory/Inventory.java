@@ -42,7 +42,7 @@ public sealed interface Inventory {
    *
    * @param others tells that of cards, by UUID
    */
-  default Inventory servedBy(Function<List<String>, Map<String, List<OtherServer>>> others) {
+  default Inventory servedBy(Function<List<Gpu>, Map<String, List<OtherServer>>> others) {
     return this;
   }
 
@@ -112,8 +112,8 @@ public sealed interface Inventory {
     }
 
     @Override
-    public Cards servedBy(Function<List<String>, Map<String, List<OtherServer>>> others) {
-      Map<String, List<OtherServer>> byCard = others.apply(gpus.stream().map(Gpu::uuid).toList());
+    public Cards servedBy(Function<List<Gpu>, Map<String, List<OtherServer>>> others) {
+      Map<String, List<OtherServer>> byCard = others.apply(gpus);
       return new Cards(driver,
           gpus.stream().map(gpu -> gpu.withServedBy(byCard.getOrDefault(gpu.uuid(), List.of()))).toList(), opaque);
     }

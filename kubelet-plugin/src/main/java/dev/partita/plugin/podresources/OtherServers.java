@@ -2,9 +2,10 @@ package dev.partita.plugin.podresources;
 
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.OtherServer;
+import dev.partita.api.node.StaticMigInstance;
 import java.nio.file.Path;
 import java.util.Collection;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -18,11 +19,13 @@ import k8s.io.kubelet.pkg.apis.podresources.v1.ListPodResourcesResponse;
 
 /**
  * Asks kubelet which other device plugins hand out the node's cards: what they offer (KEP-2043), and what pods have of
- * it (KEP-606). NVIDIA's device plugin, HAMi's, gpushare's and their kin name a device by its card's UUID, with
- * something behind it where a card has several. Where kubelet does not answer, what it said last still holds: a card is
- * not to be given away because nobody knows.
+ * it (KEP-606). NVIDIA's device plugin, HAMi's, gpushare's and their kin name a device by the UUID of its card, or of a
+ * MIG instance of it, with something behind it where a card has several. Where kubelet does not answer, what it said
+ * last still holds: a card is not to be given away because nobody knows.
  */
 public final class OtherServers {
+  private static final String OLD_INSTANCE = "MIG-GPU-";
+
   private final PodResourcesClient kubelet;
   private volatile Map<String, List<OtherServer>> known = Map.of();
 
@@ -41,22 +44,21 @@ public final class OtherServers {
   /**
    * Asks now.
    *
-   * @param uuids of the cards
-   * @return who hands out which of them as well, by UUID
+   * @return who hands out which of the cards as well, or a MIG instance of them, by the cards' UUIDs
    */
-  public Map<String, List<OtherServer>> of(Collection<String> uuids) {
+  public Map<String, List<OtherServer>> of(Collection<Gpu> cards) {
     kubelet
-        .ask(stub -> read(uuids, stub.getAllocatableResources(AllocatableResourcesRequest.getDefaultInstance()),
+        .ask(stub -> read(cards, stub.getAllocatableResources(AllocatableResourcesRequest.getDefaultInstance()),
             stub.list(ListPodResourcesRequest.getDefaultInstance())))
         .ifPresent(answer -> known = answer);
     return known;
   }
 
   static Map<String, List<OtherServer>> read(
-      Collection<String> uuids,
+      Collection<Gpu> gpus,
       AllocatableResourcesResponse offered,
       ListPodResourcesResponse pods) {
-    Cards cards = new Cards(uuids);
+    Cards cards = new Cards(gpus);
     offered.getDevicesList().forEach(
         devices -> cards.of(devices.getDeviceIdsList())
             .forEach(card -> cards.handedOut(card, devices.getResourceName()).offered = true));
@@ -78,11 +80,16 @@ public final class OtherServers {
 
   /** The cards, and what is found of them. */
   private static final class Cards {
-    private final Set<String> uuids;
+    /** UUIDs of cards, by their own and by those of their MIG instances. */
+    private final Map<String, String> byUuid = new HashMap<>();
     private final Map<String, Map<String, HandedOut>> found = new TreeMap<>();
 
-    Cards(Collection<String> uuids) {
-      this.uuids = new HashSet<>(uuids);
+    Cards(Collection<Gpu> gpus) {
+      for (Gpu gpu : gpus) {
+        byUuid.put(gpu.uuid(), gpu.uuid());
+        gpu.staticMigInstances().stream().map(StaticMigInstance::uuid).filter(uuid -> !uuid.isEmpty())
+            .forEach(uuid -> byUuid.put(uuid, gpu.uuid()));
+      }
     }
 
     HandedOut handedOut(String card, String resource) {
@@ -90,14 +97,18 @@ public final class OtherServers {
     }
 
     Set<String> of(Collection<String> ids) {
-      return uuids.stream().filter(uuid -> ids.stream().anyMatch(id -> isOf(id, uuid)))
-          .collect(Collectors.toCollection(TreeSet::new));
+      return byUuid.entrySet().stream().filter(card -> ids.stream().anyMatch(id -> isOf(id, card.getKey())))
+          .map(Map.Entry::getValue).collect(Collectors.toCollection(TreeSet::new));
     }
 
-    /** {@code GPU-4f3b…} itself, {@code GPU-4f3b…::2}, {@code GPU-4f3b…-2}. */
+    /**
+     * {@code GPU-4f3b…} itself, {@code GPU-4f3b…::2}, {@code GPU-4f3b…-2}; and {@code MIG-GPU-4f3b…/1/0}, as drivers
+     * before 470 name a MIG instance.
+     */
     private static boolean isOf(String id, String uuid) {
-      return id.startsWith(uuid)
-          && (id.length() == uuid.length() || !Character.isLetterOrDigit(id.charAt(uuid.length())));
+      String name = id.startsWith(OLD_INSTANCE) ? id.substring("MIG-".length()) : id;
+      return name.startsWith(uuid)
+          && (name.length() == uuid.length() || !Character.isLetterOrDigit(name.charAt(uuid.length())));
     }
 
     Map<String, List<OtherServer>> servers() {

@@ -2,7 +2,13 @@ package dev.partita.plugin.podresources;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.api.node.Gpu;
+import dev.partita.api.node.GpuHealth;
+import dev.partita.api.node.GpuProduct;
+import dev.partita.api.node.GpuTopology;
+import dev.partita.api.node.MigProfile;
 import dev.partita.api.node.OtherServer;
+import dev.partita.api.node.StaticMigInstance;
 import java.util.List;
 import java.util.Map;
 import k8s.io.kubelet.pkg.apis.podresources.v1.AllocatableResourcesResponse;
@@ -16,7 +22,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 class OtherServersTest {
   private static final String FIRST = "GPU-4f3b1c52-77aa-4c0d-9a51-000000000001";
   private static final String SECOND = "GPU-4f3b1c52-77aa-4c0d-9a51-000000000002";
-  private static final List<String> CARDS = List.of(FIRST, SECOND);
+  private static final String INSTANCE = "MIG-5f1d2c3b-77aa-4c0d-9a51-0000000000a1";
+  private static final List<Gpu> CARDS = List.of(card(0, FIRST), card(1, SECOND).withStaticMigInstances(
+      List.of(new StaticMigInstance(INSTANCE, "1g.18gb", new MigProfile.Placement(0, 1)),
+          new StaticMigInstance("", "1g.18gb", new MigProfile.Placement(1, 1)))));
   private static final AllocatableResourcesResponse NOTHING = AllocatableResourcesResponse.getDefaultInstance();
   private static final ListPodResourcesResponse NO_PODS = ListPodResourcesResponse.getDefaultInstance();
 
@@ -34,6 +43,13 @@ class OtherServersTest {
     assertThat(OtherServers.read(CARDS, offers("some.example/device", id), NO_PODS)).isEmpty();
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {INSTANCE, INSTANCE + "::0", "MIG-" + SECOND + "/1/0", "MIG-" + SECOND + "/13/0::2"})
+  void aMigInstanceOfACardIsThatCard(String id) {
+    assertThat(OtherServers.read(CARDS, offers("nvidia.com/mig-1g.18gb", id), NO_PODS))
+        .isEqualTo(Map.of(SECOND, List.of(new OtherServer("nvidia.com/mig-1g.18gb", true, 0))));
+  }
+
   @Test
   void aPodThatStillHasACardCountsOnceWhetherOrNotItsPluginHasEnded() {
     ListPodResourcesResponse pods =
@@ -48,6 +64,12 @@ class OtherServersTest {
         SECOND, List.of(new OtherServer("nvidia.com/gpumem", false, 1))));
     assertThat(OtherServers.read(CARDS, offers("nvidia.com/gpu", FIRST), pods).get(FIRST))
         .startsWith(new OtherServer("nvidia.com/gpu", true, 2));
+  }
+
+  private static Gpu card(int index, String uuid) {
+    return new Gpu(index, index, uuid, GpuProduct.named("NVIDIA H200", "Nvidia", "Hopper", "9.0"), 140L << 30,
+        GpuTopology.UNKNOWN,
+        GpuHealth.HEALTHY);
   }
 
   private static AllocatableResourcesResponse offers(String resource, String... ids) {
