@@ -8,9 +8,13 @@ import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeStatus;
+import dev.partita.api.node.OtherDriverDevice;
 import dev.partita.api.node.OtherServer;
 import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceAttributeBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceBuilder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -111,6 +115,62 @@ class OfferedOtherwiseTest {
     }
   }
 
+  @Test
+  void aCardThatAClaimHasByAnotherDriverIsOfferedToNobodyUntilThatClaimHasEnded() {
+    try (Cluster cluster = Cluster.empty()) {
+      cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+      cluster.start();
+      eventually().untilAsserted(() -> assertThat(devices(cluster)).containsExactly("gpu-0", "gpu-0-shared"));
+      ResourceSlice theirs = cluster.client.resource(otherDriversSlice()).create();
+      cluster.claim("theirs", "gpu.nvidia.com", Map.of());
+      allocate(cluster, "theirs", "gpu.nvidia.com", "node-0", "gpu-3", null);
+      eventually().untilAsserted(() -> assertThat(devices(cluster)).isEmpty());
+      assertThat(otherDrivers(cluster))
+          .containsExactly(new OtherDriverDevice("GPU-node-0-0", "gpu.nvidia.com", "node-0", "gpu-3", 1));
+      cluster.claim("share", "gpu.partita.dev", Map.of("memory", "8Gi"));
+      cluster.pod("share", "share");
+      assertThat(cluster.note("share", "Unallocatable")).isEqualTo(
+          "0 of 1 card fits: 1 card on node-0: other claims have it by the DRA driver gpu.nvidia.com (otherDrivers in the GpuNode's status)");
+
+      cluster.client.resource(theirs).delete();
+      cluster.claim("next", "gpu.partita.dev", Map.of("memory", "8Gi"));
+      cluster.pod("next", "next");
+      assertThat(cluster.note("next", "Unallocatable")).as("its driver is gone, and the claim has the card still")
+          .contains("by the DRA driver gpu.nvidia.com");
+
+      cluster.deallocate("theirs");
+      assertThat(cluster.result("share").getDevice()).isEqualTo("gpu-0-shared");
+      eventually().untilAsserted(() -> assertThat(otherDrivers(cluster)).isEmpty());
+    }
+  }
+
+  @Test
+  void aCardThatAnotherDriverPublishesAfterItsClaimWasAllocatedIsOfferedToNobodyEither() {
+    try (Cluster cluster = Cluster.empty()) {
+      cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+      cluster.claim("theirs", "gpu.nvidia.com", Map.of());
+      allocate(cluster, "theirs", "gpu.nvidia.com", "node-0", "gpu-3", null);
+      cluster.start();
+      eventually().untilAsserted(() -> assertThat(devices(cluster)).containsExactly("gpu-0", "gpu-0-shared"));
+      cluster.client.resource(otherDriversSlice()).create();
+      eventually().untilAsserted(() -> assertThat(devices(cluster)).isEmpty());
+      cluster.client.resource(cluster.read("theirs")).delete();
+      eventually().untilAsserted(() -> assertThat(devices(cluster)).containsExactly("gpu-0", "gpu-0-shared"));
+    }
+  }
+
+  private static List<OtherDriverDevice> otherDrivers(Cluster cluster) {
+    return cluster.client.resources(GpuNode.class).withName("node-0").get().getStatus().otherDrivers();
+  }
+
+  private static ResourceSlice otherDriversSlice() {
+    return new ResourceSliceBuilder().withNewMetadata().withName("node-0-gpu.nvidia.com").endMetadata()
+        .withNewSpec().withDriver("gpu.nvidia.com").withNodeName("node-0").withNewPool(1L, "node-0", 1L)
+        .addNewDevice().withName("gpu-3")
+        .withAttributes(Map.of("uuid", new DeviceAttributeBuilder().withString("GPU-node-0-0").build())).endDevice()
+        .endSpec().build();
+  }
+
   private static void serveElsewhere(Cluster cluster, List<OtherServer> others) {
     GpuNode node = cluster.client.resources(GpuNode.class).withName("node-0").get();
     GpuNodeStatus had = node.getStatus();
@@ -198,6 +258,16 @@ class OfferedOtherwiseTest {
   }
 
   private static void allocate(Cluster cluster, String claim, String device, @Nullable String memory) {
+    allocate(cluster, claim, Driver.NAME, Driver.poolOf("node-0"), device, memory);
+  }
+
+  private static void allocate(
+      Cluster cluster,
+      String claim,
+      String driver,
+      String pool,
+      String device,
+      @Nullable String memory) {
     cluster.client
         .resource(
             new ResourceClaimBuilder(cluster.read(claim))
@@ -206,8 +276,8 @@ class OfferedOtherwiseTest {
                 .editOrNewDevices()
                 .addNewResult()
                 .withRequest("gpu")
-                .withDriver(Driver.NAME)
-                .withPool(Driver.poolOf("node-0"))
+                .withDriver(driver)
+                .withPool(pool)
                 .withDevice(device)
                 .withShareID(memory == null ? null : "a-share")
                 .withConsumedCapacity(memory == null ? null : Map.of("memory", new Quantity(memory)))
@@ -220,7 +290,7 @@ class OfferedOtherwiseTest {
   }
 
   private static List<String> devices(Cluster cluster) {
-    return cluster.slices().stream().flatMap(slice -> slice.getSpec().getDevices().stream())
-        .map(device -> device.getName()).sorted().toList();
+    return cluster.slices().stream().filter(slice -> slice.getSpec().getDriver().equals(Driver.NAME))
+        .flatMap(slice -> slice.getSpec().getDevices().stream()).map(device -> device.getName()).sorted().toList();
   }
 }

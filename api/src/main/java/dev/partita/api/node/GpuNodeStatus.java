@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param held what the node holds for claims that no longer say so themselves; nobody else gets it
  * @param grantedSizes of shares that were resized, by shareID; the controller writes them
  * @param askedSizes that owners of claims asked for, by claim; the controller writes them
+ * @param otherDrivers what claims have of the cards by other DRA drivers; the controller writes it
  * @param setup how the node is set up; null where the plugin is of a release that does not say
  * @param conditions {@link GpuNode#READY} says whether the cards can be handed out, and why not
  */
@@ -41,6 +42,8 @@ public record GpuNodeStatus(
     @JsonInclude(JsonInclude.Include.NON_EMPTY) List<GrantedSize> grantedSizes,
     @JsonPropertyDescription("Sizes that owners of claims asked for, once the controller has answered.")
     @JsonInclude(JsonInclude.Include.NON_EMPTY) List<AskedSize> askedSizes,
+    @JsonPropertyDescription("Devices of other DRA drivers that are one of the cards, or a part of it, and that claims have. New claims of Partita's are kept off these cards. The controller writes it.")
+    @JsonInclude(JsonInclude.Include.NON_EMPTY) List<OtherDriverDevice> otherDrivers,
     @JsonPropertyDescription("How the node is set up, as far as the plugin sees it.") @Nullable NodeSetup setup,
     List<Condition> conditions) {
 
@@ -51,6 +54,7 @@ public record GpuNodeStatus(
     held = held == null ? List.of() : List.copyOf(held);
     grantedSizes = grantedSizes == null ? List.of() : List.copyOf(grantedSizes);
     askedSizes = askedSizes == null ? List.of() : List.copyOf(askedSizes);
+    otherDrivers = otherDrivers == null ? List.of() : List.copyOf(otherDrivers);
     conditions = conditions == null ? List.of() : List.copyOf(conditions);
   }
 
@@ -65,23 +69,21 @@ public record GpuNodeStatus(
       List<Gpu> gpus,
       List<Condition> conditions) {
     this(gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, List.of(), List.of(),
-        List.of(), null, conditions);
+        List.of(), List.of(), null, conditions);
   }
 
   /** The same with other conditions. */
   public GpuNodeStatus withConditions(List<Condition> others) {
     return new GpuNodeStatus(
         gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, held, grantedSizes,
-        askedSizes,
-        setup, others);
+        askedSizes, otherDrivers, setup, others);
   }
 
   /** The same with that to hold. */
   public GpuNodeStatus withHeld(List<HeldClaim> others) {
     return new GpuNodeStatus(
         gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, others, grantedSizes,
-        askedSizes,
-        setup, conditions);
+        askedSizes, otherDrivers, setup, conditions);
   }
 
   /** What the controller tells of shares that are resized. */
@@ -94,16 +96,27 @@ public record GpuNodeStatus(
   public GpuNodeStatus withResizes(NodeResizes others) {
     return new GpuNodeStatus(
         gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, held, others.granted(),
-        others.asked(),
-        setup, conditions);
+        others.asked(), otherDrivers, setup, conditions);
   }
 
   /** The same with another setup. */
   public GpuNodeStatus withSetup(@Nullable NodeSetup other) {
     return new GpuNodeStatus(
         gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, held, grantedSizes,
-        askedSizes,
-        other, conditions);
+        askedSizes, otherDrivers, other, conditions);
+  }
+
+  /** The same where claims have that by other DRA drivers. */
+  public GpuNodeStatus withOtherDrivers(List<OtherDriverDevice> others) {
+    return new GpuNodeStatus(
+        gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, held, grantedSizes,
+        askedSizes, others, setup, conditions);
+  }
+
+  /** The other DRA drivers by which claims have the card of that UUID, or a part of it; by name. */
+  public List<String> otherDriversOf(String uuid) {
+    return otherDrivers.stream().filter(device -> device.uuid().equals(uuid)).map(OtherDriverDevice::driver).distinct()
+        .sorted().toList();
   }
 
   /** Whether the plugin says that the cards can be handed out. */

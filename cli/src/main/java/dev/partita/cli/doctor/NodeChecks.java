@@ -4,6 +4,7 @@ import dev.partita.api.Driver;
 import dev.partita.api.node.Gpu;
 import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.OtherDriverDevice;
 import dev.partita.api.node.OtherServer;
 import dev.partita.api.node.StaticMigInstance;
 import dev.partita.controller.inventory.GpuHost;
@@ -159,6 +160,13 @@ final class NodeChecks {
                 ? "is handed out as " + other + ", by another device plugin too"
                 : "was handed out as " + other + ", by a device plugin that has ended",
             "see docs/how-to/move-node-by-node.md: one of the two must leave the node"));
+      }
+      for (OtherDriverDevice other : node.getStatus().otherDrivers()) {
+        if (other.uuid().equals(gpu.uuid())) {
+          findings.add(Finding.warn(SERVED, name + "/gpu-" + gpu.index(),
+              "is handed out by the DRA driver " + other,
+              "see docs/how-to/move-node-by-node.md: one of the two drivers must leave the node"));
+        }
       }
     }
     findings.addAll(SetupChecks.driver(name, node.getStatus()));

@@ -7,7 +7,10 @@ public enum CardStanding {
   Cordoned,
   /** It is not offered to anybody ({@code spec.withhold} of the GpuNode). */
   Withheld,
-  /** Another device plugin of its node hands it out as well ({@code servedBy} of the GpuNode's status). */
+  /**
+   * Another device plugin of its node hands it out as well, or claims have it by another DRA driver ({@code servedBy}
+   * and {@code otherDrivers} of the GpuNode's status).
+   */
   ServedElsewhere,
   /** Its node says that it cannot be used. */
   Unhealthy,

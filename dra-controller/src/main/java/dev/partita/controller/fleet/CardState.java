@@ -39,10 +39,13 @@ public record CardState(Card card, CardStanding standing, Account sold, List<Cla
       return ofInstance.map(GpuHealth::message);
     }
     List<OtherServer> others = card.gpu().servedBy();
-    return others.isEmpty()
+    if (!others.isEmpty()) {
+      return Optional.of("another device plugin hands it out as "
+          + others.stream().map(OtherServer::toString).collect(Collectors.joining("; ")));
+    }
+    return card.otherDrivers().isEmpty()
         ? Optional.empty()
-        : Optional.of("another device plugin hands it out as "
-            + others.stream().map(OtherServer::toString).collect(Collectors.joining("; ")));
+        : Optional.of("claims have it by the DRA driver " + String.join(" and ", card.otherDrivers()));
   }
 
   /** Bytes that nobody else can be promised: all, where it is taken as a whole or in turn. */

@@ -92,7 +92,7 @@ public record Fleet(List<NodeState> nodes) {
     if (spec.withhold().contains(card.gpu().uuid())) {
       return CardStanding.Withheld;
     }
-    if (!card.gpu().servedBy().isEmpty()) {
+    if (card.isServedElsewhere()) {
       return CardStanding.ServedElsewhere;
     }
     return spec.cordoned().contains(card.gpu().uuid()) ? CardStanding.Cordoned : CardStanding.Available;

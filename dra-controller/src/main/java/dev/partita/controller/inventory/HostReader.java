@@ -68,9 +68,10 @@ final class HostReader {
           continue; // nothing that a device could be made of
         }
         MigGeometry mig = shared.derived(gpu.migProfiles(), MigGeometry::of);
-        Card card = new Card(new CardKey(name, gpu.index()), gpu, gpu.sellableBytes(spec), mig);
+        Card card = new Card(new CardKey(name, gpu.index()), gpu, gpu.sellableBytes(spec), mig,
+            status.otherDriversOf(gpu.uuid()));
         cards.add(card);
-        if (spec.withhold().contains(gpu.uuid()) || !gpu.servedBy().isEmpty()) {
+        if (spec.withhold().contains(gpu.uuid()) || card.isServedElsewhere()) {
           continue; // what is taken of it still counts
         }
         List<Device.Taint> ofCard = shared.one(taints(gpu, gpu.health(), spec));

@@ -73,6 +73,7 @@ public final class Inventory {
       @Nullable String cuda,
       String unready,
       Object held,
+      Object otherDrivers,
       List<TaintRules.Rule> rules) {
     static Source of(GpuNode node, List<TaintRules.Rule> rules) {
       var status = node.getStatus();
@@ -83,6 +84,7 @@ public final class Inventory {
           status == null ? null : status.cudaDriverVersion(),
           HostReader.unready(node).orElse(""),
           status == null ? List.of() : status.held(),
+          status == null ? List.of() : status.otherDrivers(),
           rules);
     }
   }

@@ -20,10 +20,12 @@ public sealed interface CardRefusal {
    * Nothing of the card is offered to anybody.
    *
    * @param elsewhere the extended resources as which other device plugins of the node hand it out
+   * @param drivers the other DRA drivers by which claims have it
    */
-  record NotOffered(List<String> elsewhere) implements CardRefusal {
+  record NotOffered(List<String> elsewhere, List<String> drivers) implements CardRefusal {
     public NotOffered {
       elsewhere = List.copyOf(elsewhere);
+      drivers = List.copyOf(drivers);
     }
 
     @Override
@@ -31,6 +33,10 @@ public sealed interface CardRefusal {
       if (!elsewhere.isEmpty()) {
         return "handed out as " + String.join(" and ", elsewhere)
             + " by another device plugin of its node (servedBy in the GpuNode's status)";
+      }
+      if (!drivers.isEmpty()) {
+        return "other claims have it by the DRA driver " + String.join(" and ", drivers)
+            + " (otherDrivers in the GpuNode's status)";
       }
       return "not offered at all (spec.withhold or spec.reservedMemory of the GpuNode)";
     }

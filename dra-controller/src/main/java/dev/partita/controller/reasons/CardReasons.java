@@ -8,6 +8,7 @@ import dev.partita.controller.index.CardGroup;
 import dev.partita.controller.index.CardPosition;
 import dev.partita.controller.index.HostState;
 import dev.partita.controller.index.RequestMatcher;
+import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.MigGeometry;
@@ -77,8 +78,9 @@ final class CardReasons {
       CardPosition position = hostState.positions().get(i);
       CardKey card = hostState.host().cards().get(i).key();
       if (position.example().isEmpty()) {
+        Card unoffered = hostState.host().cards().get(i);
         refusals.put(card.index(), new CardRefusal.NotOffered(
-            hostState.host().cards().get(i).gpu().servedBy().stream().map(OtherServer::resource).toList()));
+            unoffered.gpu().servedBy().stream().map(OtherServer::resource).toList(), unoffered.otherDrivers()));
         continue;
       }
       OnCard said;

@@ -412,6 +412,7 @@ public final class AllocationLoop implements AutoCloseable {
         quotas.stale();
         helps(); // its labels may allow adminAccess now
       }
+      case ClusterEvent.OtherSliceChanged _ -> {}
       case ClusterEvent.SliceChanged(String node) -> {
         helpsIf(nodeFacts.published(node));
       }

@@ -12,6 +12,7 @@ import dev.partita.controller.watch.ClusterEvent;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.EventLoop;
 import dev.partita.controller.watch.ObjectKey;
+import dev.partita.controller.watch.OtherDevice;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.Clock;
@@ -52,9 +53,11 @@ public final class PublicationLoop implements AutoCloseable {
   private final ClassPublisher classes;
   private final NodeConditions conditions;
   private final NodeSizes sizes;
+  private final NodeOtherDrivers otherDrivers;
   private final EventLoop<Work> loop;
   private final Consumer<ClusterEvent> listener = this::observe;
-  private final ClaimNodes claimNodes = new ClaimNodes();
+  private final ClaimPlaces<String> claimNodes = new ClaimPlaces<>();
+  private final ClaimPlaces<OtherDevice> claimedOthers = new ClaimPlaces<>();
   private final Set<String> toBeOrdered = ConcurrentHashMap.newKeySet();
   private final Backoff<Work> failures = new Backoff<>(AFTER_FAILURE, MOST_DOUBLINGS);
   private volatile boolean slowCluster;
@@ -65,13 +68,17 @@ public final class PublicationLoop implements AutoCloseable {
     this.classes = new ClassPublisher(client, edge, view);
     this.conditions = new NodeConditions(client, edge, view, clock);
     this.sizes = new NodeSizes(client, edge, view);
+    this.otherDrivers = new NodeOtherDrivers(client, edge, view);
     this.loop = new EventLoop<>("publication", GATHER, this::handle);
   }
 
   /** Begins to publish. */
   public void start() {
     view.listen(listener);
-    view.claims().forEach(claim -> claimNodes.changed(claim.getMetadata().getUid(), AllocatedClaim.nodeOfOurs(claim)));
+    view.claims().forEach(claim -> {
+      claimNodes.changed(claim.getMetadata().getUid(), nodesOf(Optional.of(claim)));
+      claimedOthers.changed(claim.getMetadata().getUid(), OtherDevice.of(claim));
+    });
     loop.post(new Work.Classes());
     Set<String> nodes = new LinkedHashSet<>();
     view.gpuNodes().forEach(node -> nodes.add(node.getMetadata().getName()));
@@ -105,6 +112,11 @@ public final class PublicationLoop implements AutoCloseable {
         }
       }
       case ClusterEvent.SliceChanged(String node) -> loop.post(new Work.Node(node));
+      case ClusterEvent.OtherSliceChanged(String node) -> {
+        if (view.gpuNode(node) != null) {
+          loop.post(new Work.Node(node));
+        }
+      }
       case ClusterEvent.ClassChanged _ -> loop.post(new Work.Classes());
       case ClusterEvent.PodChanged changed -> {
         // A plugin's pod that became ready lets its node's slices be published again.
@@ -117,11 +129,15 @@ public final class PublicationLoop implements AutoCloseable {
         slices.holding().forEach(node -> loop.post(new Work.Node(node)));
         Optional<ResourceClaim> claim =
             Optional.ofNullable(view.claim(key)).filter(its -> its.getMetadata().getUid().equals(uid));
-        Optional<String> here = claim.flatMap(AllocatedClaim::nodeOfOurs);
+        claimedOthers.changed(uid, claim.map(OtherDevice::of).orElse(Set.of())).stream()
+            .flatMap(device -> view.nodesOf(device.pool()).stream())
+            .forEach(node -> loop.post(new Work.Node(node)));
+        Set<String> here = nodesOf(claim);
         Set<String> changed = claimNodes.changed(uid, here);
         changed.stream().filter(node -> isToldOf(node, uid)).forEach(node -> loop.post(new Work.Node(node)));
-        here.filter(node -> claim.filter(NodeSizes::isToTell).isPresent())
-            .ifPresent(node -> loop.post(new Work.Node(node)));
+        if (claim.filter(NodeSizes::isToTell).isPresent()) {
+          here.forEach(node -> loop.post(new Work.Node(node)));
+        }
         changed.stream()
             .filter(this::isLeftToKubeScheduler)
             .filter(toBeOrdered::add)
@@ -130,6 +146,11 @@ public final class PublicationLoop implements AutoCloseable {
       case ClusterEvent.TemplateChanged _,ClusterEvent.QuotaChanged _,ClusterEvent.NamespaceChanged _,ClusterEvent.TaintRuleChanged _ ->
           {}
     }
+  }
+
+  /** The node of the devices of ours that a claim has. */
+  private static Set<String> nodesOf(Optional<ResourceClaim> claim) {
+    return claim.flatMap(AllocatedClaim::nodeOfOurs).map(Set::of).orElse(Set.of());
   }
 
   /** Whether the node is told of sizes of the claim. */
@@ -173,8 +194,9 @@ public final class PublicationLoop implements AutoCloseable {
 
   private void publish(Work work, String node, @Nullable GpuHost host, @Nullable GpuNode gpuNode) {
     toBeOrdered.remove(node);
+    boolean written = gpuNode != null && otherDrivers.tell(gpuNode);
     slices.publish(node, host, gpuNode).ifPresent(pause -> loop.postAfter(pause, work));
-    if (host != null && gpuNode != null) {
+    if (host != null && gpuNode != null && !written) { // what was written comes back as a change
       sizes.tell(gpuNode, host).ifPresent(pause -> loop.postAfter(pause, work));
       conditions.tell(gpuNode, host);
     }

@@ -203,6 +203,7 @@ public final class SchedulerQuotas implements AutoCloseable {
       case ClusterEvent.NodeChanged _ -> worldChanged = true;
       case ClusterEvent.QuotaChanged _ -> worldChanged = true;
       case ClusterEvent.PodChanged _ -> {}
+      case ClusterEvent.OtherSliceChanged _ -> {}
       case ClusterEvent.SliceChanged _ -> {}
       case ClusterEvent.TaintRuleChanged _ -> {}
       case ClusterEvent.TemplateChanged _ -> {}

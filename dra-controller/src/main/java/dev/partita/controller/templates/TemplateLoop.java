@@ -114,6 +114,7 @@ public final class TemplateLoop implements AutoCloseable {
       case ClusterEvent.NamespaceChanged _ -> {}
       case ClusterEvent.NodeChanged _ -> {}
       case ClusterEvent.QuotaChanged _ -> {}
+      case ClusterEvent.OtherSliceChanged _ -> {}
       case ClusterEvent.SliceChanged _ -> {}
       case ClusterEvent.TaintRuleChanged _ -> {}
     }

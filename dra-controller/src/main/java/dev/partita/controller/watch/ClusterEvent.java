@@ -23,6 +23,9 @@ public sealed interface ClusterEvent {
 
   record TaintRuleChanged(String name) implements ClusterEvent {}
 
+  /** A slice of another driver, of that node, changed. */
+  record OtherSliceChanged(String node) implements ClusterEvent {}
+
   /** A slice of our driver, of that node, changed. */
   record SliceChanged(String node) implements ClusterEvent {}
 }

@@ -36,6 +36,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,6 +50,8 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
   private static final String BY_CLAIM = "claim";
   private static final String BY_GANG = "gang";
   private static final String BY_NODE = "node";
+  private static final String BY_OTHER_NODE = "other-node";
+  private static final String BY_OTHER_POOL = "other-pool";
   private static final String BY_PLUGIN = "plugin";
   private static final String BY_TEMPLATE = "template";
   private static final String BY_UID = "uid";
@@ -118,9 +121,13 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
             BY_CLAIM, Indexes::claimsOf,
             BY_TEMPLATE, Indexes::templatesOf,
             BY_UID, pod -> List.of(pod.getMetadata().getUid())));
-    claims.addIndexers(Map.of(BY_NODE, Indexes::nodesOfClaim));
-    gpuNodes.addIndexers(Map.of(BY_PLUGIN, Indexes::pluginPodOf));
-    slices.addIndexers(Map.of(BY_NODE, slice -> isOurs(slice) ? List.of(slice.getSpec().getNodeName()) : List.of()));
+    claims.addIndexers(Map.of(BY_NODE, Indexes::nodesOfClaim, BY_OTHER_POOL, Indexes::otherPoolsOf));
+    gpuNodes.addIndexers(Map.of(BY_PLUGIN, Indexes::pluginPodOf, BY_OTHER_POOL, Indexes::otherPoolsOf));
+    slices.addIndexers(
+        Map.of(
+            BY_NODE, slice -> isOurs(slice) ? List.of(slice.getSpec().getNodeName()) : List.of(),
+            BY_OTHER_NODE, slice -> Indexes.isOthers(slice) ? List.of(slice.getSpec().getNodeName()) : List.of(),
+            BY_OTHER_POOL, Indexes::otherPoolOf));
   }
 
   /** Starts the informers and waits until each has listed once, or its kind is known to be missing where it may be. */
@@ -320,6 +327,28 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
         .collect(Collectors.toSet());
   }
 
+  /** The nodes with cards of which other drivers' slices publish the pool, or whose GpuNode still speaks of it. */
+  public Set<String> nodesOf(OtherDevice.Pool pool) {
+    return Stream.concat(
+        slices.getIndexer().byIndex(BY_OTHER_POOL, pool.toString()).stream().map(its -> its.getSpec().getNodeName()),
+        gpuNodes.getIndexer().byIndex(BY_OTHER_POOL, pool.toString()).stream().map(its -> its.getMetadata().getName()))
+        .filter(node -> gpuNode(node) != null).collect(Collectors.toSet());
+  }
+
+  /** Claims that have devices of that pool. */
+  public List<ResourceClaim> claimsOf(OtherDevice.Pool pool) {
+    return claims.getIndexer().byIndex(BY_OTHER_POOL, pool.toString());
+  }
+
+  /** Other drivers' slices of that node of whose pools claims have something, unpacked for the caller. */
+  public List<ResourceSlice> claimedOtherSlices(String node) {
+    return slices.getIndexer().indexKeys(BY_OTHER_NODE, node).stream()
+        .filter(key -> Optional.ofNullable(slices.getStore().getByKey(key)).stream()
+            .flatMap(slice -> Indexes.otherPoolOf(slice).stream())
+            .anyMatch(pool -> !claims.getIndexer().indexKeys(BY_OTHER_POOL, pool).isEmpty()))
+        .map(packedSlices::whole).filter(Objects::nonNull).toList();
+  }
+
   /**
    * Every node's cards, as GpuNodes and DeviceTaintRules say now. All callers get the same objects as long as nothing
    * of substance changes.
@@ -407,7 +436,10 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
   }
 
   private static @Nullable ClusterEvent sliceEvent(ResourceSlice slice) {
-    return isOurs(slice) ? new ClusterEvent.SliceChanged(slice.getSpec().getNodeName()) : null;
+    if (isOurs(slice)) {
+      return new ClusterEvent.SliceChanged(slice.getSpec().getNodeName());
+    }
+    return Indexes.isOthers(slice) ? new ClusterEvent.OtherSliceChanged(slice.getSpec().getNodeName()) : null;
   }
 
   private static void withoutDevices(ResourceSlice slice) {

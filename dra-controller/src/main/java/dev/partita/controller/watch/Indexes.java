@@ -5,6 +5,7 @@ import dev.partita.api.node.GpuNode;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -44,6 +45,31 @@ final class Indexes {
         .filter(result -> Driver.NAME.equals(result.getDriver()))
         .forEach(result -> Driver.nodeOfPool(result.getPool()).ifPresent(nodes::add));
     return List.copyOf(nodes);
+  }
+
+  /** Pools of other drivers of which the claim has devices. */
+  static List<String> otherPoolsOf(ResourceClaim claim) {
+    return OtherDevice.of(claim).stream().map(device -> device.pool().toString()).distinct().toList();
+  }
+
+  /** Pools of other drivers by which claims have cards of the node, as its GpuNode says. */
+  static List<String> otherPoolsOf(GpuNode node) {
+    return node.getStatus() == null
+        ? List.of()
+        : node.getStatus().otherDrivers().stream()
+            .map(device -> new OtherDevice.Pool(device.driver(), device.pool()).toString()).distinct().toList();
+  }
+
+  /** The pool of a slice of another driver's that is of one node; none of others. */
+  static List<String> otherPoolOf(ResourceSlice slice) {
+    return isOthers(slice)
+        ? List.of(new OtherDevice.Pool(slice.getSpec().getDriver(), slice.getSpec().getPool().getName()).toString())
+        : List.of();
+  }
+
+  /** Whether it is another driver's, and of one node: what several nodes can have is no card of one. */
+  static boolean isOthers(ResourceSlice slice) {
+    return slice.getSpec().getNodeName() != null && !Driver.NAME.equals(slice.getSpec().getDriver());
   }
 
   /** {@code namespace/name} of the templates that the pod names. */

@@ -65,6 +65,7 @@ class KeptFieldsTest {
           "NodeSelectorTerm", "PodResourceClaim", "PodResourceClaimStatus", "PodSchedulingGate", "Quantity",
           "Taint", "Toleration", "Condition", "resource/v1/CELDeviceSelector", "resource/v1/CapacityRequirements",
           "resource/v1/CounterSet", "resource/v1/Device", "resource/v1/DeviceAllocationConfiguration",
+          "resource/v1/DeviceAttribute",
           "resource/v1/DeviceCapacity", "resource/v1/DeviceClaim", "resource/v1/DeviceClaimConfiguration",
           "resource/v1/DeviceClassConfiguration", "resource/v1/DeviceClassSpec", "resource/v1/DeviceConstraint",
           "resource/v1/DeviceRequest", "resource/v1/DeviceRequestAllocationResult", "resource/v1/DeviceSelector",

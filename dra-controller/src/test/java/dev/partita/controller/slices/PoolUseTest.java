@@ -18,7 +18,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
+import java.util.Set;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -69,12 +69,13 @@ class PoolUseTest {
 
   @Test
   void whereAClaimGoesBothNodesHaveChanged() {
-    ClaimNodes nodes = new ClaimNodes();
-    assertThat(nodes.changed("a", Optional.of("node-0"))).containsExactly("node-0");
-    assertThat(nodes.changed("a", Optional.of("node-0"))).isEmpty();
-    assertThat(nodes.changed("a", Optional.of("node-1"))).containsExactlyInAnyOrder("node-0", "node-1");
-    assertThat(nodes.changed("a", Optional.empty())).containsExactly("node-1");
-    assertThat(nodes.changed("a", Optional.empty())).isEmpty();
+    ClaimPlaces<String> nodes = new ClaimPlaces<>();
+    assertThat(nodes.changed("a", Set.of("node-0"))).containsExactly("node-0");
+    assertThat(nodes.changed("a", Set.of("node-0"))).isEmpty();
+    assertThat(nodes.changed("a", Set.of("node-1"))).containsExactlyInAnyOrder("node-0", "node-1");
+    assertThat(nodes.changed("a", Set.of("node-1", "node-2"))).containsExactly("node-2");
+    assertThat(nodes.changed("a", Set.of())).containsExactlyInAnyOrder("node-1", "node-2");
+    assertThat(nodes.changed("a", Set.of())).isEmpty();
   }
 
   private static List<Integer> order(ResourceClaim... claims) {

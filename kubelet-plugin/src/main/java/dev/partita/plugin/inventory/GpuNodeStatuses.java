@@ -51,7 +51,8 @@ final class GpuNodeStatuses {
     GpuNodeStatus found = found(inventory, earlier, pluginVersion, pluginPodUid, now);
     boolean silent = inventory instanceof Inventory.NoCards none && none.isSilence() && earlier != null;
     return found.withHeld(silent ? List.of() : asBefore(held, earlier))
-        .withResizes(earlier == null ? NodeResizes.NONE : earlier.resizes()).withSetup(setup);
+        .withResizes(earlier == null ? NodeResizes.NONE : earlier.resizes())
+        .withOtherDrivers(earlier == null ? List.of() : earlier.otherDrivers()).withSetup(setup);
   }
 
   private static GpuNodeStatus found(

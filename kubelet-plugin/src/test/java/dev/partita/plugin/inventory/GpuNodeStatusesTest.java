@@ -8,6 +8,7 @@ import dev.partita.api.node.GpuNodeStatus;
 import dev.partita.api.node.GpuProduct;
 import dev.partita.api.node.GpuTopology;
 import dev.partita.api.node.NodeSetup;
+import dev.partita.api.node.OtherDriverDevice;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -36,6 +37,15 @@ class GpuNodeStatusesTest {
     assertThat(status.conditions().getFirst().getMessage()).startsWith("NVML does not answer").contains("60 s");
     assertThat(status.pluginVersion()).isEqualTo("new");
     assertThat(status.setup()).isEqualTo(SETUP);
+  }
+
+  @Test
+  void whatTheControllerSaysOfOtherDriversStays() {
+    List<OtherDriverDevice> said = List.of(new OtherDriverDevice("GPU-0", "gpu.nvidia.com", "node-0", "gpu-0", 1));
+    GpuNodeStatus earlier = new GpuNodeStatus(0, "", null, null, "old", "uid-old", List.of(), List.of())
+        .withOtherDrivers(said);
+    assertThat(GpuNodeStatuses.of(Inventory.NoCards.silent(Duration.ofMinutes(1)), List.of(), SETUP, earlier, "new",
+        "uid-new", NOW).otherDrivers()).isEqualTo(said);
   }
 
   @Test
