@@ -7,6 +7,8 @@ import dev.partita.api.node.GpuHealth;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.NodeSetup;
+import dev.partita.api.node.OtherDriverDevice;
+import dev.partita.api.node.OtherServer;
 import dev.partita.cli.doctor.AccountChecks.AccountRight;
 import dev.partita.controller.fleet.PaperFleet;
 import io.fabric8.kubernetes.api.model.ConditionBuilder;
@@ -233,6 +235,20 @@ class DiagnosisTest {
     assertThat(notWell(nodes(well, PaperFleet.node("n", 1), plugin("True"), List.of(slice()),
         lease("n", Duration.ofSeconds(-30)))))
         .containsExactly("fail clock of the node: 30 s ahead of the API server's");
+  }
+
+  @Test
+  void aCardThatSomebodyElseHandsOutIsAWarningThatNamesWho() {
+    GpuNode node = PaperFleet.node("n", GpuNodeSpec.DEFAULT,
+        List.of(PaperFleet.card("n", 0).withServedBy(List.of(new OtherServer("nvidia.com/gpu", true, 2))),
+            PaperFleet.card("n", 1)));
+    node.setStatus(node.getStatus()
+        .withOtherDrivers(List.of(new OtherDriverDevice("GPU-n-1", "gpu.nvidia.com", "n", "gpu-7", 1))));
+    assertThat(notWell(nodes(node("v1.36.2", "containerd://2.1.3"), node, plugin("True"), List.of(),
+        lease("n", Duration.ofSeconds(8)))))
+        .containsExactly(
+            "warn cards served by one: is handed out as nvidia.com/gpu, which 2 pods have, by another device plugin too",
+            "warn cards served by one: is handed out by the DRA driver gpu.nvidia.com, as gpu-7, which a claim has");
   }
 
   @Test

@@ -9,6 +9,7 @@ import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.HeldClaim;
 import dev.partita.api.node.HeldDevice;
 import dev.partita.api.node.MigProfile;
+import dev.partita.api.node.OtherDriverDevice;
 import dev.partita.api.node.OtherServer;
 import dev.partita.api.node.StaticMigInstance;
 import dev.partita.controller.GpuNodes;
@@ -92,12 +93,17 @@ class FleetTest {
     GpuNode elsewhere =
         PaperFleet.node("n", GpuNodeSpec.DEFAULT,
             List.of(PaperFleet.card("n", 0).withServedBy(List.of(new OtherServer("nvidia.com/gpu", true, 1)))));
+    GpuNode byDriver = PaperFleet.node("n", 1);
+    byDriver.setStatus(byDriver.getStatus()
+        .withOtherDrivers(List.of(new OtherDriverDevice("GPU-n-0", "gpu.nvidia.com", "n", "gpu-0", 1))));
     assertThat(card(fleet(elsewhere), 0).standing()).isEqualTo(CardStanding.ServedElsewhere);
+    assertThat(card(fleet(byDriver), 0).standing()).isEqualTo(CardStanding.ServedElsewhere);
+    assertThat(card(fleet(byDriver), 0).problem()).contains("claims have it by the DRA driver gpu.nvidia.com");
     assertThat(card(fleet(withheld), 0).standing()).isEqualTo(CardStanding.Withheld);
     assertThat(card(fleet(cordoned), 0).standing()).isEqualTo(CardStanding.Cordoned);
     assertThat(card(fleet(unhealthy), 0).standing()).isEqualTo(CardStanding.Unhealthy);
     assertThat(card(fleet(unready), 0).standing()).isEqualTo(CardStanding.NodeNotReady);
-    for (GpuNode node : List.of(withheld, cordoned, unhealthy, unready, elsewhere)) {
+    for (GpuNode node : List.of(withheld, cordoned, unhealthy, unready, elsewhere, byDriver)) {
       assertThat(card(fleet(node), 0).memoryFree()).isZero();
     }
   }
