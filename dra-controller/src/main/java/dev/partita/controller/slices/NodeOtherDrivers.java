@@ -9,8 +9,10 @@ import dev.partita.controller.watch.OtherDevice;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -56,9 +58,9 @@ final class NodeOtherDrivers {
     if (pools.isEmpty()) {
       return false;
     }
-    Set<ResourceClaim> claims = pools.stream().flatMap(pool -> view.claimsOf(pool).stream())
-        .collect(Collectors.toCollection(() -> java.util.Collections.newSetFromMap(new java.util.IdentityHashMap<>())));
-    OtherDrivers.Found found = OtherDrivers.on(node.getStatus().gpus(), slices, claims, before);
+    Map<String, ResourceClaim> claims = new HashMap<>(); // one may have devices of several pools
+    pools.forEach(pool -> view.claimsOf(pool).forEach(claim -> claims.put(claim.getMetadata().getUid(), claim)));
+    OtherDrivers.Found found = OtherDrivers.on(node.getStatus().gpus(), slices, claims.values(), before);
     found.problems().stream().filter(problem -> logged.size() < MOST_PROBLEMS && logged.add(problem))
         .forEach(problem -> LOG.warn("{} (seen on node {})", problem, name));
     if (found.devices().equals(before)) {
