@@ -49,6 +49,21 @@ class UnconvertedPodsTest {
     }
   }
 
+  @Test
+  void aPodThatKubeSchedulerMakesAClaimForIsNotTold() throws IOException {
+    new WebhookObjects(cluster.client).make();
+    cluster.add(GpuNodes.leftToScheduler("node-0", 1, "NVIDIA H200", 141 * GpuNodes.GIB));
+    waiting("default", "by-class", Map.of(),
+        "deviceclass.resource.kubernetes.io/whole.gpu.partita.dev");
+    waiting("default", "of-another", Map.of());
+    try (DraController controller = DraController.start(SETTINGS, cluster.controllersClient())) {
+      eventually().until(() -> told().contains("of-another"));
+      cluster.awaitQuiet();
+      assertThat(told()).containsExactly("of-another");
+      assertThat(controller.leads()).isTrue();
+    }
+  }
+
   private List<String> told() {
     return cluster.client.resources(io.fabric8.kubernetes.api.model.events.v1.Event.class).inAnyNamespace().list()
         .getItems().stream()
@@ -58,7 +73,11 @@ class UnconvertedPodsTest {
   }
 
   private void waiting(String namespace, String name, Map<String, String> labels) {
-    cluster.client.resource(UnschedulablePods.pod(namespace, name, labels, Map.of("nvidia.com/gpu", new Quantity("1"))))
+    waiting(namespace, name, labels, "nvidia.com/gpu");
+  }
+
+  private void waiting(String namespace, String name, Map<String, String> labels, String resource) {
+    cluster.client.resource(UnschedulablePods.pod(namespace, name, labels, Map.of(resource, new Quantity("1"))))
         .create();
   }
 }

@@ -55,6 +55,8 @@ class DialectsIT {
     Map<String, Asking> dialects = new LinkedHashMap<>();
     long tenth = (RealCluster.CARD_MEMORY - RealCluster.CARD_RESERVED) / 10 / MIB;
     dialects.put("nvidia", new Asking("{nvidia.com/gpu: 1}", "1[45]\\d{10}"));
+    dialects.put("device-class",
+        new Asking("{deviceclass.resource.kubernetes.io/gpu.partita.dev: 1}", "1[45]\\d{10}"));
     dialects.put("hami", new Asking("{nvidia.com/gpu: 1, nvidia.com/gpumem: 1025, nvidia.com/gpucores: 5}", 1025));
     dialects.put("hami-percent", new Asking("{nvidia.com/gpu: 1, nvidia.com/gpumem-percentage: 10}", tenth));
     dialects.put("gpumanager", new Asking("{tencent.com/vcuda-core: 5, tencent.com/vcuda-memory: 5}", 5 * 256));

@@ -12,7 +12,10 @@ import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
 import org.junit.jupiter.api.Test;
 
-/** Pods that ask for a class of ours as an extended resource (KEP-5004): kube-scheduler makes their claims. */
+/**
+ * Pods that ask for a class of ours as an extended resource (KEP-5004), where no webhook converts them: kube-scheduler
+ * makes their claims. {@link DialectsIT} has one that is converted.
+ */
 @OnRealCluster
 @OnChangedNode
 class ExtendedResourceIT {
@@ -23,6 +26,7 @@ class ExtendedResourceIT {
     String node = cluster.changedNode();
     Daemons daemons = new Daemons(cluster.client());
     daemons.awaitFreeCards(node);
+    workspace.withoutAdmission();
     String named = workspace.namespace() + ".example/gpu";
     workspace.createInCluster(
         """

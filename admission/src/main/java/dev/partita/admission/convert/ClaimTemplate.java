@@ -96,6 +96,7 @@ public record ClaimTemplate(GpuRequest request) {
         }
       }
       case Portion.Turn() -> lines.append("turn\n");
+      case Portion.OfClass(String name) -> lines.append("class ").append(name).append('\n');
     }
     request.selectors().forEach(selector -> lines.append("selector ").append(selector).append('\n'));
     parameters()
@@ -133,6 +134,7 @@ public record ClaimTemplate(GpuRequest request) {
         }
       }
       case Portion.Turn() -> exactly.withDeviceClassName(Driver.SHARE_CLASS);
+      case Portion.OfClass(String name) -> exactly.withDeviceClassName(name);
     }
     return new DeviceRequestBuilder().withName(REQUEST).withExactly(exactly.build()).build();
   }

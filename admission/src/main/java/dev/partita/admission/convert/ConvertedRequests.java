@@ -116,6 +116,7 @@ public record ConvertedRequests(List<GpuRequest> requests) {
       case Portion.Instance(InstanceSize.Profile(String name)) -> written.put("mig", name);
       case Portion.Instance(InstanceSize.AtLeast(long bytes)) -> written.put("migMemory", bytes);
       case Portion.Turn() -> written.put("turn", true);
+      case Portion.OfClass(String name) -> written.put("class", name);
     }
     words(written, "models", request.choice().models());
     words(written, "notModels", request.choice().notModels());
@@ -153,6 +154,9 @@ public record ConvertedRequests(List<GpuRequest> requests) {
     }
     if (read.path("turn").asBoolean()) {
       return new Portion.Turn();
+    }
+    if (read.has("class")) {
+      return new Portion.OfClass(read.path("class").asText());
     }
     if (read.has("mig")) {
       return new Portion.Instance(new InstanceSize.Profile(read.path("mig").asText()));

@@ -6,6 +6,8 @@ import java.util.stream.Stream;
 
 /** A system's way to ask for GPUs, by extended resources or by annotations. A row, and a reader beside it. */
 public enum Dialect {
+  DEVICE_CLASS("Kubernetes' extended resources", "deviceclass\\.resource\\.kubernetes\\.io/(.*\\.)?gpu\\.partita\\.dev",
+      new DeviceClasses()),
   MIG(Dialect.OF_NVIDIA, "nvidia\\.com/mig-.*", new MigProfiles()),
   TIME_SLICES(Dialect.OF_NVIDIA, "nvidia\\.com/gpu\\.shared", new TimeSlices()),
   VGPU_MANAGER("vgpu-manager", "nvidia\\.com/vgpu-.*", CardCountDialect.VGPU_MANAGER),

@@ -79,6 +79,27 @@ public record GpuRequest(int count, Portion portion, CardChoice choice, ShareOpt
 
     /** The card in turn with others, of whom nobody is held to anything. */
     record Turn() implements Portion {}
+
+    /**
+     * What a DeviceClass describes: of a class of shares all the memory that the card sells.
+     *
+     * @param name of a class of Partita's
+     */
+    record OfClass(String name) implements Portion {
+      private static final Pattern NAME =
+          Pattern.compile("([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.){0,8}" + Pattern.quote(Driver.SHARE_CLASS));
+
+      public OfClass {
+        if (!isName(name)) {
+          throw new IllegalArgumentException("is no DeviceClass of Partita's: " + name);
+        }
+      }
+
+      /** Whether a class of Partita's could have that name: classes of models end like the one of all shares. */
+      public static boolean isName(String name) {
+        return NAME.matcher(name).matches();
+      }
+    }
   }
 
   /** Which MIG instance. */

@@ -34,7 +34,7 @@ class DialectCasesTest {
   private static final List<String> FILES =
       List.of("nvidia", "hami", "gpumanager", "gpushare", "elasticgpu", "qgpu", "volcano", "vgpumanager", "mig",
           "koordinator",
-          "fractions", "pods");
+          "fractions", "device-classes", "pods");
 
   static Stream<Arguments> cases() throws IOException {
     List<Arguments> cases = new ArrayList<>();

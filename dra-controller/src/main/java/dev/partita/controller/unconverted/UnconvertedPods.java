@@ -1,6 +1,8 @@
 package dev.partita.controller.unconverted;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.partita.admission.dialect.Dialect;
+import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.controller.events.PodEvents;
 import dev.partita.controller.watch.ClusterEvent;
 import dev.partita.controller.watch.ClusterView;
@@ -12,6 +14,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashSet;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -92,9 +95,14 @@ public final class UnconvertedPods implements AutoCloseable {
         || (namespace != null && UnconvertedPod.isLeftAlone(namespace.getMetadata()));
   }
 
-  /** By a device plugin, or by a DRA driver whose class stands for the resource (KEP-5004). */
+  /**
+   * By a device plugin, or by a DRA driver whose class stands for the resource (KEP-5004): a class of ours on nodes
+   * where kube-scheduler allocates.
+   */
   private boolean isOffered(String resource) {
-    return view.deviceClasses().stream().anyMatch(each -> resource.equals(each.getSpec().getExtendedResourceName()))
+    return (Dialect.of(resource).equals(Optional.of(Dialect.DEVICE_CLASS))
+        && view.gpuNodes().stream().anyMatch(node -> node.getSpec().allocator() == Allocator.Scheduler))
+        || view.deviceClasses().stream().anyMatch(each -> resource.equals(each.getSpec().getExtendedResourceName()))
         || view.nodes().stream().anyMatch(node -> UnconvertedPod.isOffered(node, resource));
   }
 }

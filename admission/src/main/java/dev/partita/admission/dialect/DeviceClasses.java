@@ -1,0 +1,46 @@
+package dev.partita.admission.dialect;
+
+import dev.partita.admission.request.CardChoice;
+import dev.partita.admission.request.GpuRequest;
+import dev.partita.admission.request.GpuRequest.Portion;
+import dev.partita.admission.request.ShareOptions;
+import dev.partita.api.config.FieldError;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+
+/**
+ * Devices of a class of Partita's by the extended resource that Kubernetes has for every DeviceClass (KEP-5004).
+ * kube-scheduler makes the claim of such a pod only on a node where it allocates itself. With a claim of its own the
+ * pod can be served on every node.
+ */
+final class DeviceClasses implements DialectReader.OfResources {
+  private static final String PREFIX = "deviceclass.resource.kubernetes.io/";
+
+  @Override
+  public Set<String> resources() {
+    return Set.of(PREFIX + "<class>");
+  }
+
+  @Override
+  public boolean understands(String resource) {
+    return resource.startsWith(PREFIX) && Portion.OfClass.isName(resource.substring(PREFIX.length()));
+  }
+
+  @Override
+  public Optional<GpuRequest> read(ResourceRequests asked, PodContext pod, List<FieldError> problems) {
+    List<String> wanted = asked.names().stream().filter(name -> asked.of(name) > 0).toList();
+    if (wanted.size() > 1) {
+      problems.add(new FieldError(asked.pathOf(wanted.get(1)),
+          "is a second class in one container, whose claim asks for one; make the claim by hand, with a request each"));
+      return Optional.empty();
+    }
+    String resource = wanted.getFirst();
+    OptionalInt count = Cards.count(asked, resource, problems);
+    return count.isPresent()
+        ? Optional.of(new GpuRequest(count.getAsInt(), new Portion.OfClass(resource.substring(PREFIX.length())),
+            CardChoice.ANY, ShareOptions.NONE))
+        : Optional.empty();
+  }
+}
