@@ -4,16 +4,24 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.informers.cache.BasicItemStore;
 import io.fabric8.kubernetes.client.informers.cache.Cache;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An informer's store of objects that are read often: each is made smaller ({@link CompactObjects}) before it is kept.
+ * Stores an informer's objects that are read often. Each is made smaller ({@link CompactObjects}) before it is kept.
  */
 public class CompactStore<T extends HasMetadata> extends BasicItemStore<T> {
   private final AtomicLong bytes = new AtomicLong();
+  private final Consumer<T> lighten;
 
-  public CompactStore() {
+  /**
+   * Makes an empty store.
+   *
+   * @param lighten takes away from an object what need not be kept of it
+   */
+  public CompactStore(Consumer<T> lighten) {
     super(Cache::metaNamespaceKeyFunc);
+    this.lighten = lighten;
   }
 
   /** Bytes of the heap that its objects take, by estimate ({@link ObjectBytes}). For any thread. */
@@ -23,6 +31,7 @@ public class CompactStore<T extends HasMetadata> extends BasicItemStore<T> {
 
   @Override
   public @Nullable T put(String key, T object) {
+    lighten.accept(object);
     @Nullable T before = super.put(key, CompactObjects.compact(object));
     bytes.addAndGet(ObjectBytes.of(object) - ObjectBytes.of(before));
     return before;

@@ -41,13 +41,14 @@ public final class KeptFields {
                 requests:
                   cpu memory
               initContainers:
-                restartPolicy
+                name restartPolicy
                 resources:
                   requests:
                     cpu memory <gpus>
                   limits:
                     <gpus>
               containers:
+                name
                 resources:
                   requests:
                     cpu memory <gpus>
@@ -55,6 +56,25 @@ public final class KeptFields {
                     <gpus>
             status:
               phase startTime resourceClaimStatuses
+              allocatedResources:
+                cpu memory
+              resources:
+                requests:
+                  cpu memory
+              initContainerStatuses:
+                name
+                allocatedResources:
+                  cpu memory
+                resources:
+                  requests:
+                    cpu memory
+              containerStatuses:
+                name
+                allocatedResources:
+                  cpu memory
+                resources:
+                  requests:
+                    cpu memory
               conditions:
                 type status reason message lastTransitionTime
           resourceclaims ResourceClaim:

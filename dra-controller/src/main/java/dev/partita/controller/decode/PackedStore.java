@@ -27,7 +27,6 @@ public final class PackedStore<T extends HasMetadata> extends CompactStore<T> {
   private final AtomicLong packed = new AtomicLong();
   private final KubernetesSerialization serialization;
   private final Class<T> type;
-  private final Consumer<T> lighten;
 
   /**
    * Makes an empty store.
@@ -35,9 +34,9 @@ public final class PackedStore<T extends HasMetadata> extends CompactStore<T> {
    * @param lighten takes the large parts away from the object
    */
   public PackedStore(KubernetesSerialization serialization, Class<T> type, Consumer<T> lighten) {
+    super(lighten);
     this.serialization = serialization;
     this.type = type;
-    this.lighten = lighten;
   }
 
   @Override
@@ -49,7 +48,6 @@ public final class PackedStore<T extends HasMetadata> extends CompactStore<T> {
   public @Nullable T put(String key, T object) {
     byte[] whole = pack(object);
     packed.addAndGet(ObjectBytes.of(whole) - ObjectBytes.of(wholes.put(key, whole)));
-    lighten.accept(object);
     return super.put(key, object);
   }
 

@@ -3,10 +3,13 @@ package dev.partita.controller.nodes;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.PodStatus;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.ResourceRequirements;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -25,38 +28,54 @@ public record PodRequests(long milliCpu, long memory, long pods) {
 
   /**
    * What kube-scheduler counts for the pod: containers and sidecars together, or the largest init container with the
-   * sidecars before it, whichever is more; plus overhead; or what the pod requests as a whole.
+   * sidecars before it, whichever is more (KEP-753); or what the pod requests as a whole; plus overhead. Of what is
+   * being resized in place it counts the most of what is asked for, allocated and in force (KEP-1287).
    */
   public static PodRequests of(Pod pod) {
-    var spec = pod.getSpec();
+    return of(pod, pod.getStatus() == null ? EffectiveRequests.NO_STATUS : EffectiveRequests.of(pod.getStatus()));
+  }
+
+  /**
+   * Takes away what the pod's status says of CPU and memory, if the pod requests as much without it: as all pods do
+   * that are not being resized.
+   */
+  public static void dropStatusThatChangesNothing(Pod pod) {
+    PodStatus status = pod.getStatus();
+    if (status != null && pod.getSpec() != null && of(pod).equals(of(pod, EffectiveRequests.NO_STATUS))) {
+      status.setContainerStatuses(List.of());
+      status.setInitContainerStatuses(List.of());
+      status.setAllocatedResources(Map.of());
+      status.setResources(null);
+    }
+  }
+
+  private static PodRequests of(Pod pod, EffectiveRequests effective) {
+    PodSpec spec = pod.getSpec();
     PodRequests sidecars = NONE;
     PodRequests start = NONE;
     for (Container init : spec.getInitContainers()) {
-      PodRequests own = requests(init.getResources());
       if ("Always".equals(init.getRestartPolicy())) {
-        sidecars = sidecars.plus(own);
+        sidecars = sidecars.plus(effective.of(init));
         start = start.max(sidecars);
       } else {
-        start = start.max(sidecars.plus(own));
+        start = start.max(sidecars.plus(requests(init.getResources())));
       }
     }
     PodRequests running = sidecars;
     for (Container container : spec.getContainers()) {
-      running = running.plus(requests(container.getResources()));
+      running = running.plus(effective.of(container));
     }
     PodRequests all = running.max(start);
     ResourceRequirements ofPod = spec.getResources();
     if (ofPod != null && ofPod.getRequests() != null) {
+      PodRequests whole = effective.ofPod(ofPod);
       all =
           new PodRequests(
-              ofPod.getRequests().containsKey("cpu") ? milli(ofPod.getRequests(), "cpu") : all.milliCpu,
-              ofPod.getRequests().containsKey("memory") ? whole(ofPod.getRequests(), "memory") : all.memory,
+              ofPod.getRequests().containsKey("cpu") ? whole.milliCpu : all.milliCpu,
+              ofPod.getRequests().containsKey("memory") ? whole.memory : all.memory,
               0);
     }
-    if (spec.getOverhead() != null) {
-      all = all.plus(new PodRequests(milli(spec.getOverhead(), "cpu"), whole(spec.getOverhead(), "memory"), 0));
-    }
-    return new PodRequests(all.milliCpu, all.memory, 1);
+    return new PodRequests(all.milliCpu, all.memory, 1).plus(amounts(spec.getOverhead()));
   }
 
   /** What the node has to give; without limit where it does not say. */
@@ -79,14 +98,17 @@ public record PodRequests(long milliCpu, long memory, long pods) {
     return new PodRequests(milliCpu - other.milliCpu, memory - other.memory, pods - other.pods);
   }
 
-  private PodRequests max(PodRequests other) {
+  PodRequests max(PodRequests other) {
     return new PodRequests(Math.max(milliCpu, other.milliCpu), Math.max(memory, other.memory),
         Math.max(pods, other.pods));
   }
 
-  private static PodRequests requests(@Nullable ResourceRequirements resources) {
-    Map<String, Quantity> requests = resources == null ? null : resources.getRequests();
-    return requests == null ? NONE : new PodRequests(milli(requests, "cpu"), whole(requests, "memory"), 0);
+  static PodRequests requests(@Nullable ResourceRequirements resources) {
+    return resources == null ? NONE : amounts(resources.getRequests());
+  }
+
+  static PodRequests amounts(@Nullable Map<String, Quantity> amounts) {
+    return amounts == null ? NONE : new PodRequests(milli(amounts, "cpu"), whole(amounts, "memory"), 0);
   }
 
   private static long milli(Map<String, Quantity> amounts, String name) {

@@ -8,6 +8,7 @@ import dev.partita.controller.decode.InformerClient;
 import dev.partita.controller.decode.PackedStore;
 import dev.partita.controller.inventory.DeviceTaintRule;
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.nodes.PodRequests;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.Namespaced;
@@ -106,7 +107,9 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
         new PackedStore<>(client.getKubernetesSerialization(), ResourceSlice.class, ClusterView::withoutDevices);
     gpuNodes = informer(GpuNode.class, o -> new ClusterEvent.GpuNodeChanged(o.getMetadata().getName()));
     nodes = informer(Node.class, o -> new ClusterEvent.NodeChanged(o.getMetadata().getName()));
-    pods = informer(Pod.class, o -> new ClusterEvent.PodChanged(ObjectKey.of(o), o.getMetadata().getUid()));
+    pods =
+        informer(Pod.class, new CompactStore<>(PodRequests::dropStatusThatChangesNothing), PAGE,
+            o -> new ClusterEvent.PodChanged(ObjectKey.of(o), o.getMetadata().getUid()));
     claims =
         informer(ResourceClaim.class, o -> new ClusterEvent.ClaimChanged(ObjectKey.of(o), o.getMetadata().getUid()));
     templates = informer(ResourceClaimTemplate.class, o -> new ClusterEvent.TemplateChanged(ObjectKey.of(o)));
@@ -369,7 +372,7 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
   private <T extends HasMetadata> SharedIndexInformer<T> informer(
       Class<T> type,
       Function<T, @Nullable ClusterEvent> event) {
-    return informer(type, new CompactStore<>(), PAGE, event);
+    return informer(type, new CompactStore<>(whole -> {}), PAGE, event);
   }
 
   private <T extends HasMetadata> SharedIndexInformer<T> informer(

@@ -24,7 +24,7 @@ class ObjectBytesTest {
 
   @Test
   void aStoreCountsWhatItHoldsNow() {
-    CompactStore<Pod> store = new CompactStore<>();
+    CompactStore<Pod> store = new CompactStore<>(pod -> {});
     store.put("a", pod("a", "short"));
     long one = store.bytes();
     assertThat(one).isBetween(200L, 5_000L);

@@ -123,6 +123,10 @@ public record GeneratedCluster(int nodes, int cards, int pods, int claims, int a
                 IntStream.range(0, 4)
                     .mapToObj(v -> "{\"name\":\"volume-%d\",\"mountPath\":\"/mnt/%d\"}".formatted(v, v))
                     .collect(Collectors.joining(",")));
+    String status =
+        ("{\"name\":\"main\",\"ready\":true,\"image\":\"registry.example/team/image\",\"imageID\":\"sha256:%1$064d\",\"state\":{\"running\":{\"startedAt\":\"2026-01-01T00:00:00Z\"}},"
+            + "\"allocatedResources\":{\"cpu\":\"%2$d\",\"memory\":\"%3$dGi\"},\"resources\":{\"requests\":{\"cpu\":\"%2$d\",\"memory\":\"%3$dGi\"},\"limits\":{\"memory\":\"16Gi\"}}}")
+            .formatted(i, 1 + i % 8, 1 + i % 16);
     String claim =
         hasClaim ? "\"resourceClaims\":[{\"name\":\"gpu\",\"resourceClaimTemplateName\":\"quarter-h200\"}]," : "";
     String claimStatus = hasClaim
@@ -138,14 +142,14 @@ public record GeneratedCluster(int nodes, int cards, int pods, int claims, int a
         + "{\"key\":\"node.kubernetes.io/unreachable\",\"operator\":\"Exists\",\"effect\":\"NoExecute\",\"tolerationSeconds\":300}],"
         + "\"volumes\":[{\"name\":\"token\",\"projected\":{\"sources\":[{\"serviceAccountToken\":{\"path\":\"token\"}}]}}],\"containers\":[%s,%s]},"
         + "\"status\":{\"phase\":\"Running\",\"hostIP\":\"10.1.2.3\",\"podIP\":\"10.0.0.1\",\"startTime\":\"2026-01-01T00:00:00Z\",\"conditions\":[%s],"
-        + "\"containerStatuses\":[{\"name\":\"main\",\"ready\":true,\"image\":\"registry.example/team/image\",\"imageID\":\"sha256:%064d\",\"state\":{\"running\":{\"startedAt\":\"2026-01-01T00:00:00Z\"}}}]%s}}")
+        + "\"containerStatuses\":[%s,%s]%s}}")
         .formatted(
             meta(name,
                 ",\"namespace\":\"default\",\"labels\":{%s},\"annotations\":{\"note\":\"%s\"},\"ownerReferences\":[{\"kind\":\"ReplicaSet\",\"name\":\"workload\",\"uid\":\"u\"}]"
                     .formatted(texts("label", 6), "a".repeat(annotations)),
                 i),
             claim, "node-" + i % Math.max(1, nodes), container, container.replace("\"main\"", "\"sidecar\""),
-            conditions, i, claimStatus);
+            conditions, status, status.replace("\"main\"", "\"sidecar\""), claimStatus);
   }
 
   private boolean waits(int i) {

@@ -84,23 +84,6 @@ class NodeFitTest {
     assertThat(NodeFit.refusal(asking("4", "8Gi"), NODE, loads.without("p", "node-0"))).isEmpty();
   }
 
-  @Test
-  void initContainersAndSidecarsAreCountedAsKubernetesDoes() {
-    PodRequests requests =
-        PodRequests.of(
-            pod(
-                """
-                    overhead: {cpu: 100m}
-                    initContainers:
-                    - {name: sidecar, restartPolicy: Always, resources: {requests: {cpu: "1"}}}
-                    - {name: init, resources: {requests: {cpu: "5"}}}
-                    containers:
-                    - {name: a, resources: {requests: {cpu: "2"}}}
-                    - {name: b, resources: {requests: {cpu: "1"}}}
-                    """));
-    assertThat(requests.milliCpu()).isEqualTo(6100);
-  }
-
   private static Optional<String> affinity(String requirement) {
     return refusal(
         "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: ["
