@@ -2,14 +2,19 @@ package dev.partita.e2e.cluster;
 
 import static org.awaitility.Awaitility.await;
 
+import io.fabric8.kubernetes.api.model.ContainerStatus;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodStatus;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.PodResource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * A pod in a test's namespace, with one container {@code main}.
@@ -123,9 +128,48 @@ public record PodUnderTest(Workspace workspace, String name) {
     return resource().getLog();
   }
 
+  /** What a container has written since it was started last. */
+  public String logOf(String container) {
+    return resource().inContainer(container).getLog();
+  }
+
   /** Runs a shell script in the running container; gives what it wrote on stdout. */
   public String exec(String script) {
-    return Execution.run(resource(), "main", script);
+    return execIn("main", script);
+  }
+
+  /** The same in one of several containers, sidecars included. */
+  public String execIn(String container, String script) {
+    return Execution.run(resource(), container, script);
+  }
+
+  /** Waits until kubelet says this of a container, sidecars included. */
+  public ContainerStatus awaitContainer(String container, Predicate<ContainerStatus> wanted) {
+    return await("container " + container + " of pod " + name)
+        .atMost(Workspace.PATIENCE)
+        .until(
+            () -> {
+              PodStatus status = Objects.requireNonNull(resource().get()).getStatus();
+              return Stream.of(status.getInitContainerStatuses(), status.getContainerStatuses()).flatMap(List::stream)
+                  .filter(each -> each.getName().equals(container)).filter(wanted).findFirst();
+            },
+            Optional::isPresent)
+        .orElseThrow();
+  }
+
+  /** What its owner does by {@code kubectl patch --subresource resize}. */
+  public void resize(String container, Map<String, String> requests) {
+    resource().subresource("resize").patch(PatchContext.of(PatchType.STRATEGIC_MERGE),
+        workspace.client().getKubernetesSerialization().asJson(Map.of("spec", Map.of("containers",
+            List.of(Map.of("name", container, "resources", Map.of("requests", requests)))))));
+  }
+
+  /** Waits until it has a condition for this reason. */
+  public PodUnderTest awaitCondition(String type, String reason) {
+    await("condition " + type + " of pod " + name + " to be " + reason).atMost(Workspace.PATIENCE)
+        .until(() -> Objects.requireNonNull(resource().get()).getStatus().getConditions().stream()
+            .anyMatch(condition -> type.equals(condition.getType()) && reason.equals(condition.getReason())));
+    return this;
   }
 
   /** The device metadata of its claim's request, if the claim was made from a template: one document a version. */
