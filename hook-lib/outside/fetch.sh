@@ -1,8 +1,8 @@
 #!/bin/sh
 # Fetches what the tests and the release build take from elsewhere, by pinned checksums, into target/outside/<what>;
 # nothing of it belongs to the project, and nothing of it is needed to build.
-# fetch.sh [drivers|tools|headers|clients|compiler|style|numba|device-plugin]…, without an argument all but numba, which is large, and
-# device-plugin, which is built for some minutes. What is there already is left alone.
+# fetch.sh [drivers|tools|headers|clients|compiler|style|numba|device-plugin|kueue]…, without an argument all but numba, which is large, and
+# device-plugin and kueue, which are built for some minutes. What is there already is left alone.
 # Exit status 1, with the reason, if something cannot be had.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd -P)
@@ -120,19 +120,22 @@ environment() { # WHAT
     echo "outside: $1: fetched"
 }
 
-# A Go program, built from a module at a version that Go's checksum database vouches for; its own go.sum pins what it needs.
-program() { # WHAT
+# A Go program, built from a module at a version that Go's checksum database vouches for; its own go.sum pins what it needs. Beside it stands
+# what the last column, if there is one, names of the module.
+program() { # WHAT, 1 if it needs cgo
+    cgo=$2
     begin "$1" "$here/$1.pins" || return 0
-    need go "a Go that its module can be built with, 1.25 or newer: https://go.dev/dl"
+    need go "a Go that its module can be built with, 1.26 or newer: https://go.dev/dl"
     grep -v '^#' "$pins" | {
-        read -r module version sum package
+        read -r module version sum package beside
         got=$(go mod download -json "$module@$version") || stop "$module $version cannot be had from Go's module proxy"
         field() { printf '%s\n' "$got" | sed -n "s/.*\"$1\": \"\(.*\)\",*$/\1/p"; }
         [ "$(field Sum)" = "$sum" ] || stop "$module $version has the sum $(field Sum), not $sum"
         cp -r "$(field Dir)" "$part/source"
         chmod -R u+w "$part/source"
-        (cd "$part/source" && GOFLAGS= CGO_ENABLED=1 go build -ldflags '-s -w' -o "$part/${package##*/}" "./$package") ||
+        (cd "$part/source" && GOFLAGS= CGO_ENABLED="$cgo" go build -ldflags '-s -w' -o "$part/${package##*/}" "./$package") ||
             stop "$module $version cannot be built"
+        [ -z "$beside" ] || cp -r "$part/source/$beside" "$part/"
     }
     rm -rf "$part/source"
     finish
@@ -143,9 +146,10 @@ for each in ${*:-drivers tools headers clients compiler style}; do
     drivers | tools) packages "$each" ;;
     clients | numba) environment "$each" ;;
     headers | compiler | style) wheels "$each" ;;
-    device-plugin) program "$each" ;;
+    device-plugin) program "$each" 1 ;;
+    kueue) program "$each" 0 ;;
     *)
-        echo "usage: fetch.sh [drivers|tools|headers|clients|compiler|style|numba|device-plugin]..." >&2
+        echo "usage: fetch.sh [drivers|tools|headers|clients|compiler|style|numba|device-plugin|kueue]..." >&2
         exit 2
         ;;
     esac

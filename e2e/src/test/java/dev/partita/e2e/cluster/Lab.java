@@ -45,6 +45,11 @@ public record Lab(String script) {
     }
   }
 
+  /** The manifests that a folder's kustomization makes, as YAML. */
+  public String kustomize(Path folder) {
+    return run("kubectl", "kustomize", folder.toString());
+  }
+
   /** Runs a shell script on a node, as root and whether its kubelet runs or not; gives its stdout. */
   public String shell(String node, String shellScript) {
     return run("exec", node, "sh", "-c", shellScript);
