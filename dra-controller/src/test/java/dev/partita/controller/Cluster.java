@@ -11,6 +11,7 @@ import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.PodSchedulingGate;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
@@ -243,6 +244,12 @@ public final class Cluster implements AutoCloseable {
       pod.editSpec().addNewResourceClaim().withName(claim).withResourceClaimName(claim).endResourceClaim().endSpec();
     }
     return client.resource(pod.build()).create();
+  }
+
+  /** What whoever takes a gate off leaves. */
+  void setGates(String pod, String... gates) {
+    client.pods().inNamespace("default").withName(pod).edit(found -> new PodBuilder(found).editSpec()
+        .withSchedulingGates(List.of(gates).stream().map(PodSchedulingGate::new).toList()).endSpec().build());
   }
 
   List<String> gates(String pod) {

@@ -27,14 +27,34 @@ class SchedulingGateTest {
   }
 
   @Test
-  void theGateGoesOnceTheClaimIsAllocatedAndOtherGatesStay() {
+  void theGateGoesOnceTheClaimIsAllocated() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.start();
     cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"));
-    cluster.gatedPod("p", List.of("example.com/first", Driver.ALLOCATION_GATE, "example.com/last"), "c");
-    eventually().until(() -> cluster.gates("p").size() == 2);
-    assertThat(cluster.gates("p")).containsExactly("example.com/first", "example.com/last");
+    cluster.gatedPod("p", GATE, "c");
+    eventually().until(() -> cluster.gates("p").isEmpty());
     assertThat(cluster.isAllocated("c")).isTrue();
+  }
+
+  @Test
+  void aPodThatOthersHoldBackGetsNothingBeforeTheirLastGateGoes() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.claim("held", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.gatedPod("held", List.of("example.com/first", Driver.ALLOCATION_GATE, "example.com/last"), "held");
+    cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.gatedPod("p", GATE, "c");
+    eventually().until(() -> cluster.gates("p").isEmpty());
+    cluster.setGates("held", Driver.ALLOCATION_GATE, "example.com/last");
+    cluster.claim("d", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.gatedPod("q", GATE, "d");
+    eventually().until(() -> cluster.gates("q").isEmpty());
+    assertThat(cluster.isAllocated("held")).isFalse();
+    assertThat(cluster.gates("held")).hasSize(2);
+
+    cluster.setGates("held", Driver.ALLOCATION_GATE);
+    eventually().until(() -> cluster.gates("held").isEmpty());
+    assertThat(cluster.isAllocated("held")).isTrue();
   }
 
   @Test

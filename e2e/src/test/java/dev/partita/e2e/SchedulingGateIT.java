@@ -19,16 +19,25 @@ class SchedulingGateIT {
   }
 
   @Test
-  void theGateGoesOnceTheAllocationIsWrittenAndOthersGatesStay(RealCluster cluster, Workspace workspace) {
-    PodUnderTest pod =
-        workspace.pod("gated", gated(cluster).gate("example.com/other"), Ask.share("2Gi"), "partita-probe alloc 1Gi");
-    pod.awaitGates("example.com/other");
-    assertThat(pod.claim().devices()).as("what is there when the gate has gone").isNotEmpty();
-    assertThat(pod.node()).isEmpty();
-    pod.open();
+  void theGateGoesOnceTheAllocationIsWritten(RealCluster cluster, Workspace workspace) {
+    PodUnderTest pod = workspace.pod("gated", gated(cluster), Ask.share("2Gi"), "partita-probe alloc 1Gi");
     assertThat(pod.awaitLog()).contains("CUDA_SUCCESS");
     assertThat(workspace.events()).extracting(event -> event.reason()).as("kube-scheduler saw it once, with its place")
         .doesNotContain("FailedScheduling");
+  }
+
+  @Test
+  void aPodThatOthersHoldBackGetsNothingBeforeTheirGateGoes(RealCluster cluster, Workspace workspace) {
+    PodUnderTest pod =
+        workspace.pod("held", gated(cluster).gate("example.com/other"), Ask.share("2Gi"), "partita-probe alloc 1Gi");
+    ClaimUnderTest claim = pod.claim();
+    workspace.pod("later", gated(cluster), Ask.share("1Gi"), "true").awaitLog();
+    assertThat(claim.devices()).isEmpty();
+    assertThat(pod.gates()).contains("example.com/other");
+    assertThat(cluster.kubectlPartita("explain", "pod", pod.name(), "-n", workspace.namespace()).out())
+        .contains("scheduling gates: example.com/other");
+    pod.open();
+    assertThat(pod.awaitLog()).contains("CUDA_SUCCESS");
   }
 
   @Test

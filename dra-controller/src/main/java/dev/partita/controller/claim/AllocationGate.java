@@ -14,6 +14,12 @@ public final class AllocationGate {
     return index(pod) >= 0;
   }
 
+  /** The pod's other gates: somebody else keeps kube-scheduler from looking at it, such as a queue of jobs. */
+  public static List<String> others(Pod pod) {
+    return Objects.requireNonNullElse(pod.getSpec().getSchedulingGates(), List.<PodSchedulingGate>of()).stream()
+        .map(PodSchedulingGate::getName).filter(name -> !Driver.ALLOCATION_GATE.equals(name)).toList();
+  }
+
   /** Where it stands among the pod's scheduling gates; -1 if it is none of them. */
   public static int index(Pod pod) {
     List<PodSchedulingGate> gates = Objects.requireNonNullElse(pod.getSpec().getSchedulingGates(), List.of());

@@ -27,6 +27,9 @@ public sealed interface Decision {
   /** A claim that it refers to does not exist, was not yet made from its template, or is being deleted. */
   record ClaimMissing() implements Decision {}
 
+  /** A scheduling gate of somebody else's keeps the pod from running: it gets nothing that others could use. */
+  record HeldBack() implements Decision {}
+
   /** Write this. */
   record Allocate(PodPlan plan) implements Decision {}
 

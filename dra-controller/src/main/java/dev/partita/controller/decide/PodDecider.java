@@ -137,10 +137,13 @@ public final class PodDecider implements Decider {
     if (!problems.isEmpty()) {
       return new Reading.Decided(new Decision.Refuse(problems));
     }
-    return requests.isEmpty()
-        ? new Reading.Decided(
-            new Decision.Settled(allocatedElsewhere.stream().flatMap(s -> NodeFit.onlyNode(s).stream()).findFirst()))
-        : new Reading.Open(allocatedElsewhere, unused, open, requests, names.get().size());
+    if (requests.isEmpty()) {
+      return new Reading.Decided(
+          new Decision.Settled(allocatedElsewhere.stream().flatMap(s -> NodeFit.onlyNode(s).stream()).findFirst()));
+    }
+    return AllocationGate.others(pod).isEmpty()
+        ? new Reading.Open(allocatedElsewhere, unused, open, requests, names.get().size())
+        : new Reading.Decided(new Decision.HeldBack());
   }
 
   @Override

@@ -75,7 +75,7 @@ public final class PodDecisions {
           case Decision.LeaveToScheduler _ -> {
             return new GangDecision.LeaveToScheduler();
           }
-          case Decision.Nothing _,Decision.ClaimMissing _,Decision.Refuse _,Decision.Wait _ -> {
+          case Decision.Nothing _,Decision.ClaimMissing _,Decision.HeldBack _,Decision.Refuse _,Decision.Wait _ -> {
             return new GangDecision.NoPlace(pod, decision);
           }
         }

@@ -50,7 +50,8 @@ public final class TimedDecider implements Decider {
       case Decision.Allocate _ -> allocated;
       case Decision.Wait _ -> waits;
       case Decision.Refuse _ -> refused;
-      case Decision.Nothing _,Decision.LeaveToScheduler _,Decision.Settled _,Decision.ClaimMissing _ -> other;
+      case Decision.Nothing _,Decision.LeaveToScheduler _,Decision.Settled _,Decision.ClaimMissing _,Decision.HeldBack _ ->
+          other;
     }).record(Duration.ofNanos(System.nanoTime() - start));
     return decision;
   }

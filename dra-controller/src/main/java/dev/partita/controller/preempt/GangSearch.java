@@ -73,7 +73,7 @@ final class GangSearch {
             scope.without(nomination.awaited().claims());
             scope.assume(plan(pod, wait, room.get().outcome()));
           }
-          case Decision.Wait _,Decision.Nothing _,Decision.ClaimMissing _,Decision.LeaveToScheduler _,Decision.Refuse _ -> {
+          case Decision.Wait _,Decision.Nothing _,Decision.ClaimMissing _,Decision.HeldBack _,Decision.LeaveToScheduler _,Decision.Refuse _ -> {
             return Optional.empty();
           }
         }

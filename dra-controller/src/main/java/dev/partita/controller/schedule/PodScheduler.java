@@ -161,7 +161,7 @@ final class PodScheduler {
               .ifPresent(words -> notes.preempting(pod, wait.claims(),
                   words + "; " + wait.why().summary(WhyWaiting.MAX_EXPLANATION - words.length() - 2)));
       case Decision.Allocate _ -> {}
-      case Decision.Nothing _,Decision.ClaimMissing _,Decision.LeaveToScheduler _,Decision.Settled _,Decision.Refuse _ ->
+      case Decision.Nothing _,Decision.ClaimMissing _,Decision.HeldBack _,Decision.LeaveToScheduler _,Decision.Settled _,Decision.Refuse _ ->
           preemption.endIfOver(uid);
     }
   }
@@ -190,6 +190,7 @@ final class PodScheduler {
     switch (decision) {
       case Decision.Nothing _ -> {}
       case Decision.ClaimMissing _ -> claimMissing(pod);
+      case Decision.HeldBack _ -> giveBackRoom(key); // that a gate goes is a change of the pod, which comes back here
       case Decision.LeaveToScheduler _ -> {
         waiting.add(key);
         notes.leftToScheduler(pod);

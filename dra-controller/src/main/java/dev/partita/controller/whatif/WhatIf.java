@@ -215,7 +215,7 @@ public final class WhatIf {
               problems.values().stream().flatMap(List::stream).distinct().collect(Collectors.joining("; "))));
       case Decision.LeaveToScheduler _ ->
           Optional.of(new PodOutcome.Waits(pod, "kube-scheduler allocates where it can run"));
-      case Decision.Nothing _,Decision.Settled _,Decision.ClaimMissing _ -> Optional.empty();
+      case Decision.Nothing _,Decision.Settled _,Decision.ClaimMissing _,Decision.HeldBack _ -> Optional.empty();
     };
   }
 
