@@ -3,7 +3,6 @@ package dev.partita.api.node;
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.partita.api.Bytes;
 import dev.partita.api.MigSlot;
 import java.util.List;
 import java.util.Optional;
@@ -177,18 +176,5 @@ public record Gpu(
   public Optional<MigProfile> migProfile(MigSlot slot) {
     return migProfiles.stream()
         .filter(profile -> profile.label().equals(slot.profile()) && profile.mayStartAt(slot.start())).findFirst();
-  }
-
-  /**
-   * The memory that shares can be made of, in bytes: without what the driver keeps, and without what the node's spec
-   * or, where that says nothing, its plugin reserves besides, and as many percent of that as the node sells. Never
-   * negative.
-   */
-  public long sellableBytes(GpuNodeSpec spec) {
-    long driver = reserved == null ? 0 : reserved.driverBytes();
-    long besides =
-        spec.reservedMemory() != null ? spec.reservedMemoryBytes() : reserved == null ? 0 : reserved.configuredBytes();
-    long own = Math.max(0, memoryBytes - Math.max(0, driver) - Math.max(0, besides));
-    return Bytes.percentOf(own, spec.soldPercent());
   }
 }

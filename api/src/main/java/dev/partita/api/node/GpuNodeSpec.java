@@ -1,5 +1,6 @@
 package dev.partita.api.node;
 
+import dev.partita.api.Bytes;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.partita.api.Driver;
@@ -134,6 +135,19 @@ public record GpuNodeSpec(
   /** Bytes a card that {@link #reservedMemory} says; 0 if it says nothing. */
   public long reservedMemoryBytes() {
     return reservedMemory == null ? 0 : reservedMemory.getNumericalAmount().longValue();
+  }
+
+  /**
+   * The memory of a card that shares can be made of, in bytes: without what the driver keeps, and without what this
+   * spec or, where it says nothing, the node's plugin reserves besides, and as many percent of that as the node sells.
+   * Never negative.
+   */
+  public long sellableBytes(Gpu gpu) {
+    long driver = gpu.reserved() == null ? 0 : gpu.reserved().driverBytes();
+    long besides =
+        reservedMemory != null ? reservedMemoryBytes() : gpu.reserved() == null ? 0 : gpu.reserved().configuredBytes();
+    long own = Math.max(0, gpu.memoryBytes() - Math.max(0, driver) - Math.max(0, besides));
+    return Bytes.percentOf(own, soldPercent());
   }
 
   /** Who allocates a node's devices. The constants are spelt as a user writes them. */

@@ -68,7 +68,7 @@ final class HostReader {
           continue; // nothing that a device could be made of
         }
         MigGeometry mig = shared.derived(gpu.migProfiles(), MigGeometry::of);
-        Card card = new Card(new CardKey(name, gpu.index()), gpu, gpu.sellableBytes(spec), mig,
+        Card card = new Card(new CardKey(name, gpu.index()), gpu, spec.sellableBytes(gpu), mig,
             status.otherDriversOf(gpu.uuid()));
         cards.add(card);
         if (spec.withhold().contains(gpu.uuid()) || card.isServedElsewhere()) {

@@ -47,7 +47,7 @@ final class ShareDecoder {
       Gpu gpu,
       GpuNodeSpec node) {
     Map<String, Quantity> consumed = result.getConsumedCapacity() == null ? Map.of() : result.getConsumedCapacity();
-    long sold = gpu.sellableBytes(node);
+    long sold = node.sellableBytes(gpu);
     long most = Math.max(gpu.memoryBytes(), sold);
     BigDecimal bytes;
     BigDecimal percent;

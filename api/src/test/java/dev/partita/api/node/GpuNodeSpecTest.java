@@ -8,25 +8,25 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-class GpuTest {
+class GpuNodeSpecTest {
   private static final long GIB = 1L << 30;
 
   @Test
   void whatTheDriverKeepsIsNeverSoldAndTheNodesSpecTakesThePlaceOfWhatThePluginWasTold() {
-    assertThat(gpu(null).sellableBytes(GpuNodeSpec.DEFAULT)).isEqualTo(80 * GIB);
-    assertThat(gpu(new GpuReserve(GIB, 2 * GIB)).sellableBytes(GpuNodeSpec.DEFAULT)).isEqualTo(77 * GIB);
-    assertThat(gpu(new GpuReserve(GIB, 2 * GIB)).sellableBytes(spec("0"))).isEqualTo(79 * GIB);
-    assertThat(gpu(new GpuReserve(GIB, 2 * GIB)).sellableBytes(spec("10Gi"))).isEqualTo(69 * GIB);
-    assertThat(gpu(new GpuReserve(GIB, 0)).sellableBytes(spec("100Gi"))).isZero();
-    assertThat(gpu(new GpuReserve(-5, -5)).sellableBytes(GpuNodeSpec.DEFAULT)).isEqualTo(80 * GIB);
+    assertThat(GpuNodeSpec.DEFAULT.sellableBytes(gpu(null))).isEqualTo(80 * GIB);
+    assertThat(GpuNodeSpec.DEFAULT.sellableBytes(gpu(new GpuReserve(GIB, 2 * GIB)))).isEqualTo(77 * GIB);
+    assertThat(spec("0").sellableBytes(gpu(new GpuReserve(GIB, 2 * GIB)))).isEqualTo(79 * GIB);
+    assertThat(spec("10Gi").sellableBytes(gpu(new GpuReserve(GIB, 2 * GIB)))).isEqualTo(69 * GIB);
+    assertThat(spec("100Gi").sellableBytes(gpu(new GpuReserve(GIB, 0)))).isZero();
+    assertThat(GpuNodeSpec.DEFAULT.sellableBytes(gpu(new GpuReserve(-5, -5)))).isEqualTo(80 * GIB);
   }
 
   @Test
   void aNodeMaySellMoreThanItsCardsHaveAndAShareThenHoldsItsPartOfTheCard() {
     GpuNodeSpec half = new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, 150);
-    assertThat(gpu(new GpuReserve(2 * GIB, 0)).sellableBytes(half)).isEqualTo(117 * GIB);
+    assertThat(half.sellableBytes(gpu(new GpuReserve(2 * GIB, 0)))).isEqualTo(117 * GIB);
     assertThat(half.physicalBytes(9 * GIB)).isEqualTo(6 * GIB);
-    assertThat(half.physicalBytes(gpu(null).sellableBytes(half))).isLessThanOrEqualTo(80 * GIB);
+    assertThat(half.physicalBytes(half.sellableBytes(gpu(null)))).isLessThanOrEqualTo(80 * GIB);
     assertThat(GpuNodeSpec.DEFAULT.physicalBytes(9 * GIB)).isEqualTo(9 * GIB);
     assertThat(new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, 5).soldPercent()).isEqualTo(100);
     assertThat(new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, 99_999).soldPercent())
