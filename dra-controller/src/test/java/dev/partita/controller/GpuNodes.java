@@ -1,17 +1,17 @@
 package dev.partita.controller;
 
 import dev.partita.api.DeviceName;
-import dev.partita.api.node.Gpu;
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.GpuHealth;
+import dev.partita.api.gpu.GpuProduct;
+import dev.partita.api.gpu.GpuTopology;
+import dev.partita.api.gpu.MigProfile;
+import dev.partita.api.gpu.OpaqueKind;
+import dev.partita.api.gpu.StaticMigInstance;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeStatus;
-import dev.partita.api.node.GpuProduct;
-import dev.partita.api.node.GpuTopology;
 import dev.partita.api.node.HeldClaim;
-import dev.partita.api.node.MigProfile;
-import dev.partita.api.node.OpaqueKind;
-import dev.partita.api.node.StaticMigInstance;
 import io.fabric8.kubernetes.api.model.ConditionBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceBuilder;

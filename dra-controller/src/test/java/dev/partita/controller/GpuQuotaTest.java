@@ -3,7 +3,7 @@ package dev.partita.controller;
 import static dev.partita.controller.Cluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.GpuHealth;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.quota.Amounts;
 import dev.partita.api.quota.GpuQuota;

@@ -4,12 +4,12 @@ import static dev.partita.controller.Cluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.Driver;
-import dev.partita.api.node.Gpu;
+import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.OtherServer;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeStatus;
 import dev.partita.api.node.OtherDriverDevice;
-import dev.partita.api.node.OtherServer;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceAttributeBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;

@@ -2,7 +2,7 @@ package dev.partita.plugin;
 
 import dev.partita.api.Driver;
 import dev.partita.api.MonotonicClock;
-import dev.partita.api.node.Gpu;
+import dev.partita.api.gpu.Gpu;
 import dev.partita.cdi.CdiFolder;
 import dev.partita.plugin.cardhealth.CardHealthWatch;
 import dev.partita.plugin.cardreport.CardReports;

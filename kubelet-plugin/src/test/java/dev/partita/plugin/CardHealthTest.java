@@ -5,11 +5,11 @@ import static dev.partita.plugin.TestClaims.share;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.partita.api.node.Gpu;
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.GpuHealth;
+import dev.partita.api.gpu.NvlinkPeer;
+import dev.partita.api.gpu.OtherServer;
 import dev.partita.api.node.GpuNodeStatus;
-import dev.partita.api.node.NvlinkPeer;
-import dev.partita.api.node.OtherServer;
 import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.NodeBuilder;

@@ -9,11 +9,11 @@ import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.GpuHealth;
+import dev.partita.api.gpu.MigProfile;
+import dev.partita.api.gpu.StaticMigInstance;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeStatus;
-import dev.partita.api.node.MigProfile;
-import dev.partita.api.node.StaticMigInstance;
 import dev.partita.cdi.driver.DriverRoot;
 import dev.partita.cdi.driver.DriverSearch;
 import dev.partita.plugin.nvml.CardReader;

@@ -1,8 +1,8 @@
 package dev.partita.admission.dialect;
 
 import dev.partita.admission.request.CardChoice;
-import dev.partita.admission.request.GpuRequest;
 import dev.partita.admission.request.GpuRequest.Portion;
+import dev.partita.admission.request.GpuRequest;
 import dev.partita.admission.request.ShareOptions;
 import dev.partita.api.config.FieldError;
 import java.util.List;

@@ -40,7 +40,7 @@ public enum DeviceStatusData {
 
   /**
    * Who holds the containers to the memory limit: {@code Interception} or {@code Driver} for a share
-   * ({@link dev.partita.api.node.MemoryEnforcement}), {@code Card} for a whole card or a MIG instance, which end there,
+   * ({@link dev.partita.api.gpu.MemoryEnforcement}), {@code Card} for a whole card or a MIG instance, which end there,
    * and {@code None} where nobody does.
    */
   ENFORCEMENT("enforcement"),

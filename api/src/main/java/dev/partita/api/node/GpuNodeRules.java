@@ -2,6 +2,7 @@ package dev.partita.api.node;
 
 import dev.partita.api.Amount;
 import dev.partita.api.config.FieldError;
+import dev.partita.api.gpu.Gpu;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

@@ -1,9 +1,10 @@
 package dev.partita.api.node;
 
-import dev.partita.api.Bytes;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import dev.partita.api.Bytes;
 import dev.partita.api.Driver;
+import dev.partita.api.gpu.Gpu;
 import io.fabric8.generator.annotation.Default;
 import io.fabric8.generator.annotation.Max;
 import io.fabric8.generator.annotation.Min;

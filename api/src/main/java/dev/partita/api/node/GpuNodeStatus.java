@@ -3,6 +3,7 @@ package dev.partita.api.node;
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import dev.partita.api.gpu.Gpu;
 import dev.partita.api.resize.AskedSize;
 import dev.partita.api.resize.GrantedSize;
 import dev.partita.api.resize.NodeResizes;

@@ -2,6 +2,7 @@ package dev.partita.api.node;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import dev.partita.api.gpu.MigProfile;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,5 +1,12 @@
 package dev.partita.api.node;
 
+import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.GpuHealth;
+import dev.partita.api.gpu.GpuProduct;
+import dev.partita.api.gpu.GpuReserve;
+import dev.partita.api.gpu.GpuTopology;
+import dev.partita.api.gpu.MigProfile;
+import dev.partita.api.gpu.StaticMigInstance;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.MigSlot;
@@ -31,42 +38,6 @@ class GpuNodeSpecTest {
     assertThat(new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, 5).soldPercent()).isEqualTo(100);
     assertThat(new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, 99_999).soldPercent())
         .isEqualTo(1000);
-  }
-
-  @Test
-  void anInstanceIsFoundByItsProfilesLabelAndPlace() {
-    MigProfile eighth = new MigProfile("1g.18gb+me", 16 * GIB, 16, 1, 1,
-        List.of(new MigProfile.Placement(0, 1), new MigProfile.Placement(5, 1)));
-    Gpu card = gpu(null).withMigProfiles(List.of(eighth));
-    assertThat(card.migProfile(new MigSlot("1g-18gb-me", 5))).hasValue(eighth);
-    assertThat(card.migProfile(new MigSlot("1g-18gb-me", 4))).isEmpty();
-    assertThat(card.migProfile(new MigSlot("1g-18gb", 5))).isEmpty();
-  }
-
-  @Test
-  void anInstanceThatSomebodyElseMadeIsFoundByItsPlace() {
-    StaticMigInstance instance = new StaticMigInstance("MIG-1", "1g.18gb", new MigProfile.Placement(1, 1));
-    Gpu card = gpu(null).withStaticMigInstances(List.of(instance));
-    assertThat(card.isCutByHand()).isTrue();
-    assertThat(card.staticMigInstance(new MigSlot("1g-18gb", 1))).hasValue(instance);
-    assertThat(card.staticMigInstance(new MigSlot("1g-18gb", 2))).isEmpty();
-    assertThat(gpu(null).isCutByHand()).isFalse();
-  }
-
-  @Test
-  void whatNoDeviceCanBeMadeOfIsNoInstance() {
-    assertThat(new StaticMigInstance("", "..", new MigProfile.Placement(0, 1)).slot()).isEmpty();
-    assertThat(new StaticMigInstance("", "1g.5gb", new MigProfile.Placement(40, 1)).slot()).isEmpty();
-    assertThat(new StaticMigInstance("", "1g.5gb", new MigProfile.Placement(3, 1)).slot())
-        .hasValue(new MigSlot("1g-5gb", 3));
-  }
-
-  @Test
-  void aPlacementIsTheBitsOfItsMemorySlices() {
-    assertThat(new MigProfile.Placement(4, 4).mask()).isEqualTo(0b1111_0000);
-    assertThat(new MigProfile.Placement(0, 32).mask()).isEqualTo(-1);
-    assertThat(new MigProfile.Placement(30, 4).mask()).isZero();
-    assertThat(new MigProfile.Placement(-1, 2).mask()).isZero();
   }
 
   @Test

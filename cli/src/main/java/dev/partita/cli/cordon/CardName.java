@@ -1,6 +1,6 @@
 package dev.partita.cli.cordon;
 
-import dev.partita.api.node.Gpu;
+import dev.partita.api.gpu.Gpu;
 import dev.partita.api.node.GpuNode;
 import dev.partita.cli.command.CommandFailure;
 import java.util.List;

@@ -1,12 +1,12 @@
 package dev.partita.cli.doctor;
 
 import dev.partita.api.Driver;
-import dev.partita.api.node.Gpu;
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.GpuHealth;
+import dev.partita.api.gpu.OtherServer;
+import dev.partita.api.gpu.StaticMigInstance;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.OtherDriverDevice;
-import dev.partita.api.node.OtherServer;
-import dev.partita.api.node.StaticMigInstance;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.Condition;

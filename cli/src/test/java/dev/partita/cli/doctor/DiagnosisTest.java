@@ -3,12 +3,12 @@ package dev.partita.cli.doctor;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.Driver;
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.GpuHealth;
+import dev.partita.api.gpu.OtherServer;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.NodeSetup;
 import dev.partita.api.node.OtherDriverDevice;
-import dev.partita.api.node.OtherServer;
 import dev.partita.cli.doctor.AccountChecks.AccountRight;
 import dev.partita.controller.fleet.PaperFleet;
 import io.fabric8.kubernetes.api.model.ConditionBuilder;

@@ -2,10 +2,10 @@ package dev.partita.controller.fleet;
 
 import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
-import dev.partita.api.node.GpuHealth;
-import dev.partita.api.node.MigProfile;
-import dev.partita.api.node.OtherServer;
-import dev.partita.api.node.StaticMigInstance;
+import dev.partita.api.gpu.GpuHealth;
+import dev.partita.api.gpu.MigProfile;
+import dev.partita.api.gpu.OtherServer;
+import dev.partita.api.gpu.StaticMigInstance;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.inventory.Card;
 import java.util.List;

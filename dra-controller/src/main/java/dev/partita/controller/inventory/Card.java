@@ -1,6 +1,6 @@
 package dev.partita.controller.inventory;
 
-import dev.partita.api.node.Gpu;
+import dev.partita.api.gpu.Gpu;
 import java.util.List;
 
 /**

@@ -1,8 +1,8 @@
 package dev.partita.controller.inventory;
 
 import dev.partita.api.MigSlot;
-import dev.partita.api.node.MigProfile.Placement;
-import dev.partita.api.node.MigProfile;
+import dev.partita.api.gpu.MigProfile.Placement;
+import dev.partita.api.gpu.MigProfile;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;

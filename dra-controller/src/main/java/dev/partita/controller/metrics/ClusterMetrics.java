@@ -3,8 +3,8 @@ package dev.partita.controller.metrics;
 import static dev.partita.serving.metrics.Family.gauge;
 
 import dev.partita.api.Bytes;
-import dev.partita.api.node.Gpu;
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.GpuHealth;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.quota.Amounts;
 import dev.partita.api.quota.GpuQuota;

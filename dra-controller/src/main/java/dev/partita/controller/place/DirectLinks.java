@@ -1,6 +1,6 @@
 package dev.partita.controller.place;
 
-import dev.partita.api.node.NvlinkPeer;
+import dev.partita.api.gpu.NvlinkPeer;
 import dev.partita.controller.inventory.Device;
 import java.util.BitSet;
 import java.util.HashSet;

@@ -2,7 +2,7 @@ package dev.partita.controller.reasons;
 
 import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
-import dev.partita.api.node.OtherServer;
+import dev.partita.api.gpu.OtherServer;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.index.CardGroup;
 import dev.partita.controller.index.CardPosition;

@@ -1,12 +1,12 @@
 package dev.partita.controller.replay;
 
-import dev.partita.api.node.Gpu;
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.GpuHealth;
+import dev.partita.api.gpu.GpuProduct;
+import dev.partita.api.gpu.GpuTopology;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeStatus;
-import dev.partita.api.node.GpuProduct;
-import dev.partita.api.node.GpuTopology;
 import io.fabric8.kubernetes.api.model.ConditionBuilder;
 import java.util.ArrayList;
 import java.util.List;

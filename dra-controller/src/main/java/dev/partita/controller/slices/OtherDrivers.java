@@ -1,8 +1,8 @@
 package dev.partita.controller.slices;
 
-import dev.partita.api.node.Gpu;
+import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.StaticMigInstance;
 import dev.partita.api.node.OtherDriverDevice;
-import dev.partita.api.node.StaticMigInstance;
 import dev.partita.controller.watch.OtherDevice;
 import io.fabric8.kubernetes.api.model.resource.v1.Device;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceAttribute;

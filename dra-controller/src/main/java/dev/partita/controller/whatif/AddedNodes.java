@@ -2,8 +2,8 @@ package dev.partita.controller.whatif;
 
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
-import dev.partita.api.node.Gpu;
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.GpuHealth;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.classes.ClassPlan;

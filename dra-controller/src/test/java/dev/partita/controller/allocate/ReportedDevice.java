@@ -2,11 +2,11 @@ package dev.partita.controller.allocate;
 
 import dev.partita.api.DeviceMode;
 import dev.partita.api.config.GpuShareConfig.Choice;
-import dev.partita.api.node.Gpu;
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.GpuHealth;
+import dev.partita.api.gpu.MigProfile;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec.PublishedMode;
-import dev.partita.api.node.MigProfile;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.request.DeviceRequest.Count;
 import dev.partita.controller.request.DeviceRequest.Selector;

@@ -2,16 +2,16 @@ package dev.partita.controller.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.api.node.Gpu;
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.GpuHealth;
+import dev.partita.api.gpu.MigProfile;
+import dev.partita.api.gpu.OtherServer;
+import dev.partita.api.gpu.StaticMigInstance;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.HeldClaim;
 import dev.partita.api.node.HeldDevice;
-import dev.partita.api.node.MigProfile;
 import dev.partita.api.node.OtherDriverDevice;
-import dev.partita.api.node.OtherServer;
-import dev.partita.api.node.StaticMigInstance;
 import dev.partita.controller.GpuNodes;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.List;

@@ -2,11 +2,11 @@ package dev.partita.controller.index;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.api.node.Gpu;
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.GpuHealth;
+import dev.partita.api.gpu.GpuProduct;
+import dev.partita.api.gpu.GpuTopology;
 import dev.partita.api.node.GpuNodeSpec;
-import dev.partita.api.node.GpuProduct;
-import dev.partita.api.node.GpuTopology;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;

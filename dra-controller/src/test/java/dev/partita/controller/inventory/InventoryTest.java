@@ -2,7 +2,7 @@ package dev.partita.controller.inventory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.GpuHealth;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.GpuNodes;

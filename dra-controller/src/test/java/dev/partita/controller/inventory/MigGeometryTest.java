@@ -3,7 +3,7 @@ package dev.partita.controller.inventory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.MigSlot;
-import dev.partita.api.node.MigProfile;
+import dev.partita.api.gpu.MigProfile;
 import dev.partita.controller.GpuNodes;
 import java.util.Comparator;
 import java.util.List;

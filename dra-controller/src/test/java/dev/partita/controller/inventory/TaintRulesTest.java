@@ -3,7 +3,7 @@ package dev.partita.controller.inventory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.Driver;
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.GpuHealth;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.GpuNodes;

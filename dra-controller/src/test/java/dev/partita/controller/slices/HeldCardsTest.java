@@ -3,8 +3,8 @@ package dev.partita.controller.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.DeviceMode;
-import dev.partita.api.node.Gpu;
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.GpuHealth;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.api.node.GpuNodeSpec.PublishedMode;

@@ -3,11 +3,11 @@ package dev.partita.controller.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.Driver;
-import dev.partita.api.node.Gpu;
-import dev.partita.api.node.GpuHealth;
-import dev.partita.api.node.MigProfile;
+import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.GpuHealth;
+import dev.partita.api.gpu.MigProfile;
+import dev.partita.api.gpu.StaticMigInstance;
 import dev.partita.api.node.OtherDriverDevice;
-import dev.partita.api.node.StaticMigInstance;
 import dev.partita.controller.GpuNodes;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceAttribute;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceAttributeBuilder;

@@ -2,8 +2,8 @@ package dev.partita.controller.slices;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.api.node.Gpu;
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.GpuHealth;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.inventory.Inventory;

@@ -3,7 +3,7 @@ package dev.partita.controller.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.Driver;
-import dev.partita.api.node.Gpu;
+import dev.partita.api.gpu.Gpu;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.GpuNodes;
@@ -18,7 +18,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;

@@ -2,7 +2,7 @@ package dev.partita.plugin.allocation;
 
 import dev.partita.api.config.GpuShareConfig.Affinity;
 import dev.partita.api.config.GpuShareConfig.Placement;
-import dev.partita.api.node.Gpu;
+import dev.partita.api.gpu.Gpu;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import java.util.Objects;
 import java.util.Optional;

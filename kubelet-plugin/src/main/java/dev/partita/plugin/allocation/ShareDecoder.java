@@ -4,7 +4,7 @@ import dev.partita.api.Driver;
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
 import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.device.CapacityName;
-import dev.partita.api.node.Gpu;
+import dev.partita.api.gpu.Gpu;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.resize.ShareSize;

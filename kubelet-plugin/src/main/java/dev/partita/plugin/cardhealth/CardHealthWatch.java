@@ -1,6 +1,6 @@
 package dev.partita.plugin.cardhealth;
 
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.GpuHealth;
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claimstatus.ClaimReports;

@@ -1,7 +1,7 @@
 package dev.partita.plugin.claimstatus;
 
 import dev.partita.api.Driver;
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.GpuHealth;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.grant.Enforcer;

@@ -2,7 +2,7 @@ package dev.partita.plugin.claimstatus;
 
 import dev.partita.api.Bytes;
 import dev.partita.api.device.DeviceStatusData;
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.GpuHealth;
 import dev.partita.api.resize.ShareSize;
 import dev.partita.plugin.claim.CdiName;
 import dev.partita.plugin.grant.BookedShare;

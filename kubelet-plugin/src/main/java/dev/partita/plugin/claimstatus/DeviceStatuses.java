@@ -3,7 +3,7 @@ package dev.partita.plugin.claimstatus;
 import dev.partita.api.Bytes;
 import dev.partita.api.Driver;
 import dev.partita.api.device.DeviceStatusData;
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.GpuHealth;
 import dev.partita.api.resize.GrantedSizes;
 import dev.partita.api.resize.ResizeAnswer;
 import dev.partita.plugin.allocation.AllocationDecoder;

@@ -1,6 +1,6 @@
 package dev.partita.plugin.claimstatus;
 
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.GpuHealth;
 import dev.partita.plugin.diagnosis.CardState;
 import dev.partita.plugin.grant.Grant;
 import dev.partita.plugin.nvml.XidEvent;

@@ -1,6 +1,6 @@
 package dev.partita.plugin.diagnosis;
 
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.GpuHealth;
 import dev.partita.plugin.nvml.CardReading;
 import dev.partita.plugin.nvml.CardSigns;
 import dev.partita.plugin.nvml.NvmlException;

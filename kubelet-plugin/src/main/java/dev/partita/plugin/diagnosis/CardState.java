@@ -1,6 +1,6 @@
 package dev.partita.plugin.diagnosis;
 
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.GpuHealth;
 import java.util.Optional;
 
 /** What a card's health means for who has the card. A GpuNode knows only whether it gets new claims. */

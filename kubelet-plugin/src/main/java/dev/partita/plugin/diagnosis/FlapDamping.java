@@ -1,6 +1,6 @@
 package dev.partita.plugin.diagnosis;
 
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.GpuHealth;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;

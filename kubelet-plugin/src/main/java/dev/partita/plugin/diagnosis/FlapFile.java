@@ -2,7 +2,7 @@ package dev.partita.plugin.diagnosis;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.GpuHealth;
 import dev.partita.cdi.DurableFile;
 import java.io.IOException;
 import java.nio.file.Path;

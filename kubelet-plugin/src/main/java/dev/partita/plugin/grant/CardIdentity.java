@@ -1,6 +1,6 @@
 package dev.partita.plugin.grant;
 
-import dev.partita.api.node.Gpu;
+import dev.partita.api.gpu.Gpu;
 import java.util.Comparator;
 import java.util.Optional;
 

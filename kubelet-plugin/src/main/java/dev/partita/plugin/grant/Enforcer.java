@@ -1,6 +1,6 @@
 package dev.partita.plugin.grant;
 
-import dev.partita.api.node.MemoryEnforcement;
+import dev.partita.api.gpu.MemoryEnforcement;
 
 /**
  * Who holds containers to the memory that a claim gives them. It says what that takes: what the containers get, what

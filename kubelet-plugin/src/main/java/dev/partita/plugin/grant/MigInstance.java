@@ -2,8 +2,8 @@ package dev.partita.plugin.grant;
 
 import dev.partita.api.Bytes;
 import dev.partita.api.MigSlot;
+import dev.partita.api.gpu.MigProfile;
 import dev.partita.api.node.HeldDevice;
-import dev.partita.api.node.MigProfile;
 import java.util.List;
 import java.util.Optional;
 

@@ -3,7 +3,7 @@ package dev.partita.plugin.held;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
-import dev.partita.api.node.Gpu;
+import dev.partita.api.gpu.Gpu;
 import dev.partita.cdi.CdiFolder;
 import dev.partita.cdi.CdiFormatException;
 import dev.partita.cdi.CdiSpec;

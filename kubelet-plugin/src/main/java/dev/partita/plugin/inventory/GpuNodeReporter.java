@@ -1,6 +1,6 @@
 package dev.partita.plugin.inventory;
 
-import dev.partita.api.node.Gpu;
+import dev.partita.api.gpu.Gpu;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeStatus;

@@ -1,7 +1,7 @@
 package dev.partita.plugin.inventory;
 
-import dev.partita.api.node.Gpu;
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.GpuHealth;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeStatus;
 import dev.partita.api.node.HeldClaim;

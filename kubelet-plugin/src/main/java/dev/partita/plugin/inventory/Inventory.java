@@ -1,8 +1,8 @@
 package dev.partita.plugin.inventory;
 
-import dev.partita.api.node.Gpu;
-import dev.partita.api.node.GpuHealth;
-import dev.partita.api.node.OtherServer;
+import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.GpuHealth;
+import dev.partita.api.gpu.OtherServer;
 import dev.partita.cdi.driver.DriverFiles;
 import dev.partita.plugin.diagnosis.CardReason;
 import dev.partita.plugin.grant.Enforcer;

@@ -1,6 +1,6 @@
 package dev.partita.plugin.inventory;
 
-import dev.partita.api.node.Gpu;
+import dev.partita.api.gpu.Gpu;
 import dev.partita.cdi.driver.DriverFile;
 import dev.partita.cdi.driver.DriverFiles;
 import dev.partita.cdi.driver.DriverRoot;

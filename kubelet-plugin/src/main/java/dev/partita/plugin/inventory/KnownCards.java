@@ -1,15 +1,15 @@
 package dev.partita.plugin.inventory;
 
 import dev.partita.api.DeviceName;
-import dev.partita.api.node.Gpu;
-import dev.partita.api.node.GpuHealth;
-import dev.partita.api.node.GpuProduct;
-import dev.partita.api.node.GpuReserve;
-import dev.partita.api.node.GpuTopology;
-import dev.partita.api.node.MemoryEnforcement;
-import dev.partita.api.node.NvlinkPeer;
-import dev.partita.api.node.OpaqueKind;
-import dev.partita.api.node.StaticMigInstance;
+import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.GpuHealth;
+import dev.partita.api.gpu.GpuProduct;
+import dev.partita.api.gpu.GpuReserve;
+import dev.partita.api.gpu.GpuTopology;
+import dev.partita.api.gpu.MemoryEnforcement;
+import dev.partita.api.gpu.NvlinkPeer;
+import dev.partita.api.gpu.OpaqueKind;
+import dev.partita.api.gpu.StaticMigInstance;
 import dev.partita.plugin.diagnosis.HealthOfCards;
 import dev.partita.plugin.nvml.CardReading.Card;
 import dev.partita.plugin.nvml.CardReading;

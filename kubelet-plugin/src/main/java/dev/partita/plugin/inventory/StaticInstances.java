@@ -1,9 +1,9 @@
 package dev.partita.plugin.inventory;
 
 import dev.partita.api.MigSlot;
-import dev.partita.api.node.GpuHealth;
-import dev.partita.api.node.MigProfile;
-import dev.partita.api.node.StaticMigInstance;
+import dev.partita.api.gpu.GpuHealth;
+import dev.partita.api.gpu.MigProfile;
+import dev.partita.api.gpu.StaticMigInstance;
 import dev.partita.plugin.diagnosis.CardReason;
 import dev.partita.plugin.grant.MigInstance;
 import dev.partita.plugin.nvml.CardReading.Card;

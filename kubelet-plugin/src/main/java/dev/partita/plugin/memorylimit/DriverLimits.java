@@ -1,7 +1,7 @@
 package dev.partita.plugin.memorylimit;
 
 import dev.partita.api.Bytes;
-import dev.partita.api.node.Gpu;
+import dev.partita.api.gpu.Gpu;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.loop.Loops;

@@ -3,7 +3,7 @@ package dev.partita.plugin.metrics;
 import static dev.partita.serving.metrics.Family.gauge;
 
 import dev.partita.api.Driver;
-import dev.partita.api.node.Gpu;
+import dev.partita.api.gpu.Gpu;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.CdiName;

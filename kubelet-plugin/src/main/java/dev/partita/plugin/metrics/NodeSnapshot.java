@@ -1,6 +1,6 @@
 package dev.partita.plugin.metrics;
 
-import dev.partita.api.node.Gpu;
+import dev.partita.api.gpu.Gpu;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.grant.BookedShare;
 import dev.partita.plugin.grant.ClaimRef;

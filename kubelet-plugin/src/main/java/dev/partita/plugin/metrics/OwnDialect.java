@@ -2,7 +2,7 @@ package dev.partita.plugin.metrics;
 
 import static dev.partita.serving.metrics.Family.gauge;
 
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.GpuHealth;
 import dev.partita.plugin.claimstatus.DeviceCondition.Reason;
 import dev.partita.plugin.nvml.CardFigure;
 import dev.partita.plugin.usage.verdict.CoreState;

@@ -1,7 +1,7 @@
 package dev.partita.plugin.nvml;
 
-import dev.partita.api.node.GpuProduct;
-import dev.partita.api.node.MigProfile;
+import dev.partita.api.gpu.GpuProduct;
+import dev.partita.api.gpu.MigProfile;
 import java.util.List;
 import java.util.Optional;
 

@@ -1,6 +1,6 @@
 package dev.partita.plugin.nvml;
 
-import dev.partita.api.node.MigProfile;
+import dev.partita.api.gpu.MigProfile;
 import java.util.List;
 
 /** Reads and changes the MIG instances of cards, and lists the processes on a card. For one thread at a time. */

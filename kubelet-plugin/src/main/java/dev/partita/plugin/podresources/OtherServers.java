@@ -1,8 +1,8 @@
 package dev.partita.plugin.podresources;
 
-import dev.partita.api.node.Gpu;
-import dev.partita.api.node.OtherServer;
-import dev.partita.api.node.StaticMigInstance;
+import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.OtherServer;
+import dev.partita.api.gpu.StaticMigInstance;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.HashMap;

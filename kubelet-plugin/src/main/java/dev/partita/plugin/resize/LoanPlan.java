@@ -1,6 +1,6 @@
 package dev.partita.plugin.resize;
 
-import dev.partita.api.node.Gpu;
+import dev.partita.api.gpu.Gpu;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.grant.Grant;

@@ -1,7 +1,7 @@
 package dev.partita.plugin.resize;
 
 import dev.partita.api.Bytes;
-import dev.partita.api.node.Gpu;
+import dev.partita.api.gpu.Gpu;
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.PreparedClaim.Phase;
 import dev.partita.plugin.claim.PreparedClaim;

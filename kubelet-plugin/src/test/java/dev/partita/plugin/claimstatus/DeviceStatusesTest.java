@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.Driver;
 import dev.partita.api.device.DeviceStatusData;
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.GpuHealth;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.grant.Enforcer;

@@ -2,7 +2,7 @@ package dev.partita.plugin.claimstatus;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.GpuHealth;
 import dev.partita.plugin.diagnosis.CardReason;
 import dev.partita.plugin.grant.CardIdentity;
 import dev.partita.plugin.grant.Grant;

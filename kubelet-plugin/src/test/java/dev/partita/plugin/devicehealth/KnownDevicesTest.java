@@ -3,12 +3,12 @@ package dev.partita.plugin.devicehealth;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-import dev.partita.api.node.Gpu;
-import dev.partita.api.node.GpuHealth;
-import dev.partita.api.node.GpuProduct;
-import dev.partita.api.node.GpuTopology;
-import dev.partita.api.node.MigProfile;
-import dev.partita.api.node.StaticMigInstance;
+import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.GpuHealth;
+import dev.partita.api.gpu.GpuProduct;
+import dev.partita.api.gpu.GpuTopology;
+import dev.partita.api.gpu.MigProfile;
+import dev.partita.api.gpu.StaticMigInstance;
 import dev.partita.cdi.driver.DriverFiles;
 import dev.partita.plugin.diagnosis.CardReason;
 import dev.partita.plugin.diagnosis.CardState;

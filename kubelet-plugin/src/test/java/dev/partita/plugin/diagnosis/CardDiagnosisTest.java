@@ -2,7 +2,7 @@ package dev.partita.plugin.diagnosis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.GpuHealth;
 import dev.partita.plugin.nvml.CardSigns;
 import dev.partita.plugin.nvml.XidEvent;
 import java.time.Duration;

@@ -2,7 +2,7 @@ package dev.partita.plugin.diagnosis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.GpuHealth;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

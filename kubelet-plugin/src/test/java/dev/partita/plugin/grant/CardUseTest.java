@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
 import dev.partita.api.config.GpuShareConfig.TimeSlice;
 import dev.partita.api.node.HeldDevice;
-import dev.partita.api.node.MigProfile;
+import dev.partita.api.gpu.MigProfile;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;

@@ -2,11 +2,11 @@ package dev.partita.plugin.inventory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.api.node.Gpu;
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.GpuHealth;
+import dev.partita.api.gpu.GpuProduct;
+import dev.partita.api.gpu.GpuTopology;
 import dev.partita.api.node.GpuNodeStatus;
-import dev.partita.api.node.GpuProduct;
-import dev.partita.api.node.GpuTopology;
 import dev.partita.api.node.NodeSetup;
 import dev.partita.api.node.OtherDriverDevice;
 import java.time.Duration;

@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.partita.api.MigSlot;
-import dev.partita.api.node.Gpu;
-import dev.partita.api.node.GpuHealth;
-import dev.partita.api.node.GpuProduct;
-import dev.partita.api.node.MigProfile;
-import dev.partita.api.node.NvlinkPeer;
-import dev.partita.api.node.StaticMigInstance;
+import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.GpuHealth;
+import dev.partita.api.gpu.GpuProduct;
+import dev.partita.api.gpu.MigProfile;
+import dev.partita.api.gpu.NvlinkPeer;
+import dev.partita.api.gpu.StaticMigInstance;
 import dev.partita.cdi.driver.DriverFiles;
 import dev.partita.plugin.grant.MigInstance;
 import dev.partita.plugin.nvml.CardReading.Card;

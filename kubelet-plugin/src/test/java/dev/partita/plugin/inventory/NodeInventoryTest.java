@@ -3,8 +3,8 @@ package dev.partita.plugin.inventory;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.partita.api.node.GpuHealth;
-import dev.partita.api.node.GpuProduct;
+import dev.partita.api.gpu.GpuHealth;
+import dev.partita.api.gpu.GpuProduct;
 import dev.partita.cdi.driver.DriverRoot;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.nvml.CardFigure;

@@ -2,13 +2,13 @@ package dev.partita.plugin.podresources;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.api.node.Gpu;
-import dev.partita.api.node.GpuHealth;
-import dev.partita.api.node.GpuProduct;
-import dev.partita.api.node.GpuTopology;
-import dev.partita.api.node.MigProfile;
-import dev.partita.api.node.OtherServer;
-import dev.partita.api.node.StaticMigInstance;
+import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.GpuHealth;
+import dev.partita.api.gpu.GpuProduct;
+import dev.partita.api.gpu.GpuTopology;
+import dev.partita.api.gpu.MigProfile;
+import dev.partita.api.gpu.OtherServer;
+import dev.partita.api.gpu.StaticMigInstance;
 import java.util.List;
 import java.util.Map;
 import k8s.io.kubelet.pkg.apis.podresources.v1.AllocatableResourcesResponse;

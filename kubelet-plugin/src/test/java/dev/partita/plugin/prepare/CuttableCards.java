@@ -1,7 +1,7 @@
 package dev.partita.plugin.prepare;
 
-import dev.partita.api.node.GpuProduct;
-import dev.partita.api.node.MigProfile;
+import dev.partita.api.gpu.GpuProduct;
+import dev.partita.api.gpu.MigProfile;
 import dev.partita.plugin.nvml.CardFigure;
 import dev.partita.plugin.nvml.CardReader;
 import dev.partita.plugin.nvml.CardReading;

@@ -2,8 +2,8 @@ package dev.partita.plugin.prepare;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.partita.api.node.Gpu;
-import dev.partita.api.node.MemoryEnforcement;
+import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.MemoryEnforcement;
 import dev.partita.cdi.driver.DriverRoot;
 import dev.partita.plugin.TestClaims;
 import dev.partita.plugin.diagnosis.FlapFile;

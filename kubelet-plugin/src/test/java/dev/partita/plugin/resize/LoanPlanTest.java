@@ -4,11 +4,11 @@ import static dev.partita.plugin.grant.Grants.GIB;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
-import dev.partita.api.node.Gpu;
-import dev.partita.api.node.GpuHealth;
+import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.GpuHealth;
+import dev.partita.api.gpu.GpuProduct;
+import dev.partita.api.gpu.GpuTopology;
 import dev.partita.api.node.GpuNodeSpec;
-import dev.partita.api.node.GpuProduct;
-import dev.partita.api.node.GpuTopology;
 import dev.partita.api.node.Lending;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.grant.CardUse;

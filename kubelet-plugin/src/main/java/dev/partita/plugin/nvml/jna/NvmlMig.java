@@ -4,7 +4,7 @@ import com.sun.jna.Memory;
 import com.sun.jna.Pointer;
 import com.sun.jna.ptr.IntByReference;
 import com.sun.jna.ptr.PointerByReference;
-import dev.partita.api.node.MigProfile;
+import dev.partita.api.gpu.MigProfile;
 import dev.partita.plugin.nvml.MigControl.ComputeInstance;
 import dev.partita.plugin.nvml.MigControl.GpuInstance;
 import dev.partita.plugin.nvml.MigControl.MigState;

@@ -1,4 +1,4 @@
-package dev.partita.api.node;
+package dev.partita.api.gpu;
 
 /**
  * What is known only of an opaque card: one that an administrator lists in a file on its node, for no driver describes

@@ -1,9 +1,10 @@
-package dev.partita.api.node;
+package dev.partita.api.gpu;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.partita.api.MigSlot;
+import dev.partita.api.node.GpuNode;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;

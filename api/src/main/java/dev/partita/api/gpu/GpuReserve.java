@@ -1,4 +1,4 @@
-package dev.partita.api.node;
+package dev.partita.api.gpu;
 
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 

@@ -1,4 +1,4 @@
-package dev.partita.api.node;
+package dev.partita.api.gpu;
 
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,4 +1,4 @@
-package dev.partita.api.node;
+package dev.partita.api.gpu;
 
 /** Who holds the shares of a card to their memory. */
 public enum MemoryEnforcement {
