@@ -47,17 +47,22 @@ const char *text(const char *format, ...) {
     return buffer;
 }
 
-static const char *shadow(const char *name, const char *built) {
+static const char *shadow(char path[512], const char *name, const char *built) {
     const char *others = getenv("PARTITA_TEST_SHADOWS");
-    return others ? text("%s/%s", others, name) : built;
+    if (!others)
+        return built;
+    CHECK(snprintf(path, 512, "%s/%s", others, name) < 512);
+    return path;
 }
 
 const char *shadow_cuda(void) {
-    return shadow("libcuda-shadow.so", SHADOW_CUDA);
+    static char path[512];
+    return shadow(path, "libcuda-shadow.so", SHADOW_CUDA);
 }
 
 const char *shadow_nvml(void) {
-    return shadow("libnvidia-ml-shadow.so", SHADOW_NVML);
+    static char path[512];
+    return shadow(path, "libnvidia-ml-shadow.so", SHADOW_NVML);
 }
 
 void make_folders(const char *path) {

@@ -12,7 +12,7 @@ const char *scratch_folder(void);
 const char *text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Paths of the shadow libraries to test: in the folder that the environment variable PARTITA_TEST_SHADOWS names,
- * else as they were built beside the tests. */
+ * else as they were built beside the tests. They stay valid. */
 const char *shadow_cuda(void);
 const char *shadow_nvml(void);
 
