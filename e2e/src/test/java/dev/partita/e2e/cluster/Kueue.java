@@ -26,7 +26,6 @@ import java.util.regex.Pattern;
 
 /** Kueue on a lab, installed by its own manifests; closing it takes away all of it. */
 public final class Kueue implements AutoCloseable {
-  private static final String PUBLISHED = "us-central1-docker.pkg.dev/k8s-staging-images/kueue/kueue:main";
   private static final String IMAGE = "localhost/partita-e2e/kueue:1";
   private static final String NAMESPACE = "kueue-system";
   private static final String CONFIG = "controller_manager_config.yaml";
@@ -79,7 +78,7 @@ public final class Kueue implements AutoCloseable {
         var pod = deployment.getSpec().getTemplate().getSpec();
         pod.getSecurityContext().setRunAsUser(65532L); // as the published image says itself
         var container = pod.getContainers().getFirst();
-        assertThat(container.getImage()).isEqualTo(PUBLISHED);
+        assertThat(container.getImage()).contains("/kueue/kueue:");
         container.setImage(IMAGE);
         container.setImagePullPolicy("IfNotPresent");
       }
