@@ -43,7 +43,9 @@ record EffectiveRequests(boolean infeasible, Map<String, PodRequests> containers
   }
 
   PodRequests of(Container container) {
-    return most(container.getResources(), Optional.ofNullable(containers.get(container.getName())));
+    Optional<PodRequests> actual =
+        Optional.ofNullable(container.getName()).map(containers::get); // snapshots of earlier releases have no names
+    return most(container.getResources(), actual);
   }
 
   PodRequests ofPod(ResourceRequirements resources) {

@@ -28,7 +28,7 @@ class FilteredBodyTest {
   private static final String KEPT =
       """
           {"kind": "Pod", "metadata": {"name": "p{\\"[", "annotations": {"gpu.partita.dev/gang": "g"}},
-           "spec": {"nodeName": "n\\\\", "containers": [{"resources": {"requests": {"cpu": "1", "nvidia.com/gpu": 2}}}, {}]}, "status": {"phase": "Running"}}
+           "spec": {"nodeName": "n\\\\", "containers": [{"name": "c", "resources": {"requests": {"cpu": "1", "nvidia.com/gpu": 2}}}, {}]}, "status": {"phase": "Running"}}
           """;
 
   @Test

@@ -74,6 +74,11 @@ class PodRequestsTest {
               containers:
               - {name: a, resources: {requests: {cpu: "2", memory: 2Gi}}}
             """),
+        each("a container without a name, as in snapshots of earlier releases, counts with what it asks for", 2000, 2,
+            """
+                spec: {containers: [{resources: {requests: {cpu: "2", memory: 2Gi}}}]}
+                status: {containerStatuses: [{name: a, resources: {requests: {cpu: "4", memory: 4Gi}}}]}
+                """),
         each("a container that is to have more counts with that before it has it", 4000, 4, """
             spec: {containers: [{name: a, resources: {requests: {cpu: "4", memory: 4Gi}}}]}
             status: {containerStatuses: [{name: a, allocatedResources: {cpu: "2", memory: 2Gi},
