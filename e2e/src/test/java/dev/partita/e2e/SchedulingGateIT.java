@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.ClaimUnderTest;
+import dev.partita.e2e.cluster.NeedsSteadyController;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodTraits;
 import dev.partita.e2e.cluster.PodUnderTest;
@@ -27,6 +28,7 @@ class SchedulingGateIT {
   }
 
   @Test
+  @NeedsSteadyController // which answers what explain asks
   void aPodThatOthersHoldBackGetsNothingBeforeTheirGateGoes(RealCluster cluster, Workspace workspace) {
     PodUnderTest pod =
         workspace.pod("held", gated(cluster).gate("example.com/other"), Ask.share("2Gi"), "partita-probe alloc 1Gi");
