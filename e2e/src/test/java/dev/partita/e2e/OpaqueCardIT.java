@@ -101,8 +101,9 @@ class OpaqueCardIT {
   void whatNothingCanHoldIsRefused(Workspace workspace) {
     for (String field : List.of("oversubscribe: 150", "memoryLimit: 8Gi", "coreLimit: Soft",
         "sharing: {strategy: TimeSlicing}", "placement: {exclusive: true}")) {
-      assertThatThrownBy(() -> workspace.dryRun("held", share("1Gi").config(field))).as(field)
-          .hasMessageContaining("nothing does on an opaque card");
+      await(field + " to be refused, once a controller answers").atMost(Workspace.PATIENCE)
+          .untilAsserted(() -> assertThatThrownBy(() -> workspace.dryRun("held", share("1Gi").config(field)))
+              .hasMessageContaining("nothing does on an opaque card"));
     }
   }
 
