@@ -49,7 +49,8 @@ class UninstallIT {
         .as("of a pod after the refusal").contains("CUDA_SUCCESS");
 
     uses.deleteAndAwait();
-    await("the pods of earlier tests to end").atMost(Workspace.PATIENCE).until(() -> isUnused(cluster.client()));
+    await("the pods of earlier tests to end").atMost(Workspace.PATIENCE)
+        .untilAsserted(() -> assertThat(used(cluster.client())).isEmpty());
     PodUnderTest waits = workspace.pod("waits", node, Ask.share("500Gi"), "exec sleep infinity");
     workspace.awaitEvent("ResourceClaim", waits.claim().name(), "Unallocatable");
     release.uninstall();
@@ -69,9 +70,13 @@ class UninstallIT {
     release.test();
   }
 
-  private static boolean isUnused(KubernetesClient client) {
+  /** The claims that pods use, and since when they end, if they do. */
+  private static List<String> used(KubernetesClient client) {
     return client.resources(ResourceClaim.class).inAnyNamespace().list().getItems().stream()
-        .allMatch(claim -> claim.getStatus() == null || claim.getStatus().getReservedFor().isEmpty());
+        .filter(claim -> claim.getStatus() != null && !claim.getStatus().getReservedFor().isEmpty())
+        .map(claim -> claim.getMetadata().getNamespace() + "/" + claim.getMetadata().getName() + " by "
+            + claim.getStatus().getReservedFor() + ", deleted " + claim.getMetadata().getDeletionTimestamp())
+        .toList();
   }
 
   /** Objects of the whole cluster that Partita's chart or controllers make, but for custom resources. */

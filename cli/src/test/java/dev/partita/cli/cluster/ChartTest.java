@@ -4,12 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.marcnuri.helm.LintResult;
-import dev.partita.admission.dialect.Dialect;
-import dev.partita.admission.dialect.DialectReader;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -36,19 +33,6 @@ class ChartTest {
     assertThat(Chart.environment(pod))
         .containsEntry("PARTITA_DRIVER_ROOT_ON_HOST", "/var/lib/partita/simulator")
         .containsEntry("PARTITA_EXTRA_DRIVER_MOUNTS", "/etc/partita-simulator:ro,/run/partita-simulator:rw");
-  }
-
-  @Test
-  void podsThatAskByAResourceWhichIsConvertedReachTheWebhook() {
-    List<Pattern> conditions =
-        Pattern.compile("name[.]matches\\(\"([^\"]+gpu[^\"]+)\"\\)").matcher(Chart.text(Map.of()))
-            .results().map(match -> Pattern.compile(match.group(1))).toList();
-    assertThat(conditions).isNotEmpty();
-    List<String> resources = Stream.of(Dialect.values()).map(Dialect::reader)
-        .flatMap(reader -> reader instanceof DialectReader.OfResources its ? its.resources().stream() : Stream.of())
-        .map(name -> name.replaceAll("<.*>", "h200.gpu.partita.dev")).toList();
-    assertThat(resources).hasSizeGreaterThan(20)
-        .allMatch(name -> conditions.stream().anyMatch(condition -> condition.matcher(name).find()));
   }
 
   @Test

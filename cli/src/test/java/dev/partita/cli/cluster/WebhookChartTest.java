@@ -52,13 +52,15 @@ class WebhookChartTest {
     Pattern sent = sentBy("amounts");
     for (Dialect dialect : Dialect.values()) {
       if (dialect.reader() instanceof DialectReader.OfResources reader) {
-        assertThat(reader.resources()).allSatisfy(name -> assertThat(sent.matcher(name).find()).as(name).isTrue());
+        assertThat(reader.resources()).extracting(name -> name.replace("<class>", "h200.gpu.partita.dev"))
+            .allSatisfy(name -> assertThat(sent.matcher(name).find()).as(name).isTrue());
       }
     }
     assertThat(List.of("nvidia.com/mig-1g.10gb", "nvidia.com/gpu.shared"))
         .allSatisfy(name -> assertThat(sent.matcher(name).find()).as(name).isTrue());
     assertThat(List.of("cpu", "memory", "ephemeral-storage", "amd.com/gpu", "rdma/nvidia.com/gpu", "xnvidia.com/gpu",
-        "nvidia0com/gpu", "koordinator.sh/rdma"))
+        "nvidia0com/gpu", "koordinator.sh/rdma", "deviceclass.resource.kubernetes.io/gpu.nvidia.com",
+        "deviceclass.resource.kubernetes.io/gpu.partita.devices"))
         .allSatisfy(name -> assertThat(sent.matcher(name).find()).as(name).isFalse());
   }
 
