@@ -5,6 +5,7 @@ import dev.partita.admission.request.GpuRequest.Portion;
 import dev.partita.admission.request.GpuRequest;
 import dev.partita.admission.request.ShareOptions;
 import dev.partita.api.config.FieldError;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -29,16 +30,12 @@ final class DeviceClasses implements DialectReader.OfResources {
   }
 
   @Override
-  public Optional<GpuRequest> read(ResourceRequests asked, PodContext pod, List<FieldError> problems) {
-    List<String> wanted = asked.names().stream().filter(name -> asked.of(name) > 0).toList();
-    if (wanted.size() > 1) {
-      problems.add(new FieldError(asked.pathOf(wanted.get(1)),
-          "is a second class in one container, whose claim asks for one; make the claim by hand, with a request each"));
-      return Optional.empty();
-    }
-    String resource = wanted.getFirst();
+  public Optional<GpuRequest> read(ResourceRequests asked, PodContext pod, List<FieldError> reported) {
+    List<FieldError> problems = new ArrayList<>();
+    String resource = asked.one("class", problems);
     OptionalInt count = Cards.count(asked, resource, problems);
-    return count.isPresent()
+    reported.addAll(problems);
+    return problems.isEmpty() && count.isPresent()
         ? Optional.of(new GpuRequest(count.getAsInt(), new Portion.OfClass(resource.substring(PREFIX.length())),
             CardChoice.ANY, ShareOptions.NONE))
         : Optional.empty();

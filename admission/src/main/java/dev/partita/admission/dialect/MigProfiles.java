@@ -32,17 +32,13 @@ final class MigProfiles implements DialectReader.OfResources {
   @Override
   public Optional<GpuRequest> read(ResourceRequests asked, PodContext pod, List<FieldError> reported) {
     List<FieldError> problems = new ArrayList<>();
-    List<String> wanted = asked.names().stream().filter(name -> asked.of(name) > 0).toList();
-    if (wanted.size() > 1) {
-      problems.add(new FieldError(asked.pathOf(wanted.get(1)),
-          "is a second profile in one container, whose claim asks for one; make the claim by hand, with a request each"));
-    }
-    OptionalInt count = Cards.count(asked, wanted.getFirst(), problems);
+    String resource = asked.one("profile", problems);
+    OptionalInt count = Cards.count(asked, resource, problems);
     CardChoice choice = ChoiceAnnotations.HAMI.cards(pod, problems);
     reported.addAll(problems);
     return problems.isEmpty() && count.isPresent()
         ? Optional.of(new GpuRequest(count.getAsInt(),
-            new Portion.Instance(new InstanceSize.Profile(profile(wanted.getFirst()))), choice, ShareOptions.NONE))
+            new Portion.Instance(new InstanceSize.Profile(profile(resource))), choice, ShareOptions.NONE))
         : Optional.empty();
   }
 

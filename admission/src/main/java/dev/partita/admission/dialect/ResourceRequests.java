@@ -75,6 +75,21 @@ public final class ResourceRequests {
     return pathOf(amounts.firstKey());
   }
 
+  /**
+   * The one resource that is asked for, where each stands for a sort of device.
+   *
+   * @param sort of devices that a resource stands for, for people
+   * @param problems takes the second resource that is asked for: the claim of a container asks for one sort
+   */
+  String one(String sort, List<FieldError> problems) {
+    List<String> wanted = names().stream().filter(name -> of(name) > 0).toList();
+    if (wanted.size() > 1) {
+      problems.add(new FieldError(pathOf(wanted.get(1)), "is a second " + sort
+          + " in one container, whose claim asks for one; make the claim by hand, with a request each"));
+    }
+    return wanted.getFirst();
+  }
+
   /** What is asked for; 0 if nothing. */
   long of(String name) {
     return amounts.getOrDefault(name, 0L);
