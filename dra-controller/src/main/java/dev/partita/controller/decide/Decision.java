@@ -27,8 +27,16 @@ public sealed interface Decision {
   /** A claim that it refers to does not exist, was not yet made from its template, or is being deleted. */
   record ClaimMissing() implements Decision {}
 
-  /** A scheduling gate of somebody else's keeps the pod from running: it gets nothing that others could use. */
-  record HeldBack() implements Decision {}
+  /**
+   * Scheduling gates of others keep the pod from running. It gets nothing, which somebody else could use.
+   *
+   * @param gates their names
+   */
+  record HeldBack(List<String> gates) implements Decision {
+    public HeldBack {
+      gates = List.copyOf(gates);
+    }
+  }
 
   /** Write this. */
   record Allocate(PodPlan plan) implements Decision {}

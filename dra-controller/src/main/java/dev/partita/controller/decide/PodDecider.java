@@ -141,9 +141,10 @@ public final class PodDecider implements Decider {
       return new Reading.Decided(
           new Decision.Settled(allocatedElsewhere.stream().flatMap(s -> NodeFit.onlyNode(s).stream()).findFirst()));
     }
-    return AllocationGate.others(pod).isEmpty()
+    List<String> othersGates = AllocationGate.others(pod);
+    return othersGates.isEmpty()
         ? new Reading.Open(allocatedElsewhere, unused, open, requests, names.get().size())
-        : new Reading.Decided(new Decision.HeldBack());
+        : new Reading.Decided(new Decision.HeldBack(othersGates));
   }
 
   @Override

@@ -1,7 +1,6 @@
 package dev.partita.controller.schedule;
 
 import dev.partita.api.DeviceName;
-import dev.partita.controller.claim.AllocationGate;
 import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.claim.PodOrder;
@@ -71,9 +70,9 @@ final class Explanations {
               : said(pod, State.Placed, "what was decided for it is being written");
       case Decision.ClaimMissing _ ->
           said(pod, State.ClaimMissing, "a claim that it names does not exist, or is being deleted");
-      case Decision.HeldBack _ ->
+      case Decision.HeldBack(List<String> gates) ->
           said(pod, State.Waiting, "it gets no cards before others have taken off its scheduling gates: "
-              + String.join(", ", AllocationGate.others(pod)));
+              + String.join(", ", gates));
       case Decision.LeaveToScheduler _ ->
           said(pod, State.LeftToScheduler, "kube-scheduler allocates on every node that it could run on");
       case Decision.Settled(Optional<String> node) ->

@@ -1,7 +1,6 @@
 package dev.partita.controller.schedule;
 
 import dev.partita.controller.claim.AllocatedClaim;
-import dev.partita.controller.claim.AllocationGate;
 import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.claim.PodOrder;
@@ -178,8 +177,8 @@ final class GangScheduler {
               case Decision.Wait wait -> ": " + wait.why().summary(WhyWaiting.MAX_EXPLANATION);
               case Decision.Refuse(Map<ResourceClaim, List<String>> problems) ->
                   ": " + String.join("; ", problems.values().stream().flatMap(List::stream).toList());
-              case Decision.HeldBack _ ->
-                  ", which has scheduling gates of others: " + String.join(", ", AllocationGate.others(pod));
+              case Decision.HeldBack(List<String> gates) ->
+                  ", which has scheduling gates of others: " + String.join(", ", gates);
               case Decision.Nothing _,Decision.LeaveToScheduler _,Decision.Settled _,Decision.ClaimMissing _,Decision.Allocate _ ->
                   ", whose claims are not there yet";
             };

@@ -1,8 +1,6 @@
 package dev.partita.controller.slices;
 
 import dev.partita.api.node.GpuNode;
-import dev.partita.controller.edge.ApiEdge;
-import dev.partita.controller.edge.WriteKind;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.watch.ClusterView;
 import io.fabric8.kubernetes.api.model.Condition;
@@ -26,14 +24,14 @@ final class NodeConditions {
   private static final Logger LOG = LoggerFactory.getLogger(NodeConditions.class);
 
   private final KubernetesClient client;
-  private final ApiEdge edge;
+  private final NodeStatusWriter writer;
   private final ClusterView view;
   private final Clock clock;
   private OptionalInt minor = OptionalInt.empty();
 
-  NodeConditions(KubernetesClient client, ApiEdge edge, ClusterView view, Clock clock) {
+  NodeConditions(KubernetesClient client, NodeStatusWriter writer, ClusterView view, Clock clock) {
     this.client = client;
-    this.edge = edge;
+    this.writer = writer;
     this.view = view;
     this.clock = clock;
   }
@@ -53,11 +51,7 @@ final class NodeConditions {
     List<Condition> conditions = new ArrayList<>(node.getStatus().conditions());
     conditions.removeIf(condition -> GpuNode.SLOW_SCHEDULING.equals(condition.getType()));
     wanted.ifPresent(conditions::add);
-    GpuNode changed = new GpuNode();
-    changed.setMetadata(node.getMetadata()); // with its version: the plugin may have written meanwhile
-    changed.setSpec(node.getSpec());
-    changed.setStatus(node.getStatus().withConditions(conditions));
-    edge.write(WriteKind.GPUNODE_STATUS, () -> client.resource(changed).updateStatus());
+    writer.write(node, node.getStatus().withConditions(conditions));
     wanted.ifPresent(condition -> LOG.warn("gpunode {}: {}", node.getMetadata().getName(), condition.getMessage()));
   }
 

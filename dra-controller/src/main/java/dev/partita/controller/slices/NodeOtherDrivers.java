@@ -2,13 +2,10 @@ package dev.partita.controller.slices;
 
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.OtherDriverDevice;
-import dev.partita.controller.edge.ApiEdge;
-import dev.partita.controller.edge.WriteKind;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.OtherDevice;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
-import io.fabric8.kubernetes.client.KubernetesClient;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -29,14 +26,12 @@ final class NodeOtherDrivers {
   /** Problems are logged once; whoever makes up more gets no more lines. */
   private static final int MOST_PROBLEMS = 100;
 
-  private final KubernetesClient client;
-  private final ApiEdge edge;
+  private final NodeStatusWriter writer;
   private final ClusterView view;
   private final Set<String> logged = new HashSet<>();
 
-  NodeOtherDrivers(KubernetesClient client, ApiEdge edge, ClusterView view) {
-    this.client = client;
-    this.edge = edge;
+  NodeOtherDrivers(NodeStatusWriter writer, ClusterView view) {
+    this.writer = writer;
     this.view = view;
   }
 
@@ -66,11 +61,7 @@ final class NodeOtherDrivers {
     if (found.devices().equals(before)) {
       return false;
     }
-    GpuNode changed = new GpuNode();
-    changed.setMetadata(node.getMetadata()); // with its version: the plugin may have written meanwhile
-    changed.setSpec(node.getSpec());
-    changed.setStatus(node.getStatus().withOtherDrivers(found.devices()));
-    edge.write(WriteKind.GPUNODE_STATUS, () -> client.resource(changed).updateStatus());
+    writer.write(node, node.getStatus().withOtherDrivers(found.devices()));
     LOG.info("gpunode {}: claims have cards by other DRA drivers: {}", name,
         found.devices().isEmpty()
             ? "none"

@@ -11,14 +11,11 @@ import dev.partita.controller.booking.Account;
 import dev.partita.controller.booking.Books;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.claim.AllocatedShare;
-import dev.partita.controller.edge.ApiEdge;
-import dev.partita.controller.edge.WriteKind;
 import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.watch.ClusterView;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
-import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -37,13 +34,11 @@ final class NodeSizes {
 
   private static final Duration AGAIN = Duration.ofSeconds(5);
 
-  private final KubernetesClient client;
-  private final ApiEdge edge;
+  private final NodeStatusWriter writer;
   private final ClusterView view;
 
-  NodeSizes(KubernetesClient client, ApiEdge edge, ClusterView view) {
-    this.client = client;
-    this.edge = edge;
+  NodeSizes(NodeStatusWriter writer, ClusterView view) {
+    this.writer = writer;
     this.view = view;
   }
 
@@ -58,11 +53,7 @@ final class NodeSizes {
     }
     Plan plan = plan(view.claimsOn(host.name()), host, node.getStatus().grantedSizes());
     if (!plan.resizes().equals(node.getStatus().resizes())) {
-      GpuNode changed = new GpuNode();
-      changed.setMetadata(node.getMetadata()); // with its version: the plugin may have written meanwhile
-      changed.setSpec(node.getSpec());
-      changed.setStatus(node.getStatus().withResizes(plan.resizes()));
-      edge.write(WriteKind.GPUNODE_STATUS, () -> client.resource(changed).updateStatus());
+      writer.write(node, node.getStatus().withResizes(plan.resizes()));
       LOG.info("gpunode {}: its plugin is told the sizes of {} resized shares", host.name(),
           plan.resizes().granted().size());
     }

@@ -83,20 +83,15 @@ final class OtherDrivers {
         }
       }
     }
+    Set<OtherDevice> seen = Set.copyOf(published.keySet());
     before.stream().filter(device -> cards.stream().anyMatch(card -> card.uuid().equals(device.uuid())))
         .forEach(device -> {
           OtherDevice its = new OtherDevice(new OtherDevice.Pool(device.driver(), device.pool()), device.device());
-          if (claimed.containsKey(its) && !isPublished(its, slices)) {
+          if (claimed.containsKey(its) && !seen.contains(its)) {
             published.computeIfAbsent(its, _ -> new TreeSet<>()).add(device.uuid());
           }
         });
     return new Found(bounded(published, claimed), problems);
-  }
-
-  private static boolean isPublished(OtherDevice device, Collection<ResourceSlice> slices) {
-    return slices.stream().anyMatch(slice -> slice.getSpec().getDriver().equals(device.pool().driver())
-        && slice.getSpec().getPool().getName().equals(device.pool().name())
-        && slice.getSpec().getDevices().stream().anyMatch(its -> its.getName().equals(device.device())));
   }
 
   private static List<OtherDriverDevice> bounded(

@@ -66,9 +66,10 @@ public final class PublicationLoop implements AutoCloseable {
     this.view = view;
     this.slices = new SlicePublisher(client, edge, view);
     this.classes = new ClassPublisher(client, edge, view);
-    this.conditions = new NodeConditions(client, edge, view, clock);
-    this.sizes = new NodeSizes(client, edge, view);
-    this.otherDrivers = new NodeOtherDrivers(client, edge, view);
+    NodeStatusWriter writer = new NodeStatusWriter(client, edge);
+    this.conditions = new NodeConditions(client, writer, view, clock);
+    this.sizes = new NodeSizes(writer, view);
+    this.otherDrivers = new NodeOtherDrivers(writer, view);
     this.loop = new EventLoop<>("publication", GATHER, this::handle);
   }
 
