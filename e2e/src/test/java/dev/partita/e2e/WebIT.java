@@ -165,10 +165,9 @@ class WebIT {
       Workspace workspace,
       @TempDir Path folder) throws Exception {
     String node = cluster.quietNodes().getLast();
-    Workspace others = workspace.another();
     workspace.pod("mine", node, Ask.share("8Gi"), "exec sleep 600").awaitRunning();
-    others.pod("theirs", node, Ask.share("8Gi"), "exec sleep 600").awaitRunning();
-    try (Tenant tenant = Tenant.in(workspace)) {
+    try (Workspace others = workspace.another(); Tenant tenant = Tenant.in(workspace)) {
+      others.pod("theirs", node, Ask.share("8Gi"), "exec sleep 600").awaitRunning();
       Path token = Files.writeString(folder.resolve("token"), tenant.client().getConfiguration().getOauthToken());
       try (OpenPage open = open(cluster, "--token-file", token.toString())) {
         open.awaitText("may not list gpunodes");
@@ -184,26 +183,27 @@ class WebIT {
   @Test
   void aQuotaSaysWhichNamespacesHaveWhatOfIt(RealCluster cluster, Workspace workspace) throws Exception {
     String node = cluster.quietNodes().getLast();
-    Workspace other = workspace.another();
-    workspace.createInCluster(
-        """
-            apiVersion: gpu.partita.dev/v1alpha1
-            kind: GpuQuota
-            metadata: {name: %1$s}
-            spec:
-              namespaceSelector:
-                matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: [%1$s, %2$s]}]
-              limits: [{name: all, guaranteed: {memory: 64Gi}}]
-            """
-            .formatted(workspace.namespace(), other.namespace()));
-    workspace.pod("large", node, Ask.share("12Gi"), "exec sleep 600").awaitRunning();
-    other.pod("small", node, Ask.share("4Gi"), "exec sleep 600").awaitRunning();
-    try (OpenPage open = open(cluster)) {
-      open.show("quotas?q=" + workspace.namespace());
-      open.awaitText("16 GiB of 64 GiB");
-      assertThat(open.page().locator("main ul.plain").innerText().lines())
-          .containsExactly(workspace.namespace() + " 12 GiB", other.namespace() + " 4 GiB");
-      open.assertClean();
+    try (Workspace other = workspace.another()) {
+      workspace.createInCluster(
+          """
+              apiVersion: gpu.partita.dev/v1alpha1
+              kind: GpuQuota
+              metadata: {name: %1$s}
+              spec:
+                namespaceSelector:
+                  matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: [%1$s, %2$s]}]
+                limits: [{name: all, guaranteed: {memory: 64Gi}}]
+              """
+              .formatted(workspace.namespace(), other.namespace()));
+      workspace.pod("large", node, Ask.share("12Gi"), "exec sleep 600").awaitRunning();
+      other.pod("small", node, Ask.share("4Gi"), "exec sleep 600").awaitRunning();
+      try (OpenPage open = open(cluster)) {
+        open.show("quotas?q=" + workspace.namespace());
+        open.awaitText("16 GiB of 64 GiB");
+        assertThat(open.page().locator("main ul.plain").innerText().lines())
+            .containsExactly(workspace.namespace() + " 12 GiB", other.namespace() + " 4 GiB");
+        open.assertClean();
+      }
     }
   }
 
