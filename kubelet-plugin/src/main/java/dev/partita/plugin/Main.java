@@ -2,16 +2,12 @@ package dev.partita.plugin;
 
 import dev.partita.plugin.kube.PluginClient;
 import dev.partita.plugin.loop.Loops;
-import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Spec;
 import picocli.CommandLine;
 
 /** The node plugin as a program. */
@@ -28,8 +24,6 @@ import picocli.CommandLine;
     exitCodeList = {"0:ended by SIGTERM or SIGINT", "1:an error that is not the caller's",
       "2:wrong options, or a folder or port that cannot be used"})
 public final class Main implements Callable<Integer> {
-  @Spec private @Nullable CommandSpec spec;
-
   @Mixin private final PluginSettings settings = new PluginSettings();
 
   /** Runs the plugin until SIGTERM or SIGINT. */
@@ -50,13 +44,20 @@ public final class Main implements Callable<Integer> {
           e.getCommandLine().getErr().println("partita-kubelet-plugin: " + e.getMessage() + " (see --help)");
           return CommandLine.ExitCode.USAGE;
         });
+    command.setExecutionExceptionHandler(
+        (e, executed, arguments) -> {
+          if (!(e instanceof IllegalArgumentException || e instanceof PluginStartException)) {
+            throw e;
+          }
+          executed.getErr().println("partita-kubelet-plugin: " + e.getMessage());
+          return CommandLine.ExitCode.USAGE;
+        });
     return command;
   }
 
   @Override
   @SuppressWarnings("try") // the plugin runs until it is closed, nothing is called on it
   public Integer call() {
-    PrintWriter err = java.util.Objects.requireNonNull(spec).commandLine().getErr();
     CountDownLatch ended = new CountDownLatch(1);
     CountDownLatch stop = new CountDownLatch(1);
     try (Loops own = new Loops();
@@ -65,9 +66,6 @@ public final class Main implements Callable<Integer> {
       Runtime.getRuntime().addShutdownHook(Thread.ofPlatform().unstarted(() -> stopAndWait(stop, ended)));
       stop.await();
       logger().info("stopping");
-    } catch (IllegalArgumentException | PluginStartException e) {
-      err.println("partita-kubelet-plugin: " + e.getMessage());
-      return CommandLine.ExitCode.USAGE;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } finally {
