@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.partita.e2e.cluster.Ask;
-import dev.partita.e2e.cluster.NeedsSteadyPlugins;
 import dev.partita.e2e.cluster.OnOwnNode;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodUnderTest;
@@ -15,7 +14,6 @@ import org.junit.jupiter.api.Test;
 /** Shares that use what no claim has of their card, until one needs it. */
 @OnRealCluster
 @OnOwnNode // to know what is left of its card
-@NeedsSteadyPlugins // kubelet asks again for a claim only after a minute or more if a plugin ends meanwhile
 class GrowingMemoryIT {
   /** Its program takes 60 GiB whenever it gets them. */
   private static final String PROGRAM =

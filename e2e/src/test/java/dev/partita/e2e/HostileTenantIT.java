@@ -9,7 +9,6 @@ import dev.partita.e2e.cluster.ClaimUnderTest;
 import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.Lab;
 import dev.partita.e2e.cluster.NeedsSteadyController;
-import dev.partita.e2e.cluster.NeedsSteadyPlugins;
 import dev.partita.e2e.cluster.OnOwnNode;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.OurContainers;
@@ -46,7 +45,6 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @OnRealCluster
 @NeedsSteadyController
-@NeedsSteadyPlugins
 class HostileTenantIT {
   private static final List<String> API_VERSIONS = List.of("v1", "v1beta2", "v1beta1");
   private static final String PROPOSAL = "gpu.partita.dev/proposed-allocation";

@@ -9,7 +9,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.NeedsSteadyController;
-import dev.partita.e2e.cluster.NeedsSteadyPlugins;
 import dev.partita.e2e.cluster.OnOwnNode;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PartitaCommand.Outcome;
@@ -52,7 +51,6 @@ class KubectlPartitaIT {
 
   @Test
   @NeedsSteadyController
-  @NeedsSteadyPlugins
   @OnOwnNode // no other test's pod may change what its cards have
   void topAndReportShowWhatAPodHas(RealCluster cluster, Workspace workspace) {
     String node = cluster.ownNode();
@@ -80,7 +78,6 @@ class KubectlPartitaIT {
 
   @Test
   @NeedsSteadyController
-  @NeedsSteadyPlugins
   @OnOwnNode // no other test's pod may change what its cards have
   void newPodsAreKeptOffACordonedCard(RealCluster cluster, Workspace workspace) {
     String node = cluster.ownNode();
@@ -139,7 +136,6 @@ class KubectlPartitaIT {
 
   @Test
   @NeedsSteadyController
-  @NeedsSteadyPlugins
   @OnOwnNode
   void theDoctorHasSeenThatContainersGetWhatTheirCdiSpecsSay(RealCluster cluster, Workspace workspace) {
     String node = cluster.ownNode();

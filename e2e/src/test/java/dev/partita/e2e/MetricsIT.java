@@ -8,7 +8,6 @@ import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.ClaimUnderTest;
 import dev.partita.e2e.cluster.Dashboard;
 import dev.partita.e2e.cluster.NeedsSteadyController;
-import dev.partita.e2e.cluster.NeedsSteadyPlugins;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PrometheusServer;
 import dev.partita.e2e.cluster.RealCluster;
@@ -88,7 +87,6 @@ class MetricsIT {
   /** Debian's package prometheus has the program; CI installs it. */
   @Test
   @NeedsSteadyController
-  @NeedsSteadyPlugins
   void everyPanelOfTheDashboardsHasDataAndEveryAlertIsLoadedOnARealPrometheus(
       RealCluster cluster,
       Workspace workspace,

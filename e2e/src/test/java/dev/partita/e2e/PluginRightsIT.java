@@ -7,7 +7,6 @@ import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.ClaimUnderTest;
 import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.Fresh;
-import dev.partita.e2e.cluster.NeedsSteadyPlugins;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.TokenClient;
@@ -26,7 +25,6 @@ import org.junit.jupiter.api.Test;
 
 /** A plugin whose token is stolen: it is held to its own node and to what a plugin does. */
 @OnRealCluster
-@NeedsSteadyPlugins
 class PluginRightsIT {
   private static GenericKubernetesResource gpuNode(KubernetesClient client, String node) {
     return client.genericKubernetesResources("gpu.partita.dev/v1alpha1", "GpuNode").withName(node).get();

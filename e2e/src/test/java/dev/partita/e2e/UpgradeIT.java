@@ -4,12 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.partita.e2e.cluster.Ask;
-import dev.partita.e2e.cluster.ChangesControllers;
-import dev.partita.e2e.cluster.ChangesPlugins;
 import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.HelmRelease;
-import dev.partita.e2e.cluster.OnBrokenNode;
-import dev.partita.e2e.cluster.OnChangedNode;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
@@ -23,13 +19,11 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** Helm upgrades the chart, which replaces the controllers, and the plugins of all nodes. */
 @OnRealCluster
-@ChangesControllers
-@ChangesPlugins
-@OnBrokenNode
-@OnChangedNode
+@Isolated("it replaces the controllers, and the plugins of all nodes")
 class UpgradeIT {
   @Test
   void noPodThatStartsMeanwhileIsRefused(RealCluster cluster, Workspace workspace, @TempDir Path folder)

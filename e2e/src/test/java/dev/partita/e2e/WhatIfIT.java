@@ -9,7 +9,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.NeedsSteadyController;
-import dev.partita.e2e.cluster.NeedsSteadyPlugins;
 import dev.partita.e2e.cluster.OnOwnNode;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PartitaCommand.Outcome;
@@ -30,7 +29,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** What-if questions about a real cluster, answered as the controller would. */
 @OnRealCluster
 @NeedsSteadyController
-@NeedsSteadyPlugins
 class WhatIfIT {
   private static JsonNode json(RealCluster cluster, String... arguments) {
     List<String> command = new ArrayList<>(List.of("simulate"));

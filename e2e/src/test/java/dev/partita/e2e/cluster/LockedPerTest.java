@@ -30,10 +30,9 @@ public @interface LockedPerTest {
    * That for which most wait comes first, so that whoever waits for it holds up nobody else.
    */
   String CONTROLLERS = "1 the controllers";
-  String PLUGINS = "2 the plugins";
-  String BROKEN_NODE = "3 the broken node";
-  String CHANGED_NODE = "3 the changed node";
-  String OWN_NODE = "3 the node for one test";
+  String BROKEN_NODE = "2 the broken node";
+  String CHANGED_NODE = "2 the changed node";
+  String OWN_NODE = "2 the node for one test";
 
   /** The name of the lock. */
   String value();
