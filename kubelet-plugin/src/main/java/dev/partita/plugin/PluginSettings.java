@@ -40,7 +40,8 @@ public final class PluginSettings {
       description = "Name of this Kubernetes node." + ENV + "PARTITA_NODE_NAME]") private String nodeName = "";
 
   @Option(names = "--driver-root", paramLabel = "DIR", defaultValue = "${env:PARTITA_DRIVER_ROOT:-/}",
-      description = "Where the NVIDIA driver is installed, as this process sees it. Default: ${DEFAULT-VALUE}" + ENV
+      description = "Folder below which the NVIDIA driver is looked for, as this process sees it. Default: ${DEFAULT-VALUE}"
+          + ENV
           + "PARTITA_DRIVER_ROOT]") private Path driverRoot = Path.of("");
 
   @Option(names = "--driver-root-on-host", paramLabel = "DIR", defaultValue = "${env:PARTITA_DRIVER_ROOT_ON_HOST:-}",

@@ -19,7 +19,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * A folder below which an NVIDIA driver is installed: {@code /} of the host, or the folder of a driver container.
+ * A folder below which an NVIDIA driver is installed: {@code /} of the host, the folder of a driver container, or one
+ * that has such folders below it.
  *
  * @param local the folder as this process sees it
  * @param onHost the same folder as the host sees it, absolute
@@ -29,8 +30,14 @@ public record DriverRoot(Path local, String onHost) {
   public static final String CAPABILITY_NODES = "/dev/nvidia-caps/";
 
   /**
-   * Folders of libraries in the order of preference: Debian's, Red Hat's, and those of driver containers and
-   * installers.
+   * Folders below which a whole driver may lie, in the order of preference: the root itself, NVIDIA's driver container
+   * (GPU operator, OpenShift), and what GKE's installer puts on Container-Optimized OS.
+   */
+  private static final List<String> PLACES = List.of("/", "/run/nvidia/driver", "/home/kubernetes/bin/nvidia");
+
+  /**
+   * Folders of libraries in the order of preference: Debian's, Red Hat's, those of driver containers and installers,
+   * Bottlerocket's (before its kernel kit of June 2026) and Talos' (before 1.13).
    */
   private static final List<String> LIBRARY_FOLDERS =
       List.of(
@@ -42,10 +49,18 @@ public record DriverRoot(Path local, String onHost) {
           "/lib/aarch64-linux-gnu",
           "/usr/lib",
           "/usr/local/nvidia/lib64",
-          "/usr/local/nvidia/lib");
+          "/usr/local/nvidia/lib",
+          "/usr/lib/nvidia/tesla",
+          "/usr/local/glibc/usr/lib");
 
   private static final List<String> PROGRAM_FOLDERS =
-      List.of("/usr/bin", "/bin", "/usr/local/nvidia/bin", "/opt/bin", "/usr/sbin"); // Debian has the MPS server in sbin
+      List.of(
+          "/usr/bin",
+          "/bin",
+          "/usr/local/nvidia/bin",
+          "/opt/bin",
+          "/usr/local/bin",
+          "/usr/sbin"); // Debian has the MPS server in sbin
   private static final List<String> PROGRAMS =
       List.of(
           "nvidia-smi",
@@ -78,20 +93,43 @@ public record DriverRoot(Path local, String onHost) {
           "the driver root " + onHost + " is not a folder",
           "set the driver root to where the NVIDIA driver is installed (/ if on the host itself)");
     }
+    Optional<DriverSearch> incomplete = Optional.empty();
     try {
-      for (String folder : LIBRARY_FOLDERS) {
-        Optional<String> version = versionIn(at(folder));
-        if (version.isPresent()) {
-          return found(folder, version.get());
+      for (String place : PLACES) {
+        Optional<DriverSearch> there = below(place).installed(this);
+        if (there.isPresent() && there.get() instanceof Found) {
+          return there.get();
         }
+        incomplete = incomplete.or(() -> there);
       }
     } catch (IOException | UncheckedIOException e) {
       return new NotFound("the driver root " + onHost + " cannot be read: " + e.getMessage(),
           "let this process read it");
     }
-    return new NotFound(
-        "no libcuda.so.<version> below " + onHost + " (looked in " + String.join(", ", LIBRARY_FOLDERS) + ")",
-        "install the NVIDIA driver on this node, or set the driver root to where it is");
+    return incomplete.orElseGet(
+        () -> new NotFound(
+            "no libcuda.so.<version> below " + onHost + " (looked in " + String.join(", ", LIBRARY_FOLDERS)
+                + ", and in these below " + String.join(" and ", PLACES.subList(1, PLACES.size())) + ")",
+            "install the NVIDIA driver on this node, or set the driver root to where it is"));
+  }
+
+  private DriverRoot below(String place) {
+    return place.equals("/") ? this : new DriverRoot(at(place), onHost(place));
+  }
+
+  /**
+   * The driver in this root's own folders; empty if there is none.
+   *
+   * @param host where the device nodes are if they are not here: a driver container has them or leaves them to the host
+   */
+  private Optional<DriverSearch> installed(DriverRoot host) throws IOException {
+    for (String folder : LIBRARY_FOLDERS) {
+      Optional<String> version = versionIn(at(folder));
+      if (version.isPresent()) {
+        return Optional.of(found(folder, version.get(), cardNodes().isEmpty() ? host : this));
+      }
+    }
+    return Optional.empty();
   }
 
   /** A path below the root as this process sees it; {@code path} begins with a slash. */
@@ -141,7 +179,7 @@ public record DriverRoot(Path local, String onHost) {
         : Optional.of(new DriverNode(path, onHost(path), major.getAsLong(), minor, CAPABILITY_MODE));
   }
 
-  private DriverSearch found(String folder, String version) throws IOException {
+  private DriverSearch found(String folder, String version, DriverRoot devices) throws IOException {
     SortedMap<String, DriverFile> libraries = new TreeMap<>();
     for (Path file : sorted(at(folder))) {
       String name = String.valueOf(file.getFileName());
@@ -157,7 +195,8 @@ public record DriverRoot(Path local, String onHost) {
           "install the whole NVIDIA driver " + version);
     }
     return new Found(
-        new DriverFiles(version, folder, List.copyOf(libraries.values()), programs(), controlNodes(), cardNodes()));
+        new DriverFiles(version, folder, List.copyOf(libraries.values()), programs(), devices.controlNodes(),
+            devices.cardNodes()));
   }
 
   private List<DriverFile> programs() {

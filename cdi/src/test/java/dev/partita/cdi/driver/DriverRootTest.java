@@ -6,8 +6,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class DriverRootTest {
   private static final String FOLDER = "usr/lib/x86_64-linux-gnu/";
@@ -104,6 +107,60 @@ class DriverRootTest {
     assertThat(message(new DriverRoot(root, "/run/driver"))).contains("libnvidia-ml.so.580.95.05 is not");
   }
 
+  /** Where platforms have the driver, as their own documents and the issues of their projects say (see install.md). */
+  @ParameterizedTest(name = "{0}")
+  @CsvSource({
+    "a distribution of Debian's kind as on AKS, /, /usr/lib/x86_64-linux-gnu, /usr/bin, /dev",
+    "one of Red Hat's kind as on EKS, /, /usr/lib64, /usr/bin, /dev",
+    "arm64, /, /usr/lib/aarch64-linux-gnu, /usr/bin, /dev",
+    "a driver container of the GPU operator, /run/nvidia/driver, /usr/lib64, /usr/bin, /run/nvidia/driver/dev",
+    "one that leaves the device nodes to the host, /run/nvidia/driver, /usr/lib/x86_64-linux-gnu, /usr/bin, /dev",
+    "GKE on Container-Optimized OS, /home/kubernetes/bin/nvidia, /lib64, /bin, /dev",
+    "Bottlerocket, /, /usr/lib/nvidia/tesla, /usr/bin, /dev",
+    "Talos, /, /usr/local/glibc/usr/lib, /usr/local/bin, /dev"})
+  void isFoundBelowTheNodesRootWhereverAPlatformPutsIt(
+      String platform,
+      String place,
+      String libraries,
+      String programs,
+      String devices) throws IOException {
+    Path driver = root.resolve("." + place).normalize();
+    for (String library : List.of("libcuda.so", "libnvidia-ml.so")) {
+      file(driver.resolve("." + libraries + "/" + library + ".580.95.05").normalize());
+      Files.createSymbolicLink(driver.resolve("." + libraries + "/" + library + ".1").normalize(),
+          Path.of(library + ".580.95.05"));
+    }
+    file(driver.resolve("." + programs + "/nvidia-smi").normalize());
+    for (String node : List.of("nvidia0", "nvidiactl")) {
+      Path link = root.resolve("." + devices + "/" + node).normalize();
+      Files.createDirectories(Objects.requireNonNull(link.getParent()));
+      Files.createSymbolicLink(link, Path.of("/dev/null"));
+    }
+
+    DriverSearch search = new DriverRoot(root, "/").search();
+
+    assertThat(search).isInstanceOf(DriverSearch.Found.class);
+    DriverFiles files = ((DriverSearch.Found) search).files();
+    String below = place.equals("/") ? "" : place;
+    assertThat(files.version()).isEqualTo("580.95.05");
+    assertThat(files.libraryFolder()).as("as a container sees it").isEqualTo(libraries);
+    assertThat(files.cuda().orElseThrow().hostPath()).isEqualTo(below + libraries + "/libcuda.so.580.95.05");
+    assertThat(files.nvml().orElseThrow().localPath()).isRegularFile();
+    assertThat(files.programs()).extracting(DriverFile::hostPath).containsExactly(below + programs + "/nvidia-smi");
+    assertThat(files.controlNodes()).extracting(DriverNode::path).containsExactly("/dev/nvidiactl");
+    assertThat(files.cardNodes().keySet()).containsExactly(0);
+  }
+
+  @Test
+  void theHostsOwnDriverIsPreferredAndOneThatIsNotWholeIsPassedOver() throws IOException {
+    library("libcuda.so.580.95.05");
+    file(root.resolve("run/nvidia/driver/usr/lib64/libcuda.so.570.1"));
+    file(root.resolve("run/nvidia/driver/usr/lib64/libnvidia-ml.so.570.1"));
+    assertThat(found().version()).isEqualTo("570.1");
+    library("libnvidia-ml.so.580.95.05");
+    assertThat(found().version()).isEqualTo("580.95.05");
+  }
+
   private static String message(DriverRoot driver) {
     assertThat(driver.search()).isInstanceOf(DriverSearch.NotFound.class);
     return ((DriverSearch.NotFound) driver.search()).message();
@@ -121,6 +178,11 @@ class DriverRootTest {
     for (String link : links) {
       Files.createSymbolicLink(root.resolve(FOLDER + link), Path.of(file));
     }
+  }
+
+  private static void file(Path file) throws IOException {
+    Files.createDirectories(Objects.requireNonNull(file.getParent()));
+    Files.createFile(file);
   }
 
   private void node(String name) throws IOException {
