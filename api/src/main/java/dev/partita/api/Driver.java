@@ -37,6 +37,12 @@ public final class Driver {
 
   public static final String CONTROLLER_TAINT_VALUE = "controller";
 
+  /**
+   * Label on a Node, for whoever adds nodes: who allocates its devices, as a GpuNode's spec.allocator says it. It
+   * counts when the GpuNode is made.
+   */
+  public static final String ALLOCATOR_LABEL = NAME + "/allocator";
+
   /** Taint key on a device whose card is not healthy: the value is the reason, effect NoSchedule. */
   public static final String HEALTH_TAINT = NAME + "/unhealthy";
 

@@ -1,5 +1,6 @@
 package dev.partita.plugin.inventory;
 
+import dev.partita.api.Driver;
 import dev.partita.api.gpu.Gpu;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
@@ -19,6 +20,8 @@ import java.net.HttpURLConnection;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -213,7 +216,7 @@ public final class GpuNodeReporter implements AutoCloseable {
               .build());
     }
     node.setMetadata(metadata.build());
-    node.setSpec(GpuNodeSpec.DEFAULT);
+    node.setSpec(owner == null ? GpuNodeSpec.DEFAULT : specOf(owner));
     try {
       return client.resource(node).create();
     } catch (KubernetesClientException e) {
@@ -221,6 +224,23 @@ public final class GpuNodeReporter implements AutoCloseable {
         LOG.debug("GpuNode {} was made by somebody else meanwhile", nodeName);
       }
       throw e;
+    }
+  }
+
+  /** What a node's label says of its GpuNode; the defaults without one. */
+  private GpuNodeSpec specOf(Node owner) {
+    @Nullable String allocator =
+        Objects.requireNonNullElse(owner.getMetadata().getLabels(), Map.<String, String>of())
+            .get(Driver.ALLOCATOR_LABEL);
+    if (allocator == null) {
+      return GpuNodeSpec.DEFAULT;
+    }
+    try {
+      return new GpuNodeSpec(GpuNodeSpec.Allocator.valueOf(allocator), List.of(), null);
+    } catch (IllegalArgumentException e) {
+      LOG.warn("Node {} has the label {}={}, which says nothing: it must be one of {}", nodeName,
+          Driver.ALLOCATOR_LABEL, allocator, List.of(GpuNodeSpec.Allocator.values()));
+      return GpuNodeSpec.DEFAULT;
     }
   }
 

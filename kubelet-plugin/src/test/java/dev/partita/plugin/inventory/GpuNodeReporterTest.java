@@ -8,6 +8,7 @@ import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.NodeSetup;
 import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.serving.access.MockApiServer;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
@@ -18,6 +19,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 @MockApiServer(crud = true)
 class GpuNodeReporterTest {
@@ -56,6 +59,19 @@ class GpuNodeReporterTest {
             Clock.systemUTC())) {
       reporter.report(NO_DRIVER, List.of(), SETUP);
       assertThat(reporter.spec(Duration.ZERO)).isEqualTo(GpuNodeSpec.DEFAULT);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"Scheduler, Scheduler", "Controller, Controller", "scheduler, Controller", "'', Controller"})
+  void whoAllocatesANewNodesDevicesIsSaidByTheNodesLabel(String label, GpuNodeSpec.Allocator allocator) {
+    String name = "labelled-" + label.hashCode();
+    client.resource(new NodeBuilder().withNewMetadata().withName(name).addToLabels("gpu.partita.dev/allocator", label)
+        .endMetadata().build()).create();
+    try (GpuNodeReporter reporter =
+        new GpuNodeReporter(client, ApiCalls.standard(), name, Optional.empty(), Optional.empty(), Clock.systemUTC())) {
+      reporter.report(NO_DRIVER, List.of(), SETUP);
+      assertThat(reporter.spec(Duration.ZERO)).isEqualTo(new GpuNodeSpec(allocator, List.of(), null));
     }
   }
 
