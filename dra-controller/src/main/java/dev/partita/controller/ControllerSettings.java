@@ -17,6 +17,7 @@ import java.util.Optional;
  * @param templateGrace how long a ResourceClaimTemplate of ours that no pod names is kept
  * @param webhook where admission webhooks are served; empty for nowhere
  * @param metrics where metrics are served; empty for nowhere
+ * @param autoscaledNodes whether an autoscaler of nodes is to see pods that wait
  */
 public record ControllerSettings(
     String identity,
@@ -26,7 +27,8 @@ public record ControllerSettings(
     Optional<WebPage> web,
     Duration templateGrace,
     Optional<Webhook> webhook,
-    Optional<MetricsEndpoint> metrics) {
+    Optional<MetricsEndpoint> metrics,
+    boolean autoscaledNodes) {
   /** Where {@code partita explain} expects a controller's {@link #explainPort}. */
   public static final int DEFAULT_EXPLAIN_PORT = 8082;
 
@@ -40,6 +42,19 @@ public record ControllerSettings(
 
   /** A pod that stops is killed after 30 s, if nothing else is said; some of them are for giving the lease back. */
   private static final Duration MOST_DRAIN = Duration.ofSeconds(20);
+
+  /** One in a cluster whose nodes nobody adds by looking at waiting pods. */
+  public ControllerSettings(
+      String identity,
+      Optional<Election> election,
+      Optional<Integer> healthPort,
+      Optional<Integer> explainPort,
+      Optional<WebPage> web,
+      Duration templateGrace,
+      Optional<Webhook> webhook,
+      Optional<MetricsEndpoint> metrics) {
+    this(identity, election, healthPort, explainPort, web, templateGrace, webhook, metrics, false);
+  }
 
   public ControllerSettings {
     if (identity.isBlank()) {

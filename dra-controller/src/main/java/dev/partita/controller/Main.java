@@ -130,6 +130,17 @@ public final class Main implements Callable<Integer> {
       description = "Seconds that a ResourceClaimTemplate made for converted pods is kept when no pod names it (env PARTITA_TEMPLATE_GRACE; default: ${DEFAULT-VALUE}).") int templateGrace;
 
   @Option(
+      names = "--autoscaled-nodes",
+      negatable = true,
+      arity = "0..1",
+      defaultValue = "${env:PARTITA_AUTOSCALED_NODES:-false}",
+      fallbackValue = "true",
+      description = {
+        "Take the scheduling gate off pods that wait where one more node may help: autoscalers of nodes look only at pods for which",
+        "kube-scheduler has found no node (env PARTITA_AUTOSCALED_NODES; default: ${DEFAULT-VALUE})."
+      }) boolean autoscaledNodes;
+
+  @Option(
       names = "--webhook-port",
       paramLabel = "PORT",
       defaultValue = "${env:PARTITA_WEBHOOK_PORT:-}",
@@ -233,7 +244,8 @@ public final class Main implements Callable<Integer> {
           Duration.ofSeconds(templateGrace), webhook,
           metricsPort == 0
               ? Optional.empty()
-              : Optional.of(new ControllerSettings.MetricsEndpoint(metricsPort, metricsAccess)));
+              : Optional.of(new ControllerSettings.MetricsEndpoint(metricsPort, metricsAccess)),
+          autoscaledNodes);
     } catch (NumberFormatException e) {
       throw new ParameterException(spec.commandLine(), "--webhook-port must be a number: " + webhookPort, e);
     } catch (IllegalArgumentException e) {

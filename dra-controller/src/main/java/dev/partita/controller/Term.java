@@ -63,7 +63,7 @@ final class Term implements LeaderMetrics.Leader, AutoCloseable {
     PodEvents podEvents = new PodEvents(client, edge, clock, identity);
     this.templates = new TemplateLoop(client, edge, view, podEvents, settings.templateGrace());
     this.allocation = new AllocationLoop(client, edge, view, events, podEvents, conditions, quotaStatus, clock,
-        decider -> new TimedDecider(decider, meters));
+        settings.autoscaledNodes(), decider -> new TimedDecider(decider, meters));
     this.certificate = settings.webhook().filter(Webhook::keepsCertificate)
         .map(webhook -> new CertificateKeeper(client, edge, webhook.names(), clock));
     PodEvents notes = new PodEvents(client, edge.background(), clock, identity);

@@ -97,6 +97,14 @@ public final class Cluster implements AutoCloseable {
         Clock.systemUTC());
   }
 
+  /** Starts a controller in a cluster whose nodes an autoscaler adds. */
+  Cluster startAutoscaled() {
+    return start(
+        new ControllerSettings("autoscaled", Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(),
+            ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.empty(), Optional.empty(), true),
+        Clock.systemUTC());
+  }
+
   /** Starts a controller that serves the web page. */
   Cluster startWithPage() {
     return startWithPage(Clock.systemUTC());

@@ -106,6 +106,26 @@ class GangAllocationTest {
     }
   }
 
+  @Test
+  void autoscalersSeeAllPodsOfAGangThatHasNoPlaceUnlessKubeSchedulerCouldTearItApart() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.startAutoscaled();
+    for (int i = 0; i < 2; i++) {
+      member("train", 2, "t" + i, "100Gi");
+    }
+    eventually().until(() -> cluster.gates("t0").isEmpty() && cluster.gates("t1").isEmpty());
+    assertThat(cluster.isAllocated("t0") || cluster.isAllocated("t1")).as("one would fit").isFalse();
+    cluster.add(GpuNodes.leftToScheduler("node-1", 1, "NVIDIA A100", 80 * GpuNodes.GIB));
+    for (int i = 0; i < 2; i++) {
+      member("second", 2, "s" + i, "100Gi");
+    }
+    eventually().untilAsserted(() -> assertThat(cluster.note("s0", "Unallocatable")).startsWith("gang second: waits"));
+    assertThat(cluster.gates("s0")).isNotEmpty();
+    cluster.add(GpuNodes.ready("node-2", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.result("t0");
+    cluster.result("t1");
+  }
+
   private void member(String gang, int size, String name, String memory) {
     cluster.claim(name, "gpu.partita.dev", Map.of("memory", memory));
     podOf(gang, size, name, name);

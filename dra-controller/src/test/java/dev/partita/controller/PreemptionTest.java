@@ -338,6 +338,29 @@ class PreemptionTest {
   }
 
   /** A pod that has its claim and runs. */
+  @Test
+  void autoscalersDoNotSeeAPodForWhichOthersAreEvicted() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.startAutoscaled();
+    running("low", 1, "100Gi");
+    gated("high", 10);
+    eventually().until(() -> cluster.client.pods().inNamespace("default").withName("low").get() == null);
+    gated("same", 1);
+    eventually().until(() -> cluster.gates("same").isEmpty());
+    assertThat(cluster.gates("high")).containsExactly(Driver.ALLOCATION_GATE);
+    cluster.deallocate("low");
+    cluster.result("high");
+  }
+
+  private void gated(String name, int priority) {
+    cluster.claim(name, "gpu.partita.dev", Map.of("memory", "100Gi"));
+    cluster.client.resource(
+        new PodBuilder().withNewMetadata().withName(name).withNamespace("default").endMetadata().withNewSpec()
+            .withPriority(priority).addNewSchedulingGate(Driver.ALLOCATION_GATE).addNewResourceClaim().withName("gpu")
+            .withResourceClaimName(name).endResourceClaim().endSpec().build())
+        .create();
+  }
+
   private void running(String name, int priority, String memory) {
     pod(name, priority, "", memory);
     cluster.reserveAndBind(name, "node-0");

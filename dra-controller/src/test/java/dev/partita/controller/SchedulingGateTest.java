@@ -4,7 +4,12 @@ import static dev.partita.controller.Cluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.Driver;
+import dev.partita.api.quota.Amounts;
+import dev.partita.api.quota.GpuQuota;
+import dev.partita.api.quota.GpuQuotaSpec;
+import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.time.Clock;
@@ -121,6 +126,51 @@ class SchedulingGateTest {
     cluster.gatedPod("p", GATE, "c");
     eventually().until(() -> cluster.gates("p").isEmpty());
     assertThat(cluster.gates("huge")).containsExactly(Driver.ALLOCATION_GATE);
+  }
+
+  @Test
+  void autoscalersSeePodsForWhichOneMoreNodeMayHelpAndThesePodsAreServedOnceItIsThere() {
+    cluster.startAutoscaled();
+    cluster.claim("c", "gpu.partita.dev", Map.of("memory", "100Gi"));
+    cluster.gatedPod("p", GATE, "c");
+    eventually().until(() -> cluster.gates("p").isEmpty());
+    assertThat(cluster.isAllocated("c")).as("no node is there yet").isFalse();
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    assertThat(cluster.result("c").getPool()).isEqualTo("node-0/gpu");
+
+    cluster.claim("d", "gpu.partita.dev", Map.of("memory", "100Gi"));
+    cluster.gatedPod("q", GATE, "d");
+    eventually().until(() -> cluster.gates("q").isEmpty());
+    assertThat(cluster.isAllocated("d")).as("the node is full").isFalse();
+    cluster.add(GpuNodes.ready("node-1", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    assertThat(cluster.result("d").getPool()).isEqualTo("node-1/gpu");
+  }
+
+  @Test
+  void autoscalersDoNotSeePodsForWhichOneMoreNodeWouldBeInVain() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.labelNamespace("team", "a");
+    GpuQuota quota = new GpuQuota();
+    quota.getMetadata().setName("team-a");
+    quota.setSpec(
+        new GpuQuotaSpec(new LabelSelectorBuilder().addToMatchLabels("team", "a").build(),
+            List.of(new GpuQuotaSpec.Limit("", List.of(), null, new Amounts(new Quantity("150Gi"), null, null, null),
+                Amounts.UNLIMITED))));
+    cluster.client.resource(quota).create();
+    cluster.startAutoscaled();
+    cluster.claim("refused", "gpu.partita.dev", Map.of("speed", "1"));
+    cluster.gatedPod("refused", GATE, "refused");
+    cluster.claim("over-quota", "gpu.partita.dev", Map.of("memory", "151Gi"));
+    cluster.gatedPod("over-quota", GATE, "over-quota");
+    cluster.claim("held", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.gatedPod("held", List.of("example.com/other", Driver.ALLOCATION_GATE), "held");
+    cluster.note("refused", "Unallocatable");
+    cluster.note("over-quota", "Unallocatable");
+    cluster.claim("huge", "gpu.partita.dev", Map.of("memory", "141Gi"));
+    cluster.gatedPod("huge", GATE, "huge");
+    eventually().until(() -> cluster.gates("huge").isEmpty());
+    assertThat(List.of("refused", "over-quota", "held")).allSatisfy(
+        name -> assertThat(cluster.gates(name)).contains(Driver.ALLOCATION_GATE));
   }
 
   @Test

@@ -5,6 +5,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /** What to do about a pod. */
 public sealed interface Decision {
@@ -48,8 +49,14 @@ public sealed interface Decision {
    * @param unused claims of the pod that are allocated already, which nobody uses: to be given back, for half a pod's
    *        claims help nobody
    * @param dryRun whether a host would do if something else had changed
+   * @param newNode whether one more node would do; it is looked for when that is asked
    */
-  record Wait(List<ResourceClaim> claims, List<ResourceClaim> unused, WhyWaiting why, DryRun dryRun)
+  record Wait(
+      List<ResourceClaim> claims,
+      List<ResourceClaim> unused,
+      WhyWaiting why,
+      DryRun dryRun,
+      Supplier<NewNode> newNode)
       implements Decision {}
 
   /** Some claims can never be allocated as they stand. */

@@ -1,7 +1,9 @@
 package dev.partita.controller.decide;
 
 import dev.partita.api.node.GpuNodeSpec.Allocator;
+import dev.partita.controller.allocate.FreeCards;
 import dev.partita.controller.allocate.Outcome;
+import dev.partita.controller.booking.Books;
 import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.claim.AdminAccessRule;
 import dev.partita.controller.claim.AllocatedClaim;
@@ -12,6 +14,7 @@ import dev.partita.controller.claim.ClaimReading;
 import dev.partita.controller.claim.ControllerOnlyFields;
 import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
+import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.match.Candidates;
@@ -46,6 +49,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.SortedSet;
+import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -61,6 +65,7 @@ public final class PodDecider implements Decider {
   private final DemandRecorder demandRecorder;
   private final DecisionBudget budget;
   private dev.partita.controller.allocate.Allocator allocator;
+  private @Nullable FreeCards untouched; // all hosts' cards, as if nothing of them were taken
 
   public PodDecider(
       ClusterObjects view,
@@ -181,7 +186,8 @@ public final class PodDecider implements Decider {
             why,
             host -> candidates.refusal(host).isPresent()
                 ? Optional.empty()
-                : placeOn(host, namespace, requests, inventory));
+                : placeOn(host, namespace, requests, inventory),
+            () -> newNode(pod, open, inventory));
     Optional<PodShape> shape =
         alike.filter(_ -> open.claims().keySet().stream().noneMatch(vetoes::isAny))
             .map(_ -> PodShape.of(pod, open.allocatedElsewhere(), requests));
@@ -226,6 +232,7 @@ public final class PodDecider implements Decider {
   @Override
   public void forgetSearches() {
     allocator = allocator(budget);
+    untouched = null;
     state.claims().forgetOrder();
   }
 
@@ -261,20 +268,29 @@ public final class PodDecider implements Decider {
    * are left out before the claims have to wait.
    */
   private Outcome allocate(Pod pod, List<ClaimRequest> requests, Candidates candidates, Inventory inventory) {
-    String namespace = pod.getMetadata().getNamespace();
     // Where the pod counts already, room for it is not to be looked for once more; candidates see to that.
     PodNeeds needs = state.loads().counts(pod.getMetadata().getUid()) ? PodNeeds.NONE : NodeFit.needs(pod);
+    return allocate(pod.getMetadata().getNamespace(), needs, requests, candidates,
+        state.claims().freeCards(inventory));
+  }
+
+  private Outcome allocate(
+      String namespace,
+      PodNeeds needs,
+      List<ClaimRequest> requests,
+      Candidates candidates,
+      FreeCards cards) {
     List<QuotaLedger.Excess> excesses = new ArrayList<>();
     Candidates allowed =
         host -> candidates.refusal(host)
             .or(() -> excesses.stream().filter(e -> e.hosts().test(host)).map(QuotaLedger.Excess::why).findFirst());
     while (true) {
-      Outcome outcome = allocator.allocate(needs, requests, allowed, state.claims().freeCards(inventory));
+      Outcome outcome = allocator.allocate(needs, requests, allowed, cards);
       if (!(outcome instanceof Outcome.Allocated allocated)) {
         Set<String> models = excesses.stream().flatMap(excess -> excess.models().stream()).collect(Collectors.toSet());
         return models.isEmpty()
             ? outcome
-            : otherwise(outcome, allocate(pod, avoiding(requests, models), candidates, inventory));
+            : otherwise(outcome, allocate(namespace, needs, avoiding(requests, models), candidates, cards));
       }
       Optional<QuotaLedger.Excess> excess = excess(namespace, allocated);
       if (excess.isEmpty()) {
@@ -283,6 +299,47 @@ public final class PodDecider implements Decider {
       Predicate<GpuHost> same = host -> host.name().equals(allocated.node());
       excesses.add(new QuotaLedger.Excess(excess.get().why(), same.or(excess.get().hosts()), excess.get().models()));
     }
+  }
+
+  /**
+   * Places the claims on the cluster's hosts as if they were new and empty, within the namespace's quotas and without.
+   */
+  private NewNode newNode(Pod pod, Reading.Open open, Inventory inventory) {
+    String namespace = pod.getMetadata().getNamespace();
+    List<ClaimRequest> requests = open.requests();
+    Candidates unfit = host -> refusalByNew(pod, open, host);
+    Candidates overQuota = host -> state.claims().quotas().refusal(namespace, requests, host);
+    Candidates allowed = host -> unfit.refusal(host).or(() -> overQuota.refusal(host));
+    FreeCards cards = untouched == null ? new FreeCards(new Books()) : untouched;
+    untouched = cards;
+    cards.refresh(inventory);
+    if (allocate(namespace, PodNeeds.NONE, requests, allowed, cards) instanceof Outcome.Allocated allocated) {
+      return new NewNode.Like(allocated.node(), words(inventory.host(allocated.node())));
+    }
+    Collection<GpuHost> hosts = inventory.hosts().values();
+    boolean isOverAnyQuota = !hosts.isEmpty() && hosts.stream().allMatch(host -> overQuota.refusal(host).isPresent());
+    return isOverAnyQuota || allocator.place(PodNeeds.NONE, requests, unfit, cards).isPresent()
+        ? new NewNode.OverQuota()
+        : new NewNode.OfOtherKind();
+  }
+
+  private Optional<String> refusalByNew(Pod pod, Reading.Open open, GpuHost host) {
+    @Nullable Node node = view.node(host.name());
+    if (node == null) {
+      return Optional.of("there is no such Node");
+    }
+    return open.allocatedElsewhere().stream()
+        .anyMatch(selector -> NodeFit.onlyNode(selector).isPresent() || !NodeFit.selects(selector, node))
+            ? Optional.of("another claim of the pod is allocated elsewhere")
+            : NodeFit.refusalByNew(pod, node);
+  }
+
+  private static String words(@Nullable GpuHost host) {
+    return host == null
+        ? ""
+        : host.cards().stream().collect(Collectors.groupingBy(Card::model, TreeMap::new, Collectors.counting()))
+            .entrySet().stream().map(model -> model.getValue() + "x " + model.getKey())
+            .collect(Collectors.joining(", "));
   }
 
   /** The second outcome if it is a placement; otherwise the first, with the reasons for all that was asked for. */

@@ -4,6 +4,7 @@ import dev.partita.controller.booking.HostCapacities.Capacity;
 import dev.partita.controller.decode.LeftOut;
 import dev.partita.controller.request.PodNeeds;
 import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.NodeSelector;
 import io.fabric8.kubernetes.api.model.NodeSelectorRequirement;
 import io.fabric8.kubernetes.api.model.NodeSelectorTerm;
@@ -22,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  * (affinity between pods, spreading, volumes).
  */
 public final class NodeFit {
+  /** No node is called so: names of nodes are in lower case. */
+  private static final String NEW_NODE = "NEW";
+
   private NodeFit() {}
 
   /**
@@ -51,6 +55,30 @@ public final class NodeFit {
     }
     return tainted(node, spec.getTolerations())
         .or(() -> load.refusal(PodRequests.of(pod), PodRequests.allocatable(node)));
+  }
+
+  /**
+   * Why the pod could not run on a node that is added and is like this one: it has another name, nobody has cordoned
+   * it, and Kubernetes' controllers have said nothing of its state. What DaemonSets' pods would request there is not
+   * counted.
+   */
+  public static Optional<String> refusalByNew(Pod pod, Node like) {
+    List<Taint> owners =
+        like.getSpec() == null
+            ? List.of()
+            : Objects.requireNonNullElse(like.getSpec().getTaints(), List.<Taint>of()).stream()
+                .filter(taint -> !taint.getKey().startsWith("node.kubernetes.io/")).toList();
+    Node added = new NodeBuilder(like)
+        .editMetadata()
+        .withName(NEW_NODE)
+        .addToLabels("kubernetes.io/hostname", NEW_NODE)
+        .endMetadata()
+        .editOrNewSpec()
+        .withUnschedulable(false)
+        .withTaints(owners)
+        .endSpec()
+        .build();
+    return refusal(pod, added, Load.NONE);
   }
 
   /** What the pod requests of a node, as far as it can run out. */

@@ -115,6 +115,7 @@ public final class AllocationLoop implements AutoCloseable {
 
   /**
    * @param clock the time of day; how long something lasts goes by one that nobody sets
+   * @param autoscaledNodes whether an autoscaler of nodes is to see pods that wait
    * @param decides what is asked in the place of what decides about pods
    */
   public AllocationLoop(
@@ -126,6 +127,7 @@ public final class AllocationLoop implements AutoCloseable {
       PodConditions conditions,
       QuotaStatusWriter quotaStatus,
       Clock clock,
+      boolean autoscaledNodes,
       UnaryOperator<Decider> decides) {
     this.view = view;
     ClaimReader claims = new ClaimReader(view::deviceClass, new DeviceSelectors());
@@ -163,7 +165,8 @@ public final class AllocationLoop implements AutoCloseable {
             abandoned,
             notes,
             retries,
-            preemption);
+            preemption,
+            autoscaledNodes);
     GangScheduler gangs =
         new GangScheduler(view, monotonicClock, decisions, scheduler, preemption, abandoned, retries);
     this.queue = new PodQueue(view, state.loads(), scheduler, gangs, retries, budget, processorTime, monotonicClock);

@@ -87,7 +87,8 @@ final class Explanations {
               pod.getMetadata().getNamespace(),
               pod.getMetadata().getName(),
               State.Waiting,
-              gang.map(why -> why + "; ").orElse("") + wait.why().summary(SUMMARY),
+              gang.map(why -> why + "; ").orElse("") + wait.why().summary(SUMMARY) + "; "
+                  + wait.newNode().get().words(),
               switch (wait.why()) {
                 case WhyWaiting.Explained(Explanation explanation) ->
                     explanation.nodes().stream().map(Explanations::reason).toList();

@@ -158,9 +158,10 @@ final class GangScheduler {
       }
       case GangDecision.NoPlace(Pod pod, Decision decision) -> {
         refuse(gang, pod, decision, open, settled);
-        if (decision instanceof Decision.Wait) {
-          preemption.makeRoom(needed).ifPresent(words -> needed
-              .forEach(each -> scheduler.awaitVictims(each, waiting(each), "gang " + gang.name() + ": " + words)));
+        if (decision instanceof Decision.Wait wait) {
+          preemption.makeRoom(needed).ifPresentOrElse(words -> needed
+              .forEach(each -> scheduler.awaitVictims(each, waiting(each), "gang " + gang.name() + ": " + words)),
+              () -> scheduler.show(needed, wait));
         } else {
           preemption.drop(needed);
         }

@@ -1,5 +1,6 @@
 package dev.partita.controller.schedule;
 
+import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.claim.AllocationGate;
 import dev.partita.controller.claim.Gang;
@@ -44,10 +45,12 @@ final class PodScheduler {
   private final ClaimNotes notes;
   private final Retries retries;
   private final Preemption preemption;
+  private final boolean autoscaledNodes;
   private final AlikePods alike = new AlikePods();
   private final Set<ObjectKey> waiting = new LinkedHashSet<>();
   private final Set<ObjectKey> writing = new HashSet<>();
 
+  /** @param autoscaledNodes whether an autoscaler is to see pods that wait, for which they may have no gate */
   PodScheduler(
       ClusterObjects view,
       Clock clock,
@@ -57,7 +60,8 @@ final class PodScheduler {
       AbandonedClaims abandoned,
       ClaimNotes notes,
       Retries retries,
-      Preemption preemption) {
+      Preemption preemption,
+      boolean autoscaledNodes) {
     this.view = view;
     this.clock = clock;
     this.state = state;
@@ -67,6 +71,7 @@ final class PodScheduler {
     this.notes = notes;
     this.retries = retries;
     this.preemption = preemption;
+    this.autoscaledNodes = autoscaledNodes;
   }
 
   /** Pods that wait for something to change. */
@@ -158,8 +163,10 @@ final class PodScheduler {
       case Decision.Wait wait ->
           preemption
               .makeRoom(pod, wait)
-              .ifPresent(words -> notes.preempting(pod, wait.claims(),
-                  words + "; " + wait.why().summary(WhyWaiting.MAX_EXPLANATION - words.length() - 2)));
+              .ifPresentOrElse(
+                  words -> notes.preempting(pod, wait.claims(),
+                      words + "; " + wait.why().summary(WhyWaiting.MAX_EXPLANATION - words.length() - 2)),
+                  () -> show(List.of(pod), wait));
       case Decision.Allocate _ -> {}
       case Decision.Nothing _,Decision.ClaimMissing _,Decision.HeldBack _,Decision.LeaveToScheduler _,Decision.Settled _,Decision.Refuse _ ->
           preemption.endIfOver(uid);
@@ -269,6 +276,27 @@ final class PodScheduler {
       } else {
         open(pod);
       }
+    }
+  }
+
+  /**
+   * Lets autoscalers of nodes see pods that wait, if one more node may help: they look only at pods for which
+   * kube-scheduler has found no node, which it does not say of pods with a gate.
+   *
+   * @param pods one by itself, or those of a gang that have no place yet. Where kube-scheduler allocates on some nodes,
+   *        a gang's keep their gates: it would tear the gang apart
+   * @param wait why the pod, or one of the gang, waits
+   */
+  void show(List<Pod> pods, Decision.Wait wait) {
+    if (!autoscaledNodes || pods.stream().noneMatch(AllocationGate::isOn)
+        || pods.stream().anyMatch(preemption::mayMakeRoom)) {
+      return;
+    }
+    boolean isGang = pods.stream().anyMatch(pod -> Gang.of(pod).isPresent());
+    boolean isLeftToScheduler = isGang && state.inventory().hosts().values().stream()
+        .anyMatch(host -> host.allocator() == GpuNodeSpec.Allocator.Scheduler);
+    if (!isLeftToScheduler && wait.newNode().get().mayHelp()) {
+      pods.forEach(this::open);
     }
   }
 

@@ -95,6 +95,11 @@ final class Preemption {
     return plan.flatMap(PreemptionPlan::words);
   }
 
+  /** Whether room may yet be made for the pod: it is to be searched, or is being made. */
+  boolean mayMakeRoom(Pod pod) {
+    return slots.isGiven(pod.getMetadata().getUid()) || underWay(pod).isPresent();
+  }
+
   /** What is being done for the pod, as long as it may still help. */
   private Optional<Nomination> underWay(Pod pod) {
     return state.nominated(pod.getMetadata().getUid()).filter(this::isUnderWay);

@@ -43,6 +43,11 @@ public final class SearchSlots {
     return Optional.of(Duration.between(now, slot));
   }
 
+  /** Whether the pod has a slot, and has not searched in it yet. */
+  public boolean isGiven(String podUid) {
+    return slots.containsKey(podUid);
+  }
+
   /** The pod's search took that long. */
   public void done(String podUid, Duration took) {
     slots.remove(podUid);

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -189,6 +190,85 @@ class PodDecisionsTest {
     }
     assertThat(decide(pod.build())).isInstanceOfSatisfying(Decision.Wait.class,
         wait -> assertThat(wait.why().summary(WhyWaiting.MAX_EXPLANATION)).endsWith(why));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(delimiter = '|',
+      textBlock = """
+          # what waits                          | nodes   | running     | quota       | asked   | one more node
+          a share, of which none is free        | a:1     | x 1 a/0 140 |             | 8       | like a (1x h200) would do
+          a whole card, and others are used     | a:1 b:2 | x 1 a/0 8   |             | whole 3 | like those that there are would not do
+          more than any card has                | a:1     |             |             | 200     | like those that there are would not do
+          a share, and no node is there         |         |             |             | 8       | like those that there are would not do
+          more than its quota allows            | a:1     |             | default 2 2 | 8       | would not do: a quota is what keeps the pod waiting
+          more than its quota, and none is free | a:1     | x 1 a/0 140 | default 2 2 | 8       | would not do: a quota is what keeps the pod waiting
+          more than a card and its quota        | a:1     |             | default 2 2 | 200     | would not do: a quota is what keeps the pod waiting
+          """)
+  void whatOneMoreNodeWouldChange(
+      String what,
+      @Nullable String nodes,
+      @Nullable String running,
+      @Nullable String quota,
+      String asked,
+      String words) {
+    Optional.ofNullable(nodes).ifPresent(cluster::nodes);
+    Optional.ofNullable(running).ifPresent(cluster::running);
+    Optional.ofNullable(quota).ifPresent(cluster::guarantees);
+    String[] ask = asked.split(" ", -1);
+    Pod pod = cluster.waiting("p 0 " + ask[0]);
+    if (ask.length > 1) {
+      cluster.put(
+          new ResourceClaimBuilder(requireNonNull(cluster.claim(key("p")))).editSpec().editDevices().editFirstRequest()
+              .editExactly().withCount(Long.valueOf(ask[1])).endExactly().endRequest().endDevices().endSpec().build());
+    }
+    NewNode newNode = newNode(pod);
+    assertThat(newNode.words()).isEqualTo("one more node " + words);
+    assertThat(newNode.mayHelp()).isEqualTo(!words.contains("quota"));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(delimiter = '|', textBlock = """
+      # the only node     | is a new one like it of use
+      cordoned            | true
+      not ready           | true
+      vetoed              | true
+      tainted             | false
+      selected by a label | true
+      of another label    | false
+      named by the pod    | false
+      named by a claim    | false
+      """)
+  void aNewNodeIsLikeAnotherOneButForItsNameAndState(String only, boolean isOfUse) {
+    NodeBuilder node = new NodeBuilder().withNewMetadata().withName("a").addToLabels("kubernetes.io/hostname", "a")
+        .addToLabels("pool", "gpus").endMetadata().withNewSpec().endSpec();
+    switch (only) {
+      case "cordoned" -> node.editSpec().withUnschedulable(true).endSpec();
+      case "not ready" -> node.editSpec().addNewTaint("NoSchedule", "node.kubernetes.io/not-ready", null, null)
+          .endSpec();
+      case "tainted" -> node.editSpec().addNewTaint("NoSchedule", "gpus", null, "none").endSpec();
+      default -> {}
+    }
+    cluster.node(node.build(), 1);
+    cluster.running("x 1 a/0 140");
+    PodBuilder pod = new PodBuilder(cluster.waiting("p 0 8"));
+    switch (only) {
+      case "vetoed" -> cluster.vetoes.add("claim of default/p", "a", cluster.clock.instant());
+      case "selected by a label" -> pod.editSpec().addToNodeSelector("pool", "gpus").endSpec();
+      case "of another label" -> pod.editSpec().addToNodeSelector("pool", "none").endSpec();
+      case "named by the pod" -> pod.editSpec().addToNodeSelector("kubernetes.io/hostname", "a").endSpec();
+      case "named by a claim" -> {
+        ResourceClaim other = ClusterWithoutServer.claim(key("other"), "8Gi");
+        cluster.put(ClusterWithoutServer.allocated(other, new CardKey("a", 0), "8Gi", List.of()));
+        pod = new PodBuilder(withClaim(pod.build(), "other"));
+      }
+      default -> {}
+    }
+    assertThat(newNode(pod.build()))
+        .isEqualTo(isOfUse ? new NewNode.Like("a", "1x h200") : new NewNode.OfOtherKind());
+  }
+
+  private NewNode newNode(Pod pod) {
+    return ((Decision.Wait) decide(pod)).newNode().get();
   }
 
   @Test

@@ -49,7 +49,7 @@ class FailedDecisionTest {
   private final QuotaStatusWriter quotas = new QuotaStatusWriter(cluster.client, edge, view);
   private final PublicationLoop publication = new PublicationLoop(cluster.client, edge, view, Clock.systemUTC());
   private final AllocationLoop loop =
-      new AllocationLoop(cluster.client, edge, view, events, podEvents, conditions, quotas, Clock.systemUTC(),
+      new AllocationLoop(cluster.client, edge, view, events, podEvents, conditions, quotas, Clock.systemUTC(), false,
           Failing::new);
 
   /** What decisions about these pods end in, by name. */
