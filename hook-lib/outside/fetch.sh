@@ -1,8 +1,8 @@
 #!/bin/sh
 # Fetches what the tests and the release build take from elsewhere, by pinned checksums, into target/outside/<what>;
 # nothing of it belongs to the project, and nothing of it is needed to build.
-# fetch.sh [drivers|tools|headers|clients|compiler|style|numba|device-plugin|kueue]…, without an argument all but numba, which is large, and
-# device-plugin and kueue, which are built for some minutes. What is there already is left alone.
+# fetch.sh [drivers|tools|headers|clients|compiler|style|numba|device-plugin|kueue|karpenter]…, without an argument all but numba, which is large,
+# and device-plugin, kueue and karpenter, which are built for some minutes. What is there already is left alone.
 # Exit status 1, with the reason, if something cannot be had.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd -P)
@@ -133,6 +133,7 @@ program() { # WHAT, 1 if it needs cgo
         [ "$(field Sum)" = "$sum" ] || stop "$module $version has the sum $(field Sum), not $sum"
         cp -r "$(field Dir)" "$part/source"
         chmod -R u+w "$part/source"
+        [ ! -d "$here/$what" ] || cp -r "$here/$what" "$part/source/" # a main program of ours, of the module's packages
         (cd "$part/source" && GOFLAGS= CGO_ENABLED="$cgo" go build -ldflags '-s -w' -o "$part/${package##*/}" "./$package") ||
             stop "$module $version cannot be built"
         [ -z "$beside" ] || cp -r "$part/source/$beside" "$part/"
@@ -147,9 +148,9 @@ for each in ${*:-drivers tools headers clients compiler style}; do
     clients | numba) environment "$each" ;;
     headers | compiler | style) wheels "$each" ;;
     device-plugin) program "$each" 1 ;;
-    kueue) program "$each" 0 ;;
+    kueue | karpenter) program "$each" 0 ;;
     *)
-        echo "usage: fetch.sh [drivers|tools|headers|clients|compiler|style|numba|device-plugin|kueue]..." >&2
+        echo "usage: fetch.sh [drivers|tools|headers|clients|compiler|style|numba|device-plugin|kueue|karpenter]..." >&2
         exit 2
         ;;
     esac

@@ -5,6 +5,8 @@ import static org.awaitility.Awaitility.await;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.api.model.apps.DeploymentBuilder;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.Resource;
@@ -103,6 +105,27 @@ public record Controllers(RealCluster cluster) {
   /** Has each replaced by a new one, as an upgrade does; does not wait. */
   public void replaceAll() {
     client().apps().deployments().inNamespace(RealCluster.NAMESPACE).withName(NAME).rolling().restart();
+  }
+
+  /** Starts them anew with this in their environment, or without it, and waits until one of them leads. */
+  public void set(String variable, Optional<String> value) {
+    client().apps().deployments().inNamespace(RealCluster.NAMESPACE).withName(NAME)
+        .edit(deployment -> {
+          DeploymentBuilder changed = new DeploymentBuilder(deployment);
+          var container = changed.editSpec().editTemplate().editSpec().editFirstContainer();
+          container.removeMatchingFromEnv(env -> variable.equals(env.getName()));
+          value.ifPresent(set -> container.addNewEnv().withName(variable).withValue(set).endEnv());
+          return container.endContainer().endSpec().endTemplate().endSpec().build();
+        });
+    await("controllers with another setting").atMost(Workspace.PATIENCE).until(() -> {
+      Deployment deployment = Objects.requireNonNull(
+          client().apps().deployments().inNamespace(RealCluster.NAMESPACE).withName(NAME).get());
+      var status = deployment.getStatus();
+      return deployment.getMetadata().getGeneration().equals(status.getObservedGeneration())
+          && deployment.getSpec().getReplicas().equals(status.getUpdatedReplicas())
+          && ready().size() == deployment.getSpec().getReplicas() && all().size() == ready().size();
+    });
+    awaitLeader();
   }
 
   private String holder() {

@@ -3,6 +3,8 @@ package dev.partita.e2e.cluster;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.NodeStatus;
+import io.fabric8.kubernetes.api.model.NodeStatusBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.api.model.coordination.v1.LeaseBuilder;
@@ -64,9 +66,19 @@ public final class PaperNode implements AutoCloseable {
     return paper;
   }
 
+  /** One that somebody else has made, such as an autoscaler: as of now it is ready, and has cards. */
+  public static PaperNode adopt(KubernetesClient client, String name, int cards) {
+    PaperNode paper = new PaperNode(client, name);
+    try {
+      paper.bringUp(cards);
+    } catch (RuntimeException failure) {
+      paper.close();
+      throw failure;
+    }
+    return paper;
+  }
+
   private void make(String pool, int cards) {
-    Map<String, Quantity> size =
-        Map.of("cpu", new Quantity("64"), "memory", new Quantity("256Gi"), "pods", new Quantity("500"));
     Resource<Node> node =
         client.resource(
             new NodeBuilder()
@@ -82,26 +94,32 @@ public final class PaperNode implements AutoCloseable {
                 .withEffect("NoSchedule")
                 .endTaint()
                 .endSpec()
-                .withNewStatus()
-                .withCapacity(size)
-                .withAllocatable(size)
-                .addNewCondition()
-                .withType("Ready")
-                .withStatus("True")
-                .withReason("OnPaper")
-                .withLastHeartbeatTime(Instant.now().toString())
-                .withLastTransitionTime(Instant.now().toString())
-                .endCondition()
-                .endStatus()
                 .build());
     node.create();
+    bringUp(cards);
+  }
+
+  private void bringUp(int cards) {
+    Map<String, Quantity> size =
+        Map.of("cpu", new Quantity("64"), "memory", new Quantity("256Gi"), "pods", new Quantity("500"));
+    NodeStatus status = new NodeStatusBuilder()
+        .withCapacity(size)
+        .withAllocatable(size)
+        .addNewCondition()
+        .withType("Ready")
+        .withStatus("True")
+        .withReason("OnPaper")
+        .withLastHeartbeatTime(Instant.now().toString())
+        .withLastTransitionTime(Instant.now().toString())
+        .endCondition()
+        .build();
     // without a version: the node controllers write to it at the same time
     client
         .nodes()
         .withName(name)
         .subresource("status")
         .patch(PatchContext.of(PatchType.JSON_MERGE),
-            client.getKubernetesSerialization().asJson(Map.of("status", node.item().getStatus())));
+            client.getKubernetesSerialization().asJson(Map.of("status", status)));
     GenericKubernetesResource gpuNode = new GenericKubernetesResource();
     gpuNode.setApiVersion("gpu.partita.dev/v1alpha1");
     gpuNode.setKind("GpuNode");
