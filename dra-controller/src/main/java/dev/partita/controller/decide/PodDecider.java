@@ -307,8 +307,12 @@ public final class PodDecider implements Decider {
   private NewNode newNode(Pod pod, Reading.Open open, Inventory inventory) {
     String namespace = pod.getMetadata().getNamespace();
     List<ClaimRequest> requests = open.requests();
-    Candidates unfit = host -> refusalByNew(pod, open, host);
     Candidates overQuota = host -> state.claims().quotas().refusal(namespace, requests, host);
+    Collection<GpuHost> hosts = inventory.hosts().values();
+    if (!hosts.isEmpty() && hosts.stream().allMatch(host -> overQuota.refusal(host).isPresent())) {
+      return new NewNode.OverQuota();
+    }
+    Candidates unfit = host -> refusalByNew(pod, open, host);
     Candidates allowed = host -> unfit.refusal(host).or(() -> overQuota.refusal(host));
     FreeCards cards = untouched == null ? new FreeCards(new Books()) : untouched;
     untouched = cards;
@@ -316,9 +320,7 @@ public final class PodDecider implements Decider {
     if (allocate(namespace, PodNeeds.NONE, requests, allowed, cards) instanceof Outcome.Allocated allocated) {
       return new NewNode.Like(allocated.node(), words(inventory.host(allocated.node())));
     }
-    Collection<GpuHost> hosts = inventory.hosts().values();
-    boolean isOverAnyQuota = !hosts.isEmpty() && hosts.stream().allMatch(host -> overQuota.refusal(host).isPresent());
-    return isOverAnyQuota || allocator.place(PodNeeds.NONE, requests, unfit, cards).isPresent()
+    return allocator.place(PodNeeds.NONE, requests, unfit, cards).isPresent()
         ? new NewNode.OverQuota()
         : new NewNode.OfOtherKind();
   }
