@@ -42,6 +42,13 @@ public final class PodMutation {
    */
   private static final String MIRROR_ANNOTATION = "kubernetes.io/config.mirror";
 
+  /**
+   * By which a pod asks Volcano 1.15 to hold it back until its queue has room (docs/user-guide,
+   * how_to_use_scheduling_gates_queue_admission.md). Volcano takes its gate off when it is the last one, and so would
+   * the controller.
+   */
+  private static final String VOLCANO_QUEUE_GATE = "scheduling.volcano.sh/queue-allocation-gate";
+
   private final PodConversion conversion = new PodConversion();
   private final ClaimLookup lookup;
 
@@ -95,14 +102,15 @@ public final class PodMutation {
     return new PodAnswer(JsonDiff.asJson(before, after, DiffFlags.dontNormalizeOpIntoMoveAndCopy()), warnings);
   }
 
-  /** The pod itself, with the gate if it has claims of ours and is to be scheduled. */
+  /** The pod itself, with the gate if it has claims of ours, is to be scheduled and can have it. */
   private ObjectNode gated(ObjectNode pod, String namespace) {
     JsonNode spec = pod.path("spec");
     boolean hasGate = false;
     for (JsonNode gate : spec.path("schedulingGates")) {
       hasGate |= gate.path("name").asText().equals(Driver.ALLOCATION_GATE);
     }
-    if (!hasGate && spec.path("nodeName").asText().isEmpty() && hasClaimsOfOurs(pod, namespace)) {
+    boolean queued = pod.path("metadata").path("annotations").path(VOLCANO_QUEUE_GATE).asText().equals("true");
+    if (!hasGate && !queued && spec.path("nodeName").asText().isEmpty() && hasClaimsOfOurs(pod, namespace)) {
       ((ObjectNode) spec).withArrayProperty("schedulingGates").addObject().put("name", Driver.ALLOCATION_GATE);
     }
     return pod;

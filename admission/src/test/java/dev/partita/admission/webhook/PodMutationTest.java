@@ -117,6 +117,16 @@ class PodMutationTest {
   }
 
   @Test
+  void aPodThatVolcanoHoldsBackForItsQueueHasNoGateForWhichVolcanoWouldWait() {
+    ObjectNode pod = pod("nvidia.com/gpumem", "8192");
+    ObjectNode annotations = pod.withObject("metadata").withObject("annotations");
+    annotations.put("scheduling.volcano.sh/queue-allocation-gate", "true");
+    assertThat(gates(applied(pod))).isEmpty();
+    annotations.put("scheduling.volcano.sh/queue-allocation-gate", "false");
+    assertThat(gates(applied(pod))).containsExactly(Driver.ALLOCATION_GATE);
+  }
+
+  @Test
   void aPodThatIsNotUnderstoodStaysExactlyAsItIsAndSaysWhy() {
     ObjectNode pod = pod("nvidia.com/mig-small", "1");
     pod.withObject("spec").withArrayProperty("containers").add(container("second", "nvidia.com/gpu", "1"));
