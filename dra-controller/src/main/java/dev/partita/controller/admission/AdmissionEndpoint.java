@@ -2,6 +2,9 @@ package dev.partita.controller.admission;
 
 import dev.partita.admission.webhook.ClaimLookup;
 import dev.partita.admission.webhook.PodMutation;
+import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.GpuNodeSpec.Allocator;
+import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.certificate.CertificateReload;
 import dev.partita.controller.certificate.WebhookNames;
 import dev.partita.controller.claim.RequestRules;
@@ -12,7 +15,9 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Serves the admission webhooks of one instance. */
 public final class AdmissionEndpoint implements AutoCloseable {
@@ -46,9 +51,16 @@ public final class AdmissionEndpoint implements AutoCloseable {
                 "/mutate-pods", watch.watched("mutate-pods", new PodReview(new PodMutation(lookup))),
                 "/validate",
                 watch.watched("validate", new ObjectReview(client.getKubernetesSerialization(),
-                    new RequestRules(view::deviceClass), quotas::refusal))),
+                    new RequestRules(view::deviceClass), quotas::refusal)),
+                "/validate-allocations",
+                watch.watched("validate-allocations", new AllocationReview(node -> isControllers(view.gpuNode(node))))),
             watch::unreviewed);
     this.reload = new CertificateReload(client, names, keys);
+  }
+
+  private static boolean isControllers(@Nullable GpuNode node) {
+    return node != null
+        && Objects.requireNonNullElse(node.getSpec(), GpuNodeSpec.DEFAULT).allocator() == Allocator.Controller;
   }
 
   public int port() {
