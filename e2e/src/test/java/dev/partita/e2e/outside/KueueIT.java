@@ -1,9 +1,8 @@
-package dev.partita.e2e;
+package dev.partita.e2e.outside;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.partita.e2e.cluster.Kueue;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
@@ -16,10 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 
-/**
- * Kueue, with the objects of the page that says how to use it. It is no part of a run in which it is not named:
- * building Kueue takes longer than that.
- */
+/** Kueue, with the objects of the page that says how to use it. */
 @OnRealCluster
 @Isolated
 class KueueIT {
