@@ -1,8 +1,8 @@
 #!/bin/sh
 # Fetches what the tests and the release build take from elsewhere, by pinned checksums, into target/outside/<what>;
 # nothing of it belongs to the project, and nothing of it is needed to build.
-# fetch.sh [drivers|tools|headers|clients|compiler|style|numba|device-plugin|kueue|karpenter]…, without an argument all but numba, which is large,
-# and device-plugin, kueue and karpenter, which are built for some minutes. What is there already is left alone.
+# fetch.sh [drivers|tools|headers|clients|compiler|style|numba|device-plugin|kueue|karpenter|volcano]…, without an argument all but numba, which is large,
+# and device-plugin, kueue, karpenter and volcano, which are built for some minutes. What is there already is left alone.
 # Exit status 1, with the reason, if something cannot be had.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd -P)
@@ -120,22 +120,41 @@ environment() { # WHAT
     echo "outside: $1: fetched"
 }
 
-# A Go program, built from a module at a version that Go's checksum database vouches for; its own go.sum pins what it needs. Beside it stands
-# what the last column, if there is one, names of the module.
-program() { # WHAT, 1 if it needs cgo
+# module VERSIONED SUM: the folder of a Go module at a version that Go's checksum database vouches for.
+module() {
+    got=$(go mod download -json "$1") || stop "$1 cannot be had from Go's module proxy"
+    field() { printf '%s\n' "$got" | sed -n "s/.*\"$1\": \"\(.*\)\",*$/\1/p"; }
+    [ "$(field Sum)" = "$2" ] || stop "$1 has the sum $(field Sum), not $2"
+    field Dir
+}
+
+# lay FROM TO: a copy of a folder that can be written.
+lay() {
+    mkdir -p "${2%/*}"
+    cp -r "$1" "$2"
+    chmod -R u+w "$2"
+}
+
+# Go programs, built from a module, whose own go.sum pins what it needs. The first line of the pins names it and its programs, with commas between
+# them, and what else of it is kept beside these. Each further line names a module that belongs into a folder of it, as where it is made. What lies
+# in WHAT.missing is added: what neither has.
+programs() { # WHAT, 1 if it needs cgo
     cgo=$2
     begin "$1" "$here/$1.pins" || return 0
     need go "a Go that its module can be built with, 1.26 or newer: https://go.dev/dl"
     grep -v '^#' "$pins" | {
-        read -r module version sum package beside
-        got=$(go mod download -json "$module@$version") || stop "$module $version cannot be had from Go's module proxy"
-        field() { printf '%s\n' "$got" | sed -n "s/.*\"$1\": \"\(.*\)\",*$/\1/p"; }
-        [ "$(field Sum)" = "$sum" ] || stop "$module $version has the sum $(field Sum), not $sum"
-        cp -r "$(field Dir)" "$part/source"
-        chmod -R u+w "$part/source"
-        [ ! -d "$here/$what" ] || cp -r "$here/$what" "$part/source/" # a main program of ours, of the module's packages
-        (cd "$part/source" && GOFLAGS= CGO_ENABLED="$cgo" go build -ldflags '-s -w' -o "$part/${package##*/}" "./$package") ||
-            stop "$module $version cannot be built"
+        read -r name version sum packages beside
+        dir=$(module "$name@$version" "$sum") || exit 1
+        lay "$dir" "$part/source"
+        while read -r inner innerversion innersum folder; do
+            dir=$(module "$inner@$innerversion" "$innersum") || exit 1
+            lay "$dir" "$part/source/$folder"
+        done
+        [ ! -d "$here/$what.missing" ] || cp -r "$here/$what.missing/." "$part/source"
+        for package in $(echo "$packages" | tr , ' '); do
+            (cd "$part/source" && GOFLAGS= CGO_ENABLED="$cgo" go build -ldflags '-s -w' -o "$part/${package##*/}" "./$package") ||
+                stop "$name $version cannot be built"
+        done
         [ -z "$beside" ] || cp -r "$part/source/$beside" "$part/"
     }
     rm -rf "$part/source"
@@ -147,10 +166,10 @@ for each in ${*:-drivers tools headers clients compiler style}; do
     drivers | tools) packages "$each" ;;
     clients | numba) environment "$each" ;;
     headers | compiler | style) wheels "$each" ;;
-    device-plugin) program "$each" 1 ;;
-    kueue | karpenter) program "$each" 0 ;;
+    device-plugin) programs "$each" 1 ;;
+    kueue | karpenter | volcano) programs "$each" 0 ;;
     *)
-        echo "usage: fetch.sh [drivers|tools|headers|clients|compiler|style|numba|device-plugin|kueue|karpenter]..." >&2
+        echo "usage: fetch.sh [drivers|tools|headers|clients|compiler|style|numba|device-plugin|kueue|karpenter|volcano]..." >&2
         exit 2
         ;;
     esac

@@ -27,7 +27,8 @@ class DocumentsIT {
   private static final Pattern BETWEEN_DOCUMENTS = Pattern.compile("(?m)^---\\s*$");
   private static final Pattern OBJECT = Pattern.compile("(?m)^apiVersion: .*");
   private static final Pattern TAINT_RULE = Pattern.compile("(?m)^kind: DeviceTaintRule$");
-  private static final Pattern KUEUE = Pattern.compile("(?m)^apiVersion: (config\\.)?kueue\\.x-k8s\\.io/");
+  private static final Pattern OTHERS =
+      Pattern.compile("(?m)^apiVersion: (config\\.)?(kueue\\.x-k8s\\.io|(scheduling|batch)\\.volcano\\.sh)/");
   private static final Pattern CONFIG = Pattern.compile("(?m)^kind: GpuShareConfig$");
 
   @Test
@@ -36,8 +37,8 @@ class DocumentsIT {
     int taken = 0;
     for (Path file : files(cluster.home())) {
       for (String document : documents(file)) {
-        if (KUEUE.matcher(document).find()) {
-          continue; // KueueIT applies them, where there is a Kueue
+        if (OTHERS.matcher(document).find()) {
+          continue; // the tests of dev.partita.e2e.outside apply them, where these are installed
         }
         if (TAINT_RULE.matcher(document).find() && !cluster.serves("resource.k8s.io/v1", "DeviceTaintRule")) {
           continue; // it came with Kubernetes 1.37
