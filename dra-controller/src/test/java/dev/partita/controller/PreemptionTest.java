@@ -337,7 +337,6 @@ class PreemptionTest {
     return new Amounts(new Quantity(quantity), null, null, null);
   }
 
-  /** A pod that has its claim and runs. */
   @Test
   void autoscalersDoNotSeeAPodForWhichOthersAreEvicted() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
@@ -361,6 +360,7 @@ class PreemptionTest {
         .create();
   }
 
+  /** A pod that has its claim and runs. */
   private void running(String name, int priority, String memory) {
     pod(name, priority, "", memory);
     cluster.reserveAndBind(name, "node-0");

@@ -1,8 +1,14 @@
-package dev.partita.e2e.cluster;
+package dev.partita.e2e.outside;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.partita.e2e.cluster.Cleanup;
+import dev.partita.e2e.cluster.Daemons;
+import dev.partita.e2e.cluster.PaperNode;
+import dev.partita.e2e.cluster.PodTraits;
+import dev.partita.e2e.cluster.RealCluster;
+import dev.partita.e2e.cluster.Workspace;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Node;
@@ -30,12 +36,12 @@ import org.jspecify.annotations.Nullable;
  * Karpenter beside a lab, with the provider that makes Nodes without machines. One of its instance types has the cards
  * of a node of the lab. Closing it takes away all of it, with the nodes that it has added.
  */
-public final class Karpenter implements AutoCloseable {
+final class Karpenter implements AutoCloseable {
   /** The instance type whose nodes have cards. */
-  public static final String WITH_CARDS = "cards-64x";
+  static final String WITH_CARDS = "cards-64x";
 
   /** The label of the nodes that it adds. */
-  public static final String POOL_LABEL = "karpenter.sh/nodepool";
+  static final String POOL_LABEL = "karpenter.sh/nodepool";
 
   private static final String API = "karpenter.sh/v1";
   private static final String POOL = "partita-e2e";
@@ -78,7 +84,7 @@ public final class Karpenter implements AutoCloseable {
   }
 
   /** Starts it; it knows what cards a node like that one has. */
-  public static Karpenter start(RealCluster cluster, String like, Path folder) {
+  static Karpenter start(RealCluster cluster, String like, Path folder) {
     Karpenter karpenter = new Karpenter(cluster.client());
     try {
       karpenter.run(cluster, like, folder);
@@ -93,9 +99,7 @@ public final class Karpenter implements AutoCloseable {
   }
 
   private void run(RealCluster cluster, String like, Path folder) throws IOException {
-    Path fetched = cluster.home().resolve("hook-lib/target/outside/karpenter");
-    Path program = fetched.resolve("karpenter");
-    assertThat(program).as("sh hook-lib/build.sh fetch karpenter").isExecutable();
+    Path fetched = Installation.fetched(cluster, "karpenter", "karpenter");
     List<ResourceSlice> slices = new Daemons(client).slices(like);
     Path cards = folder.resolve("cards.json");
     Files.writeString(cards,
@@ -111,7 +115,7 @@ public final class Karpenter implements AutoCloseable {
     }
     apply(NODE_POOL);
     cleanup.undo("nodes that Karpenter has added", this::removeNodes);
-    Process process = cluster.command().start(List.of(program.toString()),
+    Process process = cluster.command().start(List.of(fetched.resolve("karpenter").toString()),
         Map.ofEntries(Map.entry("KUBECONFIG", cluster.kubeconfigEnvironment().get("KUBECONFIG")),
             Map.entry("IGNORE_DRA_REQUESTS", "false"), Map.entry("DISABLE_LEADER_ELECTION", "true"),
             Map.entry("METRICS_PORT", "0"), Map.entry("HEALTH_PROBE_PORT", "0"),
@@ -159,17 +163,17 @@ public final class Karpenter implements AutoCloseable {
   }
 
   /** What pods say that are to run on nodes that it adds. */
-  public PodTraits onItsNodes() {
+  PodTraits onItsNodes() {
     return PodTraits.onNodesWith(POOL_LABEL, POOL);
   }
 
   /** The nodes that it has decided to add. */
-  public List<GenericKubernetesResource> nodeClaims() {
+  List<GenericKubernetesResource> nodeClaims() {
     return client.genericKubernetesResources(API, "NodeClaim").list().getItems();
   }
 
   /** Waits until it has added so many nodes, and gives the newest one's NodeClaim. */
-  public GenericKubernetesResource awaitNodeClaims(int count) {
+  GenericKubernetesResource awaitNodeClaims(int count) {
     return await(count + " NodeClaims").atMost(Workspace.PATIENCE)
         .until(this::nodeClaims,
             claims -> claims.size() == count && claims.stream().noneMatch(claim -> node(claim).isEmpty()))
@@ -179,7 +183,7 @@ public final class Karpenter implements AutoCloseable {
   }
 
   /** The node that was made for a NodeClaim; empty while there is none. */
-  public Optional<String> node(GenericKubernetesResource nodeClaim) {
+  Optional<String> node(GenericKubernetesResource nodeClaim) {
     @Nullable String provider = nodeClaim.get("status", "providerID");
     return client.nodes().list().getItems().stream()
         .filter(node -> provider != null && provider.equals(node.getSpec().getProviderID())).findFirst()
@@ -187,7 +191,7 @@ public final class Karpenter implements AutoCloseable {
   }
 
   /** Waits until a NodeClaim's condition has this status, and this reason. */
-  public void awaitCondition(GenericKubernetesResource nodeClaim, String type, String status, String reason) {
+  void awaitCondition(GenericKubernetesResource nodeClaim, String type, String status, String reason) {
     await("NodeClaim " + nodeClaim.getMetadata().getName() + ": " + type + " " + status + " " + reason)
         .atMost(Workspace.PATIENCE)
         .until(() -> Objects

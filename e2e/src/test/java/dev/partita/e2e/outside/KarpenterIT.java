@@ -1,11 +1,10 @@
-package dev.partita.e2e;
+package dev.partita.e2e.outside;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.Cleanup;
 import dev.partita.e2e.cluster.Controllers;
-import dev.partita.e2e.cluster.Karpenter;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PaperNode;
 import dev.partita.e2e.cluster.PodTraits;
@@ -19,10 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 
-/**
- * Karpenter adds nodes for pods with claims of ours, as the page says that tells how to autoscale. It is no part of a
- * run in which it is not named: building Karpenter takes longer than that.
- */
+/** Karpenter adds nodes for pods with claims of ours, as the page says that tells how to autoscale. */
 @OnRealCluster
 @Isolated
 class KarpenterIT {
