@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.api.Driver;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -121,6 +122,9 @@ class GangAllocationTest {
     }
     eventually().untilAsserted(() -> assertThat(cluster.note("s0", "Unallocatable")).startsWith("gang second: waits"));
     assertThat(cluster.gates("s0")).isNotEmpty();
+    for (String pod : List.of("s0", "s1")) { // which could have the place just as well
+      cluster.client.pods().inNamespace("default").withName(pod).delete();
+    }
     cluster.add(GpuNodes.ready("node-2", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.result("t0");
     cluster.result("t1");
