@@ -64,21 +64,22 @@ final class SnapshotReader {
    */
   Snapshot read() {
     String version = client.getKubernetesVersion().getGitVersion();
+    Reading<Set<String>> resources = read("resource.k8s.io/v1", this::resources);
+    Reading<Map<String, Boolean>> gates = read("metrics of the API server", () -> gates(client.raw("/metrics")));
+    Snapshot.Installation installation = installation();
+    Snapshot.Nodes nodes = nodes();
+    // After all that bears times: what is renewed while it is read would seem to come from a clock that is ahead.
     Reading<Instant> time = read("the API server's time", new ServerClock(client)::now);
     Instant here = clock.instant();
     Instant there = time instanceof Reading.Known<Instant>(Instant known) ? known : here;
+    Reading<Duration> ahead = switch (time) {
+      case Reading.Known<Instant> _ -> new Reading.Known<>(Duration.between(there, here));
+      case Reading.Missing<Instant>(String why) -> new Reading.Unknown<>(why);
+      case Reading.Unknown<Instant>(String why) -> new Reading.Unknown<>(why);
+    };
     Snapshot.Cluster cluster =
-        new Snapshot.Cluster(
-            new Reading.Known<>(String.valueOf(version)),
-            read("resource.k8s.io/v1", this::resources),
-            read("metrics of the API server", () -> gates(client.raw("/metrics"))),
-            there,
-            switch (time) {
-              case Reading.Known<Instant> _ -> new Reading.Known<>(Duration.between(there, here));
-              case Reading.Missing<Instant>(String why) -> new Reading.Unknown<>(why);
-              case Reading.Unknown<Instant>(String why) -> new Reading.Unknown<>(why);
-            });
-    return new Snapshot(cluster, installation(), nodes(), read("your rights", this::rights));
+        new Snapshot.Cluster(new Reading.Known<>(String.valueOf(version)), resources, gates, there, ahead);
+    return new Snapshot(cluster, installation, nodes, read("your rights", this::rights));
   }
 
   private Snapshot.Installation installation() {
