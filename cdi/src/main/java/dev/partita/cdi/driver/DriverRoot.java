@@ -126,7 +126,7 @@ public record DriverRoot(Path local, String onHost) {
     for (String folder : LIBRARY_FOLDERS) {
       Optional<String> version = versionIn(at(folder));
       if (version.isPresent()) {
-        return Optional.of(found(folder, version.get(), cardNodes().isEmpty() ? host : this));
+        return Optional.of(found(folder, version.get(), equals(host) || !cardNodes().isEmpty() ? this : host));
       }
     }
     return Optional.empty();
