@@ -43,19 +43,6 @@ public record ControllerSettings(
   /** A pod that stops is killed after 30 s, if nothing else is said; some of them are for giving the lease back. */
   private static final Duration MOST_DRAIN = Duration.ofSeconds(20);
 
-  /** One in a cluster whose nodes nobody adds by looking at waiting pods. */
-  public ControllerSettings(
-      String identity,
-      Optional<Election> election,
-      Optional<Integer> healthPort,
-      Optional<Integer> explainPort,
-      Optional<WebPage> web,
-      Duration templateGrace,
-      Optional<Webhook> webhook,
-      Optional<MetricsEndpoint> metrics) {
-    this(identity, election, healthPort, explainPort, web, templateGrace, webhook, metrics, false);
-  }
-
   public ControllerSettings {
     if (identity.isBlank()) {
       throw new IllegalArgumentException("identity must not be empty");
@@ -124,7 +111,7 @@ public record ControllerSettings(
   /** A single instance that leads at once and listens nowhere: for embedding. */
   public static ControllerSettings standalone(String identity) {
     return new ControllerSettings(identity, Optional.empty(), Optional.empty(), Optional.empty(),
-        Optional.empty(), DEFAULT_TEMPLATE_GRACE, Optional.empty(), Optional.empty());
+        Optional.empty(), DEFAULT_TEMPLATE_GRACE, Optional.empty(), Optional.empty(), false);
   }
 
   /**

@@ -93,7 +93,7 @@ public final class Cluster implements AutoCloseable {
     return start(
         new ControllerSettings("measured", Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(),
             ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.empty(),
-            Optional.of(new ControllerSettings.MetricsEndpoint(0, MetricsReaders.TOKEN))),
+            Optional.of(new ControllerSettings.MetricsEndpoint(0, MetricsReaders.TOKEN)), false),
         Clock.systemUTC());
   }
 
@@ -114,7 +114,7 @@ public final class Cluster implements AutoCloseable {
     return start(
         new ControllerSettings("shown-" + controllers.size(), Optional.empty(), Optional.empty(), Optional.empty(),
             Optional.of(new ControllerSettings.WebPage(0, "partita")), ControllerSettings.DEFAULT_TEMPLATE_GRACE,
-            Optional.empty(), Optional.empty()),
+            Optional.empty(), Optional.empty(), false),
         clock);
   }
 
@@ -168,7 +168,7 @@ public final class Cluster implements AutoCloseable {
   private ControllerSettings settings(Duration templateGrace) {
     return new ControllerSettings("test-" + controllers.size(), Optional.empty(), Optional.empty(), Optional.of(0),
         Optional.empty(),
-        templateGrace, Optional.empty(), Optional.empty());
+        templateGrace, Optional.empty(), Optional.empty(), false);
   }
 
   private Cluster start(ControllerSettings settings, Clock clock) {

@@ -21,7 +21,8 @@ class UnconvertedPodsTest {
       new ControllerSettings(
           "only", Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(),
           ControllerSettings.DEFAULT_TEMPLATE_GRACE,
-          Optional.of(new ControllerSettings.Webhook(0, WebhookObjects.NAMES, Duration.ZERO, false)), Optional.empty());
+          Optional.of(new ControllerSettings.Webhook(0, WebhookObjects.NAMES, Duration.ZERO, false)), Optional.empty(),
+          false);
 
   private final Cluster cluster = Cluster.empty();
 

@@ -221,7 +221,7 @@ class WebhookTest {
     DraController controller =
         DraController.start(
             new ControllerSettings(identity, Optional.of(QUICK), Optional.empty(), Optional.empty(), Optional.empty(),
-                ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.of(webhook), Optional.empty()),
+                ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.of(webhook), Optional.empty(), false),
             cluster.controllersClient());
     controllers.add(controller);
     return controller;
