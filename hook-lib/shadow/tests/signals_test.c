@@ -222,6 +222,8 @@ static void a_handler_may_allocate_and_free_in_the_middle_of_what_pools_do(void)
     start(0);
     CHECK_EQUAL(cuda.pool(&live_pool, 0), CUDA_SUCCESS);
     allocate_and_be_refused();
+    CHECK_EQUAL(cuda.alloc_async(&pointer, 4 * MIB, NULL), CUDA_SUCCESS);
+    CHECK_EQUAL(cuda.free_async(pointer, NULL), CUDA_SUCCESS); /* below the handler may be first each time */
     storm_of(be_refused_and_free, 100);
     while (times_handled() < 200) {
         for (int i = 0; i < 5000; i++) /* mostly in the pools' books, and seldom in the ledger */
