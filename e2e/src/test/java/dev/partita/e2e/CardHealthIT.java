@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.ClaimUnderTest;
 import dev.partita.e2e.cluster.Daemons;
+import dev.partita.e2e.cluster.OnBrokenNode;
 import dev.partita.e2e.cluster.OnChangedNode;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodUnderTest;
@@ -19,20 +20,22 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 
 /** What a pod's user sees of the health of its card. */
 @OnRealCluster
-@OnChangedNode
+@Order(2) // on two nodes side by side: most of the time passes while a test waits
 class CardHealthIT {
-  /** A share of the one card that goes wrong twice here: one that does three times within 10 min stays unhealthy. */
+  /** A share of the one card of its node that is lost: one that is three times within 10 min stays unhealthy. */
   private static final Ask OFTEN_ILL = Ask.share("1Gi").onCardOf("gpu-0");
 
   @Test
+  @OnBrokenNode
   void aCardThatFallsOffTheBusShowsInTheStatusOfItsPodUntilItIsBackAndWasReset(
       RealCluster cluster,
       Workspace workspace) {
-    String node = cluster.changedNode();
+    String node = cluster.brokenNode();
     PodUnderTest pod = workspace.pod("on-card", node, OFTEN_ILL, "exec sleep 600").awaitRunning();
     String card = cardOf(pod);
     awaitHealth(workspace, pod, "Healthy");
@@ -66,6 +69,7 @@ class CardHealthIT {
   }
 
   @Test
+  @OnChangedNode
   void podsAreEvictedFromALostCardOnlyWhereTheNodeSaysSo(RealCluster cluster, Workspace workspace) {
     String node = cluster.changedNode();
     PodUnderTest pod = workspace.pod("evicted", node, OFTEN_ILL, "exec sleep 600").awaitRunning();
@@ -83,6 +87,7 @@ class CardHealthIT {
   }
 
   @Test
+  @OnChangedNode
   void whatIsWrongWithACardIsToldOnItsClaimsAndKeepsOthersOffItUntilItIsOver(RealCluster cluster, Workspace workspace) {
     String node = cluster.changedNode();
     Map<Integer, ClaimUnderTest> claims = new TreeMap<>();
@@ -119,6 +124,7 @@ class CardHealthIT {
   }
 
   @Test
+  @OnChangedNode
   void aCardThatIsTooHotForAMinuteIsUnhealthyUntilItIsNot(RealCluster cluster, Workspace workspace) {
     String node = cluster.changedNode();
     ClaimUnderTest claim =
@@ -134,8 +140,9 @@ class CardHealthIT {
   }
 
   @Test
+  @OnBrokenNode
   void aDriverThatHangsIsToldOnItsClaimsAndItsNodeUntilItAnswers(RealCluster cluster, Workspace workspace) {
-    String node = cluster.changedNode();
+    String node = cluster.brokenNode();
     PodUnderTest pod =
         workspace.pod("hangs", node, Ask.share("1Gi").onCardOf("gpu-2"), "exec sleep 600").awaitRunning();
     // longer than the plugin waits before it says so; only the plugin asks for this
