@@ -1,10 +1,12 @@
 #!/bin/sh
 # Proves the release build: the same bytes from another folder; what each library needs; the shadows' tests with the released libraries on
 # glibc, on musl, and under an emulator on aarch64. Fails where something for that is missing, and says what. test.sh [TARGET...]: what concerns
-# these targets only, all without an argument (which takes many minutes).
+# these targets only, all without an argument (which takes many minutes). test.sh build [TARGET...]: only what takes the compiler long.
 set -eu
 cd "$(dirname "$0")/.."
 here=$(pwd -P)
+only_build=false
+[ "${1:-}" != build ] || { only_build=true && shift; }
 targets=${*:-x86_64-gnu aarch64-gnu x86_64-musl aarch64-musl}
 
 wanted() { # target
@@ -41,7 +43,15 @@ tests() { # name, target whose libraries are tested, folder, ctest options...
     echo "release: $name: $(sed -n 's/.*, \(.*\) tests failed out of \(.*\)/\2 tests, \1 failed/p' "$folder/ctest.log")"
 }
 
+musl_tests() {
+    sh release/release.sh tree target/zig-tests-musl x86_64-musl -dynamic -DPARTITA_CDI_HOOK=OFF
+}
+
 sh release/release.sh $targets
+if $only_build; then
+    ! wanted x86_64-gnu && ! wanted x86_64-musl || musl_tests
+    exit
+fi
 
 another=$(mktemp -d)/a-folder-of-another-name
 trap 'rm -rf "${another%/*}"' EXIT
@@ -74,11 +84,11 @@ fi
 
 # Debian's musl is older than the compiler's: what would ask it for a newer function does not start.
 if wanted x86_64-musl; then
-    sh release/release.sh tree target/zig-tests-musl x86_64-musl -dynamic -DPARTITA_CDI_HOOK=OFF
+    musl_tests
     tests "tests on musl" x86_64-musl target/zig-tests-musl --tests-regex '^shadow\.' --exclude-regex clients_test
 fi
 if wanted x86_64-gnu; then
-    sh release/release.sh tree target/zig-tests-musl x86_64-musl -dynamic -DPARTITA_CDI_HOOK=OFF
+    musl_tests
     tests "tests on musl of the shadows built for glibc" x86_64-gnu target/zig-tests-musl --tests-regex '^shadow\.' --exclude-regex clients_test
 fi
 
