@@ -16,7 +16,8 @@ modules=$(printf '%s\n' "${targets[@]}" | cut -d/ -f2 | sort -u | paste -sd,)
 java=$(sh build/find-jdk.sh)/bin/java
 at_once=$(nproc)
 echo "fuzz: building $modules ..."
-mvn -B -q -pl "$modules" -am test-compile dependency:build-classpath -Dmdep.includeScope=test -Dmdep.outputFile=target/test.classpath
+# Packaged, for classes that were compiled against others' jars would all be compiled again.
+mvn -B -q -pl "$modules" -am -DskipTests -Dctest.skip=true package dependency:build-classpath -Dmdep.includeScope=test -Dmdep.outputFile=target/test.classpath
 
 # Fuzzes one target, and says what came of it in one piece: others run beside it.
 fuzz() {
