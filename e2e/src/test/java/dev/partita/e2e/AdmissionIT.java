@@ -13,6 +13,8 @@ import dev.partita.e2e.cluster.PodTraits;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
+import io.fabric8.kubernetes.api.model.Binding;
+import io.fabric8.kubernetes.api.model.BindingBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodSchedulingGate;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -183,5 +185,23 @@ class AdmissionIT {
         "partita-probe alloc 256Mi");
     assertThat(pod.gates()).isEmpty();
     assertThat(pod.awaitLog()).contains("CUDA_SUCCESS");
+  }
+
+  /** As a scheduler does that goes by the node that it would have chosen itself. */
+  @Test
+  void nobodyBindsAPodToAnotherNodeThanThatOfItsDevices(RealCluster cluster, Workspace workspace) {
+    workspace.awaitAdmission();
+    PodUnderTest pod =
+        workspace.pod("bound", cluster.quietNodes().getFirst(), Ask.share("1Gi"), "exec sleep 600").awaitRunning();
+    assertRefused(() -> bind(workspace, pod, "elsewhere"), "claim " + pod.claim().name(),
+        "has devices of node " + pod.node());
+    assertRefused(() -> bind(workspace, pod, pod.node()), "already assigned to node");
+  }
+
+  private static void bind(Workspace workspace, PodUnderTest pod, String node) {
+    Binding binding = new BindingBuilder().withNewMetadata().withName(pod.name()).endMetadata()
+        .withNewTarget().withKind("Node").withName(node).endTarget().build();
+    workspace.client().raw("/api/v1/namespaces/%s/pods/%s/binding".formatted(workspace.namespace(), pod.name()), "POST",
+        binding);
   }
 }

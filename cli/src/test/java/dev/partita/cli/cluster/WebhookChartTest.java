@@ -33,7 +33,7 @@ class WebhookChartTest {
               assertThat(webhook.getClientConfig().getCaBundle()).as("the controller's to fill in").isNull();
             });
     assertThat(Chart.validating(Map.of()).getWebhooks())
-        .hasSize(4)
+        .hasSize(5)
         .allSatisfy(
             webhook -> {
               assertThat(webhook.getFailurePolicy()).isEqualTo("Ignore");

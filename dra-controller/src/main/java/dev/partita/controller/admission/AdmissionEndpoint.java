@@ -53,7 +53,8 @@ public final class AdmissionEndpoint implements AutoCloseable {
                 watch.watched("validate", new ObjectReview(client.getKubernetesSerialization(),
                     new RequestRules(view::deviceClass), quotas::refusal)),
                 "/validate-allocations",
-                watch.watched("validate-allocations", new AllocationReview(node -> isControllers(view.gpuNode(node))))),
+                watch.watched("validate-allocations", new AllocationReview(node -> isControllers(view.gpuNode(node)))),
+                "/validate-bindings", watch.watched("validate-bindings", new BindingReview(view))),
             watch::unreviewed);
     this.reload = new CertificateReload(client, names, keys);
   }

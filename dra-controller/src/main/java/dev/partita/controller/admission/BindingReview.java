@@ -1,0 +1,43 @@
+package dev.partita.controller.admission;
+
+import dev.partita.controller.claim.AllocatedClaim;
+import dev.partita.controller.claim.PodClaims;
+import dev.partita.controller.watch.ClusterObjects;
+import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says whether a scheduler may bind a pod to a node: to none but that of the devices of ours that its claims have. A
+ * pod that is bound elsewhere never starts. kube-scheduler binds no such pod. KAI (v0.12.0) does: its binder goes by
+ * the node that its scheduler chose, though meanwhile the controller has allocated the claim on another.
+ */
+final class BindingReview implements Function<AdmissionRequest, Verdict> {
+  private final ClusterObjects cluster;
+
+  BindingReview(ClusterObjects cluster) {
+    this.cluster = cluster;
+  }
+
+  @Override
+  public Verdict apply(AdmissionRequest request) {
+    @Nullable Pod pod =
+        cluster.pod(new ObjectKey(request.namespace(), request.object().path("metadata").path("name").asText()));
+    String node = request.object().path("target").path("name").asText();
+    return Stream.ofNullable(pod).flatMap(found -> PodClaims.of(found).orElse(List.of()).stream())
+        .flatMap(claim -> elsewhere(claim, node).stream()).findFirst()
+        .<Verdict>map(why -> new Verdict.Forbidden(why, List.of())).orElseGet(Verdict::allowed);
+  }
+
+  /** Why the claim's pod cannot be on a node; empty if it can. */
+  private Optional<String> elsewhere(ObjectKey claim, String node) {
+    @Nullable ResourceClaim known = cluster.claim(claim);
+    return Optional.ofNullable(known).flatMap(AllocatedClaim::nodeOfOurs).filter(of -> !of.equals(node))
+        .map(of -> "claim " + claim.name() + " has devices of node " + of + ", and its pod cannot run on node " + node);
+  }
+}
