@@ -1,8 +1,8 @@
 #!/bin/sh
 # Fetches what the tests and the release build take from elsewhere, by pinned checksums, into target/outside/<what>;
 # nothing of it belongs to the project, and nothing of it is needed to build.
-# fetch.sh [drivers|tools|headers|clients|compiler|style|numba|device-plugin|kueue|karpenter|volcano]…, without an argument all but numba, which is
-# large, and device-plugin, kueue, karpenter and volcano, which are built for some minutes. What is there already is left alone.
+# fetch.sh [drivers|tools|headers|clients|compiler|style|numba|device-plugin|kueue|karpenter|volcano|kai]…, without an argument all but numba, which is
+# large, and device-plugin, kueue, karpenter, volcano and kai, which are built for some minutes. What is there already is left alone.
 # Exit status 1, with the reason, if something cannot be had.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd -P)
@@ -167,9 +167,9 @@ for each in ${*:-drivers tools headers clients compiler style}; do
     clients | numba) environment "$each" ;;
     headers | compiler | style) wheels "$each" ;;
     device-plugin) programs "$each" 1 ;;
-    kueue | karpenter | volcano) programs "$each" 0 ;;
+    kueue | karpenter | volcano | kai) programs "$each" 0 ;;
     *)
-        echo "usage: fetch.sh [drivers|tools|headers|clients|compiler|style|numba|device-plugin|kueue|karpenter|volcano]..." >&2
+        echo "usage: fetch.sh [drivers|tools|headers|clients|compiler|style|numba|device-plugin|kueue|karpenter|volcano|kai]..." >&2
         exit 2
         ;;
     esac

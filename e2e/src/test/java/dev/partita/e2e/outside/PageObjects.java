@@ -21,12 +21,30 @@ record PageObjects(List<String> documents) {
   private static final Pattern YAML = Pattern.compile("(?ms)^```yaml\\n(.*?)^```");
 
   static PageObjects of(Path page) {
+    return in(text(page));
+  }
+
+  /**
+   * Those of one section.
+   *
+   * @param heading its line, such as {@code ## KAI}
+   */
+  static PageObjects of(Path page, String heading) {
+    String after = text(page).split("(?m)^" + Pattern.quote(heading) + "$", 2)[1];
+    return in(after.split("(?m)^## ", 2)[0]);
+  }
+
+  private static String text(Path page) {
     try {
-      return new PageObjects(YAML.matcher(Files.readString(page)).results()
-          .flatMap(block -> Stream.of(block.group(1).split("(?m)^---$", -1))).toList());
+      return Files.readString(page);
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }
+  }
+
+  private static PageObjects in(String markdown) {
+    return new PageObjects(YAML.matcher(markdown).results()
+        .flatMap(block -> Stream.of(block.group(1).split("(?m)^---$", -1))).toList());
   }
 
   /** The first document of a kind. */
@@ -37,6 +55,12 @@ record PageObjects(List<String> documents) {
   /** The first object of a kind. */
   HasMetadata object(KubernetesClient client, String kind) {
     return read(client, ofKind(kind)).getFirst();
+  }
+
+  /** All objects of a kind, in the page's order. */
+  List<HasMetadata> objects(KubernetesClient client, String kind) {
+    return documents.stream().filter(document -> document.contains("\nkind: " + kind + "\n"))
+        .flatMap(document -> read(client, document).stream()).toList();
   }
 
   /** The objects of YAML documents. */
