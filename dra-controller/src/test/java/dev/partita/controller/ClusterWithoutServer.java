@@ -9,12 +9,13 @@ import dev.partita.api.quota.Amounts;
 import dev.partita.api.quota.GpuQuotaSpec;
 import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.claim.AllocationStatus;
-import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.claim.PodOrder;
 import dev.partita.controller.classes.ClassPlan;
 import dev.partita.controller.decide.PodDecider;
 import dev.partita.controller.decide.PodDecisions;
+import dev.partita.controller.gang.GangKey;
+import dev.partita.controller.gang.PodGroupPolicy;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.nodes.PodRequests;
 import dev.partita.controller.preempt.Priorities;
@@ -303,8 +304,13 @@ public final class ClusterWithoutServer implements ClusterObjects {
   }
 
   @Override
-  public List<Pod> podsOfGang(ObjectKey gang) {
-    return pods.values().stream().filter(pod -> Gang.of(pod).equals(Optional.of(gang))).toList();
+  public List<Pod> podsOfGang(GangKey gang) {
+    return pods.values().stream().filter(pod -> gangOf(pod).equals(Optional.of(gang))).toList();
+  }
+
+  @Override
+  public PodGroupPolicy policy(GangKey.OfPodGroup group) {
+    return new PodGroupPolicy.NoGang();
   }
 
   @Override

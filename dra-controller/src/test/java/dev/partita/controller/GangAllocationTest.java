@@ -93,6 +93,38 @@ class GangAllocationTest {
   }
 
   @Test
+  void podsThatNameAPodGroupAreAGangOnceItIsThere() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    for (int i = 0; i < 2; i++) {
+      inPodGroup("train", "p" + i, "60Gi");
+    }
+    eventually().untilAsserted(() -> assertThat(cluster.note("p1", "Unallocatable"))
+        .isEqualTo("gang of PodGroup train: there is no PodGroup of that name"));
+    cluster.client.resource(PodGroupsOfTests.gang("default", "train", 3)).create();
+    eventually().untilAsserted(() -> assertThat(cluster.note("p1", "Unallocatable"))
+        .isEqualTo("gang of PodGroup train: 2 of 3 pods are there"));
+    assertThat(cluster.isAllocated("p0")).isFalse();
+    cluster.client.resource(PodGroupsOfTests.gang("default", "train", 2)).update(); // as its author may
+    for (int i = 0; i < 2; i++) {
+      cluster.result("p" + i);
+      String pod = "p" + i;
+      eventually().until(() -> cluster.gates(pod).isEmpty());
+    }
+  }
+
+  @Test
+  void podsOfAPodGroupThatSaysNothingOfAGangAreDecidedOneByOne() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.client.resource(PodGroupsOfTests.basic("default", "loose")).create();
+    cluster.start();
+    inPodGroup("loose", "fits", "60Gi");
+    inPodGroup("loose", "large", "100Gi");
+    cluster.result("fits");
+    eventually().untilAsserted(() -> assertThat(cluster.note("large", "Unallocatable")).startsWith("0 of 1"));
+  }
+
+  @Test
   void podsOfAGangMayShareAClaim() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.start();
@@ -133,6 +165,27 @@ class GangAllocationTest {
   private void member(String gang, int size, String name, String memory) {
     cluster.claim(name, "gpu.partita.dev", Map.of("memory", memory));
     podOf(gang, size, name, name);
+  }
+
+  private void inPodGroup(String group, String name, String memory) {
+    cluster.claim(name, "gpu.partita.dev", Map.of("memory", memory));
+    cluster.client
+        .resource(
+            new PodBuilder()
+                .withNewMetadata()
+                .withName(name)
+                .withNamespace("default")
+                .endMetadata()
+                .withNewSpec()
+                .withNewSchedulingGroup(group)
+                .addNewSchedulingGate(Driver.ALLOCATION_GATE)
+                .addNewResourceClaim()
+                .withName("gpu")
+                .withResourceClaimName(name)
+                .endResourceClaim()
+                .endSpec()
+                .build())
+        .create();
   }
 
   private void podOf(String gang, int size, String name, String claim) {

@@ -27,6 +27,7 @@ class DocumentsIT {
   private static final Pattern BETWEEN_DOCUMENTS = Pattern.compile("(?m)^---\\s*$");
   private static final Pattern OBJECT = Pattern.compile("(?m)^apiVersion: .*");
   private static final Pattern TAINT_RULE = Pattern.compile("(?m)^kind: DeviceTaintRule$");
+  private static final Pattern POD_GROUP = Pattern.compile("(?m)^kind: PodGroup$");
   private static final Pattern OTHERS =
       Pattern.compile("(?m)^apiVersion: (config\\.)?(kueue\\.x-k8s\\.io|(scheduling|batch)\\.volcano\\.sh)/");
   private static final Pattern CONFIG = Pattern.compile("(?m)^kind: GpuShareConfig$");
@@ -42,6 +43,9 @@ class DocumentsIT {
         }
         if (TAINT_RULE.matcher(document).find() && !cluster.serves("resource.k8s.io/v1", "DeviceTaintRule")) {
           continue; // it came with Kubernetes 1.37
+        }
+        if (POD_GROUP.matcher(document).find() && !cluster.serves("scheduling.k8s.io/v1beta1", "PodGroup")) {
+          continue; // a feature gate switches it on
         }
         try {
           workspace.dryRunStrictly(document);

@@ -5,7 +5,6 @@ import dev.partita.cli.rightsizing.RightSizing.Oversized;
 import dev.partita.cli.rightsizing.RightSizing;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.claim.AllocatedClaim;
-import dev.partita.controller.claim.Gang;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.whatif.ClusterSnapshot;
 import dev.partita.controller.whatif.PodOutcome;
@@ -89,7 +88,7 @@ record ShrinkPlan(List<Helped> helped, int runAnyway, int waiting) {
       int runAnyway = 0;
       int waiting = 0;
       for (Pod pod : asIs.waitingPods()) {
-        if (Gang.of(pod).isPresent()) {
+        if (asIs.gangOf(pod).isPresent()) {
           continue;
         }
         Optional<PodOutcome> outcome = asIs.place(pod);

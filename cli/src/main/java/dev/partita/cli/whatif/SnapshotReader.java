@@ -3,6 +3,7 @@ package dev.partita.cli.whatif;
 import dev.partita.api.Driver;
 import dev.partita.api.quota.GpuQuota;
 import dev.partita.cli.fleet.FleetReader;
+import dev.partita.controller.gang.PodGroup;
 import dev.partita.controller.inventory.DeviceTaintRule;
 import dev.partita.controller.whatif.ClusterSnapshot;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
@@ -14,6 +15,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /** Reads what the controller decides by from the API, with the user's own rights. */
@@ -34,18 +36,22 @@ final class SnapshotReader {
             client.resources(ResourceSlice.class).list().getItems().stream()
                 .filter(slice -> Driver.NAME.equals(slice.getSpec().getDriver()))
                 .map(slice -> slice.getSpec().getNodeName()).filter(Objects::nonNull).collect(Collectors.toSet()),
-            taintRules(client));
+            taintRules(client), ifServed(() -> client.resources(PodGroup.class).inAnyNamespace().list().getItems()));
     return new ClusterSnapshot(Instant.now(), cluster, fleet.claims(Optional.empty()),
         client.pods().inAnyNamespace().list().getItems());
   }
 
-  /** None where the API server does not serve them, as before Kubernetes 1.37: it answers 404. */
   private static List<DeviceTaintRule> taintRules(KubernetesClient client) {
+    return ifServed(() -> client.resources(DeviceTaintRule.class).list().getItems()).orElse(List.of());
+  }
+
+  /** Empty where the API server does not serve the kind, as before Kubernetes 1.37: it answers 404. */
+  private static <T> Optional<T> ifServed(Supplier<T> list) {
     try {
-      return client.resources(DeviceTaintRule.class).list().getItems();
+      return Optional.of(list.get());
     } catch (KubernetesClientException e) {
       if (e.getCode() == HttpURLConnection.HTTP_NOT_FOUND) {
-        return List.of();
+        return Optional.empty();
       }
       throw e;
     }

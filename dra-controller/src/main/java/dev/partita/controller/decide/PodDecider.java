@@ -12,7 +12,6 @@ import dev.partita.controller.claim.AllocationStatus;
 import dev.partita.controller.claim.ClaimReader;
 import dev.partita.controller.claim.ClaimReading;
 import dev.partita.controller.claim.ControllerOnlyFields;
-import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.GpuHost;
@@ -259,7 +258,7 @@ public final class PodDecider implements Decider {
     }
     Candidates scheduled =
         host -> isScheduled(host) ? unfit.apply(host) : Optional.of("the controller allocates there");
-    return Gang.of(pod).isEmpty()
+    return view.gangOf(pod).isEmpty()
         && allocator.place(PodNeeds.NONE, requests, scheduled, state.claims().freeCards(inventory)).isPresent();
   }
 
@@ -379,7 +378,7 @@ public final class PodDecider implements Decider {
    * the pod without noticing.
    */
   private Set<String> reserved(Pod pod, int named, Map<String, ResourceClaim> claims) {
-    if (AllocationGate.isOn(pod) && named == 1 && Gang.of(pod).isEmpty()) {
+    if (AllocationGate.isOn(pod) && named == 1 && view.gangOf(pod).isEmpty()) {
       return Set.copyOf(claims.keySet());
     }
     return claims.entrySet().stream()

@@ -31,7 +31,7 @@ public final class KeptFields {
                 kubernetes.io/config.mirror
             spec:
               nodeName priority preemptionPolicy terminationGracePeriodSeconds
-              schedulingGates resourceClaims nodeSelector tolerations
+              schedulingGates schedulingGroup resourceClaims nodeSelector tolerations
               affinity:
                 nodeAffinity:
                   requiredDuringSchedulingIgnoredDuringExecution
@@ -129,6 +129,12 @@ public final class KeptFields {
             metadata:
               name uid resourceVersion
             spec
+          podgroups PodGroup:
+            metadata:
+              name namespace uid resourceVersion
+            spec:
+              schedulingPolicy:
+                gang
           gpunodes GpuNode:
             metadata:
               name generateName uid resourceVersion generation creationTimestamp deletionTimestamp
@@ -141,7 +147,7 @@ public final class KeptFields {
           """;
 
   /** Kinds that whoever may make pods may write, and fill: of these an object may not have more than {@link #MOST}. */
-  private static final Set<String> OF_TENANTS = Set.of("Pod", "ResourceClaim", "ResourceClaimTemplate");
+  private static final Set<String> OF_TENANTS = Set.of("Pod", "PodGroup", "ResourceClaim", "ResourceClaimTemplate");
 
   /**
    * Bytes of heap, as {@link ObjectFilter} estimates them, that what is kept of {@code metadata}, {@code spec} or

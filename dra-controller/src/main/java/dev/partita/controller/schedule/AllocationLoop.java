@@ -1,5 +1,6 @@
 package dev.partita.controller.schedule;
 
+import dev.partita.controller.gang.GangKey;
 import dev.partita.api.MonotonicClock;
 import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.claim.ClaimReader;
@@ -401,6 +402,9 @@ public final class AllocationLoop implements AutoCloseable {
     switch (event) {
       case ClusterEvent.GpuNodeChanged _ -> observeInventory();
       case ClusterEvent.TaintRuleChanged _ -> observeInventory();
+      case ClusterEvent.PodGroupChanged(ObjectKey group) ->
+          view.podsNaming(new GangKey.OfPodGroup(group.namespace(), group.name()))
+              .forEach(pod -> follower.follow(ObjectKey.of(pod), pod.getMetadata().getUid(), pods));
       case ClusterEvent.NodeChanged(String node) -> {
         if (nodeFacts.changed(node)) {
           state.nodeChanged(node);

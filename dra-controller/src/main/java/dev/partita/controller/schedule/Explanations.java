@@ -1,7 +1,8 @@
 package dev.partita.controller.schedule;
 
+import dev.partita.controller.gang.GangKey;
+import dev.partita.controller.gang.Gang;
 import dev.partita.api.DeviceName;
-import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.claim.PodOrder;
 import dev.partita.controller.decide.Decision;
@@ -62,7 +63,7 @@ final class Explanations {
       return said(pod, State.Placed, "what was decided for it is being written");
     }
     Decision decision = decisions.of(pod);
-    Optional<String> gang = Gang.of(pod).flatMap(this::missing);
+    Optional<String> gang = view.gangOf(pod).flatMap(this::missing);
     return switch (decision) {
       case Decision.Nothing _ ->
           PodClaims.of(pod).isEmpty()
@@ -98,9 +99,9 @@ final class Explanations {
   }
 
   /** Why the pod's gang is not looked at yet. */
-  private Optional<String> missing(ObjectKey gang) {
+  private Optional<String> missing(GangKey gang) {
     List<Pod> there = view.podsOfGang(gang).stream().filter(Gang::isThere).toList();
-    return Gang.state(gang, there) instanceof Gang.State.Waits(String why) ? Optional.of(why) : Optional.empty();
+    return Gang.state(gang, there, view) instanceof Gang.State.Waits(String why) ? Optional.of(why) : Optional.empty();
   }
 
   private static PodExplanation said(Pod pod, State state, String summary) {

@@ -1,7 +1,8 @@
 package dev.partita.controller.schedule;
 
+import dev.partita.controller.gang.GangKey;
+import dev.partita.controller.gang.Gang;
 import dev.partita.controller.claim.AllocatedClaim;
-import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.claim.PodOrder;
 import dev.partita.controller.decide.Decider;
@@ -51,7 +52,7 @@ final class GangScheduler {
   private final Preemption preemption;
   private final AbandonedClaims abandoned;
   private final Retries retries;
-  private final Map<ObjectKey, Look> looks = new HashMap<>();
+  private final Map<GangKey, Look> looks = new HashMap<>();
 
   /**
    * When a gang that is not complete was looked at.
@@ -80,12 +81,12 @@ final class GangScheduler {
   }
 
   /** @return whether a place was looked for, and not found */
-  boolean decide(ObjectKey gang) {
+  boolean decide(GangKey gang) {
     List<Pod> there = view.podsOfGang(gang).stream().filter(Gang::isThere).toList();
     if (there.stream().anyMatch(pod -> scheduler.isWriting(ObjectKey.of(pod)))) {
       return false; // when that has ended it is looked at again
     }
-    switch (Gang.state(gang, there)) {
+    switch (Gang.state(gang, there, view)) {
       case Gang.State.Waits(String why) -> {
         wait(gang, why, there);
         return false;
@@ -106,7 +107,7 @@ final class GangScheduler {
    * A pod that comes to the gang makes false what the others were told. That is put right after a pause, for all that
    * came meanwhile.
    */
-  private void wait(ObjectKey gang, String why, List<Pod> there) {
+  private void wait(GangKey gang, String why, List<Pod> there) {
     Instant now = clock.instant();
     @Nullable Look last = looks.get(gang);
     if (last != null && now.isBefore(last.next())) {
@@ -135,7 +136,7 @@ final class GangScheduler {
   }
 
   /** @return whether there was no place */
-  private boolean place(ObjectKey gang, int wanted, List<Pod> live) {
+  private boolean place(GangKey gang, int wanted, List<Pod> live) {
     List<Pod> settled = new ArrayList<>();
     List<Pod> open = new ArrayList<>();
     for (Pod pod : live) {
@@ -160,7 +161,7 @@ final class GangScheduler {
         refuse(gang, pod, decision, open, settled);
         if (decision instanceof Decision.Wait wait) {
           preemption.makeRoom(needed).ifPresentOrElse(words -> needed
-              .forEach(each -> scheduler.awaitVictims(each, waiting(each), "gang " + gang.name() + ": " + words)),
+              .forEach(each -> scheduler.awaitVictims(each, waiting(each), gang.title() + ": " + words)),
               () -> scheduler.show(needed, wait));
         } else {
           preemption.drop(needed);
@@ -170,10 +171,10 @@ final class GangScheduler {
     };
   }
 
-  private void refuse(ObjectKey gang, Pod pod, Decision decision, List<Pod> open, List<Pod> settled) {
+  private void refuse(GangKey gang, Pod pod, Decision decision, List<Pod> open, List<Pod> settled) {
     scheduler.apply(pod, decision);
     String why =
-        "gang " + gang.name() + ": waits for pod " + pod.getMetadata().getName()
+        gang.title() + ": waits for pod " + pod.getMetadata().getName()
             + switch (decision) {
               case Decision.Wait wait -> ": " + wait.why().summary(WhyWaiting.MAX_EXPLANATION);
               case Decision.Refuse(Map<ResourceClaim, List<String>> problems) ->

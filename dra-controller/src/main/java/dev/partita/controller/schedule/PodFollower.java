@@ -1,7 +1,7 @@
 package dev.partita.controller.schedule;
 
+import dev.partita.controller.gang.GangKey;
 import dev.partita.controller.claim.AllocationGate;
-import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.claim.PodOrder;
 import dev.partita.controller.nodes.Load;
@@ -33,7 +33,7 @@ final class PodFollower {
   private final PodScheduler scheduler;
   private final PodQueue queue;
   private final Map<String, List<ObjectKey>> claimsOfPod = new HashMap<>();
-  private final Map<String, ObjectKey> gangOfPod = new HashMap<>();
+  private final Map<String, GangKey> gangOfPod = new HashMap<>();
 
   PodFollower(
       ClusterObjects view,
@@ -93,12 +93,12 @@ final class PodFollower {
     if (!pod.getSpec().getResourceClaims().isEmpty() || AllocationGate.isOn(pod)) {
       pods.add(key);
       PodClaims.of(pod).ifPresent(claims -> claimsOfPod.put(uid, claims));
-      Gang.of(pod).ifPresent(gang -> gangOfPod.put(uid, gang));
+      view.gangOf(pod).ifPresentOrElse(gang -> gangOfPod.put(uid, gang), () -> gangOfPod.remove(uid));
     }
   }
 
   /** Any of the gang's pods: they are decided together. */
-  private Optional<ObjectKey> rest(ObjectKey gang) {
+  private Optional<ObjectKey> rest(GangKey gang) {
     return view.podsOfGang(gang).stream().filter(PodClaims::isLive).findFirst().map(ObjectKey::of);
   }
 

@@ -1,8 +1,8 @@
 package dev.partita.controller.schedule;
 
+import dev.partita.controller.gang.GangKey;
 import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.budget.OverBudgetException;
-import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.claim.PodOrder;
 import dev.partita.controller.nodes.Load;
@@ -150,7 +150,7 @@ final class PodQueue {
 
   private void want(Pod pod) {
     ObjectKey key = ObjectKey.of(pod);
-    Turn turn = Gang.of(pod).<Turn>map(Turn.OfGang::new).orElseGet(() -> new Turn.OfPod(key));
+    Turn turn = view.gangOf(pod).<Turn>map(Turn.OfGang::new).orElseGet(() -> new Turn.OfPod(key));
     if (!aside.holds(id(turn, pod))) {
       String created = Objects.requireNonNullElse(pod.getMetadata().getCreationTimestamp(), "");
       queue.add(turn, key.namespace(), new Rank(PodOrder.priority(pod), created, key.toString()));
@@ -161,7 +161,7 @@ final class PodQueue {
   private static String id(Turn turn, Pod pod) {
     return switch (turn) {
       case Turn.OfPod _ -> pod.getMetadata().getUid();
-      case Turn.OfGang(ObjectKey gang) -> "gang " + gang;
+      case Turn.OfGang(GangKey gang) -> "gang " + gang;
     };
   }
 
@@ -174,7 +174,7 @@ final class PodQueue {
   private List<Pod> podsOf(Turn turn) {
     return switch (turn) {
       case Turn.OfPod(ObjectKey key) -> Optional.ofNullable(view.pod(key)).stream().toList();
-      case Turn.OfGang(ObjectKey gang) ->
+      case Turn.OfGang(GangKey gang) ->
           view.podsOfGang(gang).stream().filter(PodClaims::isLive).sorted(PodOrder.MOST_URGENT_FIRST).toList();
     };
   }
@@ -249,7 +249,12 @@ final class PodQueue {
   private void take(Turn turn) {
     List<Pod> pods = podsOf(turn);
     if (pods.isEmpty()
-        || (turn instanceof Turn.OfPod && (scheduler.isWriting(turn.key()) || !PodClaims.isLive(pods.getFirst())))) {
+        || (turn instanceof Turn.OfPod(ObjectKey key)
+            && (scheduler.isWriting(key) || !PodClaims.isLive(pods.getFirst())))) {
+      return;
+    }
+    if (turn instanceof Turn.OfPod && view.gangOf(pods.getFirst()).isPresent()) {
+      want(pods.getFirst()); // its PodGroup has come to be one since
       return;
     }
     String id = id(turn, pods.getFirst());
@@ -265,7 +270,7 @@ final class PodQueue {
     try {
       switch (turn) {
         case Turn.OfPod _ -> scheduler.decide(pods.getFirst());
-        case Turn.OfGang(ObjectKey gang) -> inVain = gangs.decide(gang);
+        case Turn.OfGang(GangKey gang) -> inVain = gangs.decide(gang);
       }
       aside.succeeded(id);
     } catch (OverBudgetException e) {
@@ -284,7 +289,7 @@ final class PodQueue {
         Duration took = took(start);
         slots.done(id, took.compareTo(LONGEST_OF_ALL) > 0 ? took.multipliedBy(SMALL_PART) : took);
       }
-      queue.used(turn.key().namespace(), took(start));
+      queue.used(turn.namespace(), took(start));
     }
     if (inVain && took(start).compareTo(LONG) > 0) {
       aside.rests(id);

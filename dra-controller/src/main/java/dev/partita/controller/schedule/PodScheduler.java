@@ -3,7 +3,6 @@ package dev.partita.controller.schedule;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.claim.AllocationGate;
-import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.commit.PodWriter;
 import dev.partita.controller.decide.Decision;
@@ -156,7 +155,7 @@ final class PodScheduler {
   /** Decides about the pod by itself, and has it carried out. */
   void decide(Pod pod) {
     String uid = pod.getMetadata().getUid();
-    boolean isLikeOthers = state.nominated(uid).isEmpty() && !state.loads().counts(uid) && Gang.of(pod).isEmpty();
+    boolean isLikeOthers = state.nominated(uid).isEmpty() && !state.loads().counts(uid) && view.gangOf(pod).isEmpty();
     Decision decision = decisions.of(pod, isLikeOthers ? Optional.of(alike) : Optional.empty());
     apply(pod, decision);
     switch (decision) {
@@ -292,7 +291,7 @@ final class PodScheduler {
         || pods.stream().anyMatch(preemption::mayMakeRoom)) {
       return;
     }
-    boolean isGang = pods.stream().anyMatch(pod -> Gang.of(pod).isPresent());
+    boolean isGang = pods.stream().anyMatch(pod -> view.gangOf(pod).isPresent());
     boolean isLeftToScheduler = isGang && state.inventory().hosts().values().stream()
         .anyMatch(host -> host.allocator() == GpuNodeSpec.Allocator.Scheduler);
     if (!isLeftToScheduler && wait.newNode().get().mayHelp()) {

@@ -144,7 +144,7 @@ public final class PublicationLoop implements AutoCloseable {
             .filter(toBeOrdered::add)
             .forEach(node -> loop.postAfter(ORDER_AFTER, new Work.Node(node)));
       }
-      case ClusterEvent.TemplateChanged _,ClusterEvent.QuotaChanged _,ClusterEvent.NamespaceChanged _,ClusterEvent.TaintRuleChanged _ ->
+      case ClusterEvent.TemplateChanged _,ClusterEvent.QuotaChanged _,ClusterEvent.NamespaceChanged _,ClusterEvent.TaintRuleChanged _,ClusterEvent.PodGroupChanged _ ->
           {}
     }
   }

@@ -206,6 +206,7 @@ public final class SchedulerQuotas implements AutoCloseable {
       case ClusterEvent.OtherSliceChanged _ -> {}
       case ClusterEvent.SliceChanged _ -> {}
       case ClusterEvent.TaintRuleChanged _ -> {}
+      case ClusterEvent.PodGroupChanged _ -> {}
       case ClusterEvent.TemplateChanged _ -> {}
     }
   }

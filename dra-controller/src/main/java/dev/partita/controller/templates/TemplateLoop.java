@@ -117,6 +117,7 @@ public final class TemplateLoop implements AutoCloseable {
       case ClusterEvent.OtherSliceChanged _ -> {}
       case ClusterEvent.SliceChanged _ -> {}
       case ClusterEvent.TaintRuleChanged _ -> {}
+      case ClusterEvent.PodGroupChanged _ -> {}
     }
   }
 

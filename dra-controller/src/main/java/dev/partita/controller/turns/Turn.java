@@ -1,13 +1,19 @@
 package dev.partita.controller.turns;
 
+import dev.partita.controller.gang.GangKey;
 import dev.partita.controller.watch.ObjectKey;
 
 /** The pods that are decided about at once. */
 public sealed interface Turn {
-  ObjectKey key();
+  String namespace();
 
   /** A pod by itself. */
   record OfPod(ObjectKey key) implements Turn {
+    @Override
+    public String namespace() {
+      return key.namespace();
+    }
+
     /** As logs name it. */
     @Override
     public String toString() {
@@ -16,7 +22,12 @@ public sealed interface Turn {
   }
 
   /** All pods of a gang. */
-  record OfGang(ObjectKey key) implements Turn {
+  record OfGang(GangKey key) implements Turn {
+    @Override
+    public String namespace() {
+      return key.namespace();
+    }
+
     /** As logs name it. */
     @Override
     public String toString() {

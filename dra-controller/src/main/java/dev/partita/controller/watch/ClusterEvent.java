@@ -23,6 +23,8 @@ public sealed interface ClusterEvent {
 
   record TaintRuleChanged(String name) implements ClusterEvent {}
 
+  record PodGroupChanged(ObjectKey group) implements ClusterEvent {}
+
   /** A slice of another driver, of that node, changed. */
   record OtherSliceChanged(String node) implements ClusterEvent {}
 

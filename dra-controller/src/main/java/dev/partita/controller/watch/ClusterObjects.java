@@ -1,17 +1,21 @@
 package dev.partita.controller.watch;
 
+import dev.partita.controller.gang.Gang;
+import dev.partita.controller.gang.GangKey;
+import dev.partita.controller.gang.PodGroups;
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Gives the objects that decisions about pods go by, as far as they are known. What is not known is null or missing.
  */
-public interface ClusterObjects {
+public interface ClusterObjects extends PodGroups {
   @Nullable
   Node node(String name);
 
@@ -33,12 +37,12 @@ public interface ClusterObjects {
   /** Pods that refer to the claim. */
   List<Pod> podsOf(ObjectKey claim);
 
-  /**
-   * Pods of a gang.
-   *
-   * @param gang its namespace and name
-   */
-  List<Pod> podsOfGang(ObjectKey gang);
+  List<Pod> podsOfGang(GangKey gang);
+
+  /** The pod's gang; empty if it belongs to none. */
+  default Optional<GangKey> gangOf(Pod pod) {
+    return Gang.of(pod, this);
+  }
 
   @Nullable
   ResourceClaim claim(ObjectKey key);

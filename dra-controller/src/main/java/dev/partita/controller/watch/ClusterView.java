@@ -6,6 +6,9 @@ import dev.partita.api.quota.GpuQuota;
 import dev.partita.controller.decode.CompactStore;
 import dev.partita.controller.decode.InformerClient;
 import dev.partita.controller.decode.PackedStore;
+import dev.partita.controller.gang.GangKey;
+import dev.partita.controller.gang.PodGroup;
+import dev.partita.controller.gang.PodGroupPolicy;
 import dev.partita.controller.inventory.DeviceTaintRule;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.nodes.PodRequests;
@@ -83,6 +86,7 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
   private final PackedStore<ResourceSlice> packedSlices;
   private final SharedIndexInformer<GpuQuota> quotas;
   private final SharedIndexInformer<DeviceTaintRule> taintRules;
+  private final SharedIndexInformer<PodGroup> podGroups;
   private final Map<Class<?>, OptionalKind> optional =
       Map.of(
           GpuQuota.class,
@@ -90,7 +94,10 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
               "what namespaces may have is not limited"),
           DeviceTaintRule.class,
           OptionalKind.ofKubernetes(HasMetadata.getFullResourceName(DeviceTaintRule.class), "1.37",
-              "nobody's rules taint cards that this controller allocates"));
+              "nobody's rules taint cards that this controller allocates"),
+          PodGroup.class,
+          OptionalKind.ofKubernetes(HasMetadata.getFullResourceName(PodGroup.class),
+              "1.37 with the feature gate GenericWorkload", "only annotations make gangs"));
   private final SharedIndexInformer<Namespace> namespaces;
   private final Object inventoryLock = new Object();
   private Inventory inventory = Inventory.EMPTY;
@@ -118,9 +125,10 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
     quotas = informer(GpuQuota.class, o -> new ClusterEvent.QuotaChanged(o.getMetadata().getName()));
     namespaces = informer(Namespace.class, o -> new ClusterEvent.NamespaceChanged(o.getMetadata().getName()));
     taintRules = informer(DeviceTaintRule.class, o -> new ClusterEvent.TaintRuleChanged(o.getMetadata().getName()));
+    podGroups = informer(PodGroup.class, o -> new ClusterEvent.PodGroupChanged(ObjectKey.of(o)));
     pods.addIndexers(
         Map.of(
-            BY_GANG, Indexes::gangOf,
+            BY_GANG, Indexes::gangsOf,
             BY_CLAIM, Indexes::claimsOf,
             BY_TEMPLATE, Indexes::templatesOf,
             BY_UID, pod -> List.of(pod.getMetadata().getUid())));
@@ -239,8 +247,23 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
   }
 
   @Override
-  public List<Pod> podsOfGang(ObjectKey gang) {
-    return pods.getIndexer().byIndex(BY_GANG, gang.toString());
+  public List<Pod> podsOfGang(GangKey gang) {
+    return pods.getIndexer().byIndex(BY_GANG, gang.toString()).stream()
+        .filter(pod -> gangOf(pod).filter(gang::equals).isPresent()).toList();
+  }
+
+  /** Pods that name the PodGroup, whatever it is and whether there is one. */
+  public List<Pod> podsNaming(GangKey.OfPodGroup group) {
+    return pods.getIndexer().byIndex(BY_GANG, group.toString());
+  }
+
+  @Override
+  public PodGroupPolicy policy(GangKey.OfPodGroup group) {
+    @Nullable PodGroup known = podGroups.getStore().getByKey(Cache.namespaceKeyFunc(group.namespace(), group.name()));
+    if (known != null) {
+      return known.policy();
+    }
+    return isMissing(podGroups) ? new PodGroupPolicy.NoGang() : new PodGroupPolicy.Missing();
   }
 
   public List<ResourceClaim> claims() {

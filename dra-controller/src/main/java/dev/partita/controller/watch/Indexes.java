@@ -1,6 +1,8 @@
 package dev.partita.controller.watch;
 
 import dev.partita.api.Driver;
+import dev.partita.controller.gang.Gang;
+import dev.partita.controller.gang.GangKey;
 import dev.partita.api.node.GpuNode;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodResourceClaim;
@@ -22,14 +24,9 @@ final class Indexes {
     return uid == null ? List.of() : List.of(uid);
   }
 
-  /** {@code namespace/gang} of a pod that belongs to one. */
-  static List<String> gangOf(Pod pod) {
-    @Nullable String gang = pod.getMetadata().getAnnotations() == null
-        ? null
-        : pod.getMetadata().getAnnotations().get(Driver.GANG_ANNOTATION);
-    return gang == null || gang.isBlank()
-        ? List.of()
-        : List.of(new ObjectKey(pod.getMetadata().getNamespace(), gang.strip()).toString());
+  /** The gangs that the pod could belong to. */
+  static List<String> gangsOf(Pod pod) {
+    return Gang.candidates(pod).stream().map(GangKey::toString).toList();
   }
 
   static List<String> nodesOfClaim(ResourceClaim claim) {

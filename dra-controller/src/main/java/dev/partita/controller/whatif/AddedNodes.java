@@ -74,7 +74,7 @@ public record AddedNodes(int nodes, String model, int cards, OptionalLong memory
     }
     return snapshot.with(
         new Cluster(gpuNodes, allNodes, classes(before.deviceClasses(), gpuNodes), before.namespaces(),
-            before.quotas(), published, before.taintRules()));
+            before.quotas(), published, before.taintRules(), before.podGroups()));
   }
 
   private static boolean isLeftToKubeScheduler(GpuNode node) {

@@ -1,5 +1,6 @@
 package dev.partita.controller.whatif;
 
+import dev.partita.controller.gang.PodGroup;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.quota.GpuQuota;
 import dev.partita.controller.inventory.DeviceTaintRule;
@@ -13,6 +14,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -34,6 +36,7 @@ public record ClusterSnapshot(Instant time, Cluster cluster, List<ResourceClaim>
    *
    * @param published nodes for which there are slices of our driver's
    * @param taintRules Kubernetes' rules that put taints on devices
+   * @param podGroups of all namespaces; empty if the API server serves none
    */
   public record Cluster(
       List<GpuNode> gpuNodes,
@@ -42,7 +45,8 @@ public record ClusterSnapshot(Instant time, Cluster cluster, List<ResourceClaim>
       List<Namespace> namespaces,
       List<GpuQuota> quotas,
       Set<String> published,
-      List<DeviceTaintRule> taintRules) {
+      List<DeviceTaintRule> taintRules,
+      Optional<List<PodGroup>> podGroups) {
     public Cluster {
       gpuNodes = List.copyOf(gpuNodes);
       nodes = List.copyOf(nodes);
@@ -51,6 +55,7 @@ public record ClusterSnapshot(Instant time, Cluster cluster, List<ResourceClaim>
       quotas = List.copyOf(quotas);
       published = Set.copyOf(published);
       taintRules = List.copyOf(taintRules);
+      podGroups = podGroups.map(List::copyOf);
     }
 
     /** The cards of its nodes. */

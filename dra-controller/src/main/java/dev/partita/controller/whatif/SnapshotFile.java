@@ -1,5 +1,6 @@
 package dev.partita.controller.whatif;
 
+import dev.partita.controller.gang.PodGroup;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -27,6 +28,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -53,6 +55,9 @@ public final class SnapshotFile {
     document.set("namespaces", kept(cluster.namespaces()));
     document.set("quotas", kept(cluster.quotas()));
     document.set("taintRules", kept(cluster.taintRules()));
+    if (cluster.podGroups().isPresent()) {
+      document.set("podGroups", kept(cluster.podGroups().get()));
+    }
     ArrayNode published = document.putArray("published");
     new TreeSet<>(cluster.published()).forEach(published::add);
     ArrayNode claims = document.putArray("claims");
@@ -99,7 +104,8 @@ public final class SnapshotFile {
             list(document, "gpuNodes", GpuNode.class), list(document, "nodes", Node.class),
             list(document, "deviceClasses", DeviceClass.class), list(document, "namespaces", Namespace.class),
             list(document, "quotas", GpuQuota.class), new TreeSet<>(texts(document, "published")),
-            document.has("taintRules") ? list(document, "taintRules", DeviceTaintRule.class) : List.of()),
+            document.has("taintRules") ? list(document, "taintRules", DeviceTaintRule.class) : List.of(),
+            document.has("podGroups") ? Optional.of(list(document, "podGroups", PodGroup.class)) : Optional.empty()),
         list(document, "claims", ResourceClaim.class),
         list(document, "pods", Pod.class));
   }
@@ -141,8 +147,10 @@ public final class SnapshotFile {
 
   private static <T extends HasMetadata> T object(JsonNode json, String where, Class<T> type) throws IOException {
     required(json, where, "metadata.name");
-    if (type == Pod.class || type == ResourceClaim.class) {
+    if (type == Pod.class || type == ResourceClaim.class || type == PodGroup.class) {
       required(json, where, "metadata.namespace");
+    }
+    if (type == Pod.class || type == ResourceClaim.class) {
       required(json, where, "metadata.uid");
     }
     if ((type == Pod.class || type == ResourceClaim.class || type == DeviceClass.class)

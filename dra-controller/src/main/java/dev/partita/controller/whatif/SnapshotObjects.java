@@ -1,7 +1,10 @@
 package dev.partita.controller.whatif;
 
+import dev.partita.controller.gang.PodGroups;
+import dev.partita.controller.gang.PodGroupPolicy;
+import dev.partita.controller.gang.PodGroup;
+import dev.partita.controller.gang.GangKey;
 import dev.partita.controller.claim.AllocatedClaim;
-import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.ObjectKey;
@@ -17,6 +20,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +30,7 @@ final class SnapshotObjects implements ClusterObjects {
   private final Map<String, Namespace> namespaces;
   private final Map<String, DeviceClass> classes;
   private final Set<String> published;
+  private final PodGroups groups;
   private final Map<ObjectKey, ResourceClaim> claims = new LinkedHashMap<>();
   private final Map<ObjectKey, Pod> pods = new LinkedHashMap<>();
   private final Map<String, Pod> podsByUid = new HashMap<>();
@@ -36,6 +41,7 @@ final class SnapshotObjects implements ClusterObjects {
     namespaces = byName(snapshot.cluster().namespaces());
     classes = byName(snapshot.cluster().deviceClasses());
     published = snapshot.cluster().published();
+    groups = groups(snapshot.cluster().podGroups());
     snapshot.claims().forEach(this::put);
     snapshot.pods().forEach(this::put);
   }
@@ -44,6 +50,15 @@ final class SnapshotObjects implements ClusterObjects {
     Map<String, T> byName = new HashMap<>();
     objects.forEach(object -> byName.put(object.getMetadata().getName(), object));
     return byName;
+  }
+
+  private static PodGroups groups(Optional<List<PodGroup>> served) {
+    if (served.isEmpty()) {
+      return _ -> new PodGroupPolicy.NoGang();
+    }
+    Map<ObjectKey, PodGroupPolicy> policies = new HashMap<>();
+    served.get().forEach(group -> policies.put(ObjectKey.of(group), group.policy()));
+    return group -> policies.getOrDefault(new ObjectKey(group.namespace(), group.name()), new PodGroupPolicy.Missing());
   }
 
   /** Adds the claim, or replaces the one of its name. */
@@ -111,8 +126,13 @@ final class SnapshotObjects implements ClusterObjects {
   }
 
   @Override
-  public List<Pod> podsOfGang(ObjectKey gang) {
-    return pods.values().stream().filter(pod -> Gang.of(pod).filter(gang::equals).isPresent()).toList();
+  public PodGroupPolicy policy(GangKey.OfPodGroup group) {
+    return groups.policy(group);
+  }
+
+  @Override
+  public List<Pod> podsOfGang(GangKey gang) {
+    return pods.values().stream().filter(pod -> gangOf(pod).filter(gang::equals).isPresent()).toList();
   }
 
   @Override

@@ -1,5 +1,7 @@
 package dev.partita.controller.whatif;
 
+import dev.partita.controller.gang.GangKey;
+import dev.partita.controller.gang.Gang;
 import dev.partita.api.quota.GpuQuota;
 import dev.partita.api.quota.GpuQuotaSpec;
 import dev.partita.controller.booking.Account;
@@ -7,7 +9,6 @@ import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.budget.OverBudgetException;
 import dev.partita.controller.claim.ClaimReader;
 import dev.partita.controller.claim.ClaimReading;
-import dev.partita.controller.claim.Gang;
 import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.claim.PodOrder;
 import dev.partita.controller.decide.Decision;
@@ -163,6 +164,11 @@ public final class WhatIf {
         .sorted(PodOrder.MOST_URGENT_FIRST).toList();
   }
 
+  /** The pod's gang; empty if it belongs to none. */
+  public Optional<GangKey> gangOf(Pod pod) {
+    return objects.gangOf(pod);
+  }
+
   /**
    * Decides about all of them in their order, and counts what they would get as taken. Of a pod of which there is
    * nothing to decide, for its claims are allocated or not made yet, nothing is said. A gang comes where its most
@@ -170,15 +176,15 @@ public final class WhatIf {
    */
   public List<PodOutcome> placeWaiting() {
     List<PodOutcome> outcomes = new ArrayList<>();
-    Set<ObjectKey> gangs = new HashSet<>();
+    Set<GangKey> gangs = new HashSet<>();
     List<Pod> waiting = waitingPods();
     for (Pod pod : waiting) {
-      Optional<ObjectKey> gang = Gang.of(pod);
+      Optional<GangKey> gang = gangOf(pod);
       if (gang.isEmpty()) {
         place(pod).ifPresent(outcomes::add);
       } else if (gangs.add(gang.get())) {
         outcomes.addAll(
-            placeGang(gang.get(), waiting.stream().filter(other -> Gang.of(other).equals(gang)).toList()));
+            placeGang(gang.get(), waiting.stream().filter(other -> gangOf(other).equals(gang)).toList()));
       }
     }
     return outcomes;
@@ -219,8 +225,8 @@ public final class WhatIf {
     };
   }
 
-  private List<PodOutcome> placeGang(ObjectKey gang, List<Pod> pods) {
-    Gang.State there = Gang.state(gang, objects.podsOfGang(gang).stream().filter(Gang::isThere).toList());
+  private List<PodOutcome> placeGang(GangKey gang, List<Pod> pods) {
+    Gang.State there = Gang.state(gang, objects.podsOfGang(gang).stream().filter(Gang::isThere).toList(), objects);
     if (there instanceof Gang.State.Waits(String why)) {
       return all(pods, why);
     }

@@ -33,7 +33,7 @@ class KeptFieldsTest {
               "ObjectMeta",
               Stream
                   .of("pods", "resourceclaims", "resourceclaimtemplates", "nodes", "namespaces", "resourceslices",
-                      "deviceclasses", "devicetaintrules", "gpunodes", "gpuquotas")
+                      "deviceclasses", "devicetaintrules", "podgroups", "gpunodes", "gpuquotas")
                   .map(kind -> kind + " metadata")
                   .toList()),
           Map.entry("Pod", List.of("pods")),
@@ -65,7 +65,8 @@ class KeptFieldsTest {
   private static final Set<String> KEPT_WHOLE =
       Set.of(
           "LabelSelector", "LabelSelectorRequirement", "NodeSelector", "NodeSelectorRequirement",
-          "NodeSelectorTerm", "PodResourceClaim", "PodResourceClaimStatus", "PodSchedulingGate", "Quantity",
+          "NodeSelectorTerm", "PodResourceClaim", "PodResourceClaimStatus", "PodSchedulingGate", "PodSchedulingGroup",
+          "Quantity",
           "Taint", "Toleration", "Condition", "resource/v1/CELDeviceSelector", "resource/v1/CapacityRequirements",
           "resource/v1/CounterSet", "resource/v1/Device", "resource/v1/DeviceAllocationConfiguration",
           "resource/v1/DeviceAttribute",
@@ -122,6 +123,7 @@ class KeptFieldsTest {
             "resourceclaims status devices data " + DeviceStatusData.MEMORY_USED.key(),
             "resourceclaims status devices data " + DeviceStatusData.CORES_USED.key(),
             "resourceclaimtemplates metadata labels " + Driver.MANAGED_BY_LABEL,
+            "podgroups spec schedulingPolicy gang minCount",
             "pods spec containers resources limits nvidia.com/gpumem",
             "nodes status allocatable tencent.com/vcuda-core"))
         .allMatch(KeptFieldsTest::isKept);

@@ -7,6 +7,7 @@ import dev.partita.api.quota.GpuQuotaSpec;
 import dev.partita.controller.ClusterWithoutServer;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.classes.ClassPlan;
+import dev.partita.controller.gang.PodGroup;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.DeviceTaintRule;
 import dev.partita.controller.inventory.Inventory;
@@ -24,6 +25,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 
 /** A snapshot as tests fill it in; cards have 140 GiB. */
 final class PaperSnapshot {
@@ -34,6 +36,7 @@ final class PaperSnapshot {
   private final List<ResourceClaim> claims = new ArrayList<>();
   private final List<Pod> pods = new ArrayList<>();
   private final List<DeviceTaintRule> taintRules = new ArrayList<>();
+  private final List<PodGroup> podGroups = new ArrayList<>();
 
   PaperSnapshot node(String name, int cards) {
     return node(new NodeBuilder().withNewMetadata().withName(name).endMetadata().build(), cards);
@@ -75,6 +78,11 @@ final class PaperSnapshot {
     return this;
   }
 
+  PaperSnapshot podGroup(PodGroup group) {
+    podGroups.add(group);
+    return this;
+  }
+
   PaperSnapshot runs(String name, String node, int card, String memory) {
     Pod pod =
         ClusterWithoutServer.pod(ClusterWithoutServer.key(name), 0).editSpec().withNodeName(node).endSpec().build();
@@ -110,7 +118,8 @@ final class PaperSnapshot {
             .endSpec().build()));
     return new ClusterSnapshot(Instant.parse("2026-05-01T12:00:00Z"),
         new ClusterSnapshot.Cluster(gpuNodes, nodes, classes, namespaces, quotas,
-            new HashSet<>(ClusterSnapshot.names(nodes)), taintRules),
+            new HashSet<>(ClusterSnapshot.names(nodes)), taintRules,
+            podGroups.isEmpty() ? Optional.empty() : Optional.of(podGroups)),
         claims, pods);
   }
 }

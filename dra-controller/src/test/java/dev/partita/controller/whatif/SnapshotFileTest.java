@@ -3,6 +3,7 @@ package dev.partita.controller.whatif;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.partita.controller.PodGroupsOfTests;
 import dev.partita.controller.TaintRuleBuilder;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import java.io.ByteArrayInputStream;
@@ -19,6 +20,7 @@ class SnapshotFileTest {
                   .addNewEnv().withName("PASSWORD").withValue("hunter2").endEnv().endContainer().endSpec().build())
           .waits("team/q", 0, "100Gi")
           .taintRule(new TaintRuleBuilder("rule").pool("a/gpu").device("gpu-1").taint("k", "v"))
+          .podGroup(PodGroupsOfTests.gang("team", "train", 2))
           .done();
 
   private static String written() throws IOException {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.partita.api.Driver;
+import dev.partita.controller.PodGroupsOfTests;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.TaintRuleBuilder;
 import dev.partita.controller.inventory.DeviceTaintRule;
@@ -139,6 +140,18 @@ class WhatIfTest {
       snapshot.waits(name, 0, "whole").lastPod(pod -> new PodBuilder(pod).editMetadata()
           .addToAnnotations(Driver.GANG_ANNOTATION, "train").addToAnnotations(Driver.GANG_SIZE_ANNOTATION, "3")
           .endMetadata().build());
+    }
+    assertThat(words(new WhatIf(snapshot.done()).placeWaiting())).hasSize(3).allMatch(word -> word.endsWith("waits"));
+    assertThat(words(new WhatIf(new AddedNodes(1, "h200", 1, OptionalLong.empty()).to(snapshot.done()))
+        .placeWaiting())).hasSize(3).noneMatch(word -> word.endsWith("waits"));
+  }
+
+  @Test
+  void podsOfAPodGroupGetAllOrNothing() {
+    PaperSnapshot snapshot = new PaperSnapshot().node("a", 2).podGroup(PodGroupsOfTests.gang("default", "train", 3));
+    for (String name : List.of("one", "two", "three")) {
+      snapshot.waits(name, 0, "whole").lastPod(
+          pod -> new PodBuilder(pod).editSpec().withNewSchedulingGroup("train").endSpec().build());
     }
     assertThat(words(new WhatIf(snapshot.done()).placeWaiting())).hasSize(3).allMatch(word -> word.endsWith("waits"));
     assertThat(words(new WhatIf(new AddedNodes(1, "h200", 1, OptionalLong.empty()).to(snapshot.done()))

@@ -121,7 +121,8 @@ public final class RealCluster implements AutoCloseable {
 
   /** Whether the API server serves a kind, which may have come with a version of Kubernetes newer than its own. */
   public boolean serves(String apiVersion, String kind) {
-    return client().getApiResources(apiVersion).getResources().stream()
+    return Optional.ofNullable(client().getApiResources(apiVersion)).stream()
+        .flatMap(resources -> resources.getResources().stream())
         .anyMatch(resource -> kind.equals(resource.getKind()));
   }
 
