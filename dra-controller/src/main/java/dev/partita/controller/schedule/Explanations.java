@@ -70,7 +70,8 @@ final class Explanations {
               ? said(pod, State.ClaimMissing, "its claims have not been made from their templates yet")
               : said(pod, State.Placed, "what was decided for it is being written");
       case Decision.ClaimMissing _ ->
-          said(pod, State.ClaimMissing, "a claim that it names does not exist, or is being deleted");
+          said(pod, State.ClaimMissing,
+              gang.map(why -> why + "; ").orElse("") + "a claim that it names does not exist, or is being deleted");
       case Decision.HeldBack(List<String> gates) ->
           said(pod, State.Waiting, "it gets no cards before others have taken off its scheduling gates: "
               + String.join(", ", gates));
