@@ -261,6 +261,7 @@ public final class Workspace implements AutoCloseable {
               terminationGracePeriodSeconds: %d
               priorityClassName: "%s"
               schedulingGates: %s
+              schedulingGroup: %s
               nodeSelector: %s
               tolerations: [{key: %s, operator: Exists}]
               resourceClaims: [%s]
@@ -283,6 +284,7 @@ public final class Workspace implements AutoCloseable {
                 traits.graceSeconds(),
                 traits.priorityClass(),
                 json(traits.gates().stream().map(gate -> Map.of("name", gate)).toList()),
+                traits.podGroup().isEmpty() ? "null" : json(Map.of("podGroupName", traits.podGroup())),
                 json(traits.nodes()),
                 PaperNode.TAINT,
                 claim,
