@@ -29,7 +29,8 @@ class DocumentsIT {
   private static final Pattern TAINT_RULE = Pattern.compile("(?m)^kind: DeviceTaintRule$");
   private static final Pattern POD_GROUP = Pattern.compile("(?m)^kind: PodGroup$");
   private static final Pattern OTHERS =
-      Pattern.compile("(?m)^apiVersion: (config\\.)?(kueue\\.x-k8s\\.io|(scheduling|batch)\\.volcano\\.sh)/");
+      Pattern.compile(
+          "(?m)^apiVersion: (config\\.)?(kueue\\.x-k8s\\.io|(scheduling|batch)\\.volcano\\.sh|scheduling\\.run\\.ai)/");
   private static final Pattern CONFIG = Pattern.compile("(?m)^kind: GpuShareConfig$");
 
   @Test
