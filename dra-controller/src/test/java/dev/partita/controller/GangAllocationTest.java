@@ -31,9 +31,7 @@ class GangAllocationTest {
     assertThat(cluster.isAllocated("t0")).isFalse();
     member("train", 3, "t2", "40Gi");
     for (int i = 0; i < 3; i++) {
-      cluster.result("t" + i);
-      String pod = "t" + i;
-      eventually().until(() -> cluster.gates(pod).isEmpty());
+      mayRunWithItsCard("t" + i);
     }
   }
 
@@ -107,9 +105,7 @@ class GangAllocationTest {
     assertThat(cluster.isAllocated("p0")).isFalse();
     cluster.client.resource(PodGroupsOfTests.gang("default", "train", 2)).update(); // as its author may
     for (int i = 0; i < 2; i++) {
-      cluster.result("p" + i);
-      String pod = "p" + i;
-      eventually().until(() -> cluster.gates(pod).isEmpty());
+      mayRunWithItsCard("p" + i);
     }
   }
 
@@ -160,6 +156,12 @@ class GangAllocationTest {
     cluster.add(GpuNodes.ready("node-2", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.result("t0");
     cluster.result("t1");
+  }
+
+  /** Waits until the claim of the pod's name is allocated, and the pod's gate is gone. */
+  private void mayRunWithItsCard(String pod) {
+    cluster.result(pod);
+    eventually().until(() -> cluster.gates(pod).isEmpty());
   }
 
   private void member(String gang, int size, String name, String memory) {

@@ -50,13 +50,13 @@ public final class Gang {
         && (pod.getStatus() == null || !"Failed".equals(pod.getStatus().getPhase()));
   }
 
-  /** Whether it may be decided about. */
+  /** Whether a gang may be decided about. */
   public sealed interface State {
-    /** All are there. */
+    /** As many of its pods are there as must be. */
     record Complete(int size) implements State {}
 
     /**
-     * It must wait.
+     * It must wait: pods are missing, or what they say of their gang is wrong.
      *
      * @param why for people
      */

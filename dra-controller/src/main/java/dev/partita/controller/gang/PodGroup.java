@@ -12,9 +12,9 @@ import io.fabric8.kubernetes.model.annotation.Version;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Kubernetes' own kind by which pods that name it are scheduled together (KEP-4671, KEP-5832). API servers serve it as
- * {@code scheduling.k8s.io/v1beta1} since Kubernetes 1.37, if the feature gate {@code GenericWorkload} is on. The
- * client's library knows an older version only.
+ * Names pods that kube-scheduler schedules together: those that name it as their scheduling group (KEP-4671, KEP-5832).
+ * API servers serve it as {@code scheduling.k8s.io/v1beta1} since Kubernetes 1.37, if the feature gate
+ * {@code GenericWorkload} is on. The client's library knows an older version only.
  */
 @Group("scheduling.k8s.io")
 @Version("v1beta1")
@@ -38,7 +38,7 @@ public class PodGroup extends CustomResource<PodGroup.Spec, Void> implements Nam
   @JsonInclude(JsonInclude.Include.NON_NULL)
   public record SchedulingPolicy(@Nullable GangPolicy gang) {}
 
-  /** All at once. */
+  /** All of its pods at once, or none: at least {@code minCount} of them. */
   @JsonIgnoreProperties(ignoreUnknown = true)
   public record GangPolicy(int minCount) {}
 

@@ -6,7 +6,7 @@ public sealed interface PodGroupPolicy {
   record NoGang() implements PodGroupPolicy {}
 
   /**
-   * All at once.
+   * All of its pods are scheduled at once, or none.
    *
    * @param minCount how many pods there must be a place for; whatever its author wrote
    */

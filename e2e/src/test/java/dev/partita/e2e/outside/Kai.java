@@ -3,7 +3,6 @@ package dev.partita.e2e.outside;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
-import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
@@ -13,7 +12,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -38,12 +36,14 @@ final class Kai implements AutoCloseable {
   private final Workspace workspace;
   private final Installation installation;
   private final PageObjects page;
+  private final PagePods pods;
 
   private Kai(RealCluster cluster, Workspace workspace) {
     this.cluster = cluster;
     this.workspace = workspace;
     this.installation = new Installation(cluster);
     this.page = PageObjects.of(cluster.home().resolve("docs/how-to/use-other-schedulers.md"), SECTION);
+    this.pods = new PagePods(cluster, workspace, page);
   }
 
   /** Installs it, and makes the page's queues and template. */
@@ -82,9 +82,7 @@ final class Kai implements AutoCloseable {
       page.objects(cluster.client(), kind).forEach(installation::apply);
     }
     PROGRAMS.keySet().forEach(program -> installation.awaitReady(NAMESPACE, program));
-    HasMetadata template = page.object(cluster.client(), "ResourceClaimTemplate");
-    template.getMetadata().setNamespace(workspace.namespace());
-    installation.apply(template);
+    pods.applyTemplate(installation);
   }
 
   private void run(String program, String account, Path fetched, Path folder) throws IOException {
@@ -130,14 +128,12 @@ final class Kai implements AutoCloseable {
    * @param template of its claim
    */
   PodUnderTest pod(String name, String node, String template) {
-    return make(podOf(name, node, template));
+    return pods.make(pods.podOf(name, node, template));
   }
 
   /** The page's pod, one of two that are a gang to Partita. */
   PodUnderTest podOfGang(String name, String node, String template) {
-    Pod pod = podOf(name, node, template);
-    pod.getMetadata().setAnnotations(Map.of("gpu.partita.dev/gang", name, "gpu.partita.dev/gang-size", "2"));
-    return make(pod);
+    return pods.make(pods.podOfGang(name, node, template));
   }
 
   /** The page's gang, of so many pods on one node. */
@@ -145,33 +141,8 @@ final class Kai implements AutoCloseable {
     HasMetadata group = page.object(cluster.client(), "PodGroup");
     group.getMetadata().setNamespace(workspace.namespace());
     installation.apply(group);
-    return IntStream.range(0, size).mapToObj(i -> {
-      Pod pod = placed((Pod) page.objects(cluster.client(), "Pod").getLast(), node, template);
-      pod.getMetadata().setName(group.getMetadata().getName() + "-" + i);
-      return make(pod);
-    }).toList();
-  }
-
-  private Pod podOf(String name, String node, String template) {
-    Pod pod = placed((Pod) page.object(cluster.client(), "Pod"), node, template);
-    pod.getMetadata().setName(name);
-    return pod;
-  }
-
-  private static Pod placed(Pod pod, String node, String template) {
-    pod.getSpec().setNodeSelector(Map.of("kubernetes.io/hostname", node));
-    pod.getSpec().setTerminationGracePeriodSeconds(1L);
-    pod.getSpec().getResourceClaims().getFirst().setResourceClaimTemplateName(template);
-    Container container = pod.getSpec().getContainers().getFirst();
-    container.setImage(RealCluster.PROBE_IMAGE);
-    container.setImagePullPolicy("IfNotPresent");
-    container.setCommand(List.of("sh", "-c", "partita-probe info; exec sleep 600"));
-    return pod;
-  }
-
-  private PodUnderTest make(Pod pod) {
-    cluster.client().resource(pod).inNamespace(workspace.namespace()).create();
-    return workspace.podNamed(pod.getMetadata().getName());
+    return PagePods.times(size, i -> pods.make(PagePods.placed((Pod) page.objects(cluster.client(), "Pod").getLast(),
+        group.getMetadata().getName() + "-" + i, node, template)));
   }
 
   @Override

@@ -8,11 +8,8 @@ import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
-import io.fabric8.kubernetes.api.model.Quantity;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.function.IntFunction;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
@@ -21,7 +18,6 @@ import org.junit.jupiter.api.parallel.Isolated;
 @OnRealCluster
 @Isolated
 class KaiIT {
-  private static final String SHARE = "share-of-32";
   private static final String NEARLY_ALL = "nearly-all";
   private static final String WHOLE = "whole";
   private static final String MEMORY_OF_A_CARD =
@@ -35,13 +31,14 @@ class KaiIT {
       Workspace workspace) {
     String node = cluster.ownNode();
     try (Kai kai = Kai.install(cluster, workspace, folder)) {
-      template(workspace, WHOLE, "deviceClassName: whole.gpu.partita.dev");
-      assertThat(pods(3, i -> kai.pod("share-" + i, node, SHARE))).allSatisfy(KaiIT::hasItsShare);
+      PagePods.template(workspace, WHOLE, "deviceClassName: whole.gpu.partita.dev");
+      assertThat(PagePods.times(3, i -> kai.pod("share-" + i, node, PagePods.SHARE))).allSatisfy(PagePods::hasItsShare);
       PodUnderTest whole = kai.pod("whole", node, WHOLE).awaitRunning();
       assertThat(whole.claim().devices().getFirst().getDevice()).matches("gpu-[0-9]+");
 
       workspace.withoutAdmission();
-      assertThat(pods(4, i -> kai.pod("ungated-" + i, node, SHARE))).allSatisfy(KaiIT::hasItsShare);
+      assertThat(PagePods.times(4, i -> kai.pod("ungated-" + i, node, PagePods.SHARE)))
+          .allSatisfy(PagePods::hasItsShare);
       PodUnderTest oneOfTwo = kai.podOfGang("one-of-two", node, WHOLE); // for which the controller waits
       workspace.awaitEvent("Pod", oneOfTwo.name(), "BindingError",
           "Partita's controller allocates the devices of node " + node);
@@ -54,8 +51,8 @@ class KaiIT {
     String node = cluster.ownNode();
     new Daemons(cluster.client()).awaitFreeCards(node);
     try (Kai kai = Kai.install(cluster, workspace, folder)) {
-      template(workspace, NEARLY_ALL, MEMORY_OF_A_CARD);
-      List<PodUnderTest> large = pods(RealCluster.CARDS - 1, i -> kai.pod("large-" + i, node, NEARLY_ALL));
+      PagePods.template(workspace, NEARLY_ALL, MEMORY_OF_A_CARD);
+      List<PodUnderTest> large = PagePods.times(RealCluster.CARDS - 1, i -> kai.pod("large-" + i, node, NEARLY_ALL));
       large.forEach(PodUnderTest::awaitRunning);
       List<PodUnderTest> gang = kai.gang(2, node, NEARLY_ALL);
       gang.forEach(pod -> workspace.awaitEvent("ResourceClaim", pod.claim().name(), "Unallocatable", "cards fit"));
@@ -75,8 +72,8 @@ class KaiIT {
       await("devices without the taint").atMost(Workspace.PATIENCE)
           .until(() -> daemons.slices(node).stream().flatMap(slice -> slice.getSpec().getDevices().stream())
               .allMatch(device -> device.getTaints().isEmpty()));
-      template(workspace, WHOLE, "deviceClassName: whole.gpu.partita.dev");
-      PodUnderTest share = kai.pod("share", node, SHARE);
+      PagePods.template(workspace, WHOLE, "deviceClassName: whole.gpu.partita.dev");
+      PodUnderTest share = kai.pod("share", node, PagePods.SHARE);
       PodUnderTest whole = kai.pod("whole", node, WHOLE);
       workspace.awaitEvent("Pod", share.name(), "Unschedulable", "the DRAConsumableCapacity feature is disabled");
       workspace.awaitEvent("Pod", whole.name(), "Unschedulable", "cannot allocate all claims");
@@ -84,24 +81,5 @@ class KaiIT {
     } finally {
       cluster.patchGpuNode(node, "{\"allocator\": \"Controller\"}");
     }
-  }
-
-  private static List<PodUnderTest> pods(int count, IntFunction<PodUnderTest> make) {
-    return IntStream.range(0, count).mapToObj(make).toList();
-  }
-
-  private static void hasItsShare(PodUnderTest pod) {
-    pod.awaitRunning();
-    assertThat(pod.claim().devices()).singleElement().satisfies(device -> {
-      assertThat(device.getDevice()).endsWith("-shared");
-      assertThat(device.getConsumedCapacity()).containsEntry("memory", new Quantity("32Gi"));
-    });
-    assertThat(pod.awaitLine("total=").log()).contains("total=" + (32L << 30));
-  }
-
-  private static void template(Workspace workspace, String name, String exactly) {
-    workspace.create(
-        "{apiVersion: resource.k8s.io/v1, kind: ResourceClaimTemplate, metadata: {name: %s}, spec: {spec: {devices: {requests: [{name: gpu, exactly: {%s}}]}}}}"
-            .formatted(name, exactly));
   }
 }

@@ -46,6 +46,7 @@ final class Volcano implements AutoCloseable {
   private final Installation installation;
   private final Path pagePath;
   private final PageObjects page;
+  private final PagePods pods;
 
   private Volcano(RealCluster cluster, Workspace workspace) {
     this.cluster = cluster;
@@ -53,6 +54,7 @@ final class Volcano implements AutoCloseable {
     this.installation = new Installation(cluster);
     this.pagePath = cluster.home().resolve("docs/how-to/use-other-schedulers.md");
     this.page = PageObjects.of(pagePath);
+    this.pods = new PagePods(cluster, workspace, page);
   }
 
   /** Installs it with the page's configuration and arguments, and makes the page's queue and template. */
@@ -125,9 +127,7 @@ final class Volcano implements AutoCloseable {
   private void applyPage() {
     HasMetadata queue = page.object(cluster.client(), "Queue");
     installation.apply(queue);
-    HasMetadata template = page.object(cluster.client(), "ResourceClaimTemplate");
-    template.getMetadata().setNamespace(workspace.namespace());
-    installation.apply(template);
+    pods.applyTemplate(installation);
   }
 
   /**
@@ -136,40 +136,20 @@ final class Volcano implements AutoCloseable {
    * @param template of its claim
    */
   PodUnderTest pod(String name, String node, String template) {
-    return make(podOf(name, node, template));
+    return pods.make(pods.podOf(name, node, template));
   }
 
   /** The page's pod in the page's queue, held back by Volcano's gate until that has room. */
   PodUnderTest queuedPod(String name, String node, String template) {
-    Pod pod = podOf(name, node, template);
+    Pod pod = pods.podOf(name, node, template);
     pod.getMetadata().setAnnotations(Map.of(GATE, "true", "scheduling.volcano.sh/queue-name", queue()));
     pod.getSpec().setSchedulingGates(List.of(new PodSchedulingGate(GATE))); // which its webhook would add
-    return make(pod);
+    return pods.make(pod);
   }
 
   /** The page's pod, one of two that are a gang to Partita. */
   PodUnderTest podOfGang(String name, String node, String template) {
-    Pod pod = podOf(name, node, template);
-    pod.getMetadata().setAnnotations(Map.of("gpu.partita.dev/gang", name, "gpu.partita.dev/gang-size", "2"));
-    return make(pod);
-  }
-
-  private Pod podOf(String name, String node, String template) {
-    Pod pod = (Pod) page.object(cluster.client(), "Pod");
-    pod.getMetadata().setName(name);
-    pod.getSpec().setNodeSelector(Map.of("kubernetes.io/hostname", node));
-    pod.getSpec().setTerminationGracePeriodSeconds(1L);
-    pod.getSpec().getResourceClaims().getFirst().setResourceClaimTemplateName(template);
-    Container container = pod.getSpec().getContainers().getFirst();
-    container.setImage(RealCluster.PROBE_IMAGE);
-    container.setImagePullPolicy("IfNotPresent");
-    container.setCommand(List.of("sh", "-c", "partita-probe info; exec sleep 600"));
-    return pod;
-  }
-
-  private PodUnderTest make(Pod pod) {
-    cluster.client().resource(pod).inNamespace(workspace.namespace()).create();
-    return workspace.podNamed(pod.getMetadata().getName());
+    return pods.make(pods.podOfGang(name, node, template));
   }
 
   /**

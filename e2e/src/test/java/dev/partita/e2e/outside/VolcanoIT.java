@@ -8,11 +8,8 @@ import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
-import io.fabric8.kubernetes.api.model.Quantity;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.function.IntFunction;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
@@ -21,7 +18,6 @@ import org.junit.jupiter.api.parallel.Isolated;
 @OnRealCluster
 @Isolated
 class VolcanoIT {
-  private static final String SHARE = "share-of-32";
   private static final String NEARLY_ALL = "nearly-all";
   private static final String WHOLE = "whole";
 
@@ -37,13 +33,15 @@ class VolcanoIT {
       Workspace workspace) {
     String node = cluster.ownNode();
     try (Volcano volcano = Volcano.install(cluster, workspace, folder)) {
-      template(workspace, WHOLE, "deviceClassName: whole.gpu.partita.dev");
-      assertThat(pods(3, i -> volcano.pod("share-" + i, node, SHARE))).allSatisfy(VolcanoIT::hasItsShare);
+      PagePods.template(workspace, WHOLE, "deviceClassName: whole.gpu.partita.dev");
+      assertThat(PagePods.times(3, i -> volcano.pod("share-" + i, node, PagePods.SHARE)))
+          .allSatisfy(PagePods::hasItsShare);
       PodUnderTest whole = volcano.pod("whole", node, WHOLE).awaitRunning();
       assertThat(whole.claim().devices().getFirst().getDevice()).matches("gpu-[0-9]+");
 
       workspace.withoutAdmission();
-      assertThat(pods(4, i -> volcano.pod("ungated-" + i, node, SHARE))).allSatisfy(VolcanoIT::hasItsShare);
+      assertThat(PagePods.times(4, i -> volcano.pod("ungated-" + i, node, PagePods.SHARE)))
+          .allSatisfy(PagePods::hasItsShare);
       PodUnderTest oneOfTwo = volcano.podOfGang("one-of-two", node, WHOLE); // for which the controller waits
       workspace.awaitEvent("Pod", oneOfTwo.name(), "FailedScheduling",
           "Partita's controller allocates the devices of node " + node);
@@ -61,8 +59,9 @@ class VolcanoIT {
       await("devices without the taint").atMost(Workspace.PATIENCE)
           .until(() -> daemons.slices(node).stream().flatMap(slice -> slice.getSpec().getDevices().stream())
               .allMatch(device -> device.getTaints().isEmpty()));
-      template(workspace, NEARLY_ALL, MEMORY_OF_A_CARD);
-      List<PodUnderTest> large = pods(RealCluster.CARDS - 1, i -> volcano.pod("large-" + i, node, NEARLY_ALL));
+      PagePods.template(workspace, NEARLY_ALL, MEMORY_OF_A_CARD);
+      List<PodUnderTest> large =
+          PagePods.times(RealCluster.CARDS - 1, i -> volcano.pod("large-" + i, node, NEARLY_ALL));
       assertThat(large).allSatisfy(PodUnderTest::awaitRunning)
           .extracting(pod -> pod.claim().devices().getFirst().getDevice()).doesNotHaveDuplicates();
       volcano.job("gang", node, NEARLY_ALL, false);
@@ -71,8 +70,8 @@ class VolcanoIT {
       awaitFailedScheduling(workspace, gang, "cannot allocate all claims");
       assertThat(gang).allSatisfy(pod -> assertThat(pod.claim().devices()).isEmpty());
 
-      List<PodUnderTest> small = pods(2, i -> volcano.pod("small-" + i, node, SHARE));
-      assertThat(small).allSatisfy(VolcanoIT::hasItsShare)
+      List<PodUnderTest> small = PagePods.times(2, i -> volcano.pod("small-" + i, node, PagePods.SHARE));
+      assertThat(small).allSatisfy(PagePods::hasItsShare)
           .extracting(pod -> pod.claim().devices().getFirst().getDevice()).as("both on the last card")
           .containsOnly(small.getFirst().claim().devices().getFirst().getDevice());
       small.forEach(PodUnderTest::deleteAndAwait);
@@ -88,8 +87,9 @@ class VolcanoIT {
     String node = cluster.ownNode();
     new Daemons(cluster.client()).awaitFreeCards(node);
     try (Volcano volcano = Volcano.install(cluster, workspace, folder)) {
-      template(workspace, NEARLY_ALL, MEMORY_OF_A_CARD);
-      List<PodUnderTest> large = pods(RealCluster.CARDS - 1, i -> volcano.pod("large-" + i, node, NEARLY_ALL));
+      PagePods.template(workspace, NEARLY_ALL, MEMORY_OF_A_CARD);
+      List<PodUnderTest> large =
+          PagePods.times(RealCluster.CARDS - 1, i -> volcano.pod("large-" + i, node, NEARLY_ALL));
       large.forEach(PodUnderTest::awaitRunning);
       volcano.job("gang", node, NEARLY_ALL, true);
       List<PodUnderTest> gang = volcano.awaitPods("gang", 2);
@@ -104,20 +104,16 @@ class VolcanoIT {
   void aPodThatItsQueueHoldsBackTakesNoShareBeforeTheQueueHasRoom(RealCluster cluster, Workspace workspace) {
     String node = cluster.ownNode();
     try (Volcano volcano = Volcano.install(cluster, workspace, folder)) {
-      List<PodUnderTest> first = pods(2, i -> volcano.queuedPod("first-" + i, node, SHARE));
-      assertThat(first).allSatisfy(VolcanoIT::hasItsShare);
+      List<PodUnderTest> first = PagePods.times(2, i -> volcano.queuedPod("first-" + i, node, PagePods.SHARE));
+      assertThat(first).allSatisfy(PagePods::hasItsShare);
       volcano.awaitCounted("64Gi");
-      PodUnderTest third = volcano.queuedPod("third", node, SHARE);
-      hasItsShare(volcano.pod("of-another-queue", node, SHARE));
+      PodUnderTest third = volcano.queuedPod("third", node, PagePods.SHARE);
+      PagePods.hasItsShare(volcano.pod("of-another-queue", node, PagePods.SHARE));
       assertThat(third.claim().devices()).isEmpty();
       assertThat(third.gates()).containsExactly("scheduling.volcano.sh/queue-allocation-gate");
       first.getFirst().deleteAndAwait();
-      hasItsShare(third);
+      PagePods.hasItsShare(third);
     }
-  }
-
-  private static List<PodUnderTest> pods(int count, IntFunction<PodUnderTest> make) {
-    return IntStream.range(0, count).mapToObj(make).toList();
   }
 
   private static void awaitFailedScheduling(Workspace workspace, List<PodUnderTest> pods, String why) {
@@ -125,20 +121,5 @@ class VolcanoIT {
         .until(() -> workspace.events().stream()
             .anyMatch(event -> event.kind().equals("Pod") && event.message().contains(why)
                 && pods.stream().anyMatch(pod -> pod.name().equals(event.name()))));
-  }
-
-  private static void hasItsShare(PodUnderTest pod) {
-    pod.awaitRunning();
-    assertThat(pod.claim().devices()).singleElement().satisfies(device -> {
-      assertThat(device.getDevice()).endsWith("-shared");
-      assertThat(device.getConsumedCapacity()).containsEntry("memory", new Quantity("32Gi"));
-    });
-    assertThat(pod.awaitLine("total=").log()).contains("total=" + (32L << 30));
-  }
-
-  private static void template(Workspace workspace, String name, String exactly) {
-    workspace.create(
-        "{apiVersion: resource.k8s.io/v1, kind: ResourceClaimTemplate, metadata: {name: %s}, spec: {spec: {devices: {requests: [{name: gpu, exactly: {%s}}]}}}}"
-            .formatted(name, exactly));
   }
 }
