@@ -86,7 +86,9 @@ public final class HeldClaims {
    */
   public List<PreparedClaim> withoutRecord(String besides, Collection<PreparedClaim> records, Inventory.Cards cards)
       throws IOException {
-    return withoutRecord(records, cards, uid -> !uid.equals(besides) && (!looked || isGone(uid)));
+    boolean nobodyIsGone = looked && gone.isEmpty(); // as a rule; and every preparation asks
+    Set<String> uids = nobodyIsGone ? Set.of() : traces.uids();
+    return withoutRecord(uids, records, cards, uid -> !uid.equals(besides) && (!looked || isGone(uid)));
   }
 
   /**
@@ -96,11 +98,15 @@ public final class HeldClaims {
    */
   public List<PreparedClaim> allWithoutRecord(Collection<PreparedClaim> records, Inventory.Cards cards)
       throws IOException {
-    return withoutRecord(records, cards, uid -> true);
+    return withoutRecord(traces.uids(), records, cards, uid -> true);
   }
 
-  /** @param meant which claims count that have neither a record nor one of another version */
+  /**
+   * @param uids of claims of which something lies here
+   * @param meant which of these count where they have neither a record nor one of another version
+   */
   private List<PreparedClaim> withoutRecord(
+      Set<String> uids,
       Collection<PreparedClaim> records,
       Inventory.Cards cards,
       Predicate<String> meant)
@@ -112,7 +118,7 @@ public final class HeldClaims {
       held.add(traces.of(record, cards));
     }
     records.forEach(record -> recorded.add(record.claim().uid()));
-    for (String uid : traces.uids()) {
+    for (String uid : uids) {
       if (!recorded.contains(uid) && meant.test(uid)) {
         held.add(traces.of(uid, cards));
       }
