@@ -31,11 +31,16 @@ final class ClaimEvents {
     String name = said.nameByNote();
     calls.run(
         () -> {
-          Event earlier = client.events().v1().events().inNamespace(claim.namespace()).withName(name).get();
-          if (earlier == null) {
+          try { // most are said for the first time
             client.events().v1().events().resource(said.first(name, "kubelet-plugin", nodeName, clock.instant()))
                 .create();
-          } else {
+          } catch (KubernetesClientException e) {
+            Event earlier = ApiCalls.isConflict(e)
+                ? client.events().v1().events().inNamespace(claim.namespace()).withName(name).get()
+                : null;
+            if (earlier == null) {
+              throw e;
+            }
             update(EventObject.again(earlier, clock.instant()));
           }
         });

@@ -60,6 +60,11 @@ public final class ApiCalls {
     return e.getCode() == HttpURLConnection.HTTP_NOT_FOUND;
   }
 
+  /** Whether the object is there already, or has changed since it was read. */
+  public static boolean isConflict(KubernetesClientException e) {
+    return e.getCode() == HttpURLConnection.HTTP_CONFLICT;
+  }
+
   /** Whether the server refuses because of missing rights; for a claim's status that is a 422 with the words in it. */
   public static boolean isForbidden(KubernetesClientException e) {
     return e.getCode() == HttpURLConnection.HTTP_FORBIDDEN
@@ -101,7 +106,7 @@ public final class ApiCalls {
     }
     int code = e.getCode();
     return code <= 0 // fabric8's code where there was no answer
-        || code == HttpURLConnection.HTTP_CONFLICT
+        || isConflict(e)
         || code == TOO_MANY_REQUESTS
         || code >= HttpURLConnection.HTTP_INTERNAL_ERROR;
   }
