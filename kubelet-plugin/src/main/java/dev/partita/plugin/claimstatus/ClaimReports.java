@@ -38,6 +38,7 @@ public final class ClaimReports implements AutoCloseable {
   private static final Duration ALLOWED = Duration.ofMinutes(10);
   private static final Duration IDLE = Duration.ofHours(1); // a report that comes wakes the writer
   private static final Duration DRAIN = Duration.ofSeconds(5);
+  private static final Duration GIVES_WAY = Duration.ofSeconds(1);
   private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
 
   private final KubernetesClient client;
@@ -49,6 +50,7 @@ public final class ClaimReports implements AutoCloseable {
   private final CardsNow cards;
   private final Duration firstRepeat;
   private final ReportQueue queue = new ReportQueue();
+  private final WaitingCalls kubelet = new WaitingCalls(GIVES_WAY);
   private final PeriodicLoop writer;
   private final Object written = new Object();
   private boolean idle; // under written
@@ -112,6 +114,11 @@ public final class ClaimReports implements AutoCloseable {
     this.cards = cards;
     this.firstRepeat = firstRepeat;
     this.writer = loops.make("claim-reports", ALLOWED, this::writeNext).start();
+  }
+
+  /** Kubelet waits for claims from now on. Reports give way to it until this is closed, for a second at most. */
+  public WaitingCalls.Call kubeletWaits() {
+    return kubelet.begin(writer::soon);
   }
 
   /** The claim is ready. */
@@ -229,6 +236,10 @@ public final class ClaimReports implements AutoCloseable {
   }
 
   private Duration writeNext() {
+    Duration givesWay = kubelet.patience();
+    if (givesWay.isPositive()) {
+      return givesWay;
+    }
     setIdle(false);
     Optional<ReportQueue.Report> next = queue.take(System.nanoTime());
     try {

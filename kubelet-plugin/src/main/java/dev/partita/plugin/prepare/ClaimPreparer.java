@@ -9,6 +9,7 @@ import dev.partita.plugin.claim.PreparedClaim.Phase;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.ThisNode;
 import dev.partita.plugin.claimstatus.ClaimReports;
+import dev.partita.plugin.claimstatus.WaitingCalls;
 import dev.partita.plugin.container.ContainerView;
 import dev.partita.plugin.dra.ClaimService;
 import dev.partita.plugin.grant.CardIdentity;
@@ -87,10 +88,12 @@ public final class ClaimPreparer implements ClaimService {
   @Override
   public Map<ClaimRef, Outcome> prepare(Collection<ClaimRef> claims) {
     Call call = new Call(Patience.ofKubelet(), new CallReads(api, here.pool()), new ConcurrentLinkedQueue<>());
-    Map<ClaimRef, Outcome> outcomes = AtOnce.each(claims, claim -> prepare(claim, takeBack(claim.uid()), call));
-    // not before: they would take the API server from claims that kubelet still waits for
-    call.reports().forEach(Runnable::run);
-    return outcomes;
+    try (WaitingCalls.Call _ = reports.kubeletWaits()) {
+      return AtOnce.each(claims, claim -> prepare(claim, takeBack(claim.uid()), call));
+    } finally {
+      // not before: they would take the API server from claims that kubelet still waits for
+      call.reports().forEach(Runnable::run);
+    }
   }
 
   @Override

@@ -3,10 +3,12 @@ package dev.partita.plugin.claimstatus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.partita.api.event.EventObject;
 import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.serving.access.MockApiServer;
+import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
 import io.github.resilience4j.retry.Retry;
@@ -14,7 +16,9 @@ import io.github.resilience4j.retry.RetryConfig;
 import java.net.HttpURLConnection;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 @MockApiServer
@@ -46,6 +50,37 @@ class ClaimReportsTest {
   void anEventThatTheServerRefusesIsNotTriedAgain() {
     answer(HttpURLConnection.HTTP_FORBIDDEN, 1000);
     assertThat(triesWhenThereWere(1)).isEqualTo(1);
+  }
+
+  @Test
+  void aReportGivesWayToKubeletForASecondAtMost() {
+    answer(HttpURLConnection.HTTP_CREATED, 1000);
+    long begin = System.nanoTime();
+    try (ClaimReports reports = reports(Duration.ofMillis(1)); WaitingCalls.Call _ = reports.kubeletWaits()) {
+      reports.released(CLAIM);
+      await().atMost(Duration.ofSeconds(20)).until(() -> tries.get() == 1);
+      assertThat(Duration.ofNanos(System.nanoTime() - begin)).isGreaterThanOrEqualTo(Duration.ofSeconds(1));
+    }
+  }
+
+  @Test
+  void anEventThatIsThereIsCounted() {
+    answer(HttpURLConnection.HTTP_CONFLICT, 1000);
+    AtomicReference<String> written = new AtomicReference<>("");
+    EventObject said = new EventObject(EventObject.About.CLAIM, CLAIM.namespace(), CLAIM.name(), CLAIM.uid(), true,
+        EventReason.PrepareFailed.name(), EventReason.PrepareFailed.name(), "no room");
+    Event earlier = said.first(said.nameByNote(), "kubelet-plugin", "node", Instant.EPOCH);
+    String path = EVENTS + "/" + said.nameByNote();
+    server.expect().get().withPath(path).andReturn(HttpURLConnection.HTTP_OK, earlier).always();
+    server.expect().put().withPath(path).andReply(HttpURLConnection.HTTP_OK, request -> {
+      written.set(request.getUtf8Body());
+      return "{}";
+    }).always();
+    try (ClaimReports reports = reports(Duration.ofMillis(1))) {
+      reports.failed(CLAIM, "no room");
+      await().atMost(Duration.ofSeconds(20)).until(() -> String.valueOf(written.get()).contains("\"count\":2"));
+    }
+    assertThat(tries).hasValue(1);
   }
 
   /** How often an event is tried, once that was so often. */
