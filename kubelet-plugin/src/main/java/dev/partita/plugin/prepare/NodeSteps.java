@@ -54,7 +54,6 @@ public record NodeSteps(
   public void execute(Step step) throws IOException {
     switch (step) {
       case Step.WriteRecord write -> store.checkpoint().write(write.claim());
-      case Step.InstallLibraries ignored -> libraries.install();
       case Step.RequireFreePlace require -> requireFreePlace(require);
       case Step.MakeInstance make -> driver.mig().provide(make.grant().card(), make.instance());
       case Step.ClearInstances clear -> clearInstances(clear.grant());

@@ -14,9 +14,6 @@ public sealed interface Step {
   /** Write the claim's checkpoint record. */
   record WriteRecord(PreparedClaim claim) implements Step {}
 
-  /** Install the hook libraries and the CDI hook. */
-  record InstallLibraries() implements Step {}
-
   /** Refuse to go on if a MIG instance is where the claim's is to be that was not made for a claim. */
   record RequireFreePlace(Grant grant, MigInstance instance) implements Step {}
 
@@ -93,9 +90,6 @@ public sealed interface Step {
    */
   static List<Step> files(PreparedClaim claim) {
     List<Step> steps = new ArrayList<>();
-    if (!claim.grants().stream().allMatch(Grant::isOpaque)) {
-      steps.add(new InstallLibraries());
-    }
     for (Grant grant : claim.grants()) {
       grant.use().made().ifPresent(instance -> steps.add(new MakeInstance(grant, instance)));
       if (grant.use().needsUncutCard()) {
