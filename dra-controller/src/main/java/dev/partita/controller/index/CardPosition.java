@@ -42,6 +42,11 @@ public final class CardPosition implements CardGroup {
     return example;
   }
 
+  /** The index on their nodes of its cards, which are offered in some way. */
+  public int index() {
+    return example.getFirst().card().key().index();
+  }
+
   /** Whether its cards are offered as MIG instances, too. */
   public boolean hasInstances() {
     return hasInstances;

@@ -33,6 +33,9 @@ public record GpuHost(
 
   /** UIDs of the claims that it holds something of the card for. */
   public List<String> heldOn(int index) {
+    if (held.isEmpty()) { // as a rule; and each card of the cluster is asked about when no node fits
+      return List.of();
+    }
     return cards.stream()
         .filter(card -> card.key().index() == index)
         .map(card -> card.gpu().uuid())

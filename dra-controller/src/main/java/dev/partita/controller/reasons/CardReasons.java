@@ -1,5 +1,6 @@
 package dev.partita.controller.reasons;
 
+import com.google.common.collect.ImmutableSortedMap;
 import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
 import dev.partita.api.gpu.OtherServer;
@@ -22,8 +23,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.SortedMap;
-import java.util.TreeMap;
 
 /** Says what speaks against cards for one request, once for all cards that are alike and equally full. */
 final class CardReasons {
@@ -61,7 +60,7 @@ final class CardReasons {
    * @param devices how many devices these could give it at once; no more than are wanted are counted of a card
    * @param refusals why the others cannot, by index
    */
-  record OnHost(int fitting, int devices, SortedMap<Integer, CardRefusal> refusals) {}
+  record OnHost(int fitting, int devices, ImmutableSortedMap<Integer, CardRefusal> refusals) {}
 
   /** Whether it says the same of hosts whose cards are at the same positions and equally full. */
   boolean ofPositions() {
@@ -72,14 +71,13 @@ final class CardReasons {
   OnHost on(HostState hostState, int wanted) {
     int fitting = 0;
     int given = 0;
-    SortedMap<Integer, CardRefusal> refusals = new TreeMap<>();
+    ImmutableSortedMap.Builder<Integer, CardRefusal> refusals = ImmutableSortedMap.naturalOrder();
     Map<CardKey, List<Device>> devices = Map.of();
     for (int i = 0; i < hostState.positions().size(); i++) {
       CardPosition position = hostState.positions().get(i);
-      CardKey card = hostState.host().cards().get(i).key();
       if (position.example().isEmpty()) {
         Card unoffered = hostState.host().cards().get(i);
-        refusals.put(card.index(), new CardRefusal.NotOffered(
+        refusals.put(unoffered.key().index(), new CardRefusal.NotOffered(
             unoffered.gpu().servedBy().stream().map(OtherServer::resource).toList(), unoffered.otherDrivers()));
         continue;
       }
@@ -91,17 +89,18 @@ final class CardReasons {
         if (devices.isEmpty()) {
           devices = hostState.host().devicesByCard();
         }
-        said = on(devices.getOrDefault(card, List.of()).stream().map(this::inPrinciple).toList(),
-            hostState.accounts().get(i), wanted);
+        said = on(devices.getOrDefault(hostState.host().cards().get(i).key(), List.of()).stream()
+            .map(this::inPrinciple).toList(), hostState.accounts().get(i), wanted);
       }
       if (said.refusal().isPresent()) {
-        refusals.put(card.index(), said.refusal().get().heldFor(hostState.host().heldOn(card.index())));
+        int index = position.index(); // not the card's own key: of all cards of a cluster few are in a processor's cache
+        refusals.put(index, said.refusal().get().heldFor(hostState.host().heldOn(index)));
       } else {
         fitting++;
         given += said.devices();
       }
     }
-    return new OnHost(fitting, given, refusals);
+    return new OnHost(fitting, given, refusals.build());
   }
 
   private MatchResult inPrinciple(Device device) {

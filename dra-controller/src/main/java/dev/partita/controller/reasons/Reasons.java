@@ -47,6 +47,7 @@ public final class Reasons {
     boolean ofPositions =
         claims.stream().flatMap(claim -> claim.requests().stream()).flatMap(request -> request.alternatives().stream())
             .allMatch(request -> reasons.apply(request).ofPositions());
+    int least = ClaimRequest.leastDevices(claims);
     Map<OccupancyKey, NodeRefusal> ofAlike = new HashMap<>();
     List<NodeRefusal> nodes = new ArrayList<>(hosts.size());
     for (HostState host : hosts) {
@@ -55,43 +56,45 @@ public final class Reasons {
         nodes.add(new NodeRefusal.PodUnfit(host.host().name(), host.host().cards().size(), podUnfit.get()));
       } else if (ofPositions && host.host().held().isEmpty()) {
         nodes
-            .add(ofAlike.computeIfAbsent(host.occupancy(), _ -> refusal(claims, host, reasons)).on(host.host().name()));
+            .add(ofAlike.computeIfAbsent(host.occupancy(), _ -> refusal(claims, least, host, reasons))
+                .on(host.host().name()));
       } else {
-        nodes.add(refusal(claims, host, reasons));
+        nodes.add(refusal(claims, least, host, reasons));
       }
     }
     return new Explanation(nodes);
   }
 
+  /** @param least how many devices the claims ask for at least */
   private NodeRefusal refusal(
       List<ClaimRequest> claims,
+      int least,
       HostState hostState,
       Function<DeviceRequest, CardReasons> reasons) {
     String node = hostState.host().name();
     int cards = hostState.host().cards().size();
-    int ofPod = ClaimRequest.leastDevices(claims);
-    if (ofPod > ClaimRequest.MOST_OF_POD) {
-      return tooManyOfPod(ofPod, hostState);
+    if (least > ClaimRequest.MOST_OF_POD) {
+      return tooManyOfPod(least, hostState);
     }
-    ofPod = 0;
+    int ofPod = 0;
     for (ClaimRequest claim : claims) {
       int ofClaim = 0;
       for (NamedRequest request : claim.requests()) {
         Optional<NodeRefusal> unfit = Optional.empty();
-        OptionalInt least = OptionalInt.empty();
+        OptionalInt fewest = OptionalInt.empty();
         for (DeviceRequest alternative : request.alternatives()) {
           int wanted = wanted(alternative, hostState);
           Optional<NodeRefusal> why = unfit(claim, alternative, wanted, hostState, reasons.apply(alternative));
           if (why.isPresent()) {
             unfit = why;
           } else {
-            least = OptionalInt.of(Math.min(wanted, least.orElse(wanted)));
+            fewest = OptionalInt.of(Math.min(wanted, fewest.orElse(wanted)));
           }
         }
-        if (least.isEmpty()) {
+        if (fewest.isEmpty()) {
           return unfit.orElseThrow();
         }
-        ofClaim += least.getAsInt();
+        ofClaim += fewest.getAsInt();
       }
       if (ofClaim > ClaimRequest.MOST_RESULTS) {
         return tooMany(claim, ofClaim, hostState);
