@@ -118,7 +118,7 @@ final class CardLoad {
   private Map<ShareRef, CardReport> reports(List<Member> members, Map<Long, Long> used, Moment now) {
     Set<Integer> yielding = yielding(members, now.nanos());
     long sampled = sampled(now);
-    busy.keySet().retainAll(members.stream().map(Member::ref).toList());
+    busy.keySet().retainAll(members.stream().map(Member::ref).collect(Collectors.toSet()));
     int all = percents.values().stream().mapToInt(Integer::intValue).sum();
     Set<Long> known = members.stream().flatMap(member -> member.pids().stream()).collect(Collectors.toSet());
     // Whoever it is of will pay for it, and nobody can run ahead of being found by starting processes anew.

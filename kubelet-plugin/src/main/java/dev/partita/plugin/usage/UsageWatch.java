@@ -275,7 +275,7 @@ public final class UsageWatch {
   private void lookAtAll(boolean restful, Instant now) {
     List<WatchedShare> shares = watched.shares();
     folders.regions().forgetRemoved(watched.regions());
-    states.keySet().retainAll(shares.stream().map(WatchedShare::ref).toList());
+    states.keySet().retainAll(shares.stream().map(WatchedShare::ref).collect(Collectors.toSet()));
     Map<String, CardTime> used = times.drain();
     Optional<UsageReader.Reading> reading =
         restful || shares.isEmpty() ? Optional.empty() : Optional.of(readLedgers(shares, used));

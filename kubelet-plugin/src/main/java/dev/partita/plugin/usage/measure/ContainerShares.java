@@ -67,7 +67,7 @@ public final class ContainerShares {
   public Set<ShareRef> of(ProcessIdentity process, List<WatchedShare> shares) {
     Place place = place(process);
     Set<ShareRef> mounted = new TreeSet<>(place.mounted());
-    mounted.retainAll(shares.stream().map(WatchedShare::ref).toList());
+    mounted.retainAll(shares.stream().map(WatchedShare::ref).collect(Collectors.toSet()));
     return mounted.isEmpty() ? ofPod(place, shares) : mounted;
   }
 

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -114,7 +115,7 @@ public final class CoreAccount {
     watchedSince += nanos;
     usedSince += used(use);
     seen |= used(use) > 0;
-    users.keySet().retainAll(use.processes().stream().map(ProcessUse::identity).toList());
+    users.keySet().retainAll(use.processes().stream().map(ProcessUse::identity).collect(Collectors.toSet()));
     use.processes().stream().filter(p -> p.gpuNanos() > 0)
         .forEach(p -> users.merge(p.identity(), p.gpuNanos(), Long::sum));
   }
