@@ -5,6 +5,7 @@ import dev.partita.api.quota.GpuQuota;
 import dev.partita.cli.fleet.FleetReader;
 import dev.partita.controller.gang.PodGroup;
 import dev.partita.controller.inventory.DeviceTaintRule;
+import dev.partita.controller.inventory.DeviceTaintRuleV1Beta2;
 import dev.partita.controller.whatif.ClusterSnapshot;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
@@ -42,10 +43,12 @@ final class SnapshotReader {
   }
 
   private static List<DeviceTaintRule> taintRules(KubernetesClient client) {
-    return ifServed(() -> client.resources(DeviceTaintRule.class).list().getItems()).orElse(List.of());
+    return ifServed(() -> client.resources(DeviceTaintRule.class).list().getItems())
+        .or(() -> ifServed(() -> List.copyOf(client.resources(DeviceTaintRuleV1Beta2.class).list().getItems())))
+        .orElse(List.of());
   }
 
-  /** Empty where the API server does not serve the kind, as before Kubernetes 1.37: it answers 404. */
+  /** Empty where the API server does not serve the kind in that version: it answers 404. */
   private static <T> Optional<T> ifServed(Supplier<T> list) {
     try {
       return Optional.of(list.get());

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Kubernetes' own kind by which an administrator puts a taint on devices that a driver publishes (KEP-5055); it is
- * cluster-scoped. API servers serve it as {@code resource.k8s.io/v1} since Kubernetes 1.37. The client's library knows
- * an older version only.
+ * cluster-scoped. API servers serve it as {@code resource.k8s.io/v1} since Kubernetes 1.37, and before that as
+ * {@link DeviceTaintRuleV1Beta2}. The client's library knows older versions only.
  */
 @Group("resource.k8s.io")
 @Version("v1")

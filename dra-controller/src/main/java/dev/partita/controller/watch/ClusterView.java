@@ -10,6 +10,7 @@ import dev.partita.controller.gang.GangKey;
 import dev.partita.controller.gang.PodGroup;
 import dev.partita.controller.gang.PodGroupPolicy;
 import dev.partita.controller.inventory.DeviceTaintRule;
+import dev.partita.controller.inventory.DeviceTaintRuleV1Beta2;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.nodes.PodRequests;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -72,7 +73,8 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
   private final KubernetesClient client;
   private final List<SharedIndexInformer<?>> informers = new ArrayList<>();
   private final List<Heartbeat> heartbeats = new ArrayList<>();
-  private final Map<String, CompactStore<?>> stores = new TreeMap<>();
+  /** By kind: one of each version in which it is followed. */
+  private final Map<String, List<CompactStore<?>>> stores = new TreeMap<>();
   private final Changes changes = new Changes();
   private final ObjectCount nodeCount = new ObjectCount();
   private final List<Consumer<ClusterEvent>> listeners = new CopyOnWriteArrayList<>();
@@ -86,6 +88,7 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
   private final PackedStore<ResourceSlice> packedSlices;
   private final SharedIndexInformer<GpuQuota> quotas;
   private final SharedIndexInformer<DeviceTaintRule> taintRules;
+  private final SharedIndexInformer<DeviceTaintRuleV1Beta2> olderTaintRules;
   private final SharedIndexInformer<PodGroup> podGroups;
   private final Map<Class<?>, OptionalKind> optional =
       Map.of(
@@ -93,8 +96,12 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
           OptionalKind.ofOurs(HasMetadata.getFullResourceName(GpuQuota.class),
               "what namespaces may have is not limited"),
           DeviceTaintRule.class,
-          OptionalKind.ofKubernetes(HasMetadata.getFullResourceName(DeviceTaintRule.class), "1.37",
-              "nobody's rules taint cards that this controller allocates"),
+          OptionalKind.ofKubernetes("devicetaintrules.v1.resource.k8s.io", "1.37",
+              "no rules of this version taint cards that this controller allocates"),
+          DeviceTaintRuleV1Beta2.class,
+          OptionalKind.ofKubernetes("devicetaintrules.v1beta2.resource.k8s.io",
+              "1.36 with the feature gate DRADeviceTaintRules and this version in --runtime-config",
+              "no rules of this version taint cards that this controller allocates"),
           PodGroup.class,
           OptionalKind.ofKubernetes(HasMetadata.getFullResourceName(PodGroup.class),
               "1.37 with the feature gate GenericWorkload", "only annotations make gangs"));
@@ -125,6 +132,8 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
     quotas = informer(GpuQuota.class, o -> new ClusterEvent.QuotaChanged(o.getMetadata().getName()));
     namespaces = informer(Namespace.class, o -> new ClusterEvent.NamespaceChanged(o.getMetadata().getName()));
     taintRules = informer(DeviceTaintRule.class, o -> new ClusterEvent.TaintRuleChanged(o.getMetadata().getName()));
+    olderTaintRules =
+        informer(DeviceTaintRuleV1Beta2.class, o -> new ClusterEvent.TaintRuleChanged(o.getMetadata().getName()));
     podGroups = informer(PodGroup.class, o -> new ClusterEvent.PodGroupChanged(ObjectKey.of(o)));
     pods.addIndexers(
         Map.of(
@@ -160,7 +169,7 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
 
   private boolean isMissing(SharedIndexInformer<?> informer) {
     @Nullable OptionalKind kind = optional.get(informer.getApiTypeClass());
-    return kind != null && kind.isMissing();
+    return kind != null && kind.isMissing(informer.isWatching());
   }
 
   /**
@@ -202,7 +211,11 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
   /** What is held of the cluster, by kind. */
   public SortedMap<String, Held> held() {
     SortedMap<String, Held> held = new TreeMap<>();
-    stores.forEach((kind, store) -> held.put(kind, new Held(store.size(), store.bytes())));
+    stores.forEach(
+        (kind, its) -> held.put(
+            kind,
+            new Held(its.stream().mapToInt(CompactStore::size).sum(),
+                its.stream().mapToLong(CompactStore::bytes).sum())));
     return held;
   }
 
@@ -320,8 +333,9 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
     return quotas.getStore().getByKey(Cache.namespaceKeyFunc("", name));
   }
 
+  /** Of the newest version that the API server serves. An object is in each version the same. */
   public List<DeviceTaintRule> taintRules() {
-    return taintRules.getStore().list();
+    return isMissing(taintRules) ? List.copyOf(olderTaintRules.getStore().list()) : taintRules.getStore().list();
   }
 
   @Override
@@ -409,10 +423,10 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
             ? resources.inAnyNamespace().withLimit(page).runnableInformer(0)
             : resources.withLimit(page).runnableInformer(0);
     informer.itemStore(store);
-    stores.put(HasMetadata.getKind(type), store);
+    stores.computeIfAbsent(HasMetadata.getKind(type), kind -> new ArrayList<>()).add(store);
+    @Nullable OptionalKind kind = optional.get(type);
     informer.exceptionHandler(
         (started, problem) -> {
-          @Nullable OptionalKind kind = optional.get(type);
           if (kind == null || !kind.isMissing(problem)) {
             LOG.warn("{}: {}; trying again", HasMetadata.getFullResourceName(type), problem.getMessage());
           }
@@ -422,6 +436,9 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
       informer.addEventHandler(nodeCount); // before those who are told ask for it
     }
     Heartbeat heartbeat = new Heartbeat("what follows " + HasMetadata.getFullResourceName(type));
+    if (kind != null) {
+      informer.addEventHandler(telling(object -> kind.isServed())); // before those who are told ask for it
+    }
     informer.addEventHandler(telling(object -> heartbeat.during(() -> tell(object, event.apply(object)))));
     informers.add(informer);
     heartbeats.add(heartbeat);

@@ -58,10 +58,11 @@ final class OptionalKind {
    * @return complete when the kind has been listed once, or has been found missing
    */
   CompletableFuture<?> started(CompletableFuture<?> start) {
-    return CompletableFuture.anyOf(start.thenRun(this::isListed), foundMissing);
+    return CompletableFuture.anyOf(start.thenRun(this::isServed), foundMissing);
   }
 
-  private void isListed() {
+  /** Takes that it is served, after all. */
+  void isServed() {
     if (missing) {
       missing = false;
       LOG.info("{} exists now", name);
@@ -83,8 +84,16 @@ final class OptionalKind {
     return false;
   }
 
-  /** Whether it was missing when it was last asked for. */
-  boolean isMissing() {
+  /**
+   * Whether it was missing when it was last asked for. API servers of two releases may answer in turn while a control
+   * plane is upgraded: then it goes and comes.
+   *
+   * @param isWatched whether its informer watches it now, which takes that it is served
+   */
+  boolean isMissing(boolean isWatched) {
+    if (isWatched) {
+      isServed();
+    }
     return missing;
   }
 }

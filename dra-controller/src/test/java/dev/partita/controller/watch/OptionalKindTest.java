@@ -17,13 +17,23 @@ class OptionalKindTest {
     assertThat(started).isNotDone();
     assertThat(kind.isMissing(new IllegalStateException(new KubernetesClientException("no", 404, null)))).isTrue();
     assertThat(started).isCompleted();
-    assertThat(kind.isMissing()).isTrue();
+    assertThat(kind.isMissing(false)).isTrue();
   }
 
   @Test
   void aKindThatIsServedLaterIsMissingNoMore() {
     kind.isMissing(new KubernetesClientException("no", 404, null));
     listed.complete(null);
-    assertThat(kind.isMissing()).isFalse();
+    assertThat(kind.isMissing(false)).isFalse();
+  }
+
+  @Test
+  void aKindThatIsWatchedIsMissingNoMoreHoweverOftenItWas() {
+    listed.complete(null);
+    kind.isMissing(new KubernetesClientException("no", 404, null));
+    assertThat(kind.isMissing(true)).isFalse();
+    assertThat(kind.isMissing(false)).as("between two watches").isFalse();
+    kind.isMissing(new KubernetesClientException("no", 404, null));
+    assertThat(kind.isMissing(false)).isTrue();
   }
 }
