@@ -14,13 +14,16 @@ import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.dsl.Resource;
+import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** Taints that an administrator puts on cards by Kubernetes' own DeviceTaintRules. */
 @OnRealCluster
 @OnChangedNode
 class DeviceTaintRuleIT {
-  private static final String API = "resource.k8s.io/v1";
+  /** The newest first: of 1.37, and of 1.36 where it is switched on. */
+  private static final List<String> APIS = List.of("resource.k8s.io/v1", "resource.k8s.io/v1beta2");
   private static final String KIND = "DeviceTaintRule";
 
   @Test
@@ -28,15 +31,17 @@ class DeviceTaintRuleIT {
   void aRuleKeepsClaimsOffCardsAndEndsPodsOnThemAndClaimsComeBackWhenItIsGone(
       RealCluster cluster,
       Workspace workspace) {
-    assumeThat(cluster.serves(API, KIND)).as("Kubernetes 1.37 or newer").isTrue();
+    Optional<String> served = APIS.stream().filter(api -> cluster.serves(api, KIND)).findFirst();
+    assumeThat(served).as("Kubernetes 1.37 or newer, or 1.36 that serves the kind").isPresent();
+    String api = served.orElseThrow();
     String node = cluster.changedNode();
     new Daemons(cluster.client()).awaitFreeCards(node);
     String name = workspace.namespace() + "-away";
     Resource<GenericKubernetesResource> rule =
-        cluster.client().genericKubernetesResources(API, KIND).withName(name);
+        cluster.client().genericKubernetesResources(api, KIND).withName(name);
     PodUnderTest runs = workspace.pod("runs", node, Ask.share("8Gi"), "exec sleep 600").awaitRunning();
 
-    workspace.createInCluster(yaml(name, node, "NoSchedule"));
+    workspace.createInCluster(yaml(api, name, node, "NoSchedule"));
     PodUnderTest waits = workspace.pod("waits", node, Ask.share("8Gi"), "exec sleep 600");
     awaitSaid(workspace, "waits", "taint example.com/rack=7 of the DeviceTaintRule " + name);
     assertThat(
@@ -49,7 +54,7 @@ class DeviceTaintRuleIT {
     waits.awaitRunning();
     waits.deleteAndAwait();
 
-    workspace.createInCluster(yaml(name, node, "NoExecute"));
+    workspace.createInCluster(yaml(api, name, node, "NoExecute"));
     runs.awaitGone();
     PodUnderTest next = workspace.pod("next", node, Ask.share("8Gi"), "exec sleep 600");
     awaitSaid(workspace, "next", "taint example.com/rack=7 of the DeviceTaintRule " + name);
@@ -64,11 +69,11 @@ class DeviceTaintRuleIT {
             .getStatus().getConditions()).anyMatch(condition -> String.valueOf(condition.getMessage()).contains(part)));
   }
 
-  private static String yaml(String name, String node, String effect) {
+  private static String yaml(String api, String name, String node, String effect) {
     return """
         {apiVersion: %s, kind: %s, metadata: {name: %s}, spec: {
           deviceSelector: {driver: gpu.partita.dev, pool: %s/gpu},
           taint: {key: example.com/rack, value: "7", effect: %s}}}
-        """.formatted(API, KIND, name, node, effect);
+        """.formatted(api, KIND, name, node, effect);
   }
 }
