@@ -45,6 +45,7 @@ import dev.partita.plugin.nvml.DriverWatch;
 import dev.partita.plugin.nvml.jna.NvmlLibrary;
 import dev.partita.plugin.podresources.ContainerDevices;
 import dev.partita.plugin.podresources.OtherServers;
+import dev.partita.plugin.podresources.PodsOfClaims;
 import dev.partita.plugin.podresources.ProcessContainers;
 import dev.partita.plugin.prepare.ClaimPreparer;
 import dev.partita.plugin.prepare.ClaimReader;
@@ -69,6 +70,7 @@ import dev.partita.plugin.usage.UsageWatch;
 import dev.partita.plugin.usage.excess.ExcessPolicy;
 import dev.partita.plugin.usage.excess.ProcessEnd;
 import dev.partita.plugin.usage.measure.ClaimUsers;
+import dev.partita.plugin.usage.measure.PodClaims;
 import dev.partita.plugin.usage.measure.HostProcesses;
 import dev.partita.plugin.xid.XidCounts;
 import dev.partita.plugin.xid.XidWatch;
@@ -299,12 +301,13 @@ public final class KubeletPlugin implements AutoCloseable {
         new NodeSteps(here.pool(), store, open.libraries(), specs, inventory::current,
             new NodeSteps.Driver(mig, settings.mig(), limits, new TimeSlices(new NvidiaSmi(settings.driverRoot())),
                 mps));
+    PodsOfClaims devicePods = new PodsOfClaims(settings.podResourcesSocket(), api);
     UsageWatch usage =
         new UsageWatch(
             store,
             reader::processes,
             reader::samples,
-            api,
+            new PodClaims(api, devicePods, monotonicClock),
             reports,
             new ExcessPolicy(settings.onExcess(), settings.plausibleOverhead()),
             clock,
@@ -354,7 +357,7 @@ public final class KubeletPlugin implements AutoCloseable {
             api,
             store,
             preparer,
-            new Holdings(held, store.pods(), new ClaimUsers(folders, cards), inventory),
+            new Holdings(held, store.pods(), new ClaimUsers(folders, cards), devicePods, inventory),
             new LibrarySweep(
                 open.libraries(), checkpoint, cdi, open.lock(), settings.leftoverGrace(), monotonicClock),
             monotonicClock);

@@ -19,6 +19,11 @@ public final class CdiName {
     return claim.uid() + "-" + grant.shareKey();
   }
 
+  /** Whether a CDI id is that of a device of the claim. */
+  public static boolean isOf(ClaimRef claim, String cdiId) {
+    return cdiId.startsWith(KIND.idOf(claim.uid() + "-"));
+  }
+
   /** The CDI id that kubelet hands to the container runtime. */
   public static String idOf(ClaimRef claim, Grant grant) {
     return KIND.idOf(of(claim, grant));

@@ -7,6 +7,7 @@ import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.inventory.NodeInventory;
 import dev.partita.plugin.store.ClaimPods;
 import dev.partita.plugin.usage.measure.ClaimUsers;
+import dev.partita.plugin.usage.measure.DevicePods;
 import java.io.IOException;
 import java.util.Collection;
 import java.util.List;
@@ -17,9 +18,15 @@ import java.util.Set;
  * What the search for leftovers tells about claims that are gone, and what it asks before it removes anything of a
  * claim.
  *
+ * @param devices asked about claims that are reserved for a PodGroup
  * @param inventory reports what is held with the cards
  */
-public record Holdings(HeldClaims held, ClaimPods pods, ClaimUsers users, NodeInventory inventory) {
+public record Holdings(
+    HeldClaims held,
+    ClaimPods pods,
+    ClaimUsers users,
+    DevicePods devices,
+    NodeInventory inventory) {
   /** Takes in which claims are gone, though something of each is on the node. */
   void areGone(Set<String> claimUids) {
     if (held.areGone(claimUids)) {

@@ -112,7 +112,7 @@ public final class LeftoverSweep {
     for (PreparedClaim record : records.values()) {
       Optional<ResourceClaim> claim = api.claim(record.claim()).filter(this::isNeeded);
       if (claim.isPresent()) {
-        preparer.noteReservations(claim.get());
+        preparer.noteReservations(claim.get(), holdings.devices().unnamedIn(claim.get(), record.claim()));
         needed.put(record.claim().uid(), record.claim());
       }
     }

@@ -19,7 +19,12 @@ public final class ContainerDevices {
 
   /** @param socket kubelet's, such as /var/lib/kubelet/pod-resources/kubelet.sock */
   public ContainerDevices(Path socket) {
-    this.kubelet = new PodResourcesClient(socket, "metrics have no names of pods and containers");
+    this(socket, "metrics have no names of pods and containers");
+  }
+
+  /** @param withoutAnswer what it means that kubelet does not answer, for the log */
+  ContainerDevices(Path socket, String withoutAnswer) {
+    this.kubelet = new PodResourcesClient(socket, withoutAnswer);
   }
 
   /**

@@ -195,14 +195,16 @@ public final class ClaimPreparer implements ClaimService {
   /**
    * Takes note of whom a prepared claim is reserved for. It does not for a claim that was released since it was read,
    * since nobody would remove that note.
+   *
+   * @param unnamed UIDs of pods that have its devices though it is not reserved for them by name
    */
-  public void noteReservations(ResourceClaim claim) throws IOException {
+  public void noteReservations(ResourceClaim claim, Set<String> unnamed) throws IOException {
     String uid = claim.getMetadata().getUid();
     store.lock().onClaim(
         uid,
         () -> {
           if (store.checkpoint().read(uid).isPresent()) {
-            store.pods().see(claim);
+            store.pods().see(claim, unnamed);
           }
           return true;
         });

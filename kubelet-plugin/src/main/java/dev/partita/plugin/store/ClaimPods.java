@@ -36,15 +36,22 @@ public final class ClaimPods {
   }
 
   /** Takes note of whom the claim is reserved for now, besides those that it was reserved for before. */
-  public synchronized void see(ResourceClaim claim) throws IOException {
+  public void see(ResourceClaim claim) throws IOException {
+    see(claim, Set.of());
+  }
+
+  /** @param unnamed UIDs of pods that have its devices though it is not reserved for them by name */
+  public synchronized void see(ResourceClaim claim, Set<String> unnamed) throws IOException {
     String uid = claim.getMetadata().getUid();
     if (!ClaimRef.isUid(uid) || claim.getStatus() == null || claim.getStatus().getReservedFor() == null) {
       return;
     }
     Set<String> now =
-        claim.getStatus().getReservedFor().stream()
-            .filter(consumer -> "pods".equals(consumer.getResource()) && consumer.getUid() != null)
-            .map(consumer -> consumer.getUid())
+        Stream.concat(
+            claim.getStatus().getReservedFor().stream()
+                .filter(consumer -> "pods".equals(consumer.getResource()) && consumer.getUid() != null)
+                .map(consumer -> consumer.getUid()),
+            unnamed.stream())
             .filter(pod -> UID.matcher(pod).matches())
             .collect(Collectors.toCollection(TreeSet::new));
     Set<String> known = of(uid);

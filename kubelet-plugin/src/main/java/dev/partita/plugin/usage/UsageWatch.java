@@ -6,7 +6,6 @@ import dev.partita.plugin.claimstatus.ClaimReports;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.nvml.ProcessMemory;
 import dev.partita.plugin.nvml.Samples;
-import dev.partita.plugin.prepare.ClaimReader;
 import dev.partita.plugin.share.ShareFolders;
 import dev.partita.plugin.store.ClaimStore;
 import dev.partita.plugin.usage.excess.ExcessAction;
@@ -104,6 +103,7 @@ public final class UsageWatch {
    *
    * @param nvml what processes hold of each card, by the card's UUID
    * @param samples what they use of it
+   * @param pods which claims pods have
    * @param policy with a plausible overhead of {@link #LEAST_PLAUSIBLE_OVERHEAD} or more
    * @param clock the time of day
    * @param monotonicClock one for how long something lasts
@@ -112,7 +112,7 @@ public final class UsageWatch {
       ClaimStore store,
       Supplier<Map<String, List<ProcessMemory>>> nvml,
       Samples samples,
-      ClaimReader api,
+      PodClaims pods,
       ClaimReports reports,
       ExcessPolicy policy,
       Clock clock,
@@ -130,8 +130,7 @@ public final class UsageWatch {
     this.monotonicClock = monotonicClock;
     this.least = new LeastOverheads(folders.stateRoot().resolve("overheads"));
     this.book = new OverheadBook(policy.plausibleOverhead(), least.kept());
-    ContainerShares containers =
-        new ContainerShares(host, new PodClaims(api, monotonicClock), this::deviceOfRegions);
+    ContainerShares containers = new ContainerShares(host, pods, this::deviceOfRegions);
     this.reader = new UsageReader(nvml, host, containers, book, monotonicClock);
     this.slots = new SlotFigures(folders, samples, host, clock);
     this.settled = monotonicClock.instant();

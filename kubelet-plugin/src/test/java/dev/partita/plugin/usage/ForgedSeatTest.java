@@ -22,6 +22,7 @@ import dev.partita.plugin.store.ClaimStore;
 import dev.partita.plugin.store.OperationLock;
 import dev.partita.plugin.usage.excess.ExcessPolicy;
 import dev.partita.plugin.usage.excess.OnExcess;
+import dev.partita.plugin.usage.measure.PodClaims;
 import dev.partita.plugin.usage.measure.WatchedShare;
 import dev.partita.plugin.usage.region.Ledger;
 import dev.partita.plugin.usage.region.RegionFile;
@@ -39,6 +40,7 @@ import java.time.Clock;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -141,7 +143,7 @@ class ForgedSeatTest {
             new ClaimPods(root.resolve("run")), lock),
         () -> Map.of("GPU-0", List.of(new ProcessMemory(pid, 2 * GIB))),
         (card, newer) -> new CardSamples.Told(List.of()),
-        new ClaimReader(client, ApiCalls.standard()),
+        new PodClaims(new ClaimReader(client, ApiCalls.standard()), claim -> Set.of(), Clock.systemUTC()),
         reports,
         new ExcessPolicy(OnExcess.REPORT, UsageWatch.PLAUSIBLE_OVERHEAD),
         Clock.systemUTC(),

@@ -22,6 +22,7 @@ import dev.partita.plugin.store.ClaimStore;
 import dev.partita.plugin.store.OperationLock;
 import dev.partita.plugin.usage.excess.ExcessPolicy;
 import dev.partita.plugin.usage.excess.OnExcess;
+import dev.partita.plugin.usage.measure.PodClaims;
 import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.measure.WatchedShare;
 import dev.partita.plugin.usage.verdict.ShareUse;
@@ -39,6 +40,7 @@ import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -87,7 +89,7 @@ class QuietNodeTest {
                 new ClaimPods(root.resolve("run")), lock),
             this::held,
             (card, newer) -> new CardSamples.Told(List.of()),
-            new ClaimReader(client, ApiCalls.standard()),
+            new PodClaims(new ClaimReader(client, ApiCalls.standard()), claim -> Set.of(), clock),
             reports,
             new ExcessPolicy(OnExcess.REPORT, UsageWatch.PLAUSIBLE_OVERHEAD),
             clock,

@@ -3,6 +3,7 @@ package dev.partita.plugin.usage.measure;
 import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.prepare.ClaimReader;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Clock;
 import java.time.Duration;
@@ -31,11 +32,14 @@ public final class PodClaims {
   private record Answer(boolean reserved, Instant when) {}
 
   private final ClaimReader api;
+  private final DevicePods devices;
   private final Clock clock;
   private final Map<Question, Answer> known = new ConcurrentHashMap<>();
 
-  public PodClaims(ClaimReader api, Clock clock) {
+  /** @param devices asked about claims that are reserved for a PodGroup */
+  public PodClaims(ClaimReader api, DevicePods devices, Clock clock) {
     this.api = api;
+    this.devices = devices;
     this.clock = clock;
   }
 
@@ -65,15 +69,17 @@ public final class PodClaims {
   private void ask(String podUid, Set<ClaimRef> claims) {
     try {
       for (ClaimRef claim : claims) {
-        boolean reserved =
-            api.claim(claim).stream()
-                .filter(c -> c.getStatus() != null && c.getStatus().getReservedFor() != null)
-                .flatMap(c -> c.getStatus().getReservedFor().stream())
-                .anyMatch(consumer -> podUid.equals(consumer.getUid()));
+        boolean reserved = api.claim(claim).filter(found -> isReserved(found, podUid)
+            || devices.unnamedIn(found, claim).contains(podUid)).isPresent();
         known.put(new Question(podUid, claim.uid()), new Answer(reserved, clock.instant()));
       }
     } catch (KubernetesClientException e) {
       LOG.debug("which claims pod {} has is not known: {}", podUid, ApiCalls.explain(e));
     }
+  }
+
+  private static boolean isReserved(ResourceClaim claim, String podUid) {
+    return claim.getStatus() != null && claim.getStatus().getReservedFor() != null
+        && claim.getStatus().getReservedFor().stream().anyMatch(consumer -> podUid.equals(consumer.getUid()));
   }
 }
