@@ -9,6 +9,8 @@ import dev.partita.api.quota.GpuQuota;
 import dev.partita.api.quota.GpuQuotaSpec;
 import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.PodSchedulingGroup;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -98,6 +100,23 @@ class SchedulingGateTest {
     assertThat(cluster.reservedFor("only")).containsExactly(only.getMetadata().getUid());
     assertThat(List.of("two", "of-two", "ungated")).as("left to kube-scheduler")
         .allSatisfy(name -> assertThat(cluster.reservedFor(name)).isEmpty());
+  }
+
+  @Test
+  void theClaimOfAPodOfAPodGroupIsLeftToKubeSchedulerToReserveForItMayBeThePodGroups() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.client.resource(PodGroupsOfTests.basic("default", "no-gang")).create();
+    cluster.start();
+    cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.client.resource(
+        new PodBuilder().withNewMetadata().withName("p").withNamespace("default").endMetadata().withNewSpec()
+            .withSchedulingGroup(new PodSchedulingGroup("no-gang"))
+            .addNewSchedulingGate(Driver.ALLOCATION_GATE)
+            .addNewResourceClaim().withName("gpu").withResourceClaimName("c").endResourceClaim().endSpec().build())
+        .create();
+    eventually().until(() -> cluster.gates("p").isEmpty());
+    assertThat(cluster.isAllocated("c")).isTrue();
+    assertThat(cluster.reservedFor("c")).isEmpty();
   }
 
   @Test

@@ -13,6 +13,7 @@ import dev.partita.controller.claim.ClaimReader;
 import dev.partita.controller.claim.ClaimReading;
 import dev.partita.controller.claim.ControllerOnlyFields;
 import dev.partita.controller.claim.PodClaims;
+import dev.partita.controller.gang.Gang;
 import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
@@ -375,10 +376,11 @@ public final class PodDecider implements Decider {
    * UIDs of the claims that are reserved for the pod together with the allocation: a pod's only claim, where
    * kube-scheduler has not seen the pod yet, which spares it the write. What a pod has in several claims, or a gang,
    * may have to be taken back while kube-scheduler looks at the pod: it must reserve by itself then, or it would bind
-   * the pod without noticing.
+   * the pod without noticing. The claim of a pod of a PodGroup may be the PodGroup's: kube-scheduler reserves it for
+   * that.
    */
   private Set<String> reserved(Pod pod, int named, Map<String, ResourceClaim> claims) {
-    if (AllocationGate.isOn(pod) && named == 1 && view.gangOf(pod).isEmpty()) {
+    if (AllocationGate.isOn(pod) && named == 1 && view.gangOf(pod).isEmpty() && !Gang.namesPodGroup(pod)) {
       return Set.copyOf(claims.keySet());
     }
     return claims.entrySet().stream()

@@ -33,6 +33,11 @@ public final class Gang {
         .toList();
   }
 
+  /** Whether the pod names a PodGroup, whatever that says of a gang. */
+  public static boolean namesPodGroup(Pod pod) {
+    return podGroup(pod).isPresent();
+  }
+
   private static Optional<GangKey.OfPodGroup> podGroup(Pod pod) {
     @Nullable PodSchedulingGroup group = pod.getSpec() == null ? null : pod.getSpec().getSchedulingGroup();
     return Optional.ofNullable(group).map(PodSchedulingGroup::getPodGroupName).filter(name -> !name.isEmpty())
