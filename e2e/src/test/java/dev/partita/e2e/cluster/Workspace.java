@@ -202,9 +202,20 @@ public final class Workspace implements AutoCloseable {
   }
 
   private PodUnderTest pod(String image, String name, PodTraits traits, Ask ask, String script) {
+    template(name, ask);
+    return pod(image, name, traits, "{name: gpu, resourceClaimTemplateName: %s}".formatted(name), CLAIMING, script);
+  }
+
+  /** A template of claims. */
+  public void template(String name, Ask ask) {
     create("{apiVersion: resource.k8s.io/v1, kind: ResourceClaimTemplate, metadata: {name: %s}, spec: {spec: %s}}"
         .formatted(name, ask.spec()));
-    return pod(image, name, traits, "{name: gpu, resourceClaimTemplateName: %s}".formatted(name), CLAIMING, script);
+  }
+
+  /** A pod that names a template, as others may. */
+  public PodUnderTest podOfTemplate(String template, String name, PodTraits traits, String script) {
+    return pod(RealCluster.PROBE_IMAGE, name, traits, "{name: gpu, resourceClaimTemplateName: %s}".formatted(template),
+        CLAIMING, script);
   }
 
   /** A pod that uses an existing claim. */
@@ -246,8 +257,7 @@ public final class Workspace implements AutoCloseable {
   public PodUnderTest convertedPod(String name, String node, String template, String note, String script) {
     PodTraits traits =
         PodTraits.on(node).annotation("gpu.partita.dev/converted-requests", note).gate(PodTraits.ALLOCATION_GATE);
-    return pod(RealCluster.PROBE_IMAGE, name, traits, "{name: gpu, resourceClaimTemplateName: " + template + "}",
-        CLAIMING, script);
+    return podOfTemplate(template, name, traits, script);
   }
 
   private PodUnderTest pod(String image, String name, PodTraits traits, String claim, String resources, String script) {
