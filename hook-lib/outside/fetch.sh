@@ -122,8 +122,8 @@ environment() { # WHAT
 
 # module VERSIONED SUM: the folder of a Go module at a version that Go's checksum database vouches for.
 module() {
-    got=$(go mod download -json "$1") || stop "$1 cannot be had from Go's module proxy"
     field() { printf '%s\n' "$got" | sed -n "s/.*\"$1\": \"\(.*\)\",*$/\1/p"; }
+    got=$(go mod download -json "$1") || stop "$1 cannot be had from Go's module proxy: $(field Error)"
     [ "$(field Sum)" = "$2" ] || stop "$1 has the sum $(field Sum), not $2"
     field Dir
 }
