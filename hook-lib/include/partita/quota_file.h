@@ -9,7 +9,8 @@
  *   generation 1
  *   claim default/quarter-h200-x7k2p
  *   claim-uid 0b5e...
- *   gpu GPU-5c1f...             UUID of the card as CUDA and NVML give it
+ *   gpu GPU-5c1f...             UUID of the card as CUDA and NVML give it; MIG-... of a MIG instance: the share is one
+ *                               of that instance
  *   memory 8589934592           bytes that the share may hold, > 0
  *   overhead 432013312          of these, bytes that NVML shows for the share's processes beyond the ledger: modules,
  *                               local memory, contexts beyond what they are charged; default 0. The ledger grants what

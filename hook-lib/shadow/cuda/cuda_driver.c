@@ -87,11 +87,11 @@ void *cuda_wrapper_of(void *function, const char *symbol, bool per_thread) {
     return wrapper;
 }
 
-/* "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", as quotas name cards. */
-static void write_uuid(const unsigned char bytes[16], char text[41]) {
+/* "GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx", as quotas name cards; instances begin with "MIG-". */
+static void write_uuid(const char prefix[4], const unsigned char bytes[16], char text[41]) {
     static const char digits[] = "0123456789abcdef";
     char *to = text;
-    memcpy(to, "GPU-", 4);
+    memcpy(to, prefix, 4);
     to += 4;
     for (int i = 0; i < 16; i++) {
         if (i == 4 || i == 6 || i == 8 || i == 10)
@@ -102,23 +102,29 @@ static void write_uuid(const unsigned char bytes[16], char text[41]) {
     *to = 0;
 }
 
-static int card_by(CUresult (*uuid_of)(CUuuid *, CUdevice), CUdevice device) {
+static int card_by(CUresult (*uuid_of)(CUuuid *, CUdevice), CUdevice device, const char prefix[4]) {
     CUuuid uuid;
     char text[41];
     if (!uuid_of || uuid_of(&uuid, device) != CUDA_SUCCESS)
         return CARD_REFUSED;
-    write_uuid((const unsigned char *)uuid.bytes, text);
+    write_uuid(prefix, (const unsigned char *)uuid.bytes, text);
     return cards_find(text);
 }
 
+/* What is found of both; a share that cannot be read may be either's. */
+static int either(int card, int other) {
+    return card >= 0 ? card : other >= 0 ? other : card == CARD_REFUSED ? card : other;
+}
+
 /*
- * Of a MIG instance the second version gives the instance's own UUID, the first one that of its card, which quotas
- * name.
+ * Of a MIG instance the second version gives the instance's own UUID, the first one that of its card; of a card both
+ * give its own. A quota that names the instance holds before one that names its card.
  */
 static int find_card(CUdevice device) {
-    int card = DRIVER(cuDeviceGetUuid_v2) ? card_by(DRIVER(cuDeviceGetUuid_v2), device) : CARD_UNLIMITED;
-    if (card == CARD_UNLIMITED && (DRIVER(cuDeviceGetUuid) || !DRIVER(cuDeviceGetUuid_v2)))
-        card = card_by(DRIVER(cuDeviceGetUuid), device);
+    __typeof__(&cuDeviceGetUuid_v2) own = DRIVER(cuDeviceGetUuid_v2);
+    int card = own ? either(card_by(own, device, "MIG-"), card_by(own, device, "GPU-")) : CARD_UNLIMITED;
+    if (card == CARD_UNLIMITED && (DRIVER(cuDeviceGetUuid) || !own))
+        card = card_by(DRIVER(cuDeviceGetUuid), device, "GPU-");
     return card;
 }
 

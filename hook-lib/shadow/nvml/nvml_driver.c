@@ -42,5 +42,5 @@ int nvml_card_of(nvmlDevice_t device) {
     if (!DRIVER(nvmlDeviceGetDeviceHandleFromMigDeviceHandle) ||
         DRIVER(nvmlDeviceGetDeviceHandleFromMigDeviceHandle)(device, &whole) != NVML_SUCCESS)
         return CARD_REFUSED;
-    return card_by_uuid(whole, &instance); /* quotas name cards */
+    return card_by_uuid(whole, &instance); /* its quota may name the card */
 }

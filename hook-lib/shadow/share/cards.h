@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cards of which this container has shares. A card's limit is the sum of its shares'; they are charged in turn. */
+/*
+ * The cards of which this container has shares. A card's limit is the sum of its shares'; they are charged in turn. A
+ * MIG instance of which there are shares counts as a card here.
+ */
 #ifndef PARTITA_CARDS_H
 #define PARTITA_CARDS_H
 
@@ -19,7 +22,7 @@ enum { CARD_UNLIMITED = -1, CARD_REFUSED = -2 }; /* no share of it; some share c
  */
 void cards_open(const void *self);
 
-/* The card with this UUID ("GPU-..."): an index, or one of the above. */
+/* The card ("GPU-...") or the instance ("MIG-...") with this UUID: an index, or one of the above. */
 int cards_find(const char *gpu);
 
 /* Charges the units to the card's shares, all or nothing. False: they do not allow it. */

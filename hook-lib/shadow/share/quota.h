@@ -11,7 +11,7 @@ enum core_limit { CORE_LIMIT_NONE, CORE_LIMIT_SOFT, CORE_LIMIT_HARD };
 
 struct quota {
     uint64_t generation; /* 0: not given */
-    char gpu[96];        /* UUID with its prefix, "GPU-..." */
+    char gpu[96];        /* UUID with its prefix, "GPU-..." or "MIG-..." */
     uint64_t memory;     /* bytes, > 0 */
     uint64_t overhead;   /* bytes of memory that the ledger does not know of; may exceed it */
     uint64_t context;    /* bytes that a context takes; UINT64_MAX: not given */

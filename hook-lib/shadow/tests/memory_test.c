@@ -235,6 +235,39 @@ static void a_mig_instance_of_a_card_without_a_share_is_not_limited(void) {
     CHECK_EQUAL(cuda.free(must_alloc(6 * GIB)), CUDA_SUCCESS);
 }
 
+static void a_mig_instance_is_held_to_its_own_share(void) {
+    stage_driver("h200x1");
+    box = stage_container("box");
+    stage_share_of(box, "share", stage_instance(0, "1g.18gb"), 4 * GIB);
+    cuda_start(box, 0);
+    CHECK_EQUAL(cuda_total(), 4 * GIB);
+    CUdeviceptr pointer = must_alloc(3 * GIB);
+    must_refuse(GIB + 1);
+    CHECK_EQUAL(cuda_free(), GIB);
+    CHECK_EQUAL(cuda.free(pointer), CUDA_SUCCESS);
+}
+
+static void the_share_of_an_instance_holds_before_that_of_its_card(void) {
+    stage_driver("h200x1");
+    box = stage_container("box");
+    stage_share(box, "of-the-card", 0, 8 * GIB);
+    stage_share_of(box, "of-the-instance", stage_instance(0, "1g.18gb"), 4 * GIB);
+    cuda_start(box, 0);
+    CHECK_EQUAL(cuda_total(), 4 * GIB);
+    must_refuse(5 * GIB);
+}
+
+static void a_mig_instance_is_not_held_to_the_share_of_another_one(void) {
+    stage_driver("h200x1");
+    box = stage_container("box");
+    const char *first = text("%s", stage_instance(0, "1g.18gb"));
+    stage_share_of(box, "share", stage_instance(0, "1g.18gb"), GIB);
+    CHECK_EQUAL(setenv("CUDA_VISIBLE_DEVICES", first, 1), 0);
+    cuda_start(box, 0);
+    CHECK_EQUAL(cuda_total(), 16 * GIB);
+    CHECK_EQUAL(cuda.free(must_alloc(6 * GIB)), CUDA_SUCCESS);
+}
+
 /* As in a chroot that has the libraries and hides the shares. */
 static void without_a_shares_folder_nothing_is_granted(void) {
     CUdeviceptr pointer;
@@ -497,6 +530,9 @@ int main(int argc, char **argv) {
         CASE(a_card_without_a_share_is_not_limited),
         CASE(a_mig_instance_of_a_card_is_held_to_the_share_of_the_card),
         CASE(a_mig_instance_of_a_card_without_a_share_is_not_limited),
+        CASE(a_mig_instance_is_held_to_its_own_share),
+        CASE(the_share_of_an_instance_holds_before_that_of_its_card),
+        CASE(a_mig_instance_is_not_held_to_the_share_of_another_one),
         CASE(without_a_shares_folder_nothing_is_granted),
         CASE(two_shares_of_one_card_are_their_sum),
         CASE(an_unusable_quota_grants_nothing),

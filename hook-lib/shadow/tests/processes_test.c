@@ -551,19 +551,43 @@ static void both_libraries_in_one_process_keep_its_account(void) {
     child_end(&neighbour);
 }
 
+static nvmlDevice_t first_instance(const struct nvml *nvml) {
+    nvmlDevice_t instance;
+    __typeof__(&nvmlDeviceGetMigDeviceHandleByIndex) by_index;
+    CHECK((*(void **)&by_index = dlsym(nvml->library, "nvmlDeviceGetMigDeviceHandleByIndex")) != NULL);
+    CHECK_EQUAL(by_index(nvml->device[0], 0, &instance), NVML_SUCCESS);
+    return instance;
+}
+
 static void nvml_shows_the_quota_on_a_mig_instance_of_the_card(void) {
     nvmlMemory_t memory;
     prepare(8 * GIB);
     stage_instance(0, "1g.18gb");
     struct nvml nvml = load_nvml();
-    nvmlDevice_t instance;
-    __typeof__(&nvmlDeviceGetMigDeviceHandleByIndex) by_index;
-    CHECK((*(void **)&by_index = dlsym(nvml.library, "nvmlDeviceGetMigDeviceHandleByIndex")) != NULL);
-    CHECK_EQUAL(by_index(nvml.device[0], 0, &instance), NVML_SUCCESS);
+    nvmlDevice_t instance = first_instance(&nvml);
     struct child holder = stage_child(hold_3_gib);
     child_wait(&holder);
     CHECK_EQUAL(nvml.memory(instance, &memory), NVML_SUCCESS);
     CHECK(memory.total == 8 * GIB && memory.used == 3 * GIB && memory.free == 5 * GIB);
+    child_end(&holder);
+}
+
+static void nvml_shows_the_quota_and_the_processes_of_a_share_of_an_instance(void) {
+    nvmlMemory_t memory;
+    nvmlProcessInfo_v1_t list[4];
+    unsigned int count = 4;
+    stage_driver("h200x2");
+    box = stage_container("box");
+    stage_share_of(box, "share", stage_instance(0, "1g.18gb"), 8 * GIB);
+    struct nvml nvml = load_nvml();
+    nvmlDevice_t instance = first_instance(&nvml);
+    struct child holder = stage_child(hold_3_gib);
+    child_wait(&holder);
+    CHECK_EQUAL(nvml.memory(instance, &memory), NVML_SUCCESS);
+    CHECK(memory.total == 8 * GIB && memory.used == 3 * GIB && memory.free == 5 * GIB);
+    CHECK_EQUAL(nvml.processes(instance, &count, list), NVML_SUCCESS);
+    CHECK_EQUAL(count, 1);
+    CHECK_EQUAL(list[0].pid, holder.pid);
     child_end(&holder);
 }
 
@@ -648,6 +672,7 @@ int main(int argc, char **argv) {
         CASE(nvml_lists_the_containers_processes_under_their_own_pids),
         CASE(nvml_shows_what_processes_take_beside_their_allocations),
         CASE(nvml_shows_the_quota_on_a_mig_instance_of_the_card),
+        CASE(nvml_shows_the_quota_and_the_processes_of_a_share_of_an_instance),
         CASE(memory_imported_by_a_fabric_handle_is_charged_once_to_who_made_it),
         CASE(both_libraries_in_one_process_keep_its_account),
     };

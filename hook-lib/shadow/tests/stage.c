@@ -71,12 +71,6 @@ void stage_fail(const char *function, int error) {
                                   text("%d", error), NULL});
 }
 
-void stage_instance(int gpu, const char *profile) {
-    const char *root = scratch_folder(), *index = text("%d", gpu);
-    run((const char *const[]){SIMULATED_DRIVER, "mig", "--root", root, "--gpu", index, "enable", NULL});
-    run((const char *const[]){SIMULATED_DRIVER, "mig", "--root", root, "--gpu", index, "create", profile, NULL});
-}
-
 const char *stage_gpu(int index) {
     return gpus[index];
 }
@@ -100,7 +94,11 @@ const char *stage_container(const char *name) {
 }
 
 void stage_share(const char *container, const char *key, int gpu, uint64_t memory) {
-    write_quota(container, key, stage_gpu(gpu), memory, 1);
+    stage_share_of(container, key, stage_gpu(gpu), memory);
+}
+
+void stage_share_of(const char *container, const char *key, const char *uuid, uint64_t memory) {
+    write_quota(container, key, uuid, memory, 1);
     make_region(container, key);
 }
 
@@ -115,6 +113,25 @@ static const struct sim_region *hardware(void) {
         region = at;
     }
     return region;
+}
+
+/* The one made last has the largest serial number. */
+const char *stage_instance(int gpu, const char *profile) {
+    static struct sim_node node;
+    static struct sim_card part;
+    static struct sim_state state;
+    const char *root = scratch_folder(), *index = text("%d", gpu);
+    struct sim_mig_instance list[SIM_MIG_MAX], *last = list;
+    run((const char *const[]){SIMULATED_DRIVER, "mig", "--root", root, "--gpu", index, "enable", NULL});
+    run((const char *const[]){SIMULATED_DRIVER, "mig", "--root", root, "--gpu", index, "create", profile, NULL});
+    CHECK(sim_node_read(root, &node, NULL, 0));
+    state.region = (struct sim_region *)hardware();
+    unsigned count = sim_mig_computes(&state, &node.cards[gpu], list);
+    CHECK(count > 0);
+    for (unsigned i = 1; i < count; i++)
+        last = list[i].serial > last->serial ? &list[i] : last;
+    sim_mig_card(&node.cards[gpu], last, &part);
+    return part.uuid;
 }
 
 uint64_t stage_card_used(int gpu) {

@@ -37,8 +37,11 @@ void stage_delay(const char *function, unsigned int us);
 /* From now on this function of the driver gives this error, and no other one does; 0: none. */
 void stage_fail(const char *function, int error);
 
-/* Cuts the card into one MIG instance of the profile, which is all that programs see of it then. */
-void stage_instance(int gpu, const char *profile);
+/*
+ * Makes a MIG instance of the profile on the card, of which programs see its instances alone then. The UUID of the
+ * instance, which is at the same place for every call.
+ */
+const char *stage_instance(int gpu, const char *profile);
 
 /* The UUID of a card. */
 const char *stage_gpu(int index);
@@ -48,6 +51,9 @@ const char *stage_container(const char *name);
 
 /* A share of a card in the container. */
 void stage_share(const char *container, const char *key, int gpu, uint64_t memory);
+
+/* A share of the card or the MIG instance with that UUID. */
+void stage_share_of(const char *container, const char *key, const char *uuid, uint64_t memory);
 
 /* Bytes of the card that processes' allocations take, as the hardware knows it: without contexts. */
 uint64_t stage_hardware_used(int gpu);
