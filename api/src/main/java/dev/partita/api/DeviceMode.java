@@ -7,7 +7,12 @@ public enum DeviceMode {
   /** Claims take shares of its memory and cores, which the hook library holds them to; or nobody, of an opaque card. */
   SHARED("shared"),
   /** Claims have MIG instances of it, which the card itself holds to their part; nothing is intercepted. */
-  MIG("mig");
+  MIG("mig"),
+  /**
+   * Claims take shares of the memory of its MIG instances, which somebody else has made; the hook library holds them to
+   * these.
+   */
+  MIG_SHARED("mig-shared");
 
   /** The attribute {@code mode} of an opaque card's device: it is shared, but not as cards of the driver are. */
   public static final String OF_OPAQUE = "opaque";
@@ -20,5 +25,21 @@ public enum DeviceMode {
 
   public String attributeValue() {
     return attributeValue;
+  }
+
+  /** Whether a card is offered as one device for each of its MIG instances, and not as a single one. */
+  public boolean isOfInstances() {
+    return switch (this) {
+      case MIG, MIG_SHARED -> true;
+      case WHOLE, SHARED -> false;
+    };
+  }
+
+  /** Whether several claims have parts of one device. */
+  public boolean isShared() {
+    return switch (this) {
+      case SHARED, MIG_SHARED -> true;
+      case WHOLE, MIG -> false;
+    };
   }
 }

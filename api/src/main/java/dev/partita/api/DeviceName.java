@@ -5,7 +5,8 @@ import java.util.Optional;
 /**
  * Name of a device in a pool: which card, and in which way it is handed out. {@code gpu-3} is card 3 as a whole, {@code
  * gpu-3-shared} the same card to take shares of, {@code gpu-3-mig-1g-18gb-5} the MIG instance of profile 1g.18gb that
- * begins at its memory slice 5, {@code gpu-100-opaque} card 100, which is opaque, to take shares of.
+ * begins at its memory slice 5, {@code gpu-3-mig-1g-18gb-5-shared} that instance to take shares of, {@code
+ * gpu-100-opaque} card 100, which is opaque, to take shares of.
  */
 public sealed interface DeviceName {
   /** Index of the first opaque card of a node: those of the driver keep the numbers that NVML gives them. */
@@ -16,6 +17,11 @@ public sealed interface DeviceName {
 
   /** How the card is handed out. */
   DeviceMode mode();
+
+  /** The MIG instance of the card that it is, or that shares are taken of; empty for anything else. */
+  default Optional<MigSlot> instance() {
+    return Optional.empty();
+  }
 
   /** The card as a whole. */
   record Whole(int index) implements DeviceName {
@@ -67,8 +73,39 @@ public sealed interface DeviceName {
     }
 
     @Override
+    public Optional<MigSlot> instance() {
+      return Optional.of(slot);
+    }
+
+    @Override
     public String toString() {
       return "gpu-" + index + "-mig-" + slot;
+    }
+  }
+
+  /**
+   * A MIG instance of the card to take shares of.
+   *
+   * @param slot which profile, and where
+   */
+  record MigShared(int index, MigSlot slot) implements DeviceName {
+    public MigShared {
+      requireIndex(index);
+    }
+
+    @Override
+    public DeviceMode mode() {
+      return DeviceMode.MIG_SHARED;
+    }
+
+    @Override
+    public Optional<MigSlot> instance() {
+      return Optional.of(slot);
+    }
+
+    @Override
+    public String toString() {
+      return "gpu-" + index + "-mig-" + slot + "-shared";
     }
   }
 
@@ -97,7 +134,7 @@ public sealed interface DeviceName {
     return switch (mode) {
       case WHOLE -> new Whole(index);
       case SHARED -> new Shared(index);
-      case MIG ->
+      case MIG, MIG_SHARED ->
           throw new IllegalArgumentException("a MIG instance of card " + index + " needs a profile and a place");
     };
   }

@@ -7,7 +7,8 @@ import java.util.regex.Pattern;
 /** What names of devices look like. */
 final class DeviceNameForm {
   private static final Pattern FORM =
-      Pattern.compile("gpu-(0|[1-9][0-9]{0,3})(-shared|-opaque|-mig-([a-z0-9]+(?:-[a-z0-9]+)*)-(0|[1-9][0-9]?))?");
+      Pattern.compile(
+          "gpu-(0|[1-9][0-9]{0,3})(-shared|-opaque|-mig-([a-z0-9]+(?:-[a-z0-9]+)*)-(0|[1-9][0-9]?)(-shared)?)?");
 
   private DeviceNameForm() {}
 
@@ -23,8 +24,11 @@ final class DeviceNameForm {
     if (form.group(2).equals("-opaque")) {
       return Optional.of(new DeviceName.Opaque(index));
     }
-    return form.group(3) == null
-        ? Optional.of(new DeviceName.Shared(index))
-        : Optional.of(new DeviceName.Mig(index, new MigSlot(form.group(3), Integer.parseInt(form.group(4)))));
+    if (form.group(3) == null) {
+      return Optional.of(new DeviceName.Shared(index));
+    }
+    MigSlot slot = new MigSlot(form.group(3), Integer.parseInt(form.group(4)));
+    return Optional
+        .of(form.group(5) == null ? new DeviceName.Mig(index, slot) : new DeviceName.MigShared(index, slot));
   }
 }

@@ -26,6 +26,9 @@ public final class Driver {
   /** DeviceClass of a MIG instance of any profile. */
   public static final String MIG_CLASS = "mig." + NAME;
 
+  /** DeviceClass of a share of a MIG instance of any profile; made when a node offers one. */
+  public static final String MIG_SHARE_CLASS = "shared." + MIG_CLASS;
+
   /** DeviceClass of a share of any opaque card, or of all of one. */
   public static final String OPAQUE_CLASS = "opaque." + NAME;
 

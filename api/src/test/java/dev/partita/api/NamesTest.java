@@ -2,6 +2,7 @@ package dev.partita.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -62,11 +63,17 @@ class NamesTest {
     DeviceName.Mig mig = new DeviceName.Mig(0, new MigSlot(MigSlot.labelOf(profile), start));
     assertThat(mig).hasToString(name);
     assertThat(DeviceName.parse(name)).hasValue(mig);
+    DeviceName.MigShared shared = new DeviceName.MigShared(0, mig.slot());
+    assertThat(shared).hasToString(name + "-shared");
+    assertThat(DeviceName.parse(name + "-shared")).hasValue(shared);
+    assertThat(List.of(mig, shared)).allSatisfy(device -> assertThat(device.instance()).contains(mig.slot()));
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"gpu-", "gpu-01", "gpu--1", "gpu-1-mig", "gpu-1-mig-3",
-    "gpu-1-mig-1g-18gb-03", "gpu-1-mig-1g--18gb-3", "gpu-1-shared-x", "GPU-1", ""})
+    "gpu-1-mig-1g-18gb-03", "gpu-1-mig-1g--18gb-3", "gpu-1-mig-1g-18gb-shared", "gpu-1-mig-1g-18gb-3-shared-shared",
+    "gpu-1-opaque-shared",
+    "gpu-1-shared-x", "GPU-1", ""})
   void foreignDeviceNamesAreNotRead(String name) {
     assertThat(DeviceName.parse(name)).isEmpty();
   }

@@ -15,8 +15,10 @@ import dev.partita.api.node.HeldClaim;
 import io.fabric8.kubernetes.api.model.ConditionBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceBuilder;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** GpuNodes as plugins would report them. */
@@ -68,6 +70,15 @@ public final class GpuNodes {
   public static List<Gpu> migCards(String node, int cards) {
     return cards(node, cards, "NVIDIA H200", 140 * GIB).stream().map(gpu -> gpu.withMigProfiles(h200Profiles()))
         .toList();
+  }
+
+  /** The same, by a driver that gives instances UUIDs of their own: then there can be shares of them. */
+  public static Gpu cutShareably(Gpu gpu, String... instances) {
+    return gpu.withStaticMigInstances(cut(gpu, instances).staticMigInstances().stream()
+        .map(instance -> new StaticMigInstance(
+            "MIG-" + UUID.nameUUIDFromBytes((gpu.uuid() + instance.uuid()).getBytes(StandardCharsets.UTF_8)),
+            instance.profile(), instance.placement()))
+        .toList());
   }
 
   /** The same card after somebody has cut it into these instances, as {@code profile:start}. */

@@ -8,6 +8,7 @@ import dev.partita.api.node.GpuNodeSpec.PublishedMode;
 import dev.partita.api.node.GpuNodeSpec;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import java.util.List;
 import java.util.Map;
@@ -38,6 +39,33 @@ class MigControllerTest {
       cluster.client.pods().inNamespace("default").withName("eighth").delete();
       cluster.deallocate("eighth");
       assertThat(cluster.result("share").getDevice()).isEqualTo("gpu-0-shared");
+    }
+  }
+
+  @Test
+  void aShareOfAnInstanceIsAllocatedWithItsMemoryAloneAndCountsUntilItIsGivenBack() {
+    try (Cluster cluster = Cluster.empty()) {
+      cluster
+          .add(GpuNodes.ready("node-0", new GpuNodeSpec(Allocator.Controller, List.of(PublishedMode.MigShared), null),
+              List.of(GpuNodes.cutShareably(GpuNodes.migCards("node-0", 1).getFirst(), "1g.18gb:3"))));
+      cluster.start();
+      cluster.claim("half", "shared.mig.gpu.partita.dev", Map.of("memory", "10Gi"));
+      cluster.pod("half", "half");
+      DeviceRequestAllocationResult result = cluster.result("half");
+      assertThat(result.getDevice()).isEqualTo("gpu-0-mig-1g-18gb-3-shared");
+      assertThat(result.getShareID()).isNotNull();
+      assertThat(result.getConsumedCapacity()).containsOnlyKeys("memory")
+          .containsEntry("memory", new Quantity("10Gi"));
+      assertThat(cluster.note("half", "Allocated")).isEqualTo(
+          "gpu-0-mig-1g-18gb-3-shared on node-0: 10 GiB of MIG instance 1g.18gb of NVIDIA H200 GPU-node-0-0");
+      cluster.reserve("half", "half");
+      cluster.claim("other", "shared.mig.gpu.partita.dev", Map.of("memory", "8Gi"));
+      cluster.pod("other", "other");
+      assertThat(cluster.note("other", "Unallocatable"))
+          .isEqualTo("0 of 1 card fits: 1 card on node-0: 6 GiB free of 8 GiB asked");
+      cluster.client.pods().inNamespace("default").withName("half").delete();
+      cluster.deallocate("half");
+      assertThat(cluster.result("other").getDevice()).isEqualTo("gpu-0-mig-1g-18gb-3-shared");
     }
   }
 

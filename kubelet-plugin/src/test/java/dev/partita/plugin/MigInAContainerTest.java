@@ -2,6 +2,7 @@ package dev.partita.plugin;
 
 import static dev.partita.plugin.TestClaims.claim;
 import static dev.partita.plugin.TestClaims.instance;
+import static dev.partita.plugin.TestClaims.instanceShare;
 import static dev.partita.plugin.TestClaims.share;
 import static dev.partita.plugin.TestClaims.whole;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -202,6 +203,35 @@ class MigInAContainerTest {
           assertThat(nvml.processes().get(card)).containsExactly(
               new ProcessMemory(holder.process().pid(), (1024L + 300) << 20, place));
         }
+      }
+    }
+  }
+
+  @Test
+  void containersWithSharesOfOneInstanceAreEachHeldToTheirs() throws Exception {
+    try (TestNode node = TestNode.withCards("node-p", "h200")) {
+      assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
+      cut(node, "enable");
+      cut(node, "create", "1g.18gb:0");
+      cut(node, "create", "1g.18gb:1");
+      try (KubeletPlugin _ = TestNode.start(TestContainer.settings(node), client)) {
+        await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertThat(ofCard("node-p", 0)).hasSize(2));
+        TestContainer six = TestContainer.of(node,
+            client.resource(claim("six", instanceShare("node-p", "gpu", 0, "1g-18gb-1", "6Gi"))).create());
+        TestContainer ten = TestContainer.of(node,
+            client.resource(claim("ten", instanceShare("node-p", "gpu", 0, "1g-18gb-1", "10Gi"))).create());
+        assertThat(six.run("info")).contains("device 0 ", "total=" + (6L << 30)).doesNotContain("device 1 ");
+        assertThat(ten.run("info")).contains("total=" + (10L << 30));
+        assertThat(six.run("alloc", "7Gi")).contains("CUDA_ERROR_OUT_OF_MEMORY");
+        assertThat(ten.run("alloc", "7Gi")).contains("CUDA_SUCCESS");
+        try (TestContainer.Running _ = six.hold("4Gi")) {
+          assertThat(six.run("alloc", "4Gi")).as("beside its own").contains("CUDA_ERROR_OUT_OF_MEMORY");
+          assertThat(ten.run("alloc", "7Gi")).as("beside the other's").contains("CUDA_SUCCESS");
+        }
+        ResourceClaim beyond =
+            client.resource(claim("beyond", instanceShare("node-p", "gpu", 0, "1g-18gb-1", "1Gi"))).create();
+        assertThat(node.prepare(beyond).getError()).contains("its shares would hold");
+        assertThat(instances(node)).contains("1g.18gb at 0:1", "1g.18gb at 1:1");
       }
     }
   }

@@ -64,6 +64,18 @@ public final class TestClaims {
         .build();
   }
 
+  /** A share of a MIG instance. */
+  public static DeviceRequestAllocationResult instanceShare(
+      String node,
+      String request,
+      int card,
+      String slot,
+      String memory) {
+    return new DeviceRequestAllocationResultBuilder(share(node, request, card, memory, ""))
+        .withDevice("gpu-" + card + "-mig-" + slot + "-shared")
+        .build();
+  }
+
   public static DeviceAllocationConfiguration config(
       String source,
       List<String> requests,

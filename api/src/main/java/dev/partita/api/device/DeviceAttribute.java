@@ -22,16 +22,16 @@ import org.jspecify.annotations.Nullable;
  * here. They are named as NVIDIA's own DRA driver names them where it has one.
  */
 public enum DeviceAttribute {
-  /** "gpu", "mig" for a MIG instance, or "opaque" for an opaque card. */
+  /** "gpu", "mig" for a MIG instance or its shares, or "opaque" for an opaque card. */
   TYPE("type", Scope.KIND, device -> text(switch (device.name()) {
     case DeviceName.Whole _,DeviceName.Shared _ -> "gpu";
-    case DeviceName.Mig _ -> "mig";
+    case DeviceName.Mig _,DeviceName.MigShared _ -> "mig";
     case DeviceName.Opaque _ -> DeviceMode.OF_OPAQUE;
   })),
 
   /**
-   * "whole", "shared" or "mig": see {@link DeviceMode}. Of an opaque card "opaque", so that no selector of another mode
-   * matches it, whoever wrote that.
+   * "whole", "shared", "mig" or "mig-shared": see {@link DeviceMode}. Of an opaque card "opaque", so that no selector
+   * of another mode matches it, whoever wrote that.
    */
   MODE("mode", Scope.KIND, device -> text(
       device.name() instanceof DeviceName.Opaque ? DeviceMode.OF_OPAQUE : device.mode().attributeValue())),
@@ -82,15 +82,12 @@ public enum DeviceAttribute {
 
   /** First memory slice of a MIG instance's placement, from 0. */
   PLACEMENT(
-      "placement", Scope.KIND, device -> device.name() instanceof DeviceName.Mig mig
-          ? number(mig.slot().start())
-          : Optional.empty()),
+      "placement", Scope.KIND, device -> device.name().instance().flatMap(slot -> number(slot.start()))),
 
   /** UUID of a MIG instance that somebody else than Partita made, which is there before its claim is. */
   INSTANCE_UUID(
-      "instanceUUID", Scope.CARD, device -> device.name() instanceof DeviceName.Mig mig
-          ? device.gpu().staticMigInstance(mig.slot()).flatMap(instance -> text(instance.uuid()))
-          : Optional.empty());
+      "instanceUUID", Scope.CARD, device -> device.name().instance().flatMap(device.gpu()::staticMigInstance)
+          .flatMap(instance -> text(instance.uuid())));
 
   /**
    * Which cards have the same value of an attribute. The allocator judges a request once for all cards with the same
@@ -110,7 +107,7 @@ public enum DeviceAttribute {
    *
    * @param driverVersion as in {@link GpuNodeStatus}
    * @param cudaDriverVersion as in {@link GpuNodeStatus}
-   * @param profile of a MIG instance; empty for anything else
+   * @param profile of a MIG instance, also where shares of it are offered; empty for anything else
    */
   public record Source(
       @Nullable String driverVersion,

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.partita.api.MigSlot;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +24,7 @@ public record StaticMigInstance(
     @JsonPropertyDescription("Where on the card it lies.") MigProfile.Placement placement,
     @JsonPropertyDescription("Whether it is still there; one that a claim has is listed until the claim ends.")
     @Nullable GpuHealth health) {
+  private static final Pattern OWN_UUID = Pattern.compile("MIG-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
 
   @SuppressWarnings("ConstantValue") // Jackson hands in null for what a document leaves out
   public StaticMigInstance {
@@ -40,6 +42,15 @@ public record StaticMigInstance(
   @JsonIgnore
   public boolean isHealthy() {
     return health == null || health.state() == GpuHealth.State.Healthy;
+  }
+
+  /**
+   * Whether shares of it can be told from those of its card: drivers from 470 on give an instance a UUID of its own,
+   * older ones a text of its card's UUID and two numbers.
+   */
+  @JsonIgnore
+  public boolean hasOwnUuid() {
+    return OWN_UUID.matcher(uuid).matches();
   }
 
   /** Which instance of its card it is; empty if no device can be made of what the node reports. */

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.partita.api.Bytes;
 import dev.partita.api.Driver;
 import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.MigProfile;
 import io.fabric8.generator.annotation.Default;
 import io.fabric8.generator.annotation.Max;
 import io.fabric8.generator.annotation.Min;
@@ -36,7 +37,7 @@ import org.jspecify.annotations.Nullable;
 public record GpuNodeSpec(
     @JsonPropertyDescription("Who allocates this node's devices: Partita's controller, or kube-scheduler.")
     @Default("Controller") Allocator allocator,
-    @JsonPropertyDescription("The modes in which each card is offered; Whole and Shared if empty. Mig needs a plugin that may make MIG instances.") List<PublishedMode> publish,
+    @JsonPropertyDescription("The modes in which each card is offered; Whole and Shared if empty. Mig needs a plugin that may make MIG instances; MigShared offers shares of instances that somebody else made.") List<PublishedMode> publish,
     @JsonPropertyDescription("Memory a card that is kept out of what is sold to shares, besides what the driver keeps for itself; what the plugin was told if empty.")
     @Nullable Quantity reservedMemory,
     @JsonPropertyDescription("How much memory shares are sold, in percent of what each card has for them. Beyond 100 a share holds only its part of the"
@@ -151,6 +152,24 @@ public record GpuNodeSpec(
     return Bytes.percentOf(own, soldPercent());
   }
 
+  /**
+   * The memory of a MIG instance that shares can be made of, in bytes: without its part of what this spec or, where it
+   * says nothing, the node's plugin reserves of the card. The node sells no more of it than there is.
+   */
+  public long sellableBytes(Gpu gpu, MigProfile instance) {
+    long besides =
+        reservedMemory != null ? reservedMemoryBytes() : gpu.reserved() == null ? 0 : gpu.reserved().configuredBytes();
+    long reserved = BigInteger.valueOf(Math.max(0, besides)).multiply(BigInteger.valueOf(instance.memoryBytes()))
+        .divide(BigInteger.valueOf(Math.max(1, gpu.memoryBytes()))).min(BigInteger.valueOf(instance.memoryBytes()))
+        .longValue();
+    return Math.max(0, instance.memoryBytes() - reserved);
+  }
+
+  /** Whether shares of static MIG instances are offered: an administrator has to ask for that. */
+  public boolean publishesInstanceShares() {
+    return allocator == Allocator.Controller && publish.contains(PublishedMode.MigShared);
+  }
+
   /** Who allocates a node's devices. The constants are spelt as a user writes them. */
   public enum Allocator {
     Controller,
@@ -162,6 +181,11 @@ public record GpuNodeSpec(
     Whole,
     Shared,
     /** As MIG instances, of every profile at every placement that the plugin reports that it can make. */
-    Mig
+    Mig,
+    /**
+     * As MIG instances that somebody else has made, to take shares of, besides each instance as a whole; nothing on
+     * other cards, and nothing where kube-scheduler allocates.
+     */
+    MigShared
   }
 }

@@ -10,10 +10,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param uuid of the card
  * @param kind what of the card is held
- * @param memoryBytes device memory of a share, by MPS or not; null otherwise
+ * @param memoryBytes device memory of a share, by MPS or not, or of a MIG instance; null otherwise
  * @param cores percent of the card of a share, by MPS or not; null otherwise
- * @param profile of a MIG instance, such as 1g.18gb; null otherwise
- * @param placement memory slices of a MIG instance; null otherwise
+ * @param profile of a MIG instance, or of that whose share it is, such as 1g.18gb; null otherwise
+ * @param placement memory slices of that instance; null otherwise
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record HeldDevice(
@@ -29,7 +29,8 @@ public record HeldDevice(
     Share,
     Whole,
     Mig,
-    Mps
+    Mps,
+    MigShare
   }
 
   @SuppressWarnings("ConstantValue") // Jackson hands in null for what a document leaves out
@@ -50,6 +51,15 @@ public record HeldDevice(
   /** A part of a card, in bytes and percent, beside others who share it by MPS. */
   public static HeldDevice mps(String uuid, long memoryBytes, int cores) {
     return new HeldDevice(uuid, Kind.Mps, memoryBytes, cores, null, null);
+  }
+
+  /** A part of a MIG instance, in bytes. */
+  public static HeldDevice instanceShare(
+      String uuid,
+      String profile,
+      MigProfile.Placement placement,
+      long memoryBytes) {
+    return new HeldDevice(uuid, Kind.MigShare, memoryBytes, null, profile, placement);
   }
 
   /** A MIG instance. */

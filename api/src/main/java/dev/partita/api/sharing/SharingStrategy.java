@@ -60,6 +60,12 @@ public sealed interface SharingStrategy {
   /** A MIG instance, which the card itself holds to its part; nothing is intercepted. */
   record MigInstance(MigSlot slot) implements SharingStrategy {}
 
+  /**
+   * A part of the memory of a MIG instance that somebody else than Partita made, which the hook library holds
+   * containers to. Others may have the rest of the instance; the card itself holds all of them to the instance.
+   */
+  record InstanceShare(MigSlot slot) implements SharingStrategy {}
+
   /** Access to the card beside whoever has it ({@code adminAccess}); nothing is taken, and nothing intercepted. */
   record AdminAccess() implements SharingStrategy {}
 
@@ -77,6 +83,7 @@ public sealed interface SharingStrategy {
       case DeviceName.Whole _ -> new WholeCard();
       case DeviceName.Shared _ -> ofShare(placement, sharing);
       case DeviceName.Mig mig -> new MigInstance(mig.slot());
+      case DeviceName.MigShared shared -> new InstanceShare(shared.slot());
       case DeviceName.Opaque _ -> new BookedShare();
     };
   }
@@ -130,11 +137,11 @@ public sealed interface SharingStrategy {
       Sharing sharing) {
     boolean canOversubscribe = switch (mode) {
       case SHARED -> true;
-      case WHOLE, MIG -> false;
+      case WHOLE, MIG, MIG_SHARED -> false;
     };
     boolean canBeExclusive = switch (mode) {
       case WHOLE, SHARED -> true;
-      case MIG -> false;
+      case MIG, MIG_SHARED -> false;
     };
     if (!canOversubscribe && oversubscribe != GpuShareConfig.NOT_OVERSUBSCRIBED) {
       return Optional.of(ModeField.OVERSUBSCRIBE);
@@ -144,7 +151,7 @@ public sealed interface SharingStrategy {
     }
     boolean canBeShared = switch (mode) {
       case SHARED -> true;
-      case WHOLE, MIG -> false;
+      case WHOLE, MIG, MIG_SHARED -> false;
     };
     return !canBeShared && !(sharing instanceof Sharing.Limits) ? Optional.of(ModeField.SHARING) : Optional.empty();
   }
@@ -191,7 +198,7 @@ public sealed interface SharingStrategy {
     return switch (this) {
       case ExclusiveShare _ -> allMemory ? Optional.empty() : Optional.of("placement.exclusive");
       case TimeSlicing _,Mps _ -> Optional.of(ModeField.SHARING.path());
-      case HookedShare _,BookedShare _,WholeCard _,MigInstance _,AdminAccess _ -> Optional.empty();
+      case HookedShare _,BookedShare _,WholeCard _,MigInstance _,InstanceShare _,AdminAccess _ -> Optional.empty();
     };
   }
 }

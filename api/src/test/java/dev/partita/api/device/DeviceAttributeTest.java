@@ -68,6 +68,10 @@ class DeviceAttributeTest {
     assertThat(of(cut, new DeviceName.Mig(3, new MigSlot("1g-18gb", 5)), profile))
         .containsEntry("uuid", "GPU-3").containsEntry("instanceUUID", "MIG-5");
     assertThat(of(cut, new DeviceName.Mig(3, new MigSlot("1g-18gb", 4)), profile)).doesNotContainKey("instanceUUID");
+    assertThat(of(cut, new DeviceName.MigShared(3, new MigSlot("1g-18gb", 5)), profile))
+        .as("to take shares of").containsEntry("type", "mig").containsEntry("mode", "mig-shared")
+        .containsEntry("profile", "1g.18gb").containsEntry("placement", "5").containsEntry("uuid", "GPU-3")
+        .containsEntry("instanceUUID", "MIG-5");
   }
 
   @Test

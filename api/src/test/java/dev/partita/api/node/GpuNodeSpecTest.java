@@ -6,6 +6,7 @@ import dev.partita.api.gpu.GpuProduct;
 import dev.partita.api.gpu.GpuReserve;
 import dev.partita.api.gpu.GpuTopology;
 import dev.partita.api.gpu.MigProfile;
+import dev.partita.api.gpu.MigProfile;
 import dev.partita.api.gpu.StaticMigInstance;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -44,6 +45,25 @@ class GpuNodeSpecTest {
   void migIsOfferedOnlyWhereItIsAskedFor() {
     assertThat(GpuNodeSpec.DEFAULT.publishedModes()).containsExactly(GpuNodeSpec.PublishedMode.Whole,
         GpuNodeSpec.PublishedMode.Shared);
+  }
+
+  @Test
+  void sharesOfInstancesAreOfferedOnlyWhereTheyAreAskedForAndTheControllerAllocates() {
+    List<GpuNodeSpec.PublishedMode> asked = List.of(GpuNodeSpec.PublishedMode.MigShared);
+    assertThat(GpuNodeSpec.DEFAULT.publishesInstanceShares()).isFalse();
+    assertThat(new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, asked, null).publishesInstanceShares()).isTrue();
+    assertThat(new GpuNodeSpec(GpuNodeSpec.Allocator.Scheduler, asked, null).publishesInstanceShares()).isFalse();
+  }
+
+  @Test
+  void anInstanceKeepsItsPartOfTheReserveAndIsNeverSoldTwice() {
+    MigProfile half = new MigProfile("3g.40gb", 40 * GIB, 42, 3, 2, List.of());
+    assertThat(GpuNodeSpec.DEFAULT.sellableBytes(gpu(null), half)).isEqualTo(40 * GIB);
+    assertThat(GpuNodeSpec.DEFAULT.sellableBytes(gpu(new GpuReserve(GIB, 2 * GIB)), half)).isEqualTo(39 * GIB);
+    assertThat(spec("10Gi").sellableBytes(gpu(new GpuReserve(GIB, 2 * GIB)), half)).isEqualTo(35 * GIB);
+    assertThat(spec("100Gi").sellableBytes(gpu(null), half)).isZero();
+    assertThat(new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, 150)
+        .sellableBytes(gpu(null), half)).isEqualTo(40 * GIB);
   }
 
   private static GpuNodeSpec spec(String reserved) {

@@ -12,6 +12,7 @@ import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.sharing.SharingStrategy.AdminAccess;
 import dev.partita.api.sharing.SharingStrategy.ExclusiveShare;
 import dev.partita.api.sharing.SharingStrategy.HookedShare;
+import dev.partita.api.sharing.SharingStrategy.InstanceShare;
 import dev.partita.api.sharing.SharingStrategy.MigInstance;
 import dev.partita.api.sharing.SharingStrategy.ModeField;
 import dev.partita.api.sharing.SharingStrategy.Mps;
@@ -27,6 +28,7 @@ class SharingStrategyTest {
   private static final DeviceName WHOLE = new DeviceName.Whole(0);
   private static final DeviceName SHARED = new DeviceName.Shared(0);
   private static final DeviceName MIG = new DeviceName.Mig(0, SLOT);
+  private static final DeviceName MIG_SHARED = new DeviceName.MigShared(0, SLOT);
   private static final Placement BESIDE_OTHERS = Placement.DEFAULT;
   private static final Placement ALONE = Placement.DEFAULT.alone();
 
@@ -37,13 +39,15 @@ class SharingStrategyTest {
     assertThat(SharingStrategy.of(SHARED, BESIDE_OTHERS, Sharing.LIMITS, false)).isEqualTo(new HookedShare());
     assertThat(SharingStrategy.of(SHARED, ALONE, Sharing.LIMITS, false)).isEqualTo(new ExclusiveShare());
     assertThat(SharingStrategy.of(MIG, BESIDE_OTHERS, Sharing.LIMITS, false)).isEqualTo(new MigInstance(SLOT));
+    assertThat(SharingStrategy.of(MIG_SHARED, BESIDE_OTHERS, Sharing.LIMITS, false))
+        .isEqualTo(new InstanceShare(SLOT));
     assertThat(SharingStrategy.of(MIG, ALONE, Sharing.LIMITS, false)).as("it cannot be")
         .isEqualTo(new MigInstance(SLOT));
   }
 
   @Test
   void whoHasAdminAccessHasNothingElseWhateverTheDevice() {
-    for (DeviceName device : List.of(WHOLE, SHARED, MIG)) {
+    for (DeviceName device : List.of(WHOLE, SHARED, MIG, MIG_SHARED)) {
       assertThat(SharingStrategy.of(device, ALONE, Sharing.LIMITS, true)).isEqualTo(new AdminAccess());
     }
   }
@@ -85,7 +89,7 @@ class SharingStrategyTest {
     Sharing turns = new Sharing.TimeSlicing(TimeSlice.LONG);
     assertThat(SharingStrategy.of(SHARED, BESIDE_OTHERS, turns, false)).isEqualTo(new TimeSlicing(TimeSlice.LONG));
     assertThat(SharingStrategy.of(SHARED, BESIDE_OTHERS, turns, true)).isEqualTo(new AdminAccess());
-    for (DeviceMode mode : List.of(DeviceMode.WHOLE, DeviceMode.MIG)) {
+    for (DeviceMode mode : List.of(DeviceMode.WHOLE, DeviceMode.MIG, DeviceMode.MIG_SHARED)) {
       assertThat(SharingStrategy.unfulfilled(mode, 100, BESIDE_OTHERS, turns)).contains(ModeField.SHARING);
     }
     assertThat(SharingStrategy.unfulfilled(DeviceMode.SHARED, 100, BESIDE_OTHERS, turns)).isEmpty();
@@ -95,7 +99,7 @@ class SharingStrategyTest {
   void onlySharesAreByMps() {
     assertThat(SharingStrategy.of(SHARED, BESIDE_OTHERS, Sharing.MPS, false)).isEqualTo(new Mps());
     assertThat(SharingStrategy.of(SHARED, BESIDE_OTHERS, Sharing.MPS, true)).isEqualTo(new AdminAccess());
-    for (DeviceMode mode : List.of(DeviceMode.WHOLE, DeviceMode.MIG)) {
+    for (DeviceMode mode : List.of(DeviceMode.WHOLE, DeviceMode.MIG, DeviceMode.MIG_SHARED)) {
       assertThat(SharingStrategy.unfulfilled(mode, 100, BESIDE_OTHERS, Sharing.MPS)).contains(ModeField.SHARING);
     }
     assertThat(SharingStrategy.unfulfilled(DeviceMode.SHARED, 100, BESIDE_OTHERS, Sharing.MPS)).isEmpty();
@@ -110,7 +114,7 @@ class SharingStrategyTest {
   @Test
   void kubeSchedulerMayServeAllButAPartOfACardThatNobodyElseIsToHaveAndCardsThatAreTakenInTurnOrByMps() {
     List<SharingStrategy> others =
-        List.of(new HookedShare(), new WholeCard(), new MigInstance(SLOT), new AdminAccess());
+        List.of(new HookedShare(), new WholeCard(), new MigInstance(SLOT), new InstanceShare(SLOT), new AdminAccess());
     assertThat(others).allSatisfy(
         strategy -> assertThat(strategy.fieldUnknownToScheduler(false)).isEmpty());
     assertThat(new TimeSlicing(TimeSlice.DEFAULT).fieldUnknownToScheduler(true)).contains("sharing.strategy");

@@ -129,6 +129,7 @@ final class FleetSheets {
       case SHARED -> booking.isTurn() ? "TimeSlicing" : booking.mps() ? "MPS" : "Share";
       case WHOLE -> "Whole";
       case MIG -> "Mig";
+      case MIG_SHARED -> "MigShare";
     };
   }
 }

@@ -9,7 +9,8 @@ import dev.partita.controller.inventory.CardKey;
  *
  * @param card the card
  * @param device as what it is taken
- * @param memory bytes that a share takes; 0 for a whole card, for a MIG instance, and for a {@linkplain #turn turn}
+ * @param memory bytes that a share takes, of a card or of a MIG instance; 0 for a whole card, for a MIG instance, and
+ *        for a {@linkplain #turn turn}
  * @param cores percent that a share is guaranteed; 0 for a whole card or a MIG instance
  * @param mps whether it is a share by MPS, beside which there are only such shares
  */

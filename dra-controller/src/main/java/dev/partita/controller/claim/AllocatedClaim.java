@@ -104,8 +104,8 @@ public final class AllocatedClaim {
 
   /**
    * Its shares of cards whose size is known and can change, in the order of its allocation; neither whole cards, nor
-   * shares of opaque cards, nor cards in turn, nor shares by MPS, nor MIG instances, nor what is accessed for
-   * administration.
+   * shares of opaque cards, nor cards in turn, nor shares by MPS, nor MIG instances or shares of them, nor what is
+   * accessed for administration.
    */
   public static List<AllocatedShare> shares(ResourceClaim claim) {
     List<AllocatedShare> shares = new ArrayList<>();
@@ -121,6 +121,7 @@ public final class AllocatedClaim {
                 device.get(), new CardKey(node.get(), device.get().index()),
                 ShareSizes.of(claim, result)));
         case SharingStrategy.WholeCard _,SharingStrategy.MigInstance _,SharingStrategy.AdminAccess _ -> {}
+        case SharingStrategy.InstanceShare _ -> {} // what its instance has for others is not looked up here
         case SharingStrategy.BookedShare _ -> {} // its containers are told its size as they begin
         case SharingStrategy.TimeSlicing _,SharingStrategy.Mps _ -> {} // MPS knows only what a program began with
       }
@@ -135,6 +136,9 @@ public final class AllocatedClaim {
     boolean admin = Boolean.TRUE.equals(result.getAdminAccess());
     if (device instanceof DeviceName.Opaque && !isOfKnownSize(result) && !admin) {
       return new SharingStrategy.WholeCard();
+    }
+    if (device instanceof DeviceName.MigShared shared && !isOfKnownSize(result) && !admin) {
+      return new SharingStrategy.MigInstance(shared.slot());
     }
     GpuShareConfig config = isOfKnownSize(result) ? config(claim, result).orElse(NOBODY_KNOWS) : NOBODY_KNOWS;
     return SharingStrategy.of(device, config.placement(), config.sharing(), admin);

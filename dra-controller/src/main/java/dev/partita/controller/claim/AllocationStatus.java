@@ -80,7 +80,9 @@ public final class AllocationStatus {
       long memory = turn ? placement.device().total(CapacityName.MEMORY) : placement.memory();
       Map<String, Quantity> consumed = new TreeMap<>();
       consumed.put(CapacityName.MEMORY, Bytes.quantity(memory));
-      consumed.put(CapacityName.CORES, new Quantity(Integer.toString(placement.cores())));
+      if (placement.device().capacities().containsKey(CapacityName.CORES)) {
+        consumed.put(CapacityName.CORES, new Quantity(Integer.toString(placement.cores())));
+      }
       result.withShareID(shareIds.get().toString()).withConsumedCapacity(consumed);
     }
     return result.build();

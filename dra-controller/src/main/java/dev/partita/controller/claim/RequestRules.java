@@ -147,6 +147,9 @@ public final class RequestRules {
           .map(field -> new FieldError(part.path() + ".deviceClassName",
               part.className() + " gives opaque cards, and " + SharingStrategy.insteadOnOpaque(field)));
     }
+    if (part.className().equals(Driver.MIG_SHARE_CLASS) && managed) {
+      return ofCardsOnly(part, config);
+    }
     boolean mig = part.className().equals(Driver.MIG_CLASS);
     boolean undivided = (mig || part.className().equals(Driver.WHOLE_CLASS))
         && managed;
@@ -163,6 +166,24 @@ public final class RequestRules {
                 part.className() + " gives " + (mig ? "MIG instances" : "whole cards") + ", and " + field
                     + " of the GpuShareConfig is for shares only; leave it out, or use a class of shares such as "
                     + Driver.SHARE_CLASS));
+  }
+
+  /** What is said of shares of cards where the class gives shares of MIG instances, which have memory alone. */
+  private static Optional<FieldError> ofCardsOnly(RequestPart part, GpuShareConfig config) {
+    if (part.amounts().containsKey(CapacityName.CORES)) {
+      return Optional.of(new FieldError(part.path() + ".capacity.requests[" + CapacityName.CORES + "]",
+          "is for shares of cards only: of a MIG instance's shares only memory is divided; leave it out, or take the"
+              + " whole instance (class " + Driver.MIG_CLASS + ")"));
+    }
+    return SharingStrategy
+        .unfulfilled(DeviceMode.MIG_SHARED, config.oversubscribe(), config.placement(), config.sharing())
+        .or(() -> config.memoryLimit().isPresent()
+            ? Optional.of(SharingStrategy.ModeField.MEMORY_LIMIT)
+            : Optional.empty())
+        .map(field -> new FieldError(part.path() + ".deviceClassName",
+            part.className() + " gives shares of MIG instances, and " + field.path()
+                + " of the GpuShareConfig is for shares of cards only; leave it out, or use a class of those such as "
+                + Driver.SHARE_CLASS));
   }
 
   /**

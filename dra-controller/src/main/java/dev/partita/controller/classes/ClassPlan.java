@@ -22,15 +22,18 @@ public final class ClassPlan {
   private ClassPlan() {}
 
   /**
-   * Selectors by name of the class: a share of any card, a whole card, a MIG instance, and a share of each model that a
-   * node has. Opaque cards have classes of their own, and no other class selects one: nobody gets one who did not ask
-   * for that.
+   * Selectors by name of the class: a share of any card, a whole card, a MIG instance, a share of one where a node
+   * offers that, and a share of each model that a node has. Opaque cards have classes of their own, and no other class
+   * selects one: nobody gets one who did not ask for that.
    */
   public static SortedMap<String, List<DeviceSelector>> of(Inventory inventory) {
     SortedMap<String, List<DeviceSelector>> classes = new TreeMap<>();
     classes.put(Driver.SHARE_CLASS, List.of(selector(mode(DeviceMode.SHARED))));
     classes.put(Driver.WHOLE_CLASS, List.of(selector(mode(DeviceMode.WHOLE))));
     classes.put(Driver.MIG_CLASS, List.of(selector(mode(DeviceMode.MIG))));
+    if (inventory.hosts().values().stream().anyMatch(ClassPlan::offersInstanceShares)) {
+      classes.put(Driver.MIG_SHARE_CLASS, List.of(selector(mode(DeviceMode.MIG_SHARED))));
+    }
     for (String model : models(inventory, true)) {
       classes.put(Driver.OPAQUE_CLASS, List.of(selector(mode(DeviceMode.OF_OPAQUE))));
       classes.put(
@@ -43,6 +46,10 @@ public final class ClassPlan {
           List.of(selector(mode(DeviceMode.SHARED) + " && " + attribute("model") + " == \"" + model + "\"")));
     }
     return classes;
+  }
+
+  private static boolean offersInstanceShares(GpuHost host) {
+    return host.devices().stream().anyMatch(device -> device.mode() == DeviceMode.MIG_SHARED);
   }
 
   private static NavigableSet<String> models(Inventory inventory, boolean opaque) {

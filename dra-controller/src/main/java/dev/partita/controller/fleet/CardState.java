@@ -53,7 +53,8 @@ public record CardState(Card card, CardStanding standing, Account sold, List<Cla
     if (sold.wholes() > 0 || sold.turns() > 0) {
       return Math.max(card.sellableMemory(), sold.memory());
     }
-    return sold.memory() + sold.instances().stream().mapToLong(this::memoryOf).sum();
+    return sold.memory() + sold.instances().stream().mapToLong(this::memoryOf).sum()
+        + sold.sharedInstances().stream().mapToLong(Account.SharedInstance::memory).sum();
   }
 
   /**
@@ -65,7 +66,7 @@ public record CardState(Card card, CardStanding standing, Account sold, List<Cla
       case DeviceName.Whole _ -> card.sellableMemory();
       case DeviceName.Shared _ ->
           device.booking().isTurn() ? card.sellableMemory() / Math.max(1, sold.turns()) : device.booking().memory();
-      case DeviceName.Opaque _ -> device.booking().memory();
+      case DeviceName.Opaque _,DeviceName.MigShared _ -> device.booking().memory();
       case DeviceName.Mig mig -> memoryOf(mig.slot());
     };
   }
@@ -87,7 +88,7 @@ public record CardState(Card card, CardStanding standing, Account sold, List<Cla
     if (standing == CardStanding.Available && card.gpu().isCutByHand()) {
       return card.gpu().staticMigInstances().stream().filter(StaticMigInstance::isHealthy)
           .flatMap(instance -> instance.slot().stream()).filter(slot -> !sold.instances().contains(slot))
-          .mapToLong(this::memoryOf).sum();
+          .mapToLong(slot -> Math.max(0, memoryOf(slot) - sold.sharesOf(slot).memory())).sum();
     }
     return standing != CardStanding.Available || sold.isClosedToShares()
         ? 0

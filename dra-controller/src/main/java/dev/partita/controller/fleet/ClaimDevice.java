@@ -81,9 +81,12 @@ public record ClaimDevice(
     return PODS.equals(user.getResource()) ? user.getName() : user.getResource() + "/" + user.getName();
   }
 
-  /** Whether it is a part of the card's memory, and not all of it, be it in turn, or a MIG instance. */
+  /**
+   * Whether it is a part of the memory of the card or of an instance, and not all of it, be it in turn, or a MIG
+   * instance.
+   */
   public boolean isShare() {
-    return booking.device().mode() == DeviceMode.SHARED && !booking.isTurn();
+    return booking.device().mode().isShared() && !booking.isTurn();
   }
 
   /** Bytes that the claim has of the card, as far as its allocation or its node says. */

@@ -146,7 +146,8 @@ public final class ForecastIndex {
       kinds.forEach(
           (cardClass, number) -> matcher.ofKind(cardClass).ifPresent(
               match -> {
-                if (match.takes() == Taking.INSTANCE || match.takes() == Taking.TURNS
+                if (match.takes() == Taking.INSTANCE || match.takes() == Taking.INSTANCE_SHARE
+                    || match.takes() == Taking.TURNS
                     || match.takes() == Taking.MPS) {
                   otherwise.set(true);
                   return;

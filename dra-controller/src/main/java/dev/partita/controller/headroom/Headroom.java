@@ -62,7 +62,7 @@ public record Headroom(long largestShareBytes, int wholeCards, long freeBytes, l
       }
       Map<CardKey, OfCard> cards = new HashMap<>();
       for (Device device : host.devices()) {
-        if (device.taints().isEmpty() && device.mode() != DeviceMode.MIG) {
+        if (device.taints().isEmpty() && !device.mode().isOfInstances()) {
           OfCard card = cards.computeIfAbsent(device.card().key(),
               key -> new OfCard(device.card(), accounts.of(key)));
           card.offers(device);

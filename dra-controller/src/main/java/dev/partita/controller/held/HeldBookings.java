@@ -71,6 +71,7 @@ public record HeldBookings(
               device.cores() == null ? 0 : device.cores());
       case Mps -> Booking.byMps(key, Math.max(1, memory(device)), device.cores() == null ? 0 : device.cores());
       case Mig -> instance(key, device.profile(), device.placement());
+      case MigShare -> shareOf(instance(key, device.profile(), device.placement()), memory(device));
     };
   }
 
@@ -85,6 +86,14 @@ public record HeldBookings(
     }
     MigSlot slot = new MigSlot(MigSlot.labelOf(profile), placement.start());
     return new Booking(card, new DeviceName.Mig(card.index(), slot), 0, 0);
+  }
+
+  /** A share of that instance. */
+  private static Booking shareOf(Booking instance, long memory) {
+    return instance.device().instance()
+        .map(slot -> new Booking(instance.card(), new DeviceName.MigShared(instance.card().index(), slot),
+            Math.max(1, memory), 0))
+        .orElse(instance);
   }
 
   /** Whether it takes something besides what the claim itself is known to have: else it would be counted twice. */

@@ -1,6 +1,5 @@
 package dev.partita.controller.index;
 
-import dev.partita.api.DeviceMode;
 import dev.partita.api.device.AttributeValue;
 import dev.partita.api.device.DeviceAttribute.Scope;
 import dev.partita.api.device.DeviceAttribute;
@@ -30,7 +29,7 @@ public final class CardPosition implements CardGroup {
   CardPosition(CardClass cardClass, List<Device> example) {
     this.cardClass = cardClass;
     this.example = List.copyOf(example);
-    this.hasInstances = example.stream().anyMatch(device -> device.mode() == DeviceMode.MIG);
+    this.hasInstances = example.stream().anyMatch(device -> device.mode().isOfInstances());
   }
 
   CardClass cardClass() {

@@ -150,19 +150,28 @@ public final class RequestMatcher {
     Optional<Match> undivided = Optional.empty();
     for (MatchResult result : inPrinciple) {
       if (result instanceof Match match) {
-        if (match.device().mode() == DeviceMode.MIG) {
+        if (match.device().mode().isOfInstances()) {
           instances.add(match);
         } else {
           undivided = Optional.of(undivided.map(other -> preferred(other, match)).orElse(match));
         }
       }
     }
-    return undivided.isPresent() ? List.of(undivided.get()) : List.copyOf(instances);
+    return undivided.isPresent() ? List.of(undivided.get()) : withoutInferredShares(instances);
+  }
+
+  /**
+   * Shares of MIG instances serve a request whose selectors match nothing else of the card: they are never inferred.
+   */
+  private static List<Match> withoutInferredShares(List<Match> matches) {
+    List<Match> others = matches.stream().filter(match -> match.device().mode() != DeviceMode.MIG_SHARED).toList();
+    return others.isEmpty() ? List.copyOf(matches) : others;
   }
 
   /** Every match. For adminAccess a card as a whole and the same card in shares are one device. */
   private List<Match> inAnyMode(Collection<MatchResult> inPrinciple) {
-    List<Match> matches = inPrinciple.stream().filter(Match.class::isInstance).map(Match.class::cast).toList();
+    List<Match> matches = withoutInferredShares(
+        inPrinciple.stream().filter(Match.class::isInstance).map(Match.class::cast).toList());
     boolean whole = matches.stream().anyMatch(match -> match.device().mode() == DeviceMode.WHOLE);
     boolean once = whole && request.isAdminAccess();
     return once ? matches.stream().filter(match -> match.device().mode() != DeviceMode.SHARED).toList() : matches;

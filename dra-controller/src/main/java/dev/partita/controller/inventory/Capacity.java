@@ -11,6 +11,16 @@ import java.util.OptionalLong;
  */
 public record Capacity(long total, Optional<RequestPolicy> policy) {
   /**
+   * What a request takes of a capacity that is handed out in parts; empty if it is more than the device may hand out.
+   *
+   * @param asked empty if the request does not name the capacity
+   */
+  public OptionalLong taken(OptionalLong asked) {
+    RequestPolicy parts = policy.orElseThrow();
+    return asked.isEmpty() ? OptionalLong.of(parts.whenNotAsked()) : parts.consumed(asked.getAsLong());
+  }
+
+  /**
    * The API's requestPolicy with a validRange.
    *
    * @param whenNotAsked what a request that does not name the capacity consumes

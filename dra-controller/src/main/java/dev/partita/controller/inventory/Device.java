@@ -84,13 +84,14 @@ public final class Device {
   /** Whether the other device is the same part of its card as this is of this one's. */
   public boolean isLike(Device other) {
     return switch (name) {
-      case DeviceName.Mig mig -> other.name instanceof DeviceName.Mig its && its.slot().equals(mig.slot());
+      case DeviceName.Mig _,DeviceName.MigShared _ ->
+          other.mode() == mode() && other.name.instance().equals(name.instance());
       case DeviceName.Whole _,DeviceName.Shared _,DeviceName.Opaque _ -> other.mode() == mode();
     };
   }
 
   public boolean allowsMultipleAllocations() {
-    return mode() == DeviceMode.SHARED;
+    return mode().isShared();
   }
 
   @Override

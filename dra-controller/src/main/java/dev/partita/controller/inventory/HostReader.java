@@ -8,6 +8,8 @@ import dev.partita.api.device.CapacityName;
 import dev.partita.api.device.DeviceAttribute;
 import dev.partita.api.gpu.Gpu;
 import dev.partita.api.gpu.GpuHealth;
+import dev.partita.api.gpu.MigProfile;
+import dev.partita.api.gpu.StaticMigInstance;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec.PublishedMode;
 import dev.partita.api.node.GpuNodeSpec;
@@ -86,6 +88,9 @@ final class HostReader {
         }
         if (gpu.isCutByHand()) {
           devices.addAll(instances(card, status, taints)); // whatever the spec says: nothing else can be had of it
+          if (spec.publishesInstanceShares()) {
+            devices.addAll(instanceShares(card, status, spec, taints));
+          }
           continue;
         }
         for (PublishedMode mode : new java.util.TreeSet<>(spec.publishedModes())) {
@@ -93,6 +98,7 @@ final class HostReader {
             case Whole -> devices.add(whole(card, status, taints));
             case Shared -> share(card, status, new DeviceName.Shared(gpu.index()), taints).ifPresent(devices::add);
             case Mig -> devices.addAll(instances(card, status, taints));
+            case MigShared -> {} // of instances that somebody else has made
           }
         }
       }
@@ -202,6 +208,33 @@ final class HostReader {
     return devices;
   }
 
+  /**
+   * Of each instance that somebody else made and that can be told from the others by its UUID, and of those that are
+   * gone, which claims may still have.
+   */
+  private List<Device> instanceShares(
+      Card card,
+      GpuNodeStatus status,
+      GpuNodeSpec spec,
+      Function<DeviceName, List<Device.Taint>> taints) {
+    List<Device> devices = new ArrayList<>();
+    for (StaticMigInstance instance : card.gpu().staticMigInstances()) {
+      Optional<MigSlot> slot = instance.slot();
+      Optional<MigProfile> profile = slot.flatMap(card.gpu()::migProfile);
+      long memory = profile.map(its -> spec.sellableBytes(card.gpu(), its)).orElse(0L);
+      if (slot.isEmpty() || memory < MEMORY_MIN || (!instance.hasOwnUuid() && instance.isHealthy())
+          || !card.gpu().staticMigInstance(slot.get()).equals(Optional.of(instance))) {
+        continue;
+      }
+      DeviceName name = new DeviceName.MigShared(card.key().index(), slot.get());
+      devices.add(device(card, new DeviceAttribute.Source(status, card.gpu(), name, profile), Map.of(
+          CapacityName.MEMORY,
+          new Capacity(memory, Optional.of(new RequestPolicy(memory, MEMORY_MIN, memory, OptionalLong.empty())))),
+          taints));
+    }
+    return devices;
+  }
+
   private Device device(
       Card card,
       DeviceAttribute.Source source,
@@ -219,8 +252,8 @@ final class HostReader {
 
   /** The taints of a device: its card's, and what is wrong with the very instance, should its card be well. */
   private List<Device.Taint> published(Gpu gpu, DeviceName name, List<Device.Taint> ofCard, GpuNodeSpec spec) {
-    return name instanceof DeviceName.Mig mig && isWell(gpu.health())
-        ? gpu.staticMigInstance(mig.slot()).filter(instance -> !isWell(instance.health()))
+    return isWell(gpu.health())
+        ? name.instance().flatMap(gpu::staticMigInstance).filter(instance -> !isWell(instance.health()))
             .map(instance -> shared.one(taints(gpu, instance.health(), spec))).orElse(ofCard)
         : ofCard;
   }

@@ -8,8 +8,10 @@ import dev.partita.api.MigSlot;
 import dev.partita.api.config.GpuShareConfig.Sharing;
 import dev.partita.api.sharing.SharingStrategy;
 import dev.partita.controller.inventory.Device;
+import dev.partita.controller.request.DeviceRequest;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -46,7 +48,10 @@ public sealed interface CardRefusal {
   record OtherMode(String asked) implements CardRefusal {
     @Override
     public String toString() {
-      return "not offered as " + asked;
+      return "not offered as " + asked + (asked.equals(DeviceMode.MIG_SHARED.attributeValue())
+          ? ": it has no MIG instances that somebody else than Partita made, or spec.publish of the GpuNode lacks"
+              + " MigShared"
+          : "");
     }
   }
 
@@ -112,7 +117,10 @@ public sealed interface CardRefusal {
   record NoSuchCapacity(DeviceMode mode, String capacity) implements CardRefusal {
     @Override
     public String toString() {
-      return what(mode) + " has no capacity " + capacity;
+      return what(mode) + " has no capacity " + capacity + (mode == DeviceMode.MIG_SHARED
+          ? ": only its memory is divided; leave " + capacity + " out, or take the whole instance (class "
+              + Driver.MIG_CLASS + ")"
+          : "");
     }
   }
 
@@ -120,15 +128,15 @@ public sealed interface CardRefusal {
   record NotOversubscribed(DeviceMode mode) implements CardRefusal {
     @Override
     public String toString() {
-      return what(mode) + " cannot oversubscribe: only a share can";
+      return what(mode) + " cannot oversubscribe: only a share of a card can";
     }
   }
 
-  /** The request wants a card that nobody else uses, and only a MIG instance of it. */
-  record NotExclusive() implements CardRefusal {
+  /** The request wants a card that nobody else uses, and only a MIG instance of it, or a share of one. */
+  record NotExclusive(DeviceMode mode) implements CardRefusal {
     @Override
     public String toString() {
-      return "a MIG instance does not keep others off its card: only a share or a whole card can be exclusive";
+      return what(mode) + " does not keep others off its card: only a share of a card or a whole card can be exclusive";
     }
   }
 
@@ -215,7 +223,7 @@ public sealed interface CardRefusal {
     @Override
     public String toString() {
       String way = sharing instanceof Sharing.Mps ? "MPS" : "time-slicing";
-      return what(mode) + " cannot be shared by " + way + ": only a share can";
+      return what(mode) + " cannot be shared by " + way + ": only a share of a card can";
     }
   }
 
@@ -264,6 +272,14 @@ public sealed interface CardRefusal {
     @Override
     public String toString() {
       return "asked a MIG instance, has " + shares + (shares == 1 ? " share" : " shares");
+    }
+  }
+
+  /** The request wants a MIG instance of which there are shares. */
+  record InstanceHasShares(int shares) implements CardRefusal {
+    @Override
+    public String toString() {
+      return "asked the whole MIG instance, has " + shares + (shares == 1 ? " share" : " shares");
     }
   }
 
@@ -348,7 +364,7 @@ public sealed interface CardRefusal {
   default CardRefusal heldFor(List<String> claimUids) {
     boolean taken =
         switch (this) {
-          case TakenWhole _,HasShares _,CutIntoInstances _,SharesInTheWay _ -> true;
+          case TakenWhole _,HasShares _,CutIntoInstances _,SharesInTheWay _,InstanceHasShares _ -> true;
           case PlacementsOverlap _,NoMoreOfProfile _,MemoryTaken _,CoresTaken _ -> true;
           case TakenInTurn _,LimitedShares _,NoMoreTurns _ -> true;
           case SharedByMps _,SharesNotByMps _,NoMoreByMps _ -> true;
@@ -390,6 +406,7 @@ public sealed interface CardRefusal {
       case CutIntoInstances r -> 9;
       case SharesInTheWay r -> 9;
       case PlacementsOverlap r -> 10;
+      case InstanceHasShares r -> 10;
       case NoMoreOfProfile r -> 11;
       case NoMoreTurns r -> 10;
       case NoMoreByMps r -> 10;
@@ -400,7 +417,22 @@ public sealed interface CardRefusal {
   }
 
   private static String what(DeviceMode mode) {
-    return mode == DeviceMode.MIG ? "a MIG instance" : "a whole card";
+    return switch (mode) {
+      case MIG -> "a MIG instance";
+      case MIG_SHARED -> "a share of a MIG instance";
+      case WHOLE, SHARED -> "a whole card";
+    };
+  }
+
+  /** What the request wants by its config that no device of that mode can fulfil; empty if that is nothing. */
+  static Optional<CardRefusal> unfulfilled(DeviceMode mode, DeviceRequest request) {
+    Sharing sharing = request.capacity().sharing();
+    return SharingStrategy.unfulfilled(mode, request.oversubscribe(), request.placement(), sharing)
+        .map(field -> switch (field) {
+          case OVERSUBSCRIBE -> new NotOversubscribed(mode);
+          case EXCLUSIVE -> new NotExclusive(mode);
+          case SHARING, MEMORY_LIMIT, CORE_LIMIT -> new NotSharable(mode, sharing);
+        });
   }
 
   /**

@@ -19,7 +19,8 @@ import java.util.Optional;
  * and the search for a place by what is {@linkplain #takes taken}.
  */
 public sealed interface CardUse
-    permits HookedShare, ExclusiveShare, BookedShare, TimeSlicing, Mps, WholeCard, MigInstance, AdminAccess {
+    permits HookedShare, ExclusiveShare, BookedShare, TimeSlicing, Mps, WholeCard, MigInstance, InstanceShare,
+    AdminAccess {
   static CardUse of(SharingStrategy strategy) {
     return switch (strategy) {
       case SharingStrategy.HookedShare _ -> HookedShare.INSTANCE;
@@ -29,6 +30,7 @@ public sealed interface CardUse
       case SharingStrategy.Mps _ -> Mps.INSTANCE;
       case SharingStrategy.WholeCard _ -> WholeCard.INSTANCE;
       case SharingStrategy.MigInstance _ -> MigInstance.INSTANCE;
+      case SharingStrategy.InstanceShare _ -> InstanceShare.INSTANCE;
       case SharingStrategy.AdminAccess _ -> AdminAccess.INSTANCE;
     };
   }
@@ -55,9 +57,10 @@ public sealed interface CardUse
     return switch (takes()) {
       // a share of no bytes would be a turn
       case SHARE -> Optional.of(new Booking(card, device, Math.max(1, memory), cores));
+      case INSTANCE_SHARE -> Optional.of(new Booking(card, device, Math.max(1, memory), 0));
       case MPS -> Optional.of(Booking.byMps(card, Math.max(1, memory), cores));
       case TURNS -> Optional.of(Booking.turn(card));
-      case INSTANCE -> Optional.of(new Booking(card, device, 0, 0));
+      case INSTANCE -> device.instance().map(slot -> new Booking(card, new DeviceName.Mig(card.index(), slot), 0, 0));
       case CARD -> Optional.of(new Booking(card, DeviceMode.WHOLE, 0, 0));
       case NOTHING -> Optional.empty();
     };
@@ -70,7 +73,7 @@ public sealed interface CardUse
    */
   default long leastMemory(MemoryRequest asked, long total) {
     return switch (takes()) {
-      case SHARE, MPS -> asked.bytesOf(total).orElse(total);
+      case SHARE, MPS, INSTANCE_SHARE -> asked.bytesOf(total).orElse(total);
       case INSTANCE, CARD, TURNS -> total;
       case NOTHING -> 0;
     };

@@ -117,7 +117,7 @@ public final class Eligibility {
       boolean asked = selector.expression().contains("\"" + mode.attributeValue() + "\"");
       if (asked && mode != device.mode()
           && !selector.expression().contains("\"" + device.mode().attributeValue() + "\"")) {
-        return device.card().gpu().isCutByHand()
+        return device.card().gpu().isCutByHand() && mode != DeviceMode.MIG_SHARED
             ? new CardRefusal.CutByHand(mode.attributeValue())
             : new CardRefusal.OtherMode(mode.attributeValue());
       }
@@ -142,7 +142,7 @@ public final class Eligibility {
       if (!isOneOfAll(device, request, accounts.of(card))) {
         continue;
       }
-      if (device.mode() == DeviceMode.MIG) {
+      if (device.mode().isOfInstances()) {
         instances.merge(card, 1, Integer::sum);
       } else {
         undivided.add(card);

@@ -4,7 +4,6 @@ import dev.partita.api.Bytes;
 import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.device.CapacityName;
 import dev.partita.controller.booking.Account;
-import dev.partita.controller.inventory.Capacity;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.match.MatchResult.Match;
 import dev.partita.controller.request.DeviceRequest;
@@ -42,9 +41,7 @@ record HookedShare() implements CardUse {
   }
 
   private static OptionalLong consumed(Device device, String capacity, OptionalLong asked) {
-    Capacity offered = Objects.requireNonNull(device.capacities().get(capacity), capacity);
-    Capacity.RequestPolicy policy = offered.policy().orElseThrow();
-    return asked.isEmpty() ? OptionalLong.of(policy.whenNotAsked()) : policy.consumed(asked.getAsLong());
+    return Objects.requireNonNull(device.capacities().get(capacity), capacity).taken(asked);
   }
 
   @Override
@@ -64,9 +61,9 @@ record HookedShare() implements CardUse {
     if (others.mps() > 0) {
       return Optional.of(new CardRefusal.SharedByMps(others.mps()));
     }
-    return others.instances().isEmpty()
-        ? Optional.empty()
-        : Optional.of(new CardRefusal.CutIntoInstances(others.instances().size()));
+    return others.isCut()
+        ? Optional.of(new CardRefusal.CutIntoInstances(others.begunInstances().size()))
+        : Optional.empty();
   }
 
   static Optional<CardRefusal> tooMuch(Match wanted, Account others) {

@@ -1,6 +1,5 @@
 package dev.partita.controller.match;
 
-import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.inventory.Card;
@@ -29,6 +28,14 @@ record MigInstance() implements CardUse {
 
   @Override
   public Optional<CardRefusal> clash(Match wanted, Account others) {
+    int shares = others.sharesOf(slot(wanted)).shares();
+    return shares > 0
+        ? Optional.of(new CardRefusal.InstanceHasShares(shares))
+        : keptOff(others).or(() -> inTheWay(slot(wanted), wanted.device().card(), others.begunInstances()));
+  }
+
+  /** Why no MIG instance of the card can be had; empty if one may. */
+  static Optional<CardRefusal> keptOff(Account others) {
     if (others.wholes() > 0) {
       return Optional.of(new CardRefusal.TakenWhole());
     }
@@ -40,14 +47,15 @@ record MigInstance() implements CardUse {
     }
     return others.shares() > 0
         ? Optional.of(new CardRefusal.SharesInTheWay(others.shares()))
-        : inTheWay(slot(wanted), wanted.device().card(), others);
+        : Optional.empty();
   }
 
-  private static Optional<CardRefusal> inTheWay(MigSlot wanted, Card card, Account account) {
+  /** Why the instance cannot be there beside the others; empty if it can. */
+  static Optional<CardRefusal> inTheWay(MigSlot wanted, Card card, List<MigSlot> instances) {
     MigGeometry geometry = card.mig();
     int own = geometry.slices(wanted);
     SortedSet<MigSlot> others = new TreeSet<>();
-    for (MigSlot instance : account.instances()) {
+    for (MigSlot instance : instances) {
       if ((geometry.slices(instance) & own) != 0) {
         others.add(instance);
       }
@@ -56,20 +64,18 @@ record MigInstance() implements CardUse {
       return Optional.of(new CardRefusal.PlacementsOverlap(card.key().index(), profile(wanted, card),
           new TreeSet<>(List.of(wanted.start())), others));
     }
-    return geometry.kind(wanted).filter(k -> MigGeometry.same(k, account.instances()) >= k.profile().count())
+    return geometry.kind(wanted).filter(k -> MigGeometry.same(k, instances) >= k.profile().count())
         .map(k -> new CardRefusal.NoMoreOfProfile(k.profile().name(), k.profile().count()));
   }
 
   /** The profile's name, such as 1g.18gb. */
-  private static String profile(MigSlot slot, Card card) {
+  static String profile(MigSlot slot, Card card) {
     return card.mig().kind(slot).map(kind -> kind.profile().name()).orElse(slot.profile());
   }
 
-  private static MigSlot slot(Match match) {
-    if (match.device().name() instanceof DeviceName.Mig mig) {
-      return mig.slot();
-    }
-    throw new IllegalArgumentException(match.device() + " is no MIG instance");
+  static MigSlot slot(Match match) {
+    return match.device().name().instance()
+        .orElseThrow(() -> new IllegalArgumentException(match.device() + " is no MIG instance"));
   }
 
   @Override

@@ -8,6 +8,8 @@ public enum Taking {
   MPS,
   /** A MIG instance. */
   INSTANCE,
+  /** A part of a MIG instance's memory. */
+  INSTANCE_SHARE,
   /** All of it. */
   CARD,
   /** All of it, in turn with others who take it so. */

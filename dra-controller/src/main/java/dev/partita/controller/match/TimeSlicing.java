@@ -40,8 +40,8 @@ record TimeSlicing() implements CardUse {
     if (others.mps() > 0) {
       return Optional.of(new CardRefusal.SharedByMps(others.mps()));
     }
-    if (!others.instances().isEmpty()) {
-      return Optional.of(new CardRefusal.CutIntoInstances(others.instances().size()));
+    if (others.isCut()) {
+      return Optional.of(new CardRefusal.CutIntoInstances(others.begunInstances().size()));
     }
     if (others.shares() > 0) {
       return Optional.of(new CardRefusal.LimitedShares(others.shares()));

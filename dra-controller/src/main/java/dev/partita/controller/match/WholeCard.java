@@ -1,7 +1,6 @@
 package dev.partita.controller.match;
 
 import dev.partita.api.device.CapacityName;
-import dev.partita.api.sharing.SharingStrategy;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.match.MatchResult.Match;
@@ -31,17 +30,9 @@ record WholeCard() implements CardUse {
     if (request.memory() instanceof MemoryRequest.Percent) {
       return new MatchResult.Refused(new CardRefusal.NoSuchCapacity(device.mode(), "memoryPercent"));
     }
-    Optional<SharingStrategy.ModeField> unfulfilled =
-        SharingStrategy.unfulfilled(device.mode(), request.oversubscribe(), request.placement(),
-            request.capacity().sharing());
+    Optional<CardRefusal> unfulfilled = CardRefusal.unfulfilled(device.mode(), request);
     if (unfulfilled.isPresent()) {
-      return new MatchResult.Refused(
-          switch (unfulfilled.get()) {
-            case OVERSUBSCRIBE -> new CardRefusal.NotOversubscribed(device.mode());
-            case EXCLUSIVE -> new CardRefusal.NotExclusive();
-            case SHARING, MEMORY_LIMIT, CORE_LIMIT ->
-                new CardRefusal.NotSharable(device.mode(), request.capacity().sharing());
-          });
+      return new MatchResult.Refused(unfulfilled.get());
     }
 
     long memory = device.total(CapacityName.MEMORY);

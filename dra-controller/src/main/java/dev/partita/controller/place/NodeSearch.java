@@ -1,6 +1,5 @@
 package dev.partita.controller.place;
 
-import dev.partita.api.DeviceMode;
 import dev.partita.api.config.GpuShareConfig.Packing;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.booking.Accounts;
@@ -112,8 +111,8 @@ public final class NodeSearch {
   }
 
   private static boolean leavesRoomForShares(Match match) {
-    return match.device().allowsMultipleAllocations() && match.takes() != Taking.CARD
-        && match.takes() != Taking.TURNS && match.takes() != Taking.MPS;
+    return match.takes() == Taking.SHARE || match.takes() == Taking.INSTANCE_SHARE
+        || (match.takes() == Taking.NOTHING && match.device().allowsMultipleAllocations());
   }
 
   /** Of a request for all devices, leaves out those whose shares leave too little. */
@@ -213,7 +212,7 @@ public final class NodeSearch {
   /** The request's cards as they are preferred before its first slot, the one at that position, is placed. */
   private List<Match> inOrder(Slot slot, int first, List<Match> chosen) {
     boolean severalOfCard = slot.request().modes() == Modes.ANY
-        || (!slot.matches().isEmpty() && slot.matches().getFirst().device().mode() == DeviceMode.MIG);
+        || (!slot.matches().isEmpty() && slot.matches().getFirst().device().mode().isOfInstances());
     if (severalOfCard) {
       return byCard(slot, match -> account(match.device().card()));
     }
@@ -274,7 +273,7 @@ public final class NodeSearch {
     for (int i = 0; i < chosen.size(); i++) {
       Slot other = slots.get(i);
       boolean sameRequest = other.claim() == slot.claim() && other.request().name().equals(slot.request().name());
-      boolean severalOfCard = device.mode() == DeviceMode.MIG || slot.request().modes() == Modes.ANY;
+      boolean severalOfCard = device.mode().isOfInstances() || slot.request().modes() == Modes.ANY;
       if (sameRequest && !severalOfCard && chosen.get(i).device().card().equals(device.card())) {
         return false; // results of one request are on different cards
       }

@@ -69,7 +69,7 @@ public record PlacementScore(int rank, int opened, int stranded, long leftover, 
     Account after = match.after(before);
     if (packing == Packing.SPREAD) {
       return -free(card, after) - (before.isUntouched() ? 10 * CARD : 0)
-          + (after.instances().isEmpty() ? 0 : stranded(card, before, after));
+          + (after.isCut() ? stranded(card, before, after) : 0);
     }
     return new CardCost(opened(card, before, after), stranded(card, before, after), free(card, after)).packed();
   }
@@ -146,7 +146,7 @@ public record PlacementScore(int rank, int opened, int stranded, long leftover, 
     if (before.isUntouched()) {
       return 1;
     }
-    if (!after.instances().isEmpty()) {
+    if (after.isCut()) {
       return 0;
     }
     long freeMemory = card.sellableMemory() - after.memory();
@@ -163,8 +163,8 @@ public record PlacementScore(int rank, int opened, int stranded, long leftover, 
   }
 
   private static int stranded(Card card, Account before, Account after) {
-    if (!after.instances().isEmpty()) {
-      return card.mig().room(before.instances()) - card.mig().room(after.instances());
+    if (after.isCut()) {
+      return card.mig().room(before.begunInstances()) - card.mig().room(after.begunInstances());
     }
     return before.isUntouched() ? stranded(card.sellableMemory(), after.memory(), after.cores()) : 0;
   }
@@ -179,13 +179,24 @@ public record PlacementScore(int rank, int opened, int stranded, long leftover, 
     if (account.turns() > 0) {
       return 2 * CARD * Math.max(0, MOST_TURNS - account.turns()) / MOST_TURNS;
     }
-    if (!account.instances().isEmpty()) {
+    if (account.isCut()) {
       int all = Integer.bitCount(card.mig().slices());
-      return 2 * CARD * Math.max(0, all - Integer.bitCount(card.mig().slices(account.instances()))) / Math.max(1, all);
+      long untouched =
+          2 * CARD * Math.max(0, all - Integer.bitCount(card.mig().slices(account.begunInstances())))
+              / Math.max(1, all);
+      return untouched + account.sharedInstances().stream().mapToLong(shared -> freeOf(shared, card, all)).sum();
     }
     return account.wholes() > 0
         ? 0
         : parts(card.sellableMemory(), card.sellableMemory() - account.memory(), Account.CORES - account.cores());
+  }
+
+  /** What is free of an instance of which there are shares: of its slices the part that its memory is free. */
+  private static long freeOf(Account.SharedInstance shared, Card card, int all) {
+    long memory = card.mig().kind(shared.slot()).map(kind -> kind.profile().memoryBytes()).orElse(0L);
+    int slices = Integer.bitCount(card.mig().slices() & card.mig().slices(shared.slot()));
+    double part = (double) Math.max(0, memory - shared.memory()) / Math.max(1, memory);
+    return Math.round(2 * CARD * part * slices / Math.max(1, all));
   }
 
   /** That much memory (bytes) and cores (percent) of a card with that much memory, in parts. */

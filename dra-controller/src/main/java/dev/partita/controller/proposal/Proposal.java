@@ -1,6 +1,5 @@
 package dev.partita.controller.proposal;
 
-import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
 import dev.partita.api.sharing.SharingStrategy;
@@ -88,7 +87,8 @@ public record Proposal(String node, List<Booking> bookings, String id) {
       }
       if (share.matches() && (Long.parseLong(share.group(2)) > Booking.MOST_MEMORY
           || Integer.parseInt(share.group(3)) > Booking.MOST_CORES
-          || (share.group(4) != null && Long.parseLong(share.group(2)) == 0))) {
+          || (share.group(4) != null && !mayBeByMps(device.get(), Long.parseLong(share.group(2))))
+          || (device.get() instanceof DeviceName.MigShared && Long.parseLong(share.group(2)) == 0))) {
         return Optional.empty();
       }
       CardKey card = new CardKey(words[0], device.get().index());
@@ -129,7 +129,11 @@ public record Proposal(String node, List<Booking> bookings, String id) {
   }
 
   private static boolean isShare(DeviceName device) {
-    return device.mode() == DeviceMode.SHARED;
+    return device.mode().isShared();
+  }
+
+  private static boolean mayBeByMps(DeviceName device, long memory) {
+    return device instanceof DeviceName.Shared && memory > 0;
   }
 
   private static boolean takes(DeviceRequest request) {
@@ -161,7 +165,7 @@ public record Proposal(String node, List<Booking> bookings, String id) {
             .map(
                 booking -> switch (booking.device()) {
                   case DeviceName.Whole _,DeviceName.Mig _ -> " " + booking.device();
-                  case DeviceName.Shared _,DeviceName.Opaque _ ->
+                  case DeviceName.Shared _,DeviceName.Opaque _,DeviceName.MigShared _ ->
                       " " + booking.device() + "=" + booking.memory() + "/" + booking.cores()
                           + (booking.mps() ? "/mps" : "");
                 })

@@ -1,6 +1,6 @@
 package dev.partita.controller.quota;
 
-import dev.partita.api.DeviceName;
+import dev.partita.api.device.CapacityName;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.match.CardUse;
@@ -37,13 +37,11 @@ final class Demand {
 
   /** Whether what is taken undivided may be less than a card. */
   private static boolean offersParts(GpuHost host) {
-    return host.devices().stream().anyMatch(device -> device.name() instanceof DeviceName.Mig);
+    return host.devices().stream().anyMatch(device -> device.mode().isOfInstances());
   }
 
   private static long undivided(Device device) {
-    return device.name() instanceof DeviceName.Mig mig
-        ? device.card().mig().kind(mig.slot()).map(kind -> kind.profile().memoryBytes()).orElse(0L)
-        : device.card().sellableMemory();
+    return device.mode().isOfInstances() ? device.total(CapacityName.MEMORY) : device.card().sellableMemory();
   }
 
   private static boolean takesAnything(ClaimRequest claim) {

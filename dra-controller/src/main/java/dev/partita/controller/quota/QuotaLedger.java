@@ -241,7 +241,7 @@ public final class QuotaLedger {
       case DeviceName.Shared _ -> booking.isTurn()
           ? new Use(card == null ? 0 : card.sellableMemory(), 100, 1, 0)
           : new Use(booking.memory(), booking.cores(), 1, 0);
-      case DeviceName.Opaque _ -> new Use(booking.memory(), booking.cores(), 1, 0);
+      case DeviceName.Opaque _,DeviceName.MigShared _ -> new Use(booking.memory(), booking.cores(), 1, 0);
       case DeviceName.Mig mig ->
           card == null
               ? new Use(0, 0, 1, 0)

@@ -136,16 +136,17 @@ final class CardReasons {
     if (wanted == 1 || any.takes() == Taking.NOTHING) {
       return Math.min(wanted, open.size());
     }
+    if (any.takes() == Taking.INSTANCE_SHARE) {
+      return Math.min(wanted, open.size()); // each is of an instance that is there
+    }
     List<MigSlot> slots = new ArrayList<>();
     for (Match match : open) {
-      if (match.device().name() instanceof DeviceName.Mig mig) {
-        slots.add(mig.slot());
-      }
+      match.device().name().instance().ifPresent(slots::add);
     }
     return slots.isEmpty()
         ? 1
         : instances.computeIfAbsent(
-            new Instances(any.device().card().mig(), slots, account.instances()),
+            new Instances(any.device().card().mig(), slots, account.begunInstances()),
             its -> its.geometry().atOnce(its.open(), its.others(), wanted));
   }
 }

@@ -76,7 +76,7 @@ record PoolUse(Set<String> devices, Map<Integer, List<Booking>> byCard) {
           switch (booking.device()) {
             case DeviceName.Whole _ -> left;
             case DeviceName.Shared _ -> booking.isTurn() ? left : booking.memory();
-            case DeviceName.Opaque _ -> booking.memory();
+            case DeviceName.Opaque _,DeviceName.MigShared _ -> booking.memory();
             case DeviceName.Mig mig -> card.device(mig.toString()).map(PoolUse::memory).orElse(0L);
           };
       left -= Math.min(left, taken);

@@ -151,7 +151,7 @@ public final class SlicePlan {
             .withAttributes(attributes)
             .withCapacity(capacities)
             .withTaints(taints(device, allocator));
-    if (device.mode() == DeviceMode.SHARED) {
+    if (device.allowsMultipleAllocations()) {
       builder.withAllowMultipleAllocations(true);
     }
     if (counters != null) {

@@ -172,7 +172,7 @@ public record SnapshotStream(ClusterStream stream, int leftOut) {
       return switch (first.takes()) {
         case CARD -> Optional.of(new Cards.Whole(count, among));
         case SHARE -> Optional.of(new Cards.Share(count, first.memory(), first.cores(), among));
-        case INSTANCE, TURNS, MPS, NOTHING -> Optional.empty();
+        case INSTANCE, INSTANCE_SHARE, TURNS, MPS, NOTHING -> Optional.empty();
       };
     }
 

@@ -211,6 +211,39 @@ class ObjectReviewTest {
       delimiter = ';',
       quoteCharacter = '"',
       value = {
+        "'oversubscribe': 150; oversubscribe",
+        "'memoryLimit': '8Gi'; memoryLimit",
+        "'sharing': {'strategy': 'MPS'}; sharing.strategy",
+        "'placement': {'exclusive': true}; placement.exclusive"
+      })
+  void whatOnlySharesOfCardsCanIsRefusedOfSharesOfInstances(String field, String said)
+      throws JsonProcessingException {
+    String devices = ("{'devices': {'requests': [{'name': 'a', 'exactly': {'deviceClassName':"
+        + " 'shared.mig.gpu.partita.dev', 'capacity': {'requests': {'memory': '4Gi'}}}}], 'config': [%s]}}")
+        .formatted(config("{" + HEAD + ", " + field + "}"));
+    assertThat(errors("resourceclaims", "{'spec': " + devices + "}")).singleElement().asString()
+        .isEqualTo("spec.devices.requests[0].exactly.deviceClassName: shared.mig.gpu.partita.dev gives shares of MIG"
+            + " instances, and " + said + " of the GpuShareConfig is for shares of cards only; leave it out, or use a"
+            + " class of those such as gpu.partita.dev");
+  }
+
+  @Test
+  void coresOfAShareOfAnInstanceAreRefusedWithWhatToDo() throws JsonProcessingException {
+    String devices = "{'devices': {'requests': [{'name': 'a', 'exactly': {'deviceClassName':"
+        + " 'shared.mig.gpu.partita.dev', 'capacity': {'requests': {'memory': '4Gi', 'cores': '25'}}}}]}}";
+    assertThat(errors("resourceclaims", "{'spec': " + devices + "}")).singleElement().asString()
+        .isEqualTo("spec.devices.requests[0].exactly.capacity.requests[cores]: is for shares of cards only: of a MIG"
+            + " instance's shares only memory is divided; leave it out, or take the whole instance (class"
+            + " mig.gpu.partita.dev)");
+    assertThat(create("resource.k8s.io", "resourceclaims", "{'spec': " + devices.replace(", 'cores': '25'", "") + "}"))
+        .isEqualTo(Verdict.allowed());
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = ';',
+      quoteCharacter = '"',
+      value = {
         "whole.gpu.partita.dev; 'oversubscribe': 150; oversubscribe",
         "mig.gpu.partita.dev; 'oversubscribe': 150; oversubscribe",
         "mig.gpu.partita.dev; 'memoryLimit': '8Gi'; memoryLimit",

@@ -241,7 +241,7 @@ class AllocatorTest {
   void onlyAShareOversubscribes() {
     cluster.nodes.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 100 * GIB));
     assertThat(cluster.refusal(Requests.claim("x", oversubscribed(Requests.whole("gpu", 1)))))
-        .contains("a whole card cannot oversubscribe: only a share can");
+        .contains("a whole card cannot oversubscribe: only a share of a card can");
     assertThat(memoryOf(oversubscribed(Requests.share("gpu", 1, GIB, 0)))).as("what it takes of the card")
         .isEqualTo(GIB);
   }

@@ -124,7 +124,7 @@ class MigAllocationTest {
     ClaimRequest claim = instance("a", "1g.18gb");
     DeviceRequest alone = Requests.alone(claim.requests().getFirst().alternatives().getFirst());
     assertThat(cluster.take(Requests.claim("a", alone)).getFirst())
-        .contains("only a share or a whole card can be exclusive");
+        .contains("only a share of a card or a whole card can be exclusive");
   }
 
   @Test

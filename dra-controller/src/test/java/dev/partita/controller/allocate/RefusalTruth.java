@@ -72,6 +72,7 @@ final class RefusalTruth {
       }
       case CardRefusal.OtherMode(String asked) ->
           assertThat(devices).extracting(device -> device.mode().attributeValue()).doesNotContain(asked);
+      case CardRefusal.InstanceHasShares _ -> throw new AssertionError(why + ": no card is cut by hand");
       case CardRefusal.CutByHand _ -> assertThat(any.gpu().isCutByHand()).isTrue();
       case CardRefusal.NotSelected(String origin, String expression) -> {
         assertThat(selected).isEmpty();

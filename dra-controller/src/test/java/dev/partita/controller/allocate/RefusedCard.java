@@ -96,6 +96,7 @@ record RefusedCard(GpuNode node, List<Booking> taken, DeviceRequest request) {
           without(its -> its.device().mode() == DeviceMode.SHARED);
       case CardRefusal.TakenInTurn _,CardRefusal.LimitedShares _,CardRefusal.SharedByMps _,CardRefusal.SharesNotByMps _ ->
           without(its -> its.device().mode() == DeviceMode.SHARED);
+      case CardRefusal.InstanceHasShares _ -> without(its -> its.device().mode() == DeviceMode.MIG_SHARED);
       case CardRefusal.NoMoreTurns _ ->
           without(taken.stream().filter(Booking::isTurn).findFirst().orElseThrow()::equals);
       case CardRefusal.NotLimited(String capacity) when capacity.equals("cores") ->

@@ -54,6 +54,7 @@ record ReportedDevice(
           case Whole -> devices.add(new ReportedDevice(name, gpu, sellable, DeviceMode.WHOLE, Optional.empty(), 0, 0));
           case Shared ->
               devices.add(new ReportedDevice(name, gpu, sellable, DeviceMode.SHARED, Optional.empty(), 0, 0));
+          case MigShared -> {} // no card here is cut by hand
           case Mig -> gpu.migProfiles().forEach(
               profile -> profile.placements().forEach(
                   place -> devices.add(
@@ -83,6 +84,7 @@ record ReportedDevice(
       case WHOLE -> "gpu-" + gpu.index();
       case SHARED -> "gpu-" + gpu.index() + "-shared";
       case MIG -> "gpu-" + gpu.index() + "-mig-" + profileName().replaceAll("[.+]", "-") + "-" + start;
+      case MIG_SHARED -> throw new IllegalStateException("no card here is cut by hand");
     };
   }
 
@@ -100,7 +102,7 @@ record ReportedDevice(
     return switch (mode) {
       case WHOLE -> gpu.memoryBytes();
       case SHARED -> sellable;
-      case MIG -> profile.orElseThrow().memoryBytes();
+      case MIG, MIG_SHARED -> profile.orElseThrow().memoryBytes();
     };
   }
 

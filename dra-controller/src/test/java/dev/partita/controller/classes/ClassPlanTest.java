@@ -52,6 +52,22 @@ class ClassPlanTest {
   }
 
   @Test
+  void sharesOfInstancesHaveAClassOfTheirOwnAndNoOtherSelectsOne() {
+    GpuNodeSpec asked = new GpuNodeSpec(GpuNodeSpec.Allocator.Controller,
+        List.of(GpuNodeSpec.PublishedMode.MigShared), null);
+    Gpu cut = GpuNodes.cutShareably(GpuNodes.migCards("node-0", 1).getFirst(), "1g.18gb:0");
+    Inventory inventory = Inventory.EMPTY.refreshed(List.of(GpuNodes.ready("node-0", asked, List.of(cut))));
+    Device shared = Objects.requireNonNull(inventory.host("node-0")).devices().getLast();
+    assertThat(shared.name()).hasToString("gpu-0-mig-1g-18gb-0-shared");
+    var plan = ClassPlan.of(inventory);
+    assertThat(plan).containsKey("shared.mig.gpu.partita.dev");
+    DeviceSelectors selectors = new DeviceSelectors();
+    plan.forEach((name, expressions) -> assertThat(expressions.stream()
+        .allMatch(selector -> selectors.evaluate(selector.getCel().getExpression(), shared).equals(Verdict.TRUE)))
+        .as(name).isEqualTo(name.equals("shared.mig.gpu.partita.dev")));
+  }
+
+  @Test
   void aModelThatIsNoNameMakesNoClassAndNoExpression() {
     Gpu hostile =
         new Gpu(0, 0, "GPU-1", new GpuProduct("?", "x\" || true || \"", "b", "a", "9.0"), GpuNodes.GIB,

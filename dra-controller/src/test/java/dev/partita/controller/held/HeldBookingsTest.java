@@ -33,6 +33,9 @@ class HeldBookingsTest {
     assertThat(bookings(100, HeldDevice.mps(UUID, -5, 0))).containsExactly(Booking.byMps(CARD, 1, 0));
     assertThat(bookings(100, HeldDevice.instance(UUID, "1g.18gb", new Placement(3, 1))))
         .containsExactly(new Booking(CARD, new DeviceName.Mig(0, new MigSlot("1g-18gb", 3)), 0, 0));
+    assertThat(bookings(100, HeldDevice.instanceShare(UUID, "1g.18gb", new Placement(3, 1), 8)))
+        .containsExactly(new Booking(CARD, new DeviceName.MigShared(0, new MigSlot("1g-18gb", 3)), 8, 0));
+    assertThat(bookings(100, HeldDevice.instanceShare(UUID, "???", new Placement(3, 1), 8))).containsExactly(WHOLE);
     assertThat(bookings(100, HeldDevice.whole("GPU-elsewhere"))).isEmpty();
   }
 
@@ -40,6 +43,12 @@ class HeldBookingsTest {
   void aShareOfANodeThatSellsMoreThanItHasTakesAsMuchMore() {
     assertThat(bookings(150, HeldDevice.share(UUID, 8L << 30, 0))).containsExactly(share(12L << 30, 0));
     assertThat(bookings(150, HeldDevice.mps(UUID, 8L << 30, 0))).containsExactly(Booking.byMps(CARD, 12L << 30, 0));
+  }
+
+  @Test
+  void aShareOfAnInstanceIsNeverSoldBeyondIt() {
+    assertThat(bookings(150, HeldDevice.instanceShare(UUID, "1g.18gb", new Placement(3, 1), 8)))
+        .extracting(Booking::memory).containsExactly(8L);
   }
 
   @Test

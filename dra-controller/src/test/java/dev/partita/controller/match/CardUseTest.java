@@ -2,6 +2,7 @@ package dev.partita.controller.match;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.api.MigSlot;
 import dev.partita.api.config.GpuShareConfig.Placement;
 import dev.partita.api.config.GpuShareConfig.Sharing;
 import dev.partita.api.config.GpuShareConfig.TimeSlice;
@@ -45,10 +46,16 @@ class CardUseTest {
               GpuNodes.migCards("node-0", 1).stream(), Stream.of(GpuNodes.opaqueCard("node-0", 140 * GIB))).toList())))
               .host("node-0"));
 
+  /** The same node after somebody has cut its card. */
+  private static final GpuHost CUT_BY_HAND =
+      Objects.requireNonNull(Inventory.EMPTY.refreshed(List.of(GpuNodes.ready("node-0", EVERY_MODE, List.of(
+          GpuNodes.cutShareably(GpuNodes.migCards("node-0", 1).getFirst(), "1g.18gb:3"))))).host("node-0"));
+
   /**
    * What a strategy says of an H200.
    *
-   * @param device which device of it is had, by a request for 8 GiB and 25 % cores where it is shared
+   * @param device which device of it is had, by a request for 8 GiB where it is shared, and 25 % cores where there are
+   *        any
    * @param booked device, bytes and percent
    * @param least GiB that a quota counts of a request for 8 GiB, where the smallest device has 16
    */
@@ -78,6 +85,8 @@ class CardUseTest {
         new Answers(SharingStrategy.WholeCard.class, "gpu-0", Taking.CARD, Optional.of("gpu-0 0 0"), 16, "all of it"),
         new Answers(SharingStrategy.MigInstance.class, "gpu-0-mig-1g-18gb-3", Taking.INSTANCE,
             Optional.of("gpu-0-mig-1g-18gb-3 0 0"), 16, "MIG instance 1g.18gb of it"),
+        new Answers(SharingStrategy.InstanceShare.class, "gpu-0-mig-1g-18gb-3-shared", Taking.INSTANCE_SHARE,
+            Optional.of("gpu-0-mig-1g-18gb-3-shared 8589934592 0"), 8, "8 GiB of MIG instance 1g.18gb of it"),
         new Answers(SharingStrategy.AdminAccess.class, "gpu-0-shared", Taking.NOTHING, Optional.empty(), 0,
             "admin access to it"));
   }
@@ -145,34 +154,46 @@ class CardUseTest {
         "Mps beside HookedShare: asked by MPS, has 1 share that is not by MPS",
         "WholeCard beside HookedShare: asked whole, has 1 share",
         "MigInstance beside HookedShare: asked a MIG instance, has 1 share",
+        "InstanceShare beside HookedShare: asked a MIG instance, has 1 share",
         "HookedShare beside ExclusiveShare: taken as a whole",
         "ExclusiveShare beside ExclusiveShare: taken as a whole",
         "TimeSlicing beside ExclusiveShare: taken as a whole",
         "Mps beside ExclusiveShare: taken as a whole",
         "WholeCard beside ExclusiveShare: taken as a whole",
         "MigInstance beside ExclusiveShare: taken as a whole",
+        "InstanceShare beside ExclusiveShare: taken as a whole",
         "HookedShare beside TimeSlicing: shared by time-slicing among 1 device of claims, whose memory and cores nothing limits",
         "ExclusiveShare beside TimeSlicing: shared by time-slicing among 1 device of claims, whose memory and cores nothing limits",
         "Mps beside TimeSlicing: shared by time-slicing among 1 device of claims, whose memory and cores nothing limits",
         "WholeCard beside TimeSlicing: shared by time-slicing among 1 device of claims, whose memory and cores nothing limits",
         "MigInstance beside TimeSlicing: shared by time-slicing among 1 device of claims, whose memory and cores nothing limits",
+        "InstanceShare beside TimeSlicing: shared by time-slicing among 1 device of claims, whose memory and cores nothing limits",
         "HookedShare beside Mps: shared by MPS among 1 device of claims",
         "ExclusiveShare beside Mps: shared by MPS among 1 device of claims",
         "TimeSlicing beside Mps: shared by MPS among 1 device of claims",
         "WholeCard beside Mps: shared by MPS among 1 device of claims",
         "MigInstance beside Mps: shared by MPS among 1 device of claims",
+        "InstanceShare beside Mps: shared by MPS among 1 device of claims",
         "HookedShare beside WholeCard: taken as a whole",
         "ExclusiveShare beside WholeCard: taken as a whole",
         "TimeSlicing beside WholeCard: taken as a whole",
         "Mps beside WholeCard: taken as a whole",
         "WholeCard beside WholeCard: taken as a whole",
         "MigInstance beside WholeCard: taken as a whole",
+        "InstanceShare beside WholeCard: taken as a whole",
         "HookedShare beside MigInstance: has 1 MIG instance",
         "ExclusiveShare beside MigInstance: has 1 MIG instance",
         "TimeSlicing beside MigInstance: has 1 MIG instance",
         "Mps beside MigInstance: has 1 MIG instance",
         "WholeCard beside MigInstance: has 1 MIG instance",
-        "MigInstance beside MigInstance: placement 3 of 1g.18gb overlaps gpu-0-mig-1g-18gb-3");
+        "MigInstance beside MigInstance: placement 3 of 1g.18gb overlaps gpu-0-mig-1g-18gb-3",
+        "InstanceShare beside MigInstance: placement 3 of 1g.18gb overlaps gpu-0-mig-1g-18gb-3",
+        "HookedShare beside InstanceShare: has 1 MIG instance",
+        "ExclusiveShare beside InstanceShare: has 1 MIG instance",
+        "TimeSlicing beside InstanceShare: has 1 MIG instance",
+        "Mps beside InstanceShare: has 1 MIG instance",
+        "WholeCard beside InstanceShare: has 1 MIG instance",
+        "MigInstance beside InstanceShare: asked the whole MIG instance, has 1 share");
   }
 
   @Test
@@ -215,7 +236,48 @@ class CardUseTest {
     assertThat(inTurn(shared, new MemoryRequest.Unsaid(), OptionalLong.of(25))).hasToString(
         "Refused[why=time-slicing limits no cores: nobody can be promised an amount]");
     assertThat(inTurn(device("gpu-0"), new MemoryRequest.Unsaid(), OptionalLong.empty())).hasToString(
-        "Refused[why=a whole card cannot be shared by time-slicing: only a share can]");
+        "Refused[why=a whole card cannot be shared by time-slicing: only a share of a card can]");
+  }
+
+  @Test
+  void sharesOfAnInstanceAreAsManyAsItsMemoryIsForAndKeepTheWholeInstanceAndNoOtherFromClaims() {
+    Match eight = match(table().filter(row -> row.strategy() == SharingStrategy.InstanceShare.class).findFirst()
+        .orElseThrow());
+    Account there = eight.after(Account.EMPTY);
+    assertThat(eight.use().clash(eight, there)).isEmpty();
+    Account full = eight.after(there);
+    assertThat(eight.use().clash(eight, full)).contains(new CardRefusal.MemoryTaken(0, 8 * GIB));
+    assertThat(eight.after(full).exceeds(HOST.cards().getFirst())).isTrue();
+    Match whole = (Match) CardUse.of(new SharingStrategy.MigInstance(new MigSlot("1g-18gb", 3)))
+        .match(device("gpu-0-mig-1g-18gb-3"), request(OptionalLong.empty(), Sharing.LIMITS, Placement.DEFAULT));
+    assertThat(whole.use().clash(whole, full)).contains(new CardRefusal.InstanceHasShares(2));
+    Match elsewhere = whole.on(device("gpu-0-mig-1g-18gb-4"));
+    assertThat(elsewhere.use().clash(elsewhere, full)).isEmpty();
+    assertThat(eight.use().clash(eight, whole.after(Account.EMPTY))).hasValueSatisfying(
+        why -> assertThat(why).hasToString("placement 3 of 1g.18gb overlaps gpu-0-mig-1g-18gb-3"));
+    assertThat(eight.use().clash(eight, elsewhere.after(there))).isEmpty();
+  }
+
+  @Test
+  void aShareOfAnInstanceHasMemoryAloneAndSaysWhatToDo() {
+    Device shared = device("gpu-0-mig-1g-18gb-3-shared");
+    assertThat(List.of(
+        request(OptionalLong.of(25), Sharing.LIMITS, Placement.DEFAULT),
+        request(OptionalLong.empty(), Sharing.MPS, Placement.DEFAULT),
+        request(OptionalLong.empty(), Sharing.LIMITS, Placement.DEFAULT.alone())))
+        .extracting(request -> CardUse.of(request.strategy(shared.name())).match(shared, request).toString())
+        .containsExactly(
+            "Refused[why=a share of a MIG instance has no capacity cores: only its memory is divided; leave cores out,"
+                + " or take the whole instance (class mig.gpu.partita.dev)]",
+            "Refused[why=a share of a MIG instance cannot be shared by MPS: only a share of a card can]",
+            "Refused[why=a share of a MIG instance does not keep others off its card: only a share of a card or a whole"
+                + " card can be exclusive]");
+  }
+
+  private static DeviceRequest request(OptionalLong cores, Sharing sharing, Placement placement) {
+    return new DeviceRequest("gpu", List.of(), new DeviceRequest.Count.Exactly(1),
+        new CapacityRequest(new MemoryRequest.Unsaid(), cores, 100, sharing), List.of(), placement, Access.OWN,
+        Modes.INFERRED);
   }
 
   @Test
@@ -273,13 +335,16 @@ class CardUseTest {
         turn
             ? TURN
             : shared
-                ? new CapacityRequest(EIGHT, OptionalLong.of(25), 100, sharing)
+                ? new CapacityRequest(EIGHT, row.strategy() == SharingStrategy.InstanceShare.class
+                    ? OptionalLong.empty()
+                    : OptionalLong.of(25), 100, sharing)
                 : CapacityRequest.of(OptionalLong.empty(), OptionalLong.empty()),
         List.of(), placement, row.strategy() == SharingStrategy.AdminAccess.class ? Access.MONITOR : Access.OWN,
         Modes.INFERRED);
   }
 
   private static Device device(String name) {
-    return HOST.devices().stream().filter(device -> device.name().toString().equals(name)).findFirst().orElseThrow();
+    return Stream.concat(HOST.devices().stream(), CUT_BY_HAND.devices().stream())
+        .filter(device -> device.name().toString().equals(name)).findFirst().orElseThrow();
   }
 }

@@ -59,6 +59,11 @@ class ProposalTest {
     assertThat(free.isWithin(asking(Sharing.LIMITS))).as("it would keep all other shares off the card").isFalse();
     assertThat(Proposal.parse("node-0 gpu-0-shared=8/0 #1").orElseThrow().isWithin(asking(Sharing.MPS))).isFalse();
     assertThat(Proposal.parse("node-0 gpu-0-shared=0/0/mps #1")).as("a turn by MPS").isEmpty();
+    assertThat(Proposal.parse("node-0 gpu-100-opaque=8/0/mps #1")).as("an opaque card by MPS").isEmpty();
+    assertThat(Proposal.parse("node-0 gpu-0-mig-1g-18gb-3-shared=8/0/mps #1")).as("an instance by MPS").isEmpty();
+    assertThat(Proposal.parse("node-0 gpu-0-mig-1g-18gb-3-shared=0/0 #1")).as("nothing of an instance").isEmpty();
+    String ofInstance = "node-0 gpu-0-mig-1g-18gb-3-shared=8/0 #1";
+    assertThat(Proposal.parse(ofInstance).orElseThrow()).hasToString(ofInstance);
   }
 
   private static ClaimRequest asking(Sharing sharing) {

@@ -2,6 +2,7 @@ package dev.partita.controller.quota;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.api.Bytes;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
@@ -215,6 +216,20 @@ class QuotaLedgerTest {
         .hasValueSatisfying(
             e -> assertThat(e.why()).isEqualTo("namespace quota team-a: 16 GiB of 40 GiB memory, 32 GiB asked"));
     assertThat(ledger.excess("a-dev", List.of(List.of(eighth)))).isEmpty();
+  }
+
+  @Test
+  void aShareOfAMigInstanceCountsWithItsMemoryAndNoCores() {
+    Booking share =
+        new Booking(new CardKey("m-0", 0), new DeviceName.MigShared(0, new MigSlot("1g-18gb", 3)), 6 * GpuNodes.GIB, 0);
+    var quota = new TreeMap<>(Map.of("team-a", new GpuQuotaSpec(TEAM_A, List.of(limit("", memory("40Gi"))))));
+    GpuNode cut = GpuNodes.ready("m-0", GpuNodeSpec.DEFAULT, GpuNodes.migCards("m-0", 1));
+    ledger.refresh(
+        new QuotaWorld(quota, Map.of("a-dev", Map.of("team", "a")), Map.of(), Inventory.EMPTY.refreshed(List.of(cut))));
+    ledger.put("1", "a-dev", List.of(share));
+    assertThat(Objects.requireNonNull(status().used()).cores()).isZero();
+    assertThat(Bytes.of(Objects.requireNonNull(Objects.requireNonNull(status().used()).memory())))
+        .isEqualTo(6 * GpuNodes.GIB);
   }
 
   @Test

@@ -3,6 +3,7 @@ package dev.partita.controller.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
+import dev.partita.api.Bytes;
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
 import dev.partita.api.gpu.Gpu;
@@ -20,6 +21,7 @@ import dev.partita.controller.TaintRuleBuilder;
 import dev.partita.controller.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpec;
 import io.fabric8.kubernetes.client.utils.Serialization;
+import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -250,6 +252,33 @@ class SlicePlanTest {
     assertThat(devices.get(1).getAllowMultipleAllocations()).isNull();
     assertThat(plan(migNode(Allocator.Controller, 2)).getFirst().getDevices().getFirst().getAttributes())
         .doesNotContainKey("instanceUUID");
+  }
+
+  @Test
+  void sharesOfAnInstanceAreADeviceOfTheirOwnBesideItWhereTheNodeAsksForThem() {
+    Gpu cut = GpuNodes.cutShareably(GpuNodes.migCards("node-0", 1).getFirst(), "3g.71gb:4", "1g.18gb:0");
+    GpuNodeSpec asked = new GpuNodeSpec(Allocator.Controller, List.of(PublishedMode.Shared, PublishedMode.MigShared),
+        new Quantity("14Gi"));
+    var devices = plan(GpuNodes.ready("node-0", asked, List.of(cut))).getFirst().getDevices();
+    assertThat(devices).extracting(device -> device.getName()).containsExactly("gpu-0-mig-1g-18gb-0",
+        "gpu-0-mig-3g-71gb-4", "gpu-0-mig-3g-71gb-4-shared", "gpu-0-mig-1g-18gb-0-shared");
+    var shared = devices.get(2);
+    assertThat(shared.getAllowMultipleAllocations()).isTrue();
+    assertThat(text(shared, "mode")).isEqualTo("mig-shared");
+    assertThat(text(shared, "instanceUUID")).isEqualTo(cut.staticMigInstances().getFirst().uuid());
+    assertThat(shared.getCapacity()).containsOnlyKeys("memory");
+    assertThat(Bytes.of(Objects.requireNonNull(shared.getCapacity().get("memory")).getValue()))
+        .as("without a tenth, as of the card").isEqualTo(69 * GpuNodes.GIB - 69 * GpuNodes.GIB / 10);
+    assertThat(shared.getConsumesCounters()).isNullOrEmpty();
+
+    Gpu ofOldDriver = GpuNodes.cut(cut, "3g.71gb:4");
+    assertThat(plan(GpuNodes.ready("node-0", asked, List.of(ofOldDriver))).getFirst().getDevices())
+        .extracting(device -> device.getName()).as("an instance without a UUID of its own")
+        .containsExactly("gpu-0-mig-3g-71gb-4");
+    GpuNodeSpec left = new GpuNodeSpec(Allocator.Scheduler, asked.publish(), null);
+    assertThat(plan(GpuNodes.ready("node-0", left, List.of(cut))).getFirst().getDevices())
+        .extracting(device -> device.getName()).as("where kube-scheduler allocates")
+        .containsExactlyInAnyOrder("gpu-0-mig-1g-18gb-0", "gpu-0-mig-3g-71gb-4");
   }
 
   private static @Nullable String text(

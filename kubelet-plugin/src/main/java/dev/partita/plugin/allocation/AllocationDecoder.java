@@ -1,7 +1,6 @@
 package dev.partita.plugin.allocation;
 
 import dev.partita.api.AllocatorTaint;
-import dev.partita.api.DeviceMode;
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
 import dev.partita.api.MigSlot;
@@ -160,7 +159,7 @@ public final class AllocationDecoder {
     Optional<DeviceName> name = DeviceName.parse(String.valueOf(result.getDevice()));
     if (name.isEmpty()) {
       return refuse(
-          at + " is not one that this driver offers (gpu-<index>, gpu-<index>-shared, gpu-<index>-mig-<profile>-<start>, gpu-<index>-opaque)");
+          at + " is not one that this driver offers (gpu-<index>, gpu-<index>-shared, gpu-<index>-mig-<profile>-<start>, the same with -shared, gpu-<index>-opaque)");
     }
     Optional<Gpu> gpu = cards.byIndex(name.get().index());
     if (gpu.isEmpty()) {
@@ -197,7 +196,7 @@ public final class AllocationDecoder {
           at + switch (unfulfilled.get()) {
             case OVERSUBSCRIBE -> " is no share, and its config asks to oversubscribe, which only a share can";
             case EXCLUSIVE ->
-                " is a MIG instance, which does not keep others off its card, and its config asks for a card of its own";
+                " is a MIG instance or a share of one, which does not keep others off its card, and its config asks for a card of its own";
             case SHARING, MEMORY_LIMIT, CORE_LIMIT ->
                 " is no share, and its config asks to share the card by time-slicing or MPS, which only"
                     + " shares have";
@@ -214,7 +213,7 @@ public final class AllocationDecoder {
       return refuse(at + ", by its config: " + SharingStrategy.insteadOnOpaque(notOnOpaque.get()));
     }
 
-    if (gpu.get().isCutByHand() && !monitor && name.get().mode() != DeviceMode.MIG) {
+    if (gpu.get().isCutByHand() && !monitor && !name.get().mode().isOfInstances()) {
       return refuse(at + ": somebody else has cut the card into MIG instances, so it can be used only as these");
     }
 
@@ -222,15 +221,22 @@ public final class AllocationDecoder {
     CardUse use;
     switch (strategy) {
       case SharingStrategy.AdminAccess _ -> {
-        if (name.get().mode() == DeviceMode.MIG) {
-          return refuse(at
-              + " has admin access, which there is not to MIG instances: each one is made for a single claim");
+        if (name.get().mode().isOfInstances()) {
+          return refuse(at + " has admin access, which there is not to MIG instances");
         }
         use = new AdminAccess(); // it consumes nothing, so there is no share that it could be held to
       }
       case SharingStrategy.MigInstance(MigSlot slot) -> {
         switch (instance(gpu.get(), slot)) {
           case Part.Granted<CardUse>(CardUse instance) -> use = instance;
+          case Part.Refused<CardUse>(String why) -> {
+            return refuse(at + why);
+          }
+        }
+      }
+      case SharingStrategy.InstanceShare(MigSlot slot) -> {
+        switch (instanceShare(result, gpu.get(), slot, node)) {
+          case Part.Granted<CardUse>(CardUse share) -> use = share;
           case Part.Refused<CardUse>(String why) -> {
             return refuse(at + why);
           }
@@ -275,6 +281,29 @@ public final class AllocationDecoder {
     return profile.<Part<CardUse>>map(its -> new Part.Granted<>(MigInstance.of(its, slot)))
         .orElseGet(() -> new Part.Refused<>(": the card cannot be cut into such MIG instances"
             + (gpu.migProfiles().isEmpty() ? ", or the node's plugin may not do that (--mig)" : "")));
+  }
+
+  /** A share of an instance that is there, and that somebody else has made. */
+  private static Part<CardUse> instanceShare(
+      DeviceRequestAllocationResult result,
+      Gpu gpu,
+      MigSlot slot,
+      GpuNodeSpec node) {
+    if (node.allocator() == GpuNodeSpec.Allocator.Scheduler) {
+      return new Part.Refused<>(" is a share of a MIG instance, which kube-scheduler cannot allocate beside whole"
+          + " instances; have the controller allocate on this node");
+    }
+    Optional<StaticMigInstance> there = gpu.staticMigInstance(slot).filter(StaticMigInstance::isHealthy);
+    Optional<MigProfile> profile = gpu.migProfile(slot);
+    if (there.isEmpty() || profile.isEmpty()) {
+      return new Part.Refused<>(
+          ": there are shares only of MIG instances that somebody else than Partita made, and this"
+              + " is none that is there");
+    }
+    return there.get().hasOwnUuid()
+        ? ShareDecoder.ofInstance(result, MigInstance.of(profile.get(), slot), there.get().uuid())
+        : new Part.Refused<>(": the driver gives the MIG instance no UUID of its own (\"" + there.get().uuid()
+            + "\"), by which its share could be told from others; drivers from 470 on do");
   }
 
   /** Results have a copy of their request's tolerations. The controller places no claim that has such a one. */

@@ -14,6 +14,8 @@ import dev.partita.plugin.grant.CardUse;
 import dev.partita.plugin.grant.ExclusiveShare;
 import dev.partita.plugin.grant.Growth;
 import dev.partita.plugin.grant.HookedShare;
+import dev.partita.plugin.grant.InstanceShare;
+import dev.partita.plugin.grant.MigInstance;
 import dev.partita.plugin.grant.Mps;
 import dev.partita.plugin.grant.Share;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -95,6 +97,30 @@ final class ShareDecoder {
         new Share(memory, Math.clamp(part, 1, memory), percent.intValue(), byMps ? CoreLimit.NONE : config.coreLimit(),
             config.priority(), resized, part == memory ? growth(config, memory) : Optional.empty());
     return new Part.Granted<>(alone ? new ExclusiveShare(share) : byMps ? new Mps(share) : new HookedShare(share));
+  }
+
+  /**
+   * Reads one result for a share of a MIG instance, of which there is memory alone.
+   *
+   * @param uuid the instance's
+   */
+  static Part<CardUse> ofInstance(DeviceRequestAllocationResult result, MigInstance instance, String uuid) {
+    Map<String, Quantity> consumed = result.getConsumedCapacity() == null ? Map.of() : result.getConsumedCapacity();
+    BigDecimal bytes;
+    try {
+      bytes = capacity(consumed, CapacityName.MEMORY).orElse(BigDecimal.valueOf(instance.memoryBytes()));
+    } catch (IllegalArgumentException | ArithmeticException e) {
+      return new Part.Refused<>(" has a capacity allocated that is no amount: " + e.getMessage());
+    }
+    if (bytes.compareTo(BigDecimal.ONE) < 0 || bytes.compareTo(BigDecimal.valueOf(instance.memoryBytes())) > 0) {
+      return new Part.Refused<>(
+          " has " + bytes + " bytes of memory allocated, the MIG instance has " + instance.memoryBytes());
+    }
+    if (consumed.containsKey(CapacityName.CORES)) {
+      return new Part.Refused<>(" has cores allocated, which there are not of a MIG instance's shares");
+    }
+    Share share = new Share(bytes.longValue(), 0, CoreLimit.NONE, GpuShareConfig.DEFAULT.priority());
+    return new Part.Granted<>(new InstanceShare(instance, uuid, share));
   }
 
   private static Optional<Growth> growth(GpuShareConfig config, long memory) {

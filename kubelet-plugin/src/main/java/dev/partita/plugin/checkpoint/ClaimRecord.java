@@ -19,6 +19,7 @@ import dev.partita.plugin.grant.ExclusiveShare;
 import dev.partita.plugin.grant.Grant;
 import dev.partita.plugin.grant.Growth;
 import dev.partita.plugin.grant.HookedShare;
+import dev.partita.plugin.grant.InstanceShare;
 import dev.partita.plugin.grant.MigInstance;
 import dev.partita.plugin.grant.Mps;
 import dev.partita.plugin.grant.Share;
@@ -215,7 +216,8 @@ final class ClaimRecord {
       @Nullable MigJson staticMig,
       @Nullable TimeSlice timeSlice,
       @Nullable BookedJson booked,
-      boolean adminAccess) {
+      boolean adminAccess,
+      @Nullable String instanceUuid) {
 
     static GrantJson of(Grant grant) {
       return switch (grant.use()) {
@@ -226,13 +228,18 @@ final class ClaimRecord {
         case MigInstance mig -> of(grant, null, MigJson.of(mig), null, false);
         // a program that does not know the field reads a whole card: it would end what it takes for a MIG instance of its own
         case StaticInstance(MigInstance mig) -> new GrantJson(grant.requests(), grant.device(),
-            grant.shareId().orElse(null), CardJson.of(grant.card()), null, null, MigJson.of(mig), null, null, false);
+            grant.shareId().orElse(null), CardJson.of(grant.card()), null, null, MigJson.of(mig), null, null, false,
+            null);
+        // a program that does not know such a share reads the whole instance, of which it gives nobody else anything
+        case InstanceShare(MigInstance mig, String uuid, Share share) -> new GrantJson(grant.requests(),
+            grant.device(), grant.shareId().orElse(null), CardJson.of(grant.card()),
+            ShareJson.of(share, false, false), null, MigJson.of(mig), null, null, false, uuid);
         // a program that does not know the field reads a whole card, of which it gives nobody else anything
         case TimeSlicing(TimeSlice interval) -> of(grant, null, null, interval, false);
         // a program that does not know the field reads a whole card, of which it gives nobody else anything
         case BookedShare(long memory, long physical, int cores) -> new GrantJson(grant.requests(), grant.device(),
             grant.shareId().orElse(null), CardJson.of(grant.card()), null, null, null,
-            null, new BookedJson(memory, physical, cores), false);
+            null, new BookedJson(memory, physical, cores), false, null);
         case WholeCard _ -> of(grant, null, null, null, false);
         case AdminAccess _ -> of(grant, null, null, null, true);
       };
@@ -245,7 +252,7 @@ final class ClaimRecord {
         @Nullable TimeSlice timeSlice,
         boolean adminAccess) {
       return new GrantJson(grant.requests(), grant.device(), grant.shareId().orElse(null), CardJson.of(grant.card()),
-          share, mig, null, timeSlice, null, adminAccess);
+          share, mig, null, timeSlice, null, adminAccess, null);
     }
 
     Grant toGrant() {
@@ -255,6 +262,10 @@ final class ClaimRecord {
     private CardUse use() {
       if (mig != null) {
         return mig.toMig();
+      }
+      if (staticMig != null && share != null) {
+        return new InstanceShare(staticMig.toMig(), Objects.requireNonNull(instanceUuid, "instanceUuid"),
+            share.toShare());
       }
       if (staticMig != null) {
         return new StaticInstance(staticMig.toMig());
@@ -330,12 +341,15 @@ final class ClaimRecord {
           share.growth().map(Growth::lentBytes).orElse(null));
     }
 
+    Share toShare() {
+      return new Share(memoryBytes, physicalBytes == null ? memoryBytes : physicalBytes, cores, coreLimit, priority,
+          resized == null ? Optional.empty() : ShareSize.parse(resized),
+          growsTo == null ? Optional.empty() : Optional.of(new Growth(growsTo, 0)))
+          .lent(lent == null ? 0 : lent);
+    }
+
     CardUse toUse() {
-      Share share =
-          new Share(memoryBytes, physicalBytes == null ? memoryBytes : physicalBytes, cores, coreLimit, priority,
-              resized == null ? Optional.empty() : ShareSize.parse(resized),
-              growsTo == null ? Optional.empty() : Optional.of(new Growth(growsTo, 0)))
-              .lent(lent == null ? 0 : lent);
+      Share share = toShare();
       if (Boolean.TRUE.equals(mps)) {
         return new Mps(share);
       }

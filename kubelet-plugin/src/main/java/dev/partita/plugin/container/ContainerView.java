@@ -139,7 +139,7 @@ public record ContainerView(Map<String, List<String>> env, boolean mixed) {
     long bytes = 0;
     int cores = 0;
     for (Grant held : container) {
-      if (held.card().equals(grant.card()) && held.share().isPresent()) {
+      if (held.card().equals(grant.card()) && held.mig().equals(grant.mig()) && held.share().isPresent()) {
         bytes += held.share().get().memoryBytes();
         cores += held.share().get().cores();
       }

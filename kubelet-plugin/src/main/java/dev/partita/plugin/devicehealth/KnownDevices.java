@@ -14,8 +14,8 @@ import java.util.Optional;
 
 /**
  * Turns inventories into the health of devices. All devices of a card have the card's: as a whole, to take shares of,
- * and every MIG instance that there could be. Cards that were seen stay while there is no driver, since pods still have
- * them.
+ * every MIG instance that there could be, and every static one to take shares of. Cards that were seen stay while there
+ * is no driver, since pods still have them.
  */
 final class KnownDevices {
   private List<Gpu> cards = List.of();
@@ -46,13 +46,15 @@ final class KnownDevices {
         }
       }
     }
+    card.staticMigInstances().stream().flatMap(instance -> instance.slot().stream())
+        .forEach(slot -> names.add(new DeviceName.MigShared(card.index(), slot)));
     return names.stream().map(name -> state(name, ofInstance(card, name, health).orElse(health))).toList();
   }
 
   /** What is wrong with an instance of a card that is well. */
   private static Optional<GpuHealth> ofInstance(Gpu card, DeviceName name, GpuHealth ofCard) {
-    return ofCard.state() == GpuHealth.State.Healthy && name instanceof DeviceName.Mig mig
-        ? card.staticMigInstance(mig.slot()).flatMap(instance -> Optional.ofNullable(instance.health()))
+    return ofCard.state() == GpuHealth.State.Healthy
+        ? name.instance().flatMap(card::staticMigInstance).flatMap(instance -> Optional.ofNullable(instance.health()))
         : Optional.empty();
   }
 

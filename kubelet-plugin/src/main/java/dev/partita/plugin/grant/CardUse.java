@@ -12,7 +12,7 @@ import java.util.OptionalInt;
  */
 public sealed interface CardUse
     permits HookedShare, ExclusiveShare, BookedShare, TimeSlicing, Mps, WholeCard, MigInstance, StaticInstance,
-    AdminAccess {
+    InstanceShare, AdminAccess {
   /** Why it cannot stand beside what others have of its card; empty if it can. */
   Optional<String> clash(PreparedDevice own, List<PreparedDevice> others);
 
@@ -22,6 +22,11 @@ public sealed interface CardUse
    */
   default Optional<Share> share() {
     return Optional.empty();
+  }
+
+  /** UUID by which CUDA and NVML in the containers know what the library limits. */
+  default String uuidInContainers(CardIdentity card) {
+    return card.uuid();
   }
 
   /** Bytes of the card that it is counted with among its shares; 0 if it is none. */

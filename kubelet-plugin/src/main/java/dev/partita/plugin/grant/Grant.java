@@ -29,6 +29,13 @@ public record Grant(List<String> requests, String device, Optional<String> share
   }
 
   /**
+   * Names devices on which a context takes as much as on this one: the product, or an instance of it.
+   */
+  public String contextModel() {
+    return use.mig().map(mig -> card.productName() + " MIG " + mig.profile()).orElse(card.productName());
+  }
+
+  /**
    * The same with another loan.
    *
    * @param bytes of the card, no more than it may be lent

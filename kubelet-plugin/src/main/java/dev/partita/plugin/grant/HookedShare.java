@@ -61,7 +61,7 @@ public record HookedShare(Share its) implements CardUse {
 
   private static Obstacle obstacle(PreparedDevice other) {
     return switch (other.grant().use()) {
-      case MigInstance _,StaticInstance _ -> Obstacle.INSTANCES;
+      case MigInstance _,StaticInstance _,InstanceShare _ -> Obstacle.INSTANCES;
       case WholeCard _ -> Obstacle.WHOLE_CARD;
       case ExclusiveShare _ -> Obstacle.EXCLUSIVE_SHARE;
       case TimeSlicing _ -> Obstacle.TIME_SLICING;

@@ -17,6 +17,8 @@ import dev.partita.plugin.grant.CardUse;
 import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.grant.Grant;
 import dev.partita.plugin.grant.HookedShare;
+import dev.partita.plugin.grant.InstanceShare;
+import dev.partita.plugin.grant.MigInstance;
 import dev.partita.plugin.grant.Share;
 import dev.partita.plugin.grant.WholeCard;
 import dev.partita.plugin.inventory.Inventory;
@@ -73,6 +75,10 @@ final class Traces {
       Optional<Gpu> gpu = cards.byUuid(limits.card());
       shared.add(limits.card());
       gpu.ifPresent(card -> grants.add(share(card, share.getKey(), limits)));
+      cards.gpus().forEach(card -> instance(card, limits.card()).ifPresent(instance -> {
+        shared.add(card.uuid());
+        grants.add(share(card, share.getKey(), instance, limits));
+      }));
     }
     Set<String> uuids = new TreeSet<>();
     spec.ifPresent(s -> cardsOf(s, cards).forEach(gpu -> uuids.add(gpu.uuid())));
@@ -100,6 +106,19 @@ final class Traces {
         .filter(gpu -> uuids.isEmpty() || uuids.contains(gpu.uuid()))
         .map(gpu -> grant(gpu, DeviceMode.WHOLE, Optional.empty(), new WholeCard()))
         .toList();
+  }
+
+  /** The static instance of that UUID, if the card has it. */
+  private static Optional<MigInstance> instance(Gpu gpu, String uuid) {
+    return gpu.staticMigInstances().stream().filter(instance -> instance.uuid().equals(uuid))
+        .flatMap(instance -> instance.slot().stream())
+        .flatMap(slot -> gpu.migProfile(slot).stream().map(profile -> MigInstance.of(profile, slot))).findFirst();
+  }
+
+  private static Grant share(Gpu gpu, String key, MigInstance instance, Limits limits) {
+    Share share = new Share(limits.memoryBytes(), 0, CoreLimit.NONE, 1);
+    return new Grant(List.of(), new DeviceName.MigShared(gpu.index(), instance.slot()).toString(), Optional.of(key),
+        CardIdentity.of(gpu), new InstanceShare(instance, limits.card(), share));
   }
 
   private static Grant share(Gpu gpu, String key, Limits limits) {

@@ -141,7 +141,8 @@ public final class DriverLimits implements AutoCloseable {
   }
 
   private static List<String> cardsOfShares(PreparedClaim claim) {
-    return claim.grants().stream().filter(grant -> grant.share().isPresent()).map(grant -> grant.card().uuid())
+    return claim.grants().stream().filter(grant -> grant.share().isPresent() && grant.mig().isEmpty())
+        .map(grant -> grant.card().uuid())
         .toList();
   }
 

@@ -31,7 +31,7 @@ public record PodLimit(String podUid, String card, long bytes) {
       for (String pod : pods.getOrDefault(claim.claim().uid(), Set.of())) {
         for (Grant grant : claim.grants()) {
           String card = grant.card().uuid();
-          grant.share().filter(_ -> cards.contains(card)).ifPresent(
+          grant.share().filter(_ -> cards.contains(card) && grant.mig().isEmpty()).ifPresent(
               share -> bytes.computeIfAbsent(pod, _ -> new TreeMap<>()).merge(card, share.physicalBytes(), Long::sum));
         }
       }

@@ -89,8 +89,7 @@ public record DeviceMetadata(
     Gpu gpu = cards.byUuid(grant.card().uuid())
         .orElseThrow(() -> new IllegalStateException("card " + grant.card().uuid() + " does not answer"));
     DeviceName name = DeviceName.parse(grant.device()).orElseThrow();
-    Optional<MigProfile> profile =
-        name instanceof DeviceName.Mig mig ? gpu.migProfile(mig.slot()) : Optional.empty();
+    Optional<MigProfile> profile = name.instance().flatMap(gpu::migProfile);
     SortedMap<String, AttributeValue> attributes =
         DeviceAttribute.allOf(
             new DeviceAttribute.Source(

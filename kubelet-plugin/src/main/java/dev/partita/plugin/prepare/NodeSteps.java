@@ -5,6 +5,7 @@ import dev.partita.cdi.driver.DriverFiles;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.grant.CardIdentity;
 import dev.partita.plugin.grant.Grant;
+import dev.partita.plugin.grant.InstanceShare;
 import dev.partita.plugin.grant.TimeSlicing;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.memorylimit.DriverLimits;
@@ -175,6 +176,12 @@ public record NodeSteps(
     for (Grant grant : claim.grants()) {
       if (grant.mig().isPresent()) {
         Optional<GpuInstance> instance = driver.mig().find(grant.card(), grant.mig().get());
+        if (grant.use() instanceof InstanceShare share
+            && instance.filter(its -> !its.computeInstances().getFirst().uuid().equals(share.instanceUuid()))
+                .isPresent()) {
+          throw new IOException(grant.device() + " is another instance than " + share.instanceUuid()
+              + " by now: somebody has made it anew on the node; make the claim and the pod anew");
+        }
         instances.put(
             grant.shareKey(), instance
                 .orElseThrow(

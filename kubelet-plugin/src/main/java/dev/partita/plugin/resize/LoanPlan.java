@@ -56,8 +56,8 @@ record LoanPlan(Map<ShareRef, Long> loans, boolean isShort) {
     Map<String, Long> guaranteed = new HashMap<>(); // by claim
     for (PreparedClaim claim : prepared) {
       for (Grant grant : on(card, claim)) {
-        if (grant.use().held(grant.card()).isPresent() && grant.share().isEmpty()) {
-          return NOTHING; // a whole card, an instance or a turn
+        if (grant.use().held(grant.card()).isPresent() && (grant.share().isEmpty() || grant.mig().isPresent())) {
+          return NOTHING; // a whole card, an instance or a share of one, or a turn
         }
         grant.share().ifPresent(share -> {
           guaranteed.merge(claim.claim().uid(), share.guaranteedBytes(), Long::sum);

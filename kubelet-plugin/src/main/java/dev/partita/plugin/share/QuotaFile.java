@@ -28,7 +28,7 @@ public final class QuotaFile {
   /**
    * What a quota file allows.
    *
-   * @param card its UUID
+   * @param card UUID of the card, or of the MIG instance, of which the share is
    * @param memoryBytes bytes of device memory
    * @param physicalBytes bytes of the card
    * @param cores percent of the card, 0 for no limit
@@ -71,7 +71,7 @@ public final class QuotaFile {
             generation,
             claim.qualifiedName(),
             claim.uid(),
-            grant.card().uuid(),
+            grant.use().uuidInContainers(grant.card()),
             share.memoryBytes(),
             overhead.lines(),
             share.physicalBytes() == share.memoryBytes() ? "" : "physical " + share.physicalBytes() + "\n",

@@ -296,7 +296,7 @@ public final class UsageWatch {
     for (ShareUse use : uses.values()) {
       CardTime time = used.getOrDefault(use.share().card(), CardTime.NONE);
       ShareVerdict verdict = state(use.share()).judge(use, uses, time, host.seesAll(), timeOfDay);
-      state(use.share()).writeQuota(use, book.expected(use.share().grant().card().productName()), now);
+      state(use.share()).writeQuota(use, book.expected(use.share().grant().contextModel()), now);
       verdicts.add(verdict);
     }
     coreUses = verdicts.stream().collect(Collectors.toMap(verdict -> verdict.use().share().ref(), ShareVerdict::cores));

@@ -51,7 +51,8 @@ class KnownDevicesTest {
                 GpuHealth.unhealthy(CardReason.MigInstanceIsGone.name(), "somebody has ended it"))));
     assertThat(new KnownDevices().update(cards(cut))).filteredOn(device -> device.state() != CardState.HEALTHY)
         .extracting(DeviceState::device, DeviceState::state, DeviceState::message)
-        .containsExactly(tuple("gpu-0-mig-1g-18gb-1", CardState.UNHEALTHY, "somebody has ended it"));
+        .containsExactly(tuple("gpu-0-mig-1g-18gb-1", CardState.UNHEALTHY, "somebody has ended it"),
+            tuple("gpu-0-mig-1g-18gb-1-shared", CardState.UNHEALTHY, "somebody has ended it"));
   }
 
   @Test

@@ -29,6 +29,9 @@ class CardUseTest {
       Optional.empty(), Optional.of(new Growth(20 * Grants.GIB, 4 * Grants.GIB)));
   private static final MigInstance INSTANCE = new MigInstance("1g.10gb", 3, 1, 10 * Grants.GIB);
 
+  private static final InstanceShare OF_INSTANCE =
+      new InstanceShare(INSTANCE, "MIG-1", new Share(4 * Grants.GIB, 0, CoreLimit.NONE, 1));
+
   private record Answers(
       CardUse use,
       boolean intercepted,
@@ -60,6 +63,10 @@ class CardUseTest {
         new Answers(new StaticInstance(INSTANCE), false, true, false, true,
             Optional.of(HeldDevice.instance(CARD, "1g.10gb", new MigProfile.Placement(3, 1))), 10,
             "static MIG instance 1g.10gb (10 GiB) of it"),
+        new Answers(OF_INSTANCE, true, true, false, false,
+            Optional.of(
+                HeldDevice.instanceShare(CARD, "1g.10gb", new MigProfile.Placement(3, 1), 4 * Grants.GIB)),
+            4, "4 GiB of static MIG instance 1g.10gb (10 GiB) of it"),
         new Answers(new BookedShare(8 * Grants.GIB, 4 * Grants.GIB, 25), false, false, false, false,
             Optional.of(HeldDevice.share(CARD, 4 * Grants.GIB, 25)), 8,
             "8 GiB of it, 25 % of its time, by the books alone: nothing holds its programs to that"),
@@ -108,7 +115,7 @@ class CardUseTest {
     }
     assertThat(together.stream().filter(pair -> !pair.contains("AdminAccess"))).as("besides administrators")
         .containsExactly("BookedShare+BookedShare", "BookedShare+HookedShare", "HookedShare+BookedShare",
-            "HookedShare+HookedShare", "Mps+Mps", "TimeSlicing+TimeSlicing");
+            "HookedShare+HookedShare", "InstanceShare+InstanceShare", "Mps+Mps", "TimeSlicing+TimeSlicing");
   }
 
   @Test
@@ -117,6 +124,25 @@ class CardUseTest {
     CardUse beside = new StaticInstance(new MigInstance("1g.10gb", 4, 1, 10 * Grants.GIB));
     assertThat(clashes(new StaticInstance(INSTANCE), beside)).isFalse();
     assertThat(clashes(INSTANCE, beside)).isFalse();
+  }
+
+  @Test
+  void sharesOfAnInstanceAreAsManyAsItsMemoryIsForBesideOtherInstances() {
+    ClaimRef asking = new ClaimRef("default", "new", "new");
+    List<PreparedClaim> there = new ArrayList<>();
+    for (int i = 0; i < 2; i++) {
+      assertThat(Clash.between(List.of(grant(OF_INSTANCE)), asking, there)).as("%s there", i).isEmpty();
+      there.add(new PreparedClaim(new ClaimRef("default", "there-" + i, "uid-" + i), PreparedClaim.Phase.COMPLETED, "",
+          List.of(grant(OF_INSTANCE)), Map.of(), false));
+    }
+    assertThat(Clash.between(List.of(grant(OF_INSTANCE)), asking, there)).get().extracting(Clash::reason).asString()
+        .contains("MIG instance 1g-10gb-3 of card GPU-0", "its shares would hold");
+    MigInstance elsewhere = new MigInstance("1g.10gb", 4, 1, 10 * Grants.GIB);
+    assertThat(Clash.between(List.of(grant(new StaticInstance(elsewhere))), asking, there)).isEmpty();
+    assertThat(Clash.between(List.of(grant(new InstanceShare(elsewhere, "MIG-2", OF_INSTANCE.its()))), asking, there))
+        .isEmpty();
+    assertThat(OF_INSTANCE.enforcer(new Enforcer.Cgroup())).isEqualTo(new Enforcer.Interception());
+    assertThat(OF_INSTANCE.uuidInContainers(Grants.card(0))).isEqualTo("MIG-1");
   }
 
   @Test

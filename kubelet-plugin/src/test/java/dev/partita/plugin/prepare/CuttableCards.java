@@ -87,7 +87,12 @@ final class CuttableCards implements CardReader {
   /** An instance of 32 GiB that somebody has made by hand, with one compute instance of all of it. */
   GpuInstance staticAt(int id, int start) {
     migOn = true;
-    return new GpuInstance(id, "2g.35gb", start, 2, List.of(new ComputeInstance(0, true, "MIG-" + id)));
+    return new GpuInstance(id, "2g.35gb", start, 2, List.of(new ComputeInstance(0, true, uuidOf(id, start))));
+  }
+
+  /** As drivers name them: the same for an instance that is made again as it was. */
+  static String uuidOf(int id, int start) {
+    return "MIG-00000000-0000-5000-8000-%06d%06d".formatted(id, start);
   }
 
   @Override

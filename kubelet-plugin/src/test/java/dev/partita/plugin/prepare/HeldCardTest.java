@@ -1,6 +1,7 @@
 package dev.partita.plugin.prepare;
 
 import static dev.partita.plugin.TestClaims.instance;
+import static dev.partita.plugin.TestClaims.instanceShare;
 import static dev.partita.plugin.TestClaims.share;
 import static dev.partita.plugin.TestClaims.whole;
 import static dev.partita.plugin.prepare.NodeOfPlugins.NODE;
@@ -53,6 +54,19 @@ class HeldCardTest extends OnNodeOfPlugins {
     assertThat(node.prepare(beside)).as("beside that share").isInstanceOf(Ready.class);
     node.gone = Set.of();
     assertThat(node.prepare(onCard)).as("a claim that is there will have its record again").isInstanceOf(Ready.class);
+  }
+
+  @Test
+  void aShareOfAnInstanceThatLostItsRecordIsStillNobodyElses() throws IOException {
+    node.cards.instances.put(9, node.cards.staticAt(9, 0));
+    ResourceClaim most = node.newClaim(instanceShare(NODE, "a", 2, "2g-35gb-0", "31Gi"));
+    assertThat(node.prepare(most)).isInstanceOf(Ready.class);
+    Files.delete(record(most));
+    node.gone = Set.of(most.getMetadata().getUid());
+    refused(node.newClaim(instanceShare(NODE, "a", 2, "2g-35gb-0", "2Gi")), "its shares would hold");
+    refused(node.newClaim(instance(NODE, "d", 2, "2g-35gb-0")), most.getMetadata().getUid());
+    assertThat(node.prepare(node.newClaim(instanceShare(NODE, "a", 2, "2g-35gb-0", "1Gi")))).as("beside that share")
+        .isInstanceOf(Ready.class);
   }
 
   @Test

@@ -1,6 +1,7 @@
 package dev.partita.plugin.prepare;
 
 import static dev.partita.plugin.TestClaims.instance;
+import static dev.partita.plugin.TestClaims.instanceShare;
 import static dev.partita.plugin.TestClaims.share;
 import static dev.partita.plugin.TestClaims.whole;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -9,7 +10,10 @@ import dev.partita.plugin.dra.ClaimService;
 import dev.partita.plugin.nvml.MigControl;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** A MIG instance that somebody has made by hand is given to claims, and outlives them. */
@@ -94,6 +98,60 @@ class StaticInstanceOfClaimTest extends OnNodeOfPlugins {
     assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
     assertThat(node.files("cdi").getFirst()).content().as("its present nodes").contains("nvidia-cap318");
     node.cards.instances.clear();
+    assertThat(node.unprepare(claim)).isEmpty();
+    node.assertNothingLeftOfClaims();
+  }
+
+  @Test
+  void aShareOfAnInstanceIsHeldByTheLibraryUnderTheInstancesUuidBesideOtherShares() throws IOException {
+    node.cards.instances.put(9, node.cards.staticAt(9, 0));
+    ResourceClaim first = node.newClaim(instanceShare(NodeOfPlugins.NODE, "gpu", 2, "2g-35gb-0", "20Gi"));
+    ResourceClaim second = node.newClaim(instanceShare(NodeOfPlugins.NODE, "gpu", 2, "2g-35gb-0", "12Gi"));
+    ResourceClaim third = node.newClaim(instanceShare(NodeOfPlugins.NODE, "gpu", 2, "2g-35gb-0", "1Gi"));
+    assertThat(node.prepare(first)).isInstanceOf(ClaimService.Ready.class);
+    assertThat(node.prepare(first)).as("again").isInstanceOf(ClaimService.Ready.class);
+    try (Stream<Path> files = Files.walk(node.root)) {
+      assertThat(files.filter(file -> file.endsWith("quota") && Files.isRegularFile(file))).singleElement()
+          .satisfies(quota -> assertThat(quota).content()
+              .contains("\ngpu " + CuttableCards.uuidOf(9, 0) + "\nmemory " + (20L << 30) + "\n", "\ncores 0\n"));
+    }
+    assertThat(node.files("cdi").getFirst()).content()
+        .contains("/dev/nvidia-caps/nvidia-cap320", "/dev/nvidia-caps/nvidia-cap321", "/etc/partita/shares/",
+            "libcuda-real.so.1")
+        .doesNotContain("made-instances", "SM_LIMIT");
+    assertThat(node.prepare(second)).isInstanceOf(ClaimService.Ready.class);
+    assertThat(error(third)).contains("MIG instance 2g-35gb-0 of card", "its shares would hold");
+    assertThat(error(node.newClaim(instance(NodeOfPlugins.NODE, "gpu", 2, "2g-35gb-0")))).contains("is wanted, but");
+    assertThat(node.unprepare(first)).isEmpty();
+    assertThat(node.prepare(third)).isInstanceOf(ClaimService.Ready.class);
+    assertThat(node.unprepare(second)).isEmpty();
+    assertThat(node.unprepare(third)).isEmpty();
+    assertThat(node.cards.instances.keySet()).as("it outlives them").containsExactly(9);
+    node.assertNothingLeftOfClaims();
+  }
+
+  @Test
+  void thereAreSharesOnlyOfInstancesThatAreThereAndCanBeTold() throws IOException {
+    assertThat(error(node.newClaim(instanceShare(NodeOfPlugins.NODE, "gpu", 2, "2g-35gb-0", "1Gi"))))
+        .contains("only of MIG instances that somebody else than Partita made");
+    node.cards.instances.put(9, node.cards.staticAt(9, 0));
+    node.cards.instances.put(5, new MigControl.GpuInstance(5, "2g.35gb", 4, 2,
+        List.of(new MigControl.ComputeInstance(0, true, "MIG-GPU-2/5/0"))));
+    assertThat(error(node.newClaim(instanceShare(NodeOfPlugins.NODE, "gpu", 2, "2g-35gb-4", "1Gi"))))
+        .contains("no UUID of its own (\"MIG-GPU-2/5/0\")");
+    assertThat(error(node.newClaim(instanceShare(NodeOfPlugins.NODE, "gpu", 2, "2g-35gb-0", "33Gi"))))
+        .contains("the MIG instance has");
+    node.assertNothingLeftOfClaims();
+  }
+
+  @Test
+  void aShareOfAnInstanceThatIsAnotherOneByNowIsNotPreparedAgain() throws IOException {
+    node.cards.instances.put(9, node.cards.staticAt(9, 0));
+    ResourceClaim claim = node.newClaim(instanceShare(NodeOfPlugins.NODE, "gpu", 2, "2g-35gb-0", "1Gi"));
+    assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
+    node.cards.instances.clear();
+    node.cards.instances.put(5, node.cards.staticAt(5, 0));
+    assertThat(error(claim)).contains("is another instance than " + CuttableCards.uuidOf(9, 0));
     assertThat(node.unprepare(claim)).isEmpty();
     node.assertNothingLeftOfClaims();
   }

@@ -62,7 +62,7 @@ public record Part(
     return switch (booking.device()) {
       case DeviceName.Whole _ -> Kind.whole;
       case DeviceName.Shared _ -> booking.isTurn() ? Kind.turn : Kind.share;
-      case DeviceName.Opaque _ -> Kind.share;
+      case DeviceName.Opaque _,DeviceName.MigShared _ -> Kind.share;
       case DeviceName.Mig _ -> Kind.mig;
     };
   }

@@ -34,7 +34,7 @@ public final class LeastOverheads {
     this.kept = read();
   }
 
-  /** Bytes by product name. */
+  /** Bytes by {@link dev.partita.plugin.grant.Grant#contextModel}. */
   public Map<String, Long> kept() {
     return kept;
   }

@@ -60,7 +60,7 @@ public final class UsageReckoning {
       List<WatchedShare> charged =
           process.shares().stream().flatMap(ref -> Optional.ofNullable(reckoning.byRef.get(ref)).stream()).toList();
       if (!charged.isEmpty()) {
-        String model = charged.getFirst().grant().card().productName();
+        String model = charged.getFirst().grant().contextModel();
         OptionalLong overhead = book.take(process.key(), model, process.reading());
         reckoning.attribute(process, charged, overhead.orElse(0));
       }
