@@ -12,6 +12,7 @@ import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
@@ -26,6 +27,10 @@ class MigIT {
   private static Ask instance(String profile) {
     return new Ask("mig.gpu.partita.dev", 1, Map.of(), "",
         "device.attributes['gpu.partita.dev'].profile == '%s'".formatted(profile));
+  }
+
+  private static Ask instanceShare(String memory) {
+    return new Ask("shared.mig.gpu.partita.dev", 1, Map.of("memory", memory), "", "");
   }
 
   private static void awaitDevices(Daemons daemons, String node, Predicate<List<String>> wanted) {
@@ -80,6 +85,48 @@ class MigIT {
     }
     awaitDevices(daemons, node,
         devices -> !devices.isEmpty() && devices.stream().noneMatch(device -> device.contains("-mig-")));
+  }
+
+  @Test
+  @NeedsSteadyController
+  void podsWithSharesOfOneInstanceAreEachHeldToTheirsAndWhatDoesNotFitWaits(RealCluster cluster, Workspace workspace) {
+    String node = cluster.changedNode();
+    Daemons daemons = new Daemons(cluster.client());
+    daemons.awaitFreeCards(node);
+    try (Cleanup cleanup = new Cleanup()) {
+      cleanup.undo("the MIG mode of card 0 of " + node, () -> cluster.files().simulate(node, "mig --gpu 0 disable"));
+      cluster.files().simulate(node, "mig --gpu 0 enable");
+      cluster.files().simulate(node, "mig --gpu 0 create 1g.18gb:0");
+      cleanup.undo("what " + node + " offers", () -> cluster.patchGpuNode(node, "{\"publish\": null}"));
+      cluster.patchGpuNode(node, "{\"publish\": [\"Whole\", \"Shared\", \"MigShared\"]}");
+      awaitDevices(daemons, node, devices -> devices.stream().filter(device -> device.matches("gpu-0(-.*)?")).toList()
+          .equals(List.of("gpu-0-mig-1g-18gb-0", "gpu-0-mig-1g-18gb-0-shared")));
+      await("the class of shares of instances").atMost(Workspace.PATIENCE).until(
+          () -> cluster.client().resources(DeviceClass.class).withName("shared.mig.gpu.partita.dev").get() != null);
+
+      String look = "partita-probe info; partita-probe alloc 7Gi; exec partita-probe hold 4Gi";
+      PodUnderTest six = workspace.pod("six", node, instanceShare("6Gi"), look).awaitLine("holding");
+      PodUnderTest eight = workspace.pod("eight", node, instanceShare("8Gi"), look).awaitLine("holding");
+      assertHasOneDeviceOf(six, 6, 6);
+      assertHasOneDeviceOf(eight, 8, 8);
+      assertThat(six.log()).contains("alloc 7516192768 CUDA_ERROR_OUT_OF_MEMORY");
+      assertThat(eight.log()).contains("alloc 7516192768 CUDA_SUCCESS");
+      assertThat(eight.claim().awaitAllocated().getFirst().getDevice()).isEqualTo("gpu-0-mig-1g-18gb-0-shared");
+
+      PodUnderTest four = workspace.pod("four", node, instanceShare("4Gi"), "partita-probe info; exec sleep 600");
+      workspace.awaitEvent("ResourceClaim", four.claim().name(), "Unallocatable", "2 GiB free of 4 GiB asked");
+      PodUnderTest whole = workspace.pod("whole", node, instance("1g.18gb"), "partita-probe info; exec sleep 600");
+      workspace.awaitEvent("ResourceClaim", whole.claim().name(), "Unallocatable",
+          "asked the whole MIG instance, has 2 shares");
+      six.deleteAndAwait();
+      assertHasOneDeviceOf(four.awaitLine("device 0"), 4, 4);
+      four.deleteAndAwait();
+      eight.deleteAndAwait();
+      assertHasOneDeviceOf(whole.awaitLine("device 0"), 15, 18);
+      whole.deleteAndAwait();
+    }
+    awaitDevices(daemons, node, devices -> devices.containsAll(List.of("gpu-0", "gpu-0-shared"))
+        && devices.stream().noneMatch(device -> device.contains("-mig-")));
   }
 
   @Test
