@@ -1,6 +1,7 @@
 package dev.partita.plugin;
 
 import static dev.partita.plugin.TestClaims.claim;
+import static dev.partita.plugin.TestClaims.instanceShare;
 import static dev.partita.plugin.TestClaims.share;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -113,6 +114,38 @@ class UsageInAContainerTest {
         }
         await().atMost(SOON).until(() -> condition(device("thief"), "WithinMemoryLimit"),
             c -> c.filter(l -> l.getStatus().equals("True")).isPresent());
+      }
+    }
+  }
+
+  @Test
+  void whatIsUsedOfAShareOfAMigInstanceIsCountedByClaimAndWhoHoldsMoreIsFound() throws Exception {
+    try (TestNode node = TestNode.withCards("node-i", "h200x1")) {
+      assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
+      for (String change : List.of("enable", "create 1g.18gb:0")) {
+        node.simulator(("mig --root " + node.driverRoot() + " --gpu 0 " + change).split(" "));
+      }
+      try (KubeletPlugin _ = TestNode.start(settings(node), client)) {
+        new TestApi(client).statusWhen("node-i", status -> !status.gpus().getFirst().staticMigInstances().isEmpty());
+        ResourceClaim honest =
+            client.resource(claim("honest", instanceShare("node-i", "gpu", 0, "1g-18gb-0", "6Gi"))).create();
+        ResourceClaim claim =
+            client.resource(claim("thief", instanceShare("node-i", "gpu", 0, "1g-18gb-0", "4Gi"))).create();
+        TestContainer neighbour = TestContainer.of(node, honest);
+        TestContainer container = TestContainer.of(node, claim);
+        try (TestContainer.Running good = neighbour.hold("4Gi");
+            TestContainer.Running bad = container.holdPastTheShadow("8Gi")) {
+          assertThat(good.firstLine()).isEqualTo("holding 4294967296");
+          assertThat(bad.firstLine()).isEqualTo("holding 8589934592");
+          Condition found =
+              await().atMost(SOON).until(() -> condition(device("thief"), "WithinMemoryLimit"),
+                  c -> c.filter(l -> l.getStatus().equals("False")).isPresent()).orElseThrow();
+          assertThat(found.getMessage()).contains("process " + bad.process().pid() + " ", "the claim has 4 GiB");
+          AllocatedDeviceStatus used = await().atMost(SOON).until(() -> device("honest"),
+              d -> String.valueOf(d.getData()).contains("memoryUsed=4396Mi"));
+          assertThat(String.valueOf(used.getData())).contains("memoryLimit=6Gi", "processes=1", "1g.18gb");
+          assertThat(condition(used, "WithinMemoryLimit").map(Condition::getStatus)).contains("True");
+        }
       }
     }
   }

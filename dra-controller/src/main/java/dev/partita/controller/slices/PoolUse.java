@@ -43,12 +43,13 @@ record PoolUse(Set<String> devices, Map<Integer, List<Booking>> byCard) {
   }
 
   /**
-   * Whether a share has the card to itself, in turn with others or by MPS, which cannot be seen from what its device
-   * consumes.
+   * Whether a share has the card to itself, in turn with others or by MPS, or is one of a MIG instance, which cannot be
+   * seen from what its device consumes.
    */
   boolean isClosedByShares(int card) {
     return byCard.getOrDefault(card, List.of()).stream()
-        .anyMatch(booking -> booking.device() instanceof DeviceName.Whole || booking.isTurn() || booking.mps())
+        .anyMatch(booking -> booking.device() instanceof DeviceName.Whole || booking.isTurn() || booking.mps()
+            || booking.device() instanceof DeviceName.MigShared)
         && !devices.contains(DeviceName.of(card, DeviceMode.WHOLE).toString());
   }
 

@@ -66,6 +66,18 @@ class FleetTest {
   }
 
   @Test
+  void ofAnInstanceWithSharesThatIsFreeWhichNobodyHas() {
+    GpuNode node = GpuNodes.ready("n", GpuNodeSpec.DEFAULT,
+        List.of(GpuNodes.cutShareably(GpuNodes.migCards("n", 1).getFirst(), "3g.71gb:0", "1g.18gb:4")));
+    HeldDevice share = HeldDevice.instanceShare("GPU-n-0", "1g.18gb", new MigProfile.Placement(4, 1), 6 * GIB);
+    GpuNodes.holding(node, new HeldClaim("gone", "team", "gone", HeldClaim.Reason.ClaimGone, List.of(share, share),
+        "2026-01-01T00:00:00Z"));
+    CardState card = card(fleet(node), 0);
+    assertThat(card.memorySold()).isEqualTo(12 * GIB);
+    assertThat(card.memoryFree()).isEqualTo((69 + 4) * GIB);
+  }
+
+  @Test
   void whatANodeHoldsForAClaimThatIsGoneIsSold() {
     GpuNode node = PaperFleet.node("n", 1);
     node.setStatus(

@@ -49,6 +49,13 @@ class PoolUseTest {
   }
 
   @Test
+  void aCardOfWhoseMigInstanceThereAreSharesIsClosedToKubeSchedulerWhichWouldSellTheInstanceBesideThem() {
+    PoolUse use = PoolUse.of("node-0", List.of(share("gpu-2-mig-1g-18gb-0-shared", "8Gi")));
+    assertThat(use.isClosedByShares(2)).isTrue();
+    assertThat(PoolUse.of("node-0", List.of(share("gpu-2-mig-1g-18gb-0", null))).isClosedByShares(2)).isFalse();
+  }
+
+  @Test
   void aShareThatDoesNotSayWhatItConsumesHasTheWholeCard() {
     assertThat(order(share("gpu-2-shared", "1Gi"), share("gpu-2-shared", null))).containsExactly(3, 0, 1, 2);
   }
