@@ -177,8 +177,8 @@ public record NodeSteps(
       if (grant.mig().isPresent()) {
         Optional<GpuInstance> instance = driver.mig().find(grant.card(), grant.mig().get());
         if (grant.use() instanceof InstanceShare share
-            && instance.filter(its -> !its.computeInstances().getFirst().uuid().equals(share.instanceUuid()))
-                .isPresent()) {
+            && instance.filter(its -> its.computeInstances().stream()
+                .noneMatch(part -> part.uuid().equals(share.instanceUuid()))).isPresent()) {
           throw new IOException(grant.device() + " is another instance than " + share.instanceUuid()
               + " by now: somebody has made it anew on the node; make the claim and the pod anew");
         }
