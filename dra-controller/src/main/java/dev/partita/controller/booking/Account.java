@@ -113,7 +113,7 @@ public record Account(
   }
 
   private static boolean exceeds(SharedInstance shared, Card card) {
-    return shared.memory() > card.mig().kind(shared.slot()).map(kind -> kind.profile().memoryBytes()).orElse(0L);
+    return shared.memory() > card.mig().memoryBytes(shared.slot());
   }
 
   public Account plus(Booking booking) {

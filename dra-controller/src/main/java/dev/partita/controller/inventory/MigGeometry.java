@@ -93,6 +93,11 @@ public record MigGeometry(List<Kind> kinds, int slices) {
     return kinds.isEmpty() ? NONE : new MigGeometry(kinds, all);
   }
 
+  /** Bytes of memory that the instance has; 0 if the card has none at that place. */
+  public long memoryBytes(MigSlot slot) {
+    return kind(slot).map(kind -> kind.profile().memoryBytes()).orElse(0L);
+  }
+
   /** The instance's profile, if the card has it at that place. */
   public Optional<Kind> kind(MigSlot slot) {
     for (Kind kind : kinds) {

@@ -193,7 +193,7 @@ public record PlacementScore(int rank, int opened, int stranded, long leftover, 
 
   /** What is free of an instance of which there are shares: of its slices the part that its memory is free. */
   private static long freeOf(Account.SharedInstance shared, Card card, int all) {
-    long memory = card.mig().kind(shared.slot()).map(kind -> kind.profile().memoryBytes()).orElse(0L);
+    long memory = card.mig().memoryBytes(shared.slot());
     int slices = Integer.bitCount(card.mig().slices() & card.mig().slices(shared.slot()));
     double part = (double) Math.max(0, memory - shared.memory()) / Math.max(1, memory);
     return Math.round(2 * CARD * part * slices / Math.max(1, all));

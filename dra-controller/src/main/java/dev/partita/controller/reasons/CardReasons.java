@@ -130,14 +130,12 @@ final class CardReasons {
     return new OnCard(0, refusal);
   }
 
-  /** How many devices a card gives: one, unless they are MIG instances or only looked at. */
+  /** How many devices a card gives: one, unless they are MIG instances, shares of these, or only looked at. */
   private int atOnce(List<Match> open, Account account, int wanted) {
     Match any = open.getFirst();
-    if (wanted == 1 || any.takes() == Taking.NOTHING) {
+    // nothing excludes another one: each share is of an instance that is there
+    if (wanted == 1 || any.takes() == Taking.NOTHING || any.takes() == Taking.INSTANCE_SHARE) {
       return Math.min(wanted, open.size());
-    }
-    if (any.takes() == Taking.INSTANCE_SHARE) {
-      return Math.min(wanted, open.size()); // each is of an instance that is there
     }
     List<MigSlot> slots = new ArrayList<>();
     for (Match match : open) {
