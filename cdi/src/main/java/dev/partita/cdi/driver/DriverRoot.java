@@ -118,18 +118,24 @@ public record DriverRoot(Path local, String onHost) {
   }
 
   /**
-   * The driver in this root's own folders; empty if there is none.
+   * The driver in this root's own folders; empty if there is none. A folder may have no more than links by which the
+   * linker finds it, and another one all of it.
    *
    * @param host where the device nodes are if they are not here: a driver container has them or leaves them to the host
    */
   private Optional<DriverSearch> installed(DriverRoot host) throws IOException {
+    Optional<DriverSearch> incomplete = Optional.empty();
     for (String folder : LIBRARY_FOLDERS) {
       Optional<String> version = versionIn(at(folder));
       if (version.isPresent()) {
-        return Optional.of(found(folder, version.get(), equals(host) || !cardNodes().isEmpty() ? this : host));
+        DriverSearch there = found(folder, version.get(), equals(host) || !cardNodes().isEmpty() ? this : host);
+        if (there instanceof Found) {
+          return Optional.of(there);
+        }
+        incomplete = incomplete.or(() -> Optional.of(there));
       }
     }
-    return Optional.empty();
+    return incomplete;
   }
 
   /** A path below the root as this process sees it; {@code path} begins with a slash. */

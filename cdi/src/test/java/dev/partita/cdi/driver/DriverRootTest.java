@@ -98,6 +98,19 @@ class DriverRootTest {
   }
 
   @Test
+  void linksBesideTheLinkersPathLeaveTheDriverToTheFolderThatHasAllOfIt() throws IOException {
+    Path whole = Files.createDirectories(root.resolve("usr/local/nvidia/lib64"));
+    Path links = Files.createDirectories(root.resolve("usr/lib"));
+    for (String name : List.of("libcuda.so", "libnvidia-ml.so")) {
+      Files.createFile(whole.resolve(name + ".580.159.04"));
+      Files.createSymbolicLink(whole.resolve(name + ".1"), Path.of(name + ".580.159.04"));
+      Files.createSymbolicLink(links.resolve(name + ".1"), whole.resolve(name + ".1"));
+    }
+    assertThat(found().libraryFolder()).isEqualTo("/usr/local/nvidia/lib64");
+    assertThat(found().nvml()).isPresent();
+  }
+
+  @Test
   void saysWhatIsMissingAndWhatToDo() throws IOException {
     assertThat(message(new DriverRoot(root.resolve("nothing"), "/run/driver"))).contains("/run/driver is not a folder",
         "set the driver root");
