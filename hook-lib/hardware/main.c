@@ -56,8 +56,9 @@ int main(int argc, char **argv) {
         truth_describe();
     } else if (strcmp(command, "memory") == 0) {
         truth_open();
+        uint64_t before = truth_used();
         card_open();
-        memory_check();
+        memory_check(before);
     } else if (strcmp(command, "open") == 0 && argc == 3) {
         truth_open();
         card_open();

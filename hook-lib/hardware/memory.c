@@ -251,9 +251,11 @@ void memory_open(const char *words) {
            good ? "pass" : "FAIL", mib(charge), mib(charge_more), mib(truth_more), mib(charge_left));
 }
 
-void memory_check(void) {
+void memory_check(uint64_t used_before) {
     size_t free, total;
     CUdeviceptr pointer;
+    printf("memory\ta context\tfigure\tcharged %.1f MiB, NVML %.1f MiB\n", mib((int64_t)charged()),
+           mib((int64_t)(truth_used() - used_before)));
     DO(CUDA(cuMemAlloc_v2)(&pointer, MIB)); /* what comes with the first one */
     DO(CUDA(cuMemFree_v2)(pointer));
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)

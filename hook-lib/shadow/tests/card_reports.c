@@ -73,8 +73,10 @@ static void write_one(const struct card_reports *reports, const char *file, uint
 }
 
 void card_reports_write(struct card_reports *reports, const struct reported processes[], uint32_t count) {
-    nvmlProcessUtilizationSample_t samples[64];
-    unsigned int samples_count = 64;
+    /* Drivers want more room than there are processes: 580 with an H100 wants it for 72. */
+    enum { ROOM = 1024 };
+    static nvmlProcessUtilizationSample_t samples[ROOM];
+    unsigned int samples_count = ROOM;
     nvmlReturn_t result = reports->ask(reports->device, samples, &samples_count, reports->time);
     if (result != NVML_SUCCESS && result != NVML_ERROR_NOT_FOUND)
         return;
