@@ -8,6 +8,7 @@
 
 #include "../shadow/tests/card_reports.h"
 #include "card.h"
+#include "conditional.h"
 #include "cuda_capture.h"
 #include "cuda_copies.h"
 #include "cuda_events.h"
@@ -94,6 +95,16 @@ static void launch_graph(void) {
     wait_for_batch();
 }
 
+static void make_while(void) {
+    DO(CUDA(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING));
+    graph = conditional_while(&spin, KERNELS);
+}
+
+static void make_if(void) {
+    DO(CUDA(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING));
+    graph = conditional_if(&spin, KERNELS);
+}
+
 /* As a watchdog does: it asks for what another thread has launched. */
 static void *poll(void *context) {
     DO(CUDA(cuCtxSetCurrent)(context));
@@ -137,7 +148,7 @@ static void launch_and_copy(void) {
     wait_for_batch();
 }
 
-const char cores_ways[] = "plain | green | graph | polled | copies";
+const char cores_ways[] = "plain | green | graph | while | if | polled | copies";
 static const struct way {
     const char *name;
     void (*before)(void), (*begin)(void), (*batch)(void); /* before: the kernel is loaded */
@@ -145,6 +156,8 @@ static const struct way {
     {"plain", nothing, nothing, launch_batch},
     {"green", enter_green_context, nothing, launch_batch},
     {"graph", nothing, make_graph, launch_graph},
+    {"while", nothing, make_while, launch_graph},
+    {"if", nothing, make_if, launch_graph},
     {"polled", nothing, start_polling, launch_and_record},
     {"copies", nothing, make_room_to_copy, launch_and_copy},
 };

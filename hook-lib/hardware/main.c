@@ -7,6 +7,8 @@
  *   calibrate NS                 iterations that take NS of the card's time, by itself
  *   spin SECONDS NS ITERATIONS WAY   percent of the time that its kernels ran
  *   report FILE PID...           card reports as the plugin writes them, until it is killed
+ *   target                       what nvcc's -arch has to be, as sm_90
+ *   mps ...                      a client of MPS: mps.h
  *   overhead                     name, ns a call
  *   readings NS ITERATIONS       rows: how this driver reads what NVIDIA's documentation leaves open
  */
@@ -14,8 +16,10 @@
 #include <string.h>
 
 #include "card.h"
+#include "conditional.h"
 #include "cores.h"
 #include "memory.h"
+#include "mps.h"
 #include "readings.h"
 
 static void timed(const char *name, int calls, uint64_t begin) {
@@ -72,14 +76,19 @@ int main(int argc, char **argv) {
         cores_report(argv + 2, argc - 2);
     } else if (strcmp(command, "readings") == 0 && argc == 4) {
         readings_check(strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10));
+    } else if (strcmp(command, "target") == 0) {
+        conditional_target();
+    } else if (strcmp(command, "mps") == 0 && mps_client(argv + 2, argc - 2)) {
+        return 0;
     } else if (strcmp(command, "overhead") == 0) {
         card_open();
         overhead();
     } else {
         fprintf(stderr,
                 "usage: partita-hardware describe | memory | open HANDLE | calibrate NS |\n"
-                "       spin SECONDS NS ITERATIONS (%s) | report FILE PID... | overhead | readings NS ITERATIONS\n",
-                cores_ways);
+                "       spin SECONDS NS ITERATIONS (%s) | report FILE PID... | overhead | readings NS ITERATIONS |\n"
+                "       target | mps (%s)\n",
+                cores_ways, mps_usage);
         return 2;
     }
     return 0;

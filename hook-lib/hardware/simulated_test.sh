@@ -9,16 +9,27 @@ before=$(ls "$(dirname "$run")/results")
 # Limits are judged by hardware: here a machine that is busy with other tests may keep a process waiting.
 sh "$run" --driver-root "$node" --built "$build" --seconds 0.5 --tolerance 100 > "$node/out" 2>&1 || { cat "$node/out"; exit 1; }
 cat "$node/out"
-for part in memory cores readings overhead runtime; do
+for part in memory cores mps readings overhead runtime; do
     grep -q "^| $part |" "$node/out"
 done
 grep -q '| cores | mean absolute error | figure |' "$node/out"
-for way in 'in a green context' 'as graphs of four kernels' 'beside a thread that polls' 'with copies of 64 MiB between'; do
+for way in 'in a green context' 'as graphs of four kernels' 'as a graph with a WHILE node' 'as a graph with two IF nodes, one of which runs' \
+    'beside a thread that polls' 'with copies of 64 MiB between'; do
     grep -q "^| cores | 30 % $way | pass | [0-9]" "$node/out"
 done
 grep -q "^| cores | the kernel's length, at the end against the beginning | figure | [0-9.]* |" "$node/out"
 for kind in 'cuMemCreate: 128 MiB, mapped' cuMemAllocManaged: cuIpcOpenMemHandle:; do
     grep -q "^| memory | $kind.* | pass |" "$node/out"
+done
+for what in 'the daemon answers' 'limits of servers to come' get_server_list get_client_list 'limits of a server that runs' \
+    'a share by MPS: cuMemCreate: 128 MiB' 'a share by MPS: beyond the quota: cuMemAlloc' quit; do
+    grep -q "^| mps | $what | pass | [^ ]" "$node/out"
+done
+for what in 'of its environment' 'of the daemon'; do
+    grep -q "^| mps | a client's memory limit, $what | not run | no limit is simulated: of [0-9]* MiB [1-9][0-9]* granted" "$node/out"
+done
+for part in '30 % of the threads, alone' '30 % of the threads beside 70 %' '70 % of the threads beside 30 %'; do
+    grep -q "^| mps | $part | figure | [0-9.]* % of its throughput without a limit; it sees [1-9][0-9]* of [1-9]" "$node/out"
 done
 grep -q '| runtime | CUDA runtime, PyTorch | not run | they need a real driver |' "$node/out"
 ! grep -q FAIL "$node/out"
