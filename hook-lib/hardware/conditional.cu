@@ -13,5 +13,6 @@ extern "C" __global__ void partita_set_conditional(cudaGraphConditionalHandle ha
 }
 
 extern "C" __global__ void partita_count_down(cudaGraphConditionalHandle handle) {
-    cudaGraphSetConditional(handle, --rounds);
+    rounds = rounds > 0 ? rounds - 1 : 0;
+    cudaGraphSetConditional(handle, rounds);
 }

@@ -1,4 +1,4 @@
-# Part of hardware/run: graphs with conditional nodes at a core limit.
+# Part of hardware/run, in a subshell: graphs with conditional nodes at a core limit.
 # shellcheck shell=sh disable=SC2154 # run's variables and functions
 
 # Compiles conditional.cu for this card to FILE: its kernels take NVIDIA's device library, which is linked on their side of the card.
@@ -29,7 +29,6 @@ if [ -z "$reason" ]; then
         measure "way-${way%%:*}:${way%%:*}"
         judge "30 % ${way#*:}" "way-${way%%:*}" 30
     done
-    unset PARTITA_CONDITIONAL
 elif [ "$reason" != 'not compiled' ]; then
     row cores 'conditional nodes' 'not run' "$reason"
 fi

@@ -1,5 +1,5 @@
 # Part of hardware/run: NVIDIA's Multi-Process Service, with the environment and the commands of the kubelet plugin (its NvidiaMps and MpsFolders).
-# The daemon is one of its own, in the work folder; no setting of the card is changed, and it is always ended.
+# The daemon is one of its own, in the work folder; no setting of the card is changed. Run in a subshell, with whose end it ends.
 # shellcheck shell=sh disable=SC2154 # run's variables and functions
 
 mps=$work/mps
@@ -23,7 +23,7 @@ mps_await() {
 }
 # What the daemon answers, in one line: COMMANDS SECONDS
 mps_tell() {
-    printf "$1" | timeout "$2" env -i CUDA_MPS_PIPE_DIRECTORY="$mps/pipe" "$control" > "$mps/answer" 2>&1 && told=0 || told=$?
+    printf "$1" | timeout -k 1 "$2" env -i CUDA_MPS_PIPE_DIRECTORY="$mps/pipe" "$control" > "$mps/answer" 2>&1 && told=0 || told=$?
     answer=$(tr -s '\n|' ' /' < "$mps/answer" | sed 's/ *$//')
 }
 mps_gone() { for each in $daemon $servers; do ! mps_runs "$each" || return 1; done; }
@@ -37,7 +37,7 @@ mps_client() {
     patience=$1 limited=${2:+CUDA_MPS_PINNED_DEVICE_MEM_LIMIT=0=$2M} threads=${3:+CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=$3}
     shift 3
     # shellcheck disable=SC2086 # none or one word each
-    native env CUDA_MPS_PIPE_DIRECTORY="$mps/pipe" $limited $threads timeout "$patience" "$program" mps "$@"
+    native env CUDA_MPS_PIPE_DIRECTORY="$mps/pipe" $limited $threads timeout -k 5 "$patience" "$program" mps "$@"
 }
 # A row about what a client was granted: WHAT LIMIT FILE
 mps_judge_memory() {
@@ -119,7 +119,7 @@ mps_measure_threads() {
 # A container by MPS has the hook library as well, and MPS is told of the same bytes.
 mps_measure_share() {
     share by-mps "$quota" 0
-    if ! CUDA_MPS_PIPE_DIRECTORY=$mps/pipe CUDA_MPS_PINNED_DEVICE_MEM_LIMIT=0=$((quota / 1048576))M inside by-mps timeout 300 "$program" memory > "$mps/rows" 2> "$work/err"; then
+    if ! CUDA_MPS_PIPE_DIRECTORY=$mps/pipe CUDA_MPS_PINNED_DEVICE_MEM_LIMIT=0=$((quota / 1048576))M inside by-mps timeout -k 5 300 "$program" memory > "$mps/rows" 2> "$work/err"; then
         row mps 'a share by MPS' FAIL "$(tail -n 1 "$work/err")"
     fi
     awk -F '\t' -v OFS='\t' '{ $1 = "mps"; $2 = "a share by MPS: " $2; print }' "$mps/rows" >> "$rows"
@@ -132,9 +132,9 @@ if [ -z "$control" ] || [ -z "$server" ]; then
 else
     mkdir -p "$mps/pipe" "$mps/log"
     daemon=none servers=
-    trap 'mps_end; rm -rf "$work"' EXIT
+    trap mps_end EXIT
     trap 'exit 2' HUP INT TERM
-    timeout 12 env -i CUDA_VISIBLE_DEVICES="$uuid" CUDA_MPS_PIPE_DIRECTORY="$mps/pipe" CUDA_MPS_LOG_DIRECTORY="$mps/log" PATH="${server%/*}" \
+    timeout -k 1 12 env -i CUDA_VISIBLE_DEVICES="$uuid" CUDA_MPS_PIPE_DIRECTORY="$mps/pipe" CUDA_MPS_LOG_DIRECTORY="$mps/log" PATH="${server%/*}" \
         LD_PRELOAD="$libcuda" "$control" -d > "$mps/begin" 2>&1 && began=0 || began=$?
     [ ! -s "$mps/pipe/nvidia-cuda-mps-control.pid" ] || daemon=$(cat "$mps/pipe/nvidia-cuda-mps-control.pid")
     mps_tell 'get_server_list\n' 4
@@ -156,7 +156,4 @@ else
         mps_await 5 mps_gone && gone=pass || gone=FAIL
         row mps quit "$gone" "status $told: \"$answer\"; daemon and server were gone after $((($(date +%s%N) - begin) / 1000000)) ms"
     fi
-    mps_end
-    trap 'rm -rf "$work"' EXIT
-    trap - HUP INT TERM
 fi
