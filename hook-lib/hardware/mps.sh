@@ -43,7 +43,7 @@ mps_client() {
 mps_judge_memory() {
     granted=$(sed -n 's/^granted //p' "$3") refused=$(sed -n 's/^refused //p' "$3")
     if [ -z "$granted" ]; then
-        row mps "$1" FAIL "no client: $(tail -n 1 "$3.err")"
+        row mps "$1" FAIL "no client: $(tail -n 1 "$3.err"); the logs end with: $(tail -q -n 1 "$mps/log/control.log" "$mps/log/server.log" 2> /dev/null | tr '\n|' ' /')"
         return
     fi
     result=FAIL
@@ -58,11 +58,11 @@ mps_judge_memory() {
 mps_measure_memory() {
     bound=$((quota / 1048576 / 2))
     mkfifo "$mps/input"
-    mps_client 120 "$bound" '' memory "$quota" < "$mps/input" > "$mps/client" 2> "$mps/client.err" &
+    mps_client 60 "$bound" '' memory "$quota" < "$mps/input" > "$mps/client" 2> "$mps/client.err" &
     holder=$!
     exec 9> "$mps/input"
     held() { grep -q '^held' "$mps/client" || ! kill -0 "$holder" 2> /dev/null; }
-    mps_await 120 held || true
+    mps_await 60 held || true
     mps_judge_memory "a client's memory limit, of its environment" "$bound" "$mps/client"
 
     mps_tell 'get_server_list\n' 4
@@ -83,14 +83,15 @@ mps_measure_memory() {
     fi
     exec 9>&-
     wait "$holder" || true
+    grep -q '^held' "$mps/client" || return 0
 
-    mps_client 120 '' '' memory $((quota * 2)) < /dev/null > "$mps/other" 2> "$mps/other.err" || true
+    mps_client 60 '' '' memory $((quota * 2)) < /dev/null > "$mps/other" 2> "$mps/other.err" || true
     mps_judge_memory "a client's memory limit, of the daemon" $((quota / 1048576)) "$mps/other"
 }
 
 # NAME PERCENT: a client's throughput, in a file of that name; PERCENT may be empty
 mps_spin() {
-    mps_client $((${mps_seconds%.*} + 60)) $((quota / 1048576)) "$2" spin "$mps_seconds" $ns "$iterations" > "$mps/$1" 2> "$mps/$1.err" || true
+    mps_client $((${mps_seconds%.*} + 30)) $((quota / 1048576)) "$2" spin "$mps_seconds" $ns "$iterations" > "$mps/$1" 2> "$mps/$1.err" || true
 }
 mps_judge_spin() { # NAME WHAT
     if [ -s "$mps/$1" ]; then
@@ -119,7 +120,7 @@ mps_measure_threads() {
 # A container by MPS has the hook library as well, and MPS is told of the same bytes.
 mps_measure_share() {
     share by-mps "$quota" 0
-    if ! CUDA_MPS_PIPE_DIRECTORY=$mps/pipe CUDA_MPS_PINNED_DEVICE_MEM_LIMIT=0=$((quota / 1048576))M inside by-mps timeout -k 5 300 "$program" memory > "$mps/rows" 2> "$work/err"; then
+    if ! CUDA_MPS_PIPE_DIRECTORY=$mps/pipe CUDA_MPS_PINNED_DEVICE_MEM_LIMIT=0=$((quota / 1048576))M inside by-mps timeout -k 5 120 "$program" memory > "$mps/rows" 2> "$work/err"; then
         row mps 'a share by MPS' FAIL "$(tail -n 1 "$work/err")"
     fi
     awk -F '\t' -v OFS='\t' '{ $1 = "mps"; $2 = "a share by MPS: " $2; print }' "$mps/rows" >> "$rows"
@@ -145,12 +146,14 @@ else
         mps_tell "set_default_active_thread_percentage 100\nset_default_device_pinned_mem_limit 0 $((quota / 1048576))M\nget_default_device_pinned_mem_limit 0\n" 4
         row mps 'limits of servers to come' "$([ "$told" -eq 0 ] && echo pass || echo FAIL)" "status $told: \"$answer\""
         mps_measure_memory
-        if [ -n "$iterations" ]; then
-            mps_measure_threads
+        if ! grep -q '^held' "$mps/client"; then
+            row mps 'parts of the threads, and a share by MPS' 'not run' 'there was no client'
+        elif [ -z "$iterations" ]; then
+            row mps 'parts of the threads, and a share by MPS' 'not run' 'the kernel does not run'
         else
-            row mps 'parts of the threads' 'not run' 'the kernel does not run'
+            mps_measure_threads
+            mps_measure_share
         fi
-        mps_measure_share
         begin=$(date +%s%N)
         mps_tell 'quit -t 1\n' 5
         mps_await 5 mps_gone && gone=pass || gone=FAIL
