@@ -27,7 +27,7 @@ static void timed(const char *name, int calls, uint64_t begin) {
 }
 
 static void overhead(void) {
-    enum { CALLS = 20000 };
+    enum { CALLS = 4000 };
     CUdeviceptr pointer;
     size_t free, total;
     struct spin spin = spin_load(0, 1);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "readings.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -190,6 +191,50 @@ static int no_process_samples(void) {
     return IF(!truth_samples_processes());
 }
 
+static pid_t another_program_that_spins(void) {
+    char ns[24], iterations[24];
+    snprintf(ns, sizeof ns, "%llu", (unsigned long long)spin.ns / 50);
+    snprintf(iterations, sizeof iterations, "%llu",
+             (unsigned long long)(spin.iterations > 50 ? spin.iterations / 50 : 1));
+    pid_t pid = fork();
+    if (pid == 0) {
+        int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        dup2(nowhere, STDOUT_FILENO); /* it prints how much of the card it had */
+        execl("/proc/self/exe", "partita-hardware", "spin", "3", ns, iterations, "plain", NULL);
+        _exit(127);
+    }
+    return pid;
+}
+
+/* Two programs have half of the card each: whether samples name both, or one of them with all of it. */
+static int samples_name_one(void) {
+    enum { ROOM = 1024 };
+    static nvmlProcessUtilizationSample_t samples[ROOM];
+    unsigned long long seen = 0;
+    int both = 0, one = 0, status;
+    pid_t pids[] = {another_program_that_spins(), another_program_that_spins()};
+    for (int i = 0; i < 100; i++) {
+        unsigned int count = ROOM, named = 0;
+        nanosleep(&(struct timespec){0, 30000000}, NULL);
+        if (truth_sampler()(truth_device(), samples, &count, seen) != NVML_SUCCESS)
+            continue;
+        unsigned long long newest = seen;
+        for (unsigned int j = 0; j < count && j < ROOM; j++)
+            newest = samples[j].timeStamp > newest ? samples[j].timeStamp : newest;
+        for (unsigned int j = 0; j < count && j < ROOM; j++)
+            named += samples[j].timeStamp == newest && samples[j].timeStamp > seen && samples[j].smUtil > 0;
+        if (seen) {
+            both += named == 2;
+            one += named == 1;
+        }
+        seen = newest;
+    }
+    for (int i = 0; i < 2; i++)
+        if (pids[i] < 0 || waitpid(pids[i], &status, 0) != pids[i] || status != 0)
+            return UNTOLD;
+    return both + one < 3 ? UNTOLD : IF(one > both);
+}
+
 static const struct reading {
     const char *name;
     int (*find)(void);
@@ -207,6 +252,7 @@ static const struct reading {
     {"folded-stubs", folded_stubs},
     {"slow-samples", slow_samples},
     {"no-process-samples", no_process_samples},
+    {"samples-name-one", samples_name_one},
 };
 
 static const char *found(const struct reading *reading) {

@@ -39,5 +39,7 @@ readings() { PARTITA_NVML=$1/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1 LD_LIBRA
 "$build/simulator/partita-sim-driver" install --root "$node/contrary" --node hardware --gpus h200x1 --libraries "$build/simulator" --contrary all
 readings "$node/contrary" > "$node/told"
 cat "$node/told"
-! grep -v 'figure	contrary$' "$node/told"
+! grep -v 'samples-name-one' "$node/told" | grep -v 'figure	contrary$' # whom samples name cannot be told where there are none
+"$build/simulator/partita-sim-driver" install --root "$node/named" --node hardware --gpus h200x1 --libraries "$build/simulator" --contrary samples-name-one
+readings "$node/named" | grep -qx 'readings	samples-name-one	figure	contrary'
 [ "$before" = "$(ls "$(dirname "$run")/results")" ]

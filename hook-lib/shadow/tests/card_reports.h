@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stand-in for the plugin: card reports from what NVML samples of processes (partita/card_report.h). */
+/* A stand-in for the plugin: card reports from shares' usage regions and NVML's samples (partita/card_report.h). */
 #ifndef PARTITA_CARD_REPORTS_H
 #define PARTITA_CARD_REPORTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "divided_time.h"
 #include "nvml_api.h"
 
-enum { REPORTED_PROCESSES = 8, REPORT_PAUSE_MS = 150 };
+enum { REPORTED_PROCESSES = 8, REPORT_PAUSE_MS = 75 };
 
 /* A process that uses the card, and the file of its share's report; `high`: of the higher priority. */
 struct reported {
@@ -24,12 +25,17 @@ struct card_reports {
     void (*sampled)(const struct reported *process, const nvmlProcessUtilizationSample_t *sample);
     uint64_t number;
     uint64_t time, period; /* microseconds: of the newest sample, and from one to the next; begin with a second */
-    uint64_t seen, at;     /* ns: when it was new, and the reports' own count of time */
-    struct told {
+    uint64_t seen;         /* ns: when it was new */
+    unsigned int card;     /* percent of the card that all used in that sample */
+    struct named {
         uint32_t pid;
-        uint64_t busy; /* ns */
-        unsigned int percent;
-    } told[REPORTED_PROCESSES];
+        uint64_t last;        /* ns: when a sample named it */
+        unsigned int percent; /* decaying mean of its samples */
+    } named[REPORTED_PROCESSES];
+    struct divided_time divided;
+    struct divided_share shares[DIVIDED_SHARES];
+    char files[DIVIDED_SHARES][400]; /* of the reports of these shares */
+    uint32_t shares_count;
 };
 
 /* Asks NVML once, and writes the reports of the processes' shares; none where it does not tell. */

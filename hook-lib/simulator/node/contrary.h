@@ -24,6 +24,7 @@
     X(SIM_FOLDED_STUBS, "folded-stubs")                                                                                \
     X(SIM_SLOW_SAMPLES, "slow-samples")                                                                                \
     X(SIM_NO_PROCESS_SAMPLES, "no-process-samples")                                                                    \
+    X(SIM_SAMPLES_NAME_ONE, "samples-name-one")                                                                        \
     X(SIM_CONTAINER_PIDS, "container-pids")
 
 #define SIM_READING_NUMBER(number, name) number,

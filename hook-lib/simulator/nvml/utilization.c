@@ -10,7 +10,8 @@
 
 #include "library.h"
 
-#define RECENT 6 /* samples in which a process' activity is looked for */
+#define RECENT 6       /* samples in which a process' activity is looked for */
+#define WANTED_ROOM 72 /* entries that driver 580 wants room for with an H100, whatever it fills of them */
 
 /* Microseconds between CLOCK_MONOTONIC and the time of day, the same for all samples that a process is shown. */
 static unsigned long long epoch(void) {
@@ -124,19 +125,49 @@ nvmlReturn_t nvmlDeviceGetSamples(nvmlDevice_t device, nvmlSamplingType_t type, 
     return found ? NVML_SUCCESS : NVML_ERROR_NOT_FOUND;
 }
 
+/* ns of the SMs that the process had between two samples. */
+static uint64_t had_between(const struct sim_sampling *later, const struct sim_sampling *earlier,
+                            const struct sim_process_use *use) {
+    uint64_t before = sim_sampled_process(earlier, use->slot), after = sim_sampled_process(later, use->slot);
+
+    return after > before ? after - before : 0;
+}
+
+/*
+ * What all had together, for the one that had the card at some moment between the samples, and nothing for the others:
+ * who has it longer is named more often.
+ */
+static uint64_t had_of_all(const struct sim_card *card, const struct sim_sampling *later,
+                           const struct sim_sampling *earlier, const struct sim_process_use *use,
+                           const struct sim_process_use *uses, unsigned processes) {
+    uint64_t sum = 0, before = 0, moment;
+
+    for (unsigned i = 0; i < processes; i++) {
+        if (uses[i].slot == use->slot)
+            before = sum;
+        sum += had_between(later, earlier, &uses[i]);
+    }
+    if (sum == 0)
+        return 0;
+    moment = mix(mix(card->sample_seed + later->number * 0x9e3779b97f4a7c15u)) % sum;
+    return moment >= before && moment - before < had_between(later, earlier, use) ? sum : 0;
+}
+
 /* The newest sample in which the process had the SMs, among the `pairs` of samples; false: it had not. */
 static bool process_sample(const struct sim_card *card, const struct sim_sampling *samplings, unsigned pairs,
-                           const struct sim_process_use *use, nvmlProcessUtilizationSample_t *sample) {
+                           const struct sim_process_use *use, const struct sim_process_use *uses, unsigned processes,
+                           nvmlProcessUtilizationSample_t *sample) {
     for (unsigned i = 0; i < pairs; i++) {
-        uint64_t before = sim_sampled_process(&samplings[i + 1], use->slot);
-        uint64_t after = sim_sampled_process(&samplings[i], use->slot);
+        uint64_t had = sim_contrary(&library_node, SIM_SAMPLES_NAME_ONE)
+                           ? had_of_all(card, &samplings[i], &samplings[i + 1], use, uses, processes)
+                           : had_between(&samplings[i], &samplings[i + 1], use);
 
-        if (after <= before)
+        if (had == 0)
             continue;
         *sample = (nvmlProcessUtilizationSample_t){
             .pid = library_pid(use),
             .timeStamp = stamp(card, samplings[i].number),
-            .smUtil = percent(card, samplings[i].number, use->slot + 1, after - before),
+            .smUtil = percent(card, samplings[i].number, use->slot + 1, had),
         };
         return true;
     }
@@ -157,6 +188,11 @@ nvmlReturn_t nvmlDeviceGetProcessUtilization(nvmlDevice_t device, nvmlProcessUti
         result = NVML_ERROR_NOT_SUPPORTED;
     if (result != NVML_SUCCESS)
         return result;
+    room = samples ? *count : 0;
+    if (sim_contrary(&library_node, SIM_SAMPLES_NAME_ONE) && room < WANTED_ROOM) {
+        *count = WANTED_ROOM;
+        return NVML_ERROR_INSUFFICIENT_SIZE;
+    }
     uses = calloc(SIM_MAX_PROCESSES, sizeof *uses);
     if (!uses)
         return NVML_ERROR_MEMORY;
@@ -166,11 +202,12 @@ nvmlReturn_t nvmlDeviceGetProcessUtilization(nvmlDevice_t device, nvmlProcessUti
            sim_sampling_at(&library_state, device->card->index, last - known, &samplings[known]))
         known++;
     processes = sim_state_processes(&library_state, device->card->index, uses, SIM_MAX_PROCESSES);
-    room = samples ? *count : 0;
-    for (unsigned i = 0; i < processes && i < SIM_MAX_PROCESSES && known > 1; i++) {
+    processes = processes < SIM_MAX_PROCESSES ? processes : SIM_MAX_PROCESSES;
+    for (unsigned i = 0; i < processes && known > 1; i++) {
         nvmlProcessUtilizationSample_t sample;
 
-        if (!library_pid(&uses[i]) || !process_sample(device->card, samplings, known - 1, &uses[i], &sample))
+        if (!library_pid(&uses[i]) ||
+            !process_sample(device->card, samplings, known - 1, &uses[i], uses, processes, &sample))
             continue;
         if (found < room)
             samples[found] = sample;

@@ -448,6 +448,51 @@ static void nvml_samples_no_processes(void) {
     both_ways("no-process-samples", look_at_processes_samples);
 }
 
+static void keep_the_card_busy(int link, long unused) {
+    (void)unused;
+    begin_spinning();
+    tell(link, 'b');
+    for (;;)
+        spin_for(60000 * MS, NULL);
+}
+
+/* Two that have half of the card each: both with their part, or one of them with all of it. */
+static void look_at_who_is_named(int link, long contrary) {
+    enum { ROOM = 128 };
+    nvmlProcessUtilizationSample_t samples[ROOM];
+    struct child children[2];
+    nvmlDevice_t device;
+    unsigned count = 8, told = 0;
+
+    (void)link;
+    CHECK_EQUAL(NV(nvmlInit_v2)(), NVML_SUCCESS);
+    CHECK_EQUAL(NV(nvmlDeviceGetHandleByIndex_v2)(0, &device), NVML_SUCCESS);
+    CHECK_EQUAL(NV(nvmlDeviceGetProcessUtilization)(device, samples, &count, 0),
+                contrary ? NVML_ERROR_INSUFFICIENT_SIZE : NVML_ERROR_NOT_FOUND);
+    CHECK_EQUAL(count, contrary ? 72 : 0);
+    for (int i = 0; i < 2; i++)
+        children[i] = start_child(keep_the_card_busy, 0);
+    for (int i = 0; i < 2; i++)
+        CHECK(hear(children[i].link) == 'b');
+    for (unsigned long long seen = 0; told < 3;) {
+        count = ROOM;
+        if (NV(nvmlDeviceGetProcessUtilization)(device, samples, &count, seen) == NVML_SUCCESS) {
+            unsigned sum = samples[0].smUtil + (count == 2 ? samples[1].smUtil : 0);
+            if (seen && contrary)
+                CHECK_EQUAL(count, 1);
+            told += sum >= 90 && count == (contrary ? 1 : 2);
+            seen = samples[0].timeStamp;
+        }
+        nanosleep(&(struct timespec){0, 5000000}, NULL);
+    }
+    for (int i = 0; i < 2; i++)
+        kill_child(&children[i]);
+}
+
+static void a_sample_names_one_process_with_what_all_had_and_wants_room(void) {
+    both_ways("samples-name-one", look_at_who_is_named);
+}
+
 static void hold_a_context(int link, long unused) {
     (void)unused;
     begin_cuda(0);
@@ -485,4 +530,5 @@ RUN(TEST(readings_are_named_alone_together_and_left_out), TEST(a_node_file_with_
     TEST(an_event_in_the_legacy_stream_is_a_barrier_for_blocking_streams_only), TEST(copies_and_fills_take_time),
     TEST(a_free_does_not_wait_for_kernels), TEST(events_want_a_current_context),
     TEST(asking_for_an_event_is_safe_beside_a_capture), TEST(identical_functions_have_one_address),
-    TEST(samples_are_a_second_apart), TEST(nvml_samples_no_processes), TEST(a_process_has_the_pid_of_its_own_container))
+    TEST(samples_are_a_second_apart), TEST(nvml_samples_no_processes),
+    TEST(a_sample_names_one_process_with_what_all_had_and_wants_room), TEST(a_process_has_the_pid_of_its_own_container))
