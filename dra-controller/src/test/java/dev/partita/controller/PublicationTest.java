@@ -3,9 +3,15 @@ package dev.partita.controller;
 import static dev.partita.controller.Cluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.api.node.BindingClaim;
 import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.GpuNodeSpec;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResultBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -46,6 +52,27 @@ class PublicationTest {
     node.setStatus(GpuNodes.unready("node-0", "no driver").getStatus());
     cluster.client.resource(node).updateStatus();
     eventually().until(() -> cluster.slices().isEmpty());
+  }
+
+  @Test
+  void aNodeIsToldOfClaimsWhosePodsWaitForItsInstancesAsLongAsTheseAreAllocated() {
+    cluster.add(GpuNodes.ready("node-0", GpuNodeSpec.DEFAULT, GpuNodes.migCards("node-0", 1)));
+    cluster.start();
+    ResourceClaim claim = new ResourceClaimBuilder().withNewMetadata().withNamespace("default").withName("claim")
+        .endMetadata().withNewSpec().endSpec().withNewStatus().withNewAllocation()
+        .withAllocationTimestamp("2026-01-01T00:00:00Z").withNewDevices()
+        .withResults(new DeviceRequestAllocationResultBuilder().withRequest("gpu").withDriver("gpu.partita.dev")
+            .withPool("node-0/gpu").withDevice("gpu-0-mig-1g-18gb-0").withBindingConditions("InstanceMade").build())
+        .endDevices().endAllocation().endStatus().build();
+    ResourceClaim made = cluster.client.resource(claim).create();
+    eventually().until(() -> bindingClaims().equals(List.of(
+        new BindingClaim("default", "claim", made.getMetadata().getUid(), "2026-01-01T00:00:00Z"))));
+    cluster.client.resource(made).delete();
+    eventually().until(() -> bindingClaims().isEmpty());
+  }
+
+  private List<BindingClaim> bindingClaims() {
+    return cluster.client.resources(GpuNode.class).withName("node-0").get().getStatus().bindingClaims();
   }
 
   @Test

@@ -89,6 +89,42 @@ class MigIT {
 
   @Test
   @NeedsSteadyController
+  void kubeSchedulerBindsAPodOnceItsInstanceIsMadeAndNotWhereItCannotBe(RealCluster cluster, Workspace workspace) {
+    String node = cluster.changedNode();
+    Daemons daemons = new Daemons(cluster.client());
+    daemons.awaitFreeCards(node);
+    try (Cleanup cleanup = new Cleanup()) {
+      cleanup.undo("what " + node + " offers, and who allocates there",
+          () -> cluster.patchGpuNode(node, "{\"allocator\": \"Controller\", \"publish\": null}"));
+      cluster.patchGpuNode(node, "{\"allocator\": \"Scheduler\", \"publish\": [\"Whole\", \"Shared\", \"Mig\"]}");
+      await("binding conditions").atMost(Workspace.PATIENCE)
+          .until(() -> daemons.slices(node).stream().flatMap(slice -> slice.getSpec().getDevices().stream())
+              .anyMatch(device -> device.getName().startsWith("gpu-0-mig-1g-") && device.getTaints().isEmpty()
+                  && device.getBindingConditions().equals(List.of("InstanceMade"))));
+
+      PodUnderTest bound =
+          workspace.pod("bound", node, instance("1g.18gb"), "partita-probe info; exec sleep 600").awaitLine("device 0");
+      assertHasOneDeviceOf(bound, 15, 18);
+      workspace.awaitEvent("Pod", "bound", "BindingConditionsPending");
+      assertThat(bound.claim().devices()).singleElement()
+          .satisfies(device -> assertThat(device.getBindingConditions()).containsExactly("InstanceMade"));
+      assertThat(bound.claim().awaitCondition("Ready", "Prepared").getStatus()).isEqualTo("True");
+      assertThat(bound.claim().awaitCondition("InstanceMade", "Made").getStatus()).as("for further pods of the claim")
+          .isEqualTo("True");
+
+      PodUnderTest refused = workspace.withoutAdmission().pod("refused", node,
+          instance("1g.18gb").config("placement: {models: {avoid: [h200]}}"), "exec sleep 600");
+      workspace.awaitEvent("Pod", "refused", "FailedScheduling", "is of model h200, against its config's");
+      assertThat(refused.node()).as("kube-scheduler binds it nowhere").isNullOrEmpty();
+      refused.deleteAndAwait();
+      bound.deleteAndAwait();
+    }
+    awaitDevices(daemons, node,
+        devices -> !devices.isEmpty() && devices.stream().noneMatch(device -> device.contains("-mig-")));
+  }
+
+  @Test
+  @NeedsSteadyController
   void podsWithSharesOfOneInstanceAreEachHeldToTheirsAndWhatDoesNotFitWaits(RealCluster cluster, Workspace workspace) {
     String node = cluster.changedNode();
     Daemons daemons = new Daemons(cluster.client());

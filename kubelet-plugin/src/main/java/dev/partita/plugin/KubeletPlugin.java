@@ -4,6 +4,7 @@ import dev.partita.api.Driver;
 import dev.partita.api.MonotonicClock;
 import dev.partita.api.gpu.Gpu;
 import dev.partita.cdi.CdiFolder;
+import dev.partita.plugin.binding.AwaitedInstances;
 import dev.partita.plugin.cardhealth.CardHealthWatch;
 import dev.partita.plugin.cardreport.CardReports;
 import dev.partita.plugin.checkpoint.Checkpoint;
@@ -261,7 +262,7 @@ public final class KubeletPlugin implements AutoCloseable {
         new SetupReader(
             new SetupReader.Folders(settings.cgroupRoot(), settings.cdiRoot(), settings.installRoot()),
             SetupReader.NodeMounts.ofInit(new HostProcesses(Path.of("/proc")).seesAll()),
-            () -> shareWasUsed.getAsBoolean());
+            () -> shareWasUsed.getAsBoolean(), settings.mig());
     InventoryReader reader =
         new InventoryReader(
             settings.driverRoot(), settings.sysfs(), open.driver().around(NvmlLibrary::open)::open,
@@ -373,7 +374,11 @@ public final class KubeletPlugin implements AutoCloseable {
     cardReports.start(loops);
     limits.start(loops, usage::pods);
     PeriodicLoop resizes = resizer.start(loops);
+    PeriodicLoop binding =
+        new AwaitedInstances(here.pool(), node::bindingClaims, checkpoint, api, preparer, reports, inventory::readSoon,
+            monotonicClock).start(loops);
     node.onChange(() -> {
+      binding.soon();
       resizes.soon();
       lending.changed();
     });

@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param grantedSizes of shares that were resized, by shareID; the controller writes them
  * @param askedSizes that owners of claims asked for, by claim; the controller writes them
  * @param otherDrivers what claims have of the cards by other DRA drivers; the controller writes it
+ * @param bindingClaims of which pods are bound once their MIG instances are made; the controller writes it
  * @param setup how the node is set up; null where the plugin is of a release that does not say
  * @param conditions {@link GpuNode#READY} says whether the cards can be handed out, and why not
  */
@@ -45,6 +46,8 @@ public record GpuNodeStatus(
     @JsonInclude(JsonInclude.Include.NON_EMPTY) List<AskedSize> askedSizes,
     @JsonPropertyDescription("Devices of other DRA drivers that are one of the cards, or a part of it, and that claims have. New claims of Partita's are kept off these cards. The controller writes it.")
     @JsonInclude(JsonInclude.Include.NON_EMPTY) List<OtherDriverDevice> otherDrivers,
+    @JsonPropertyDescription("Claims of which kube-scheduler binds the pods only once the node has made their MIG instances. The controller writes it.")
+    @JsonInclude(JsonInclude.Include.NON_EMPTY) List<BindingClaim> bindingClaims,
     @JsonPropertyDescription("How the node is set up, as far as the plugin sees it.") @Nullable NodeSetup setup,
     List<Condition> conditions) {
 
@@ -56,6 +59,7 @@ public record GpuNodeStatus(
     grantedSizes = grantedSizes == null ? List.of() : List.copyOf(grantedSizes);
     askedSizes = askedSizes == null ? List.of() : List.copyOf(askedSizes);
     otherDrivers = otherDrivers == null ? List.of() : List.copyOf(otherDrivers);
+    bindingClaims = bindingClaims == null ? List.of() : List.copyOf(bindingClaims);
     conditions = conditions == null ? List.of() : List.copyOf(conditions);
   }
 
@@ -70,21 +74,21 @@ public record GpuNodeStatus(
       List<Gpu> gpus,
       List<Condition> conditions) {
     this(gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, List.of(), List.of(),
-        List.of(), List.of(), null, conditions);
+        List.of(), List.of(), List.of(), null, conditions);
   }
 
   /** The same with other conditions. */
   public GpuNodeStatus withConditions(List<Condition> others) {
     return new GpuNodeStatus(
         gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, held, grantedSizes,
-        askedSizes, otherDrivers, setup, others);
+        askedSizes, otherDrivers, bindingClaims, setup, others);
   }
 
   /** The same with that to hold. */
   public GpuNodeStatus withHeld(List<HeldClaim> others) {
     return new GpuNodeStatus(
         gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, others, grantedSizes,
-        askedSizes, otherDrivers, setup, conditions);
+        askedSizes, otherDrivers, bindingClaims, setup, conditions);
   }
 
   /** What the controller tells of shares that are resized. */
@@ -97,21 +101,34 @@ public record GpuNodeStatus(
   public GpuNodeStatus withResizes(NodeResizes others) {
     return new GpuNodeStatus(
         gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, held, others.granted(),
-        others.asked(), otherDrivers, setup, conditions);
+        others.asked(), otherDrivers, bindingClaims, setup, conditions);
   }
 
   /** The same with another setup. */
   public GpuNodeStatus withSetup(@Nullable NodeSetup other) {
     return new GpuNodeStatus(
         gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, held, grantedSizes,
-        askedSizes, otherDrivers, other, conditions);
+        askedSizes, otherDrivers, bindingClaims, other, conditions);
   }
 
   /** The same where claims have that by other DRA drivers. */
   public GpuNodeStatus withOtherDrivers(List<OtherDriverDevice> others) {
     return new GpuNodeStatus(
         gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, held, grantedSizes,
-        askedSizes, others, setup, conditions);
+        askedSizes, others, bindingClaims, setup, conditions);
+  }
+
+  /** The same where the pods of those claims wait to be bound. */
+  public GpuNodeStatus withBindingClaims(List<BindingClaim> others) {
+    return new GpuNodeStatus(
+        gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, held, grantedSizes,
+        askedSizes, otherDrivers, others, setup, conditions);
+  }
+
+  /** Whether the plugin makes MIG instances before the pods that they are for are bound. */
+  @JsonIgnore
+  public boolean makesInstancesEarly() {
+    return setup != null && setup.makesInstancesEarly();
   }
 
   /** The other DRA drivers by which claims have the card of that UUID, or a part of it; by name. */

@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param installFolder where the CDI hook and the shadow libraries are installed, as the host names it; null if the
  *        plugin does not know how the node has mounted that
  * @param installProblem why the container runtime cannot start the hook there; null if nothing is in its way
+ * @param makesInstancesEarly whether the plugin makes MIG instances before the pods that they are for are bound, for
+ *        claims that {@link GpuNodeStatus#bindingClaims} tells it of; false where it is of a release that does not
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record NodeSetup(
@@ -26,4 +28,5 @@ public record NodeSetup(
     @JsonPropertyDescription("Where the CDI hook and the libraries for containers are installed.")
     @Nullable String installFolder,
     @JsonPropertyDescription("Why the container runtime cannot start the CDI hook there.")
-    @Nullable String installProblem) {}
+    @Nullable String installProblem,
+    @JsonPropertyDescription("Whether the plugin makes MIG instances before the pods that they are for are bound.") boolean makesInstancesEarly) {}

@@ -297,7 +297,7 @@ class DiagnosisTest {
   }
 
   private static NodeSetup hook(@Nullable String folder, @Nullable String problem) {
-    return new NodeSetup(2, "/var/run/cdi", null, true, folder, problem);
+    return new NodeSetup(2, "/var/run/cdi", null, true, folder, problem, true);
   }
 
   private static NodeSetup setup(
@@ -305,7 +305,7 @@ class DiagnosisTest {
       String cdi,
       @Nullable String cdiProblem,
       boolean cdiApplied) {
-    return new NodeSetup(cgroups, cdi, cdiProblem, cdiApplied, "/opt/partita", null);
+    return new NodeSetup(cgroups, cdi, cdiProblem, cdiApplied, "/opt/partita", null, true);
   }
 
   @Test

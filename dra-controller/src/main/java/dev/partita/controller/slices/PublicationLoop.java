@@ -54,9 +54,11 @@ public final class PublicationLoop implements AutoCloseable {
   private final NodeConditions conditions;
   private final NodeSizes sizes;
   private final NodeOtherDrivers otherDrivers;
+  private final NodeBindingClaims bindingClaims;
   private final EventLoop<Work> loop;
   private final Consumer<ClusterEvent> listener = this::observe;
   private final ClaimPlaces<String> claimNodes = new ClaimPlaces<>();
+  private final ClaimPlaces<String> bindingNodes = new ClaimPlaces<>();
   private final ClaimPlaces<OtherDevice> claimedOthers = new ClaimPlaces<>();
   private final Set<String> toBeOrdered = ConcurrentHashMap.newKeySet();
   private final Backoff<Work> failures = new Backoff<>(AFTER_FAILURE, MOST_DOUBLINGS);
@@ -70,6 +72,7 @@ public final class PublicationLoop implements AutoCloseable {
     this.conditions = new NodeConditions(client, writer, view, clock);
     this.sizes = new NodeSizes(writer, view);
     this.otherDrivers = new NodeOtherDrivers(writer, view);
+    this.bindingClaims = new NodeBindingClaims(writer, view);
     this.loop = new EventLoop<>("publication", GATHER, this::handle);
   }
 
@@ -79,6 +82,7 @@ public final class PublicationLoop implements AutoCloseable {
     view.claims().forEach(claim -> {
       claimNodes.changed(claim.getMetadata().getUid(), nodesOf(Optional.of(claim)));
       claimedOthers.changed(claim.getMetadata().getUid(), OtherDevice.of(claim));
+      bindingNodes.changed(claim.getMetadata().getUid(), NodeBindingClaims.nodesOf(claim));
     });
     loop.post(new Work.Classes());
     Set<String> nodes = new LinkedHashSet<>();
@@ -132,6 +136,8 @@ public final class PublicationLoop implements AutoCloseable {
             Optional.ofNullable(view.claim(key)).filter(its -> its.getMetadata().getUid().equals(uid));
         claimedOthers.changed(uid, claim.map(OtherDevice::of).orElse(Set.of())).stream()
             .flatMap(device -> view.nodesOf(device.pool()).stream())
+            .forEach(node -> loop.post(new Work.Node(node)));
+        bindingNodes.changed(uid, claim.map(NodeBindingClaims::nodesOf).orElse(Set.of()))
             .forEach(node -> loop.post(new Work.Node(node)));
         Set<String> here = nodesOf(claim);
         Set<String> changed = claimNodes.changed(uid, here);
@@ -195,7 +201,7 @@ public final class PublicationLoop implements AutoCloseable {
 
   private void publish(Work work, String node, @Nullable GpuHost host, @Nullable GpuNode gpuNode) {
     toBeOrdered.remove(node);
-    boolean written = gpuNode != null && otherDrivers.tell(gpuNode);
+    boolean written = gpuNode != null && (otherDrivers.tell(gpuNode) || bindingClaims.tell(gpuNode));
     slices.publish(node, host, gpuNode).ifPresent(pause -> loop.postAfter(pause, work));
     if (host != null && gpuNode != null && !written) { // what was written comes back as a change
       sizes.tell(gpuNode, host).ifPresent(pause -> loop.postAfter(pause, work));

@@ -1,10 +1,11 @@
 package dev.partita.controller.slices;
 
 import dev.partita.api.Bytes;
-import dev.partita.api.DeviceMode;
+import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
 import dev.partita.api.device.AttributeValue;
 import dev.partita.api.device.CapacityName;
+import dev.partita.api.device.InstanceCondition;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.controller.inventory.Capacity;
 import dev.partita.controller.inventory.Device;
@@ -35,6 +36,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Where the controller allocates, every device has a taint that claims do not tolerate, and there are no counters.
  * Where kube-scheduler allocates and cards are offered in more than one way, {@link CardCounters} make the ways exclude
  * each other; counters are in slices of their own, as the API demands.
+ *
+ * <p>A MIG instance that is still to be made then has binding conditions (KEP-5007): kube-scheduler binds the pod once
+ * the node's plugin has made the instance, and takes the allocation back where that fails. Where the controller
+ * allocates there are none. It writes the allocation before kube-scheduler sees the pod, and kube-scheduler, which
+ * looks at the conditions every five seconds, would bind each such pod so much later.
  */
 public final class SlicePlan {
   /**
@@ -45,6 +51,14 @@ public final class SlicePlan {
   /** Most counter sets of a slice. */
   static final int MAX_COUNTER_SETS = 8;
 
+  /** When pods that were allocated a MIG instance that is still to be made are bound. */
+  enum Binding {
+    /** At once: the instance is made when kubelet has the claim prepared. */
+    AT_ONCE,
+    /** Once the node's plugin has made it. */
+    ONCE_MADE
+  }
+
   private SlicePlan() {}
 
   /** The specs for that node; none if its cards cannot be handed out. */
@@ -52,19 +66,24 @@ public final class SlicePlan {
     return of(host.name(), cards(host));
   }
 
-  /** How the node's cards are to be offered; none if they cannot be handed out. */
+  /** How the node's cards are to be offered, with pods bound at once; none if they cannot be handed out. */
   static List<PublishedCard> cards(GpuHost host) {
+    return cards(host, Binding.AT_ONCE);
+  }
+
+  /** The same with pods bound so. */
+  static List<PublishedCard> cards(GpuHost host, Binding binding) {
     if (!host.isReady()) {
       return List.of();
     }
-    return host.devicesByCard().values().stream().map(devices -> card(devices, host)).toList();
+    return host.devicesByCard().values().stream().map(devices -> card(devices, host, binding)).toList();
   }
 
-  private static PublishedCard card(List<Device> devices, GpuHost host) {
+  private static PublishedCard card(List<Device> devices, GpuHost host, Binding binding) {
     @Nullable CardCounters counters = hasCounters(host) ? new CardCounters(devices) : null;
     return new PublishedCard(
         devices.getFirst().name().index(),
-        devices.stream().map(device -> device(device, host.allocator(), counters)).toList(),
+        devices.stream().map(device -> device(device, host.allocator(), counters, binding)).toList(),
         Optional.ofNullable(counters).map(CardCounters::set));
   }
 
@@ -140,7 +159,8 @@ public final class SlicePlan {
   private static io.fabric8.kubernetes.api.model.resource.v1.Device device(
       Device device,
       Allocator allocator,
-      @Nullable CardCounters counters) {
+      @Nullable CardCounters counters,
+      Binding binding) {
     Map<String, io.fabric8.kubernetes.api.model.resource.v1.DeviceAttribute> attributes = new TreeMap<>();
     device.attributes().forEach((name, value) -> attributes.put(name, attribute(value)));
     Map<String, DeviceCapacity> capacities = new TreeMap<>();
@@ -157,7 +177,17 @@ public final class SlicePlan {
     if (counters != null) {
       builder.withConsumesCounters(counters.of(device));
     }
+    if (binding == Binding.ONCE_MADE && allocator == Allocator.Scheduler && isToBeMade(device)) {
+      builder.withBindsToNode(true)
+          .withBindingConditions(InstanceCondition.InstanceMade.name())
+          .withBindingFailureConditions(InstanceCondition.InstanceFailed.name());
+    }
     return builder.build();
+  }
+
+  /** Whether it is a MIG instance that nobody has made yet. */
+  private static boolean isToBeMade(Device device) {
+    return device.name() instanceof DeviceName.Mig mig && device.card().gpu().staticMigInstance(mig.slot()).isEmpty();
   }
 
   private static io.fabric8.kubernetes.api.model.resource.v1.DeviceAttribute attribute(AttributeValue value) {

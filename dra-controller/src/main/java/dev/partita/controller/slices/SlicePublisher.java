@@ -41,6 +41,7 @@ public final class SlicePublisher {
   private final ClusterView view;
   private final Clock monotonicClock = MonotonicClock.start();
   private final Republication republication = new Republication();
+  private boolean keepsBindingConditions = true;
   private final Set<String> holding = ConcurrentHashMap.newKeySet();
 
   public SlicePublisher(KubernetesClient client, ApiEdge edge, ClusterView view) {
@@ -59,7 +60,9 @@ public final class SlicePublisher {
   public Optional<Duration> publish(String node, @Nullable GpuHost host, @Nullable GpuNode gpuNode) {
     List<ResourceSlice> existing = view.slices(node);
     List<PublishedCard> wanted =
-        host == null || gpuNode == null || view.node(node) == null ? List.of() : SlicePlan.cards(host);
+        host == null || gpuNode == null || view.node(node) == null
+            ? List.of()
+            : SlicePlan.cards(host, binding(gpuNode));
     boolean byKubeScheduler = host != null && host.allocator() == GpuNodeSpec.Allocator.Scheduler;
     PoolUse use = PoolUse.of(node, view.claimsOn(node));
     List<PublishedCard> cards = offered(node, wanted, use, heldOnNode(host), byKubeScheduler, existing);
@@ -92,6 +95,13 @@ public final class SlicePublisher {
         change.delete().size(),
         desired.isEmpty() ? " (" + withdrawn(node, host) + ")" : "");
     return Optional.empty();
+  }
+
+  /** Whose plugin does not answer for binding conditions, of its pods none would be bound. */
+  private SlicePlan.Binding binding(GpuNode gpuNode) {
+    return keepsBindingConditions && gpuNode.getStatus() != null && gpuNode.getStatus().makesInstancesEarly()
+        ? SlicePlan.Binding.ONCE_MADE
+        : SlicePlan.Binding.AT_ONCE;
   }
 
   private static Set<Integer> heldOnNode(@Nullable GpuHost host) {
@@ -137,7 +147,7 @@ public final class SlicePublisher {
   private void write(@Nullable GpuNode gpuNode, PoolChange change) {
     for (PoolChange.Update update : change.update()) {
       ResourceSlice slice = new ResourceSliceBuilder(update.existing()).withSpec(update.spec()).build();
-      edge.write(WriteKind.SLICE, () -> client.resource(slice).update());
+      compare(slice, edge.write(WriteKind.SLICE, () -> client.resource(slice).update()));
     }
     change
         .create()
@@ -152,11 +162,27 @@ public final class SlicePublisher {
                       .endMetadata()
                       .withSpec(spec)
                       .build();
-              edge.write(WriteKind.SLICE, () -> client.resource(slice).create());
+              compare(slice, edge.write(WriteKind.SLICE, () -> client.resource(slice).create()));
             });
     for (ResourceSlice slice : change.delete()) {
       edge.write(WriteKind.SLICE, () -> client.resource(slice).delete());
     }
+  }
+
+  /**
+   * Sees whether the API server has kept binding conditions: with the feature gate DRADeviceBindingConditions off it
+   * drops them, and to write them again and again would change nothing.
+   */
+  private void compare(ResourceSlice written, ResourceSlice kept) {
+    if (keepsBindingConditions && hasBindingConditions(written) && !hasBindingConditions(kept)) {
+      keepsBindingConditions = false;
+      LOG.info("the API server keeps no binding conditions of devices (feature gate DRADeviceBindingConditions): pods"
+          + " with MIG instances that kube-scheduler allocates are bound before these are made");
+    }
+  }
+
+  private static boolean hasBindingConditions(ResourceSlice slice) {
+    return slice.getSpec().getDevices().stream().anyMatch(device -> !device.getBindingConditions().isEmpty());
   }
 
   /**

@@ -40,7 +40,7 @@ public final class PaperFleet {
         new GpuNodeStatus(cards.size(), cards.size() + "x h200", "580.95.05", "13.0", "0.1.0", null, cards,
             List.of(new ConditionBuilder().withType(GpuNode.READY).withStatus("True").withReason("Ready")
                 .withLastTransitionTime("2026-01-01T00:00:00Z").build()))
-            .withSetup(new NodeSetup(2, "/var/run/cdi", null, true, "/opt/partita", null)));
+            .withSetup(new NodeSetup(2, "/var/run/cdi", null, true, "/opt/partita", null, true)));
     return node;
   }
 

@@ -239,6 +239,33 @@ class SlicePlanTest {
   }
 
   @Test
+  void whereTheSchedulerAllocatesPodsAreBoundOnceTheInstanceThatIsStillToBeMadeIsThere() {
+    for (var device : onceMade(migNode(Allocator.Scheduler, 16))) {
+      boolean toBeMade = device.getName().contains("-mig-");
+      assertThat(device.getBindingConditions()).as(device.getName())
+          .isEqualTo(toBeMade ? List.of("InstanceMade") : List.of());
+      assertThat(device.getBindingFailureConditions()).isEqualTo(toBeMade ? List.of("InstanceFailed") : List.of());
+      assertThat(Boolean.TRUE.equals(device.getBindsToNode())).isEqualTo(toBeMade);
+    }
+    assertThat(onceMade(migNode(Allocator.Controller, 16))).as("it would only be bound later")
+        .allSatisfy(device -> assertThat(device.getBindingConditions()).isEmpty());
+  }
+
+  @Test
+  void podsWithAnInstanceThatIsThereAreBoundAtOnce() {
+    Gpu cut = GpuNodes.cut(GpuNodes.migCards("node-0", 1).getFirst(), "3g.71gb:4", "1g.18gb:0");
+    assertThat(onceMade(GpuNodes.ready("node-0", new GpuNodeSpec(Allocator.Scheduler, List.of(), null), List.of(cut))))
+        .hasSize(2).allSatisfy(device -> assertThat(device.getBindingConditions()).isEmpty());
+  }
+
+  private static List<io.fabric8.kubernetes.api.model.resource.v1.Device> onceMade(GpuNode node) {
+    return SlicePlan
+        .cards(Objects.requireNonNull(Inventory.EMPTY.refreshed(List.of(node)).host("node-0")),
+            SlicePlan.Binding.ONCE_MADE)
+        .stream().flatMap(card -> card.devices().stream()).toList();
+  }
+
+  @Test
   void aCardThatSomebodyElseHasCutIsOfferedAsItsInstancesWhateverTheSpecSays() {
     List<Gpu> cards = new ArrayList<>(GpuNodes.migCards("node-0", 2));
     cards.set(0, GpuNodes.cut(cards.get(0), "3g.71gb:4", "1g.18gb:0"));

@@ -59,7 +59,8 @@ public final class CardHealthWatch {
     Optional<Inventory> state = inventory.state();
     if (state.isPresent() && !state.equals(seen)) {
       try {
-        look(state.get(), checkpoint.readAll());
+        look(state.get(), checkpoint.readAll().stream()
+            .filter(claim -> claim.phase() == PreparedClaim.Phase.COMPLETED).toList()); // the others have no container
         seen = state;
       } catch (IOException e) {
         LOG.warn("cannot read which claims have which cards, so they are not told of their health; trying again: {}",

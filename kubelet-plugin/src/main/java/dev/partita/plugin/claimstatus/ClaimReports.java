@@ -281,7 +281,7 @@ public final class ClaimReports implements AutoCloseable {
   private void write(ReportQueue.Report report) {
     try {
       switch (report) {
-        case ReportQueue.State state -> writeStatusOverOthers(state.claim(), state.notes());
+        case ReportQueue.State state -> writeOverOthers(() -> writeStatus(state.claim(), state.notes()));
         case ReportQueue.Event event -> writeEvent(event);
       }
     } catch (KubernetesClientException e) {
@@ -308,11 +308,35 @@ public final class ClaimReports implements AutoCloseable {
     return queue.addLater(event.triedAgain(), System.nanoTime() + (firstRepeat.toNanos() << event.tries()));
   }
 
+  /**
+   * Tells kube-scheduler that the MIG instances for which it waits are there. Unlike other reports it is written before
+   * this returns, for a pod waits for it. Throws KubernetesClientException if that cannot be done.
+   */
+  public void instancesMade(ClaimRef claim) {
+    writeOverOthers(() -> writeInstances(claim, DeviceNotes.Note.holds(DeviceCondition.InstanceMade,
+        DeviceCondition.Reason.Made, "the MIG instance is there")));
+  }
+
+  /**
+   * Tells kube-scheduler in the same way that they cannot be made, so that it looks for another place.
+   *
+   * @param why for people
+   */
+  public void instancesFailed(ClaimRef claim, String why) {
+    writeOverOthers(() -> writeInstances(claim, DeviceNotes.Note.holds(DeviceCondition.InstanceFailed,
+        DeviceCondition.Reason.CannotBeMade, why)));
+  }
+
+  private void writeInstances(ClaimRef ref, DeviceNotes.Note note) {
+    allocated(ref).ifPresent(
+        claim -> patch(claim, InstanceStatuses.with(claim, pool, note, clock.instant())));
+  }
+
   /** The server refuses a patch whose tests no longer hold; then the claim is read again. */
-  private void writeStatusOverOthers(PreparedClaim prepared, Map<String, DeviceNotes> notes) {
+  private void writeOverOthers(Runnable writing) {
     for (int attempt = 1;; attempt++) {
       try {
-        calls.run(() -> writeStatus(prepared, notes));
+        calls.run(writing);
         return;
       } catch (KubernetesClientException e) {
         if (attempt == PATCH_ATTEMPTS || !ApiCalls.isUnprocessable(e) || ApiCalls.isForbidden(e)) {
@@ -323,17 +347,23 @@ public final class ClaimReports implements AutoCloseable {
   }
 
   private void writeStatus(PreparedClaim prepared, Map<String, DeviceNotes> notes) {
-    ClaimRef ref = prepared.claim();
+    allocated(prepared.claim()).ifPresent(
+        claim -> patch(claim, new DeviceStatuses(claim, prepared, nodeName, cards, clock.instant()).wanted(notes)));
+  }
+
+  private Optional<ResourceClaim> allocated(ClaimRef ref) {
     ResourceClaim claim = client.resources(ResourceClaim.class).inNamespace(ref.namespace()).withName(ref.name()).get();
     if (claim == null
         || !ref.uid().equals(claim.getMetadata().getUid())
         || claim.getStatus() == null
         || claim.getStatus().getAllocation() == null) {
       LOG.info("claim {}: no longer allocated, so its device status is not written", ref);
-      return;
+      return Optional.empty();
     }
-    List<AllocatedDeviceStatus> wanted =
-        new DeviceStatuses(claim, prepared, nodeName, cards, clock.instant()).wanted(notes);
+    return Optional.of(claim);
+  }
+
+  private void patch(ResourceClaim claim, List<AllocatedDeviceStatus> wanted) {
     List<Map<String, Object>> patch = StatusPatch.of(claim, wanted, pool);
     if (!patch.isEmpty()) {
       client

@@ -11,7 +11,9 @@ public enum DeviceCondition {
   MemoryLimitEnforced,
   MemoryLent,
   CoreLimitEnforced,
-  WithinCoreLimit;
+  WithinCoreLimit,
+  InstanceMade,
+  InstanceFailed;
 
   /** Why a condition is as it is. */
   public enum Reason {
@@ -52,6 +54,8 @@ public enum DeviceCondition {
     NotMeasured,
     Lent,
     NothingLent,
-    NotEnforced
+    NotEnforced,
+    Made,
+    CannotBeMade
   }
 }

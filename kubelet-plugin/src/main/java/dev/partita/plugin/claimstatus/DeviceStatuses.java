@@ -88,6 +88,10 @@ final class DeviceStatuses {
     Optional<GpuHealth> health = card.map(ClaimReports.CardNow::health);
     List<DeviceNotes.Note> now = new ArrayList<>(HealthWords.notes(grant, nodeName, health));
     notes.ifPresent(n -> now.addAll(n.conditions()));
+    if (InstanceStatuses.isAwaited(claim, pool, status.build())) {
+      now.add(DeviceNotes.Note.holds(DeviceCondition.InstanceMade, DeviceCondition.Reason.Made,
+          "the MIG instance is there"));
+    }
     ClaimWords.loan(grant).ifPresent(now::add);
     ClaimWords.unenforced(grant).ifPresent(now::add);
     List<Condition> conditions = new ArrayList<>();

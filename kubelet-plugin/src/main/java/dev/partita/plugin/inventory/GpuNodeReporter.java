@@ -2,6 +2,7 @@ package dev.partita.plugin.inventory;
 
 import dev.partita.api.Driver;
 import dev.partita.api.gpu.Gpu;
+import dev.partita.api.node.BindingClaim;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeStatus;
@@ -111,6 +112,14 @@ public final class GpuNodeReporter implements AutoCloseable {
     return node == null
         ? Optional.empty()
         : Optional.of(node.getStatus() == null ? NodeResizes.NONE : node.getStatus().resizes());
+  }
+
+  /** Claims whose pods wait for MIG instances of this node; empty as long as that has not been read. */
+  public Optional<List<BindingClaim>> bindingClaims() {
+    GpuNode node = seen;
+    return node == null
+        ? Optional.empty()
+        : Optional.of(node.getStatus() == null ? List.of() : node.getStatus().bindingClaims());
   }
 
   /** Has something told whenever the GpuNode is seen anew, on the thread that watches. It must not block. */

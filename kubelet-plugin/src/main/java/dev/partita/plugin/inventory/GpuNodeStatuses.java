@@ -52,7 +52,8 @@ final class GpuNodeStatuses {
     boolean silent = inventory instanceof Inventory.NoCards none && none.isSilence() && earlier != null;
     return found.withHeld(silent ? List.of() : asBefore(held, earlier))
         .withResizes(earlier == null ? NodeResizes.NONE : earlier.resizes())
-        .withOtherDrivers(earlier == null ? List.of() : earlier.otherDrivers()).withSetup(setup);
+        .withOtherDrivers(earlier == null ? List.of() : earlier.otherDrivers())
+        .withBindingClaims(earlier == null ? List.of() : earlier.bindingClaims()).withSetup(setup);
   }
 
   private static GpuNodeStatus found(

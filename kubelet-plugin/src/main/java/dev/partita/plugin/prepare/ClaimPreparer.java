@@ -118,6 +118,49 @@ public final class ClaimPreparer implements ClaimService {
   }
 
   /**
+   * Makes the MIG instances of a claim whose pod is not bound yet: the beginning of its preparation, from which
+   * kubelet's call goes on. Its record is STARTED then, so what it has here goes as soon as it is not allocated here
+   * any more. It waits for nobody. Throws KubernetesClientException where the API server does not answer as it should.
+   */
+  public Provision makeInstances(ClaimRef ref) {
+    try {
+      CallReads reads = new CallReads(api, here.pool());
+      Optional<ResourceClaim> claim = reads.claim(ref);
+      if (claim.isEmpty()) {
+        return new Provision.Impossible("claim " + ref + " does not exist any more");
+      }
+      switch (tryOnce(ref, claim.get(), takeBack(ref.uid()), reads, Goal.INSTANCES)) {
+        case Refused(String reason) -> {
+          return new Provision.Impossible(reason);
+        }
+        case Clashing(Clash clash) -> {
+          return new Provision.NotYet(clash.reason());
+        }
+        case Lent lent -> {
+          loans.recall(lent.wanted());
+          return new Provision.NotYet(lent.clash().reason());
+        }
+        case Prepared(PreparedClaim prepared) -> {
+          LOG.info("claim {}: its MIG instances are there: {}", ref, AllocationDecoder.deviceKeys(prepared.grants()));
+          held.isThere(ref.uid());
+          return new Provision.Made();
+        }
+      }
+    } catch (KubernetesClientException e) {
+      throw e;
+    } catch (IOException | IllegalStateException e) {
+      return new Provision.Impossible(e.getMessage() == null ? e.toString() : e.getMessage());
+    }
+  }
+
+  /** How far a claim is prepared. */
+  private enum Goal {
+    /** As far as is to be done before its pod is bound. */
+    INSTANCES,
+    ALL
+  }
+
+  /**
    * What the claims of one call have in common.
    *
    * @param patience of who waits for the answer
@@ -297,7 +340,7 @@ public final class ClaimPreparer implements ClaimService {
       if (claim.isEmpty()) {
         return new Failed("claim " + ref + " does not exist any more");
       }
-      switch (tryOnce(ref, claim.get(), takeBack, reads)) {
+      switch (tryOnce(ref, claim.get(), takeBack, reads, Goal.ALL)) {
         case Refused refused -> {
           return new Failed(refused.reason());
         }
@@ -323,16 +366,21 @@ public final class ClaimPreparer implements ClaimService {
     }
   }
 
-  private PreparedOrRefused tryOnce(ClaimRef ref, ResourceClaim claim, List<Step> takeBack, CallReads reads)
+  private PreparedOrRefused tryOnce(
+      ClaimRef ref,
+      ResourceClaim claim,
+      List<Step> takeBack,
+      CallReads reads,
+      Goal goal)
       throws IOException {
     GpuNodeSpec knobs = node.get();
     Inventory.Cards cards = cardsFor(claim, knobs);
     AllocationDecoder.Outcome reading = AllocationDecoder.read(claim, here.pool(), cards, knobs);
     ContainerView view =
-        reading instanceof AllocationDecoder.Granted granted
+        goal == Goal.ALL && reading instanceof AllocationDecoder.Granted granted
             ? new Containers(reads, cards, knobs).view(ref, claim, granted.grants())
             : new ContainerView(Map.of(), false);
-    return store.lock().onClaim(ref.uid(), () -> decideAndExecute(ref, claim, cards, reading, view, takeBack));
+    return store.lock().onClaim(ref.uid(), () -> decideAndExecute(ref, claim, cards, reading, view, takeBack, goal));
   }
 
   private Outcome answer(ClaimRef ref, ResourceClaim claim, PreparedClaim prepared, Call call) {
@@ -364,7 +412,8 @@ public final class ClaimPreparer implements ClaimService {
       Inventory.Cards cards,
       AllocationDecoder.Outcome reading,
       ContainerView view,
-      List<Step> takeBack)
+      List<Step> takeBack,
+      Goal goal)
       throws IOException {
     if (Context.current().isCancelled()) {
       return new Refused("kubelet did not wait for the answer; it asks again if it still wants the claim");
@@ -372,6 +421,9 @@ public final class ClaimPreparer implements ClaimService {
     Optional<PreparedClaim> earlier = store.checkpoint().read(ref.uid());
     if (earlier.isPresent() && isSameAllocation(earlier.get(), claim)) {
       if (earlier.get().phase() == Phase.COMPLETED) {
+        if (goal == Goal.INSTANCES) {
+          return new Prepared(earlier.get());
+        }
         PreparedClaim again = renewed(earlier.get(), cards, reading, view);
         Optional<String> lost = lost(again.grants(), cards);
         if (lost.isPresent()) {
@@ -406,12 +458,12 @@ public final class ClaimPreparer implements ClaimService {
     try {
       store.pods().see(claim); // before the first step: one of them limits the pods
       Optional<PreparedOrRefused> obstacle =
-          store.lock().onCards(cardsOf(grants), () -> beginUnlessItClashes(wanted, cards));
+          store.lock().onCards(cardsOf(grants), () -> beginUnlessItClashes(wanted, cards, goal));
       if (obstacle.isPresent()) {
         return obstacle.get();
       }
       // without the cards: from its first record on the others count with it, so nobody waits for this one's disk
-      return complete(wanted);
+      return goal == Goal.INSTANCES ? new Prepared(wanted.in(Phase.STARTED)) : complete(wanted);
     } catch (IOException | RuntimeException e) {
       rollBack(wanted, takeBack, e);
       throw e;
@@ -450,14 +502,14 @@ public final class ClaimPreparer implements ClaimService {
   }
 
   /** Begins; gives what stands in the way instead, if something does. */
-  private Optional<PreparedOrRefused> beginUnlessItClashes(PreparedClaim wanted, Inventory.Cards cards)
+  private Optional<PreparedOrRefused> beginUnlessItClashes(PreparedClaim wanted, Inventory.Cards cards, Goal goal)
       throws IOException {
     List<PreparedClaim> records = store.checkpoint().readAll();
     List<PreparedClaim> others = held.withoutRecord(wanted.claim().uid(), records, cards);
     List<PreparedClaim> prepared = Stream.concat(records.stream(), others.stream()).toList();
     Optional<Clash> clash = Clash.between(wanted.grants(), wanted.claim(), prepared);
     if (clash.isEmpty()) {
-      execute(Step.begin(wanted));
+      execute(goal == Goal.INSTANCES ? Step.beginInstances(wanted) : Step.begin(wanted));
     }
     return clash.map(its -> isWithLoansOnly(wanted, its, prepared) ? new Lent(its, wanted, others) : new Clashing(its));
   }

@@ -70,12 +70,26 @@ public sealed interface Step {
 
   /** Begins to prepare a claim: the record goes ahead. */
   static List<Step> begin(PreparedClaim claim) {
+    List<Step> steps = beginRecord(claim);
+    steps.addAll(files(claim));
+    return steps;
+  }
+
+  /** The same, but no further than to the MIG instances that are made for it. */
+  static List<Step> beginInstances(PreparedClaim claim) {
+    List<Step> steps = beginRecord(claim);
+    for (Grant grant : claim.grants()) {
+      grant.use().made().ifPresent(instance -> steps.add(new MakeInstance(grant, instance)));
+    }
+    return steps;
+  }
+
+  private static List<Step> beginRecord(PreparedClaim claim) {
     List<Step> steps = new ArrayList<>();
     for (Grant grant : claim.grants()) { // before the record, which says that what is there is the claim's
       grant.use().made().ifPresent(instance -> steps.add(new RequireFreePlace(grant, instance)));
     }
     steps.add(new WriteRecord(claim.in(Phase.STARTED)));
-    steps.addAll(files(claim));
     return steps;
   }
 

@@ -24,6 +24,7 @@ public final class SetupReader {
   private final Folders folders;
   private final NodeMounts nodeMounts;
   private final BooleanSupplier shareWasUsed;
+  private final boolean makesInstances;
   private Optional<String> toldProblem = Optional.empty();
 
   /**
@@ -50,11 +51,15 @@ public final class SetupReader {
     }
   }
 
-  /** @param shareWasUsed whether a container has used a share since the plugin started */
-  public SetupReader(Folders folders, NodeMounts nodeMounts, BooleanSupplier shareWasUsed) {
+  /**
+   * @param shareWasUsed whether a container has used a share since the plugin started
+   * @param makesInstances whether the plugin may make MIG instances
+   */
+  public SetupReader(Folders folders, NodeMounts nodeMounts, BooleanSupplier shareWasUsed, boolean makesInstances) {
     this.folders = folders;
     this.nodeMounts = nodeMounts;
     this.shareWasUsed = shareWasUsed;
+    this.makesInstances = makesInstances;
   }
 
   /** What is there now. A folder from which the CDI hook cannot be started is warned of in the log, once. */
@@ -74,7 +79,7 @@ public final class SetupReader {
         installedOn.isPresent() && (nodeMounts.areTheNodes() || problem.isPresent())
             ? folders.install().toString()
             : null,
-        problem.orElse(null));
+        problem.orElse(null), makesInstances);
   }
 
   private Mounts mounts() {

@@ -83,6 +83,24 @@ class DeviceStatusesTest {
     assertThat(data(status(claim, Map.of())).containsKey("sizeAsked")).isFalse();
   }
 
+  @Test
+  void thatADeviceIsMadeIsSaidAsLongAsKubeSchedulerMayAskForIt() {
+    ResourceClaim claim = resizable("memory=4Gi,cores=25");
+    assertThat(conditions(claim)).doesNotContain("InstanceMade");
+    claim.getStatus().getAllocation().getDevices().getResults().getFirst()
+        .setBindingConditions(List.of("InstanceMade"));
+    assertThat(conditions(claim)).contains("InstanceMade");
+    assertThat(InstanceStatuses.of(claim, "node/gpu")).isEqualTo(InstanceStatuses.State.AWAITED);
+    claim.getStatus().setDevices(status(claim, Map.of()));
+    assertThat(InstanceStatuses.of(claim, "node/gpu")).isEqualTo(InstanceStatuses.State.MADE);
+    assertThat(InstanceStatuses.of(claim, "elsewhere/gpu")).isEqualTo(InstanceStatuses.State.NONE);
+  }
+
+  private List<String> conditions(ResourceClaim claim) {
+    return status(claim, Map.of("key", new DeviceNotes(Map.of(), List.of()))).getFirst().getConditions().stream()
+        .map(condition -> condition.getType()).toList();
+  }
+
   /** The claim, allocated, with the annotation of the size that was granted. */
   private static ResourceClaim resizable(String granted) {
     return new ResourceClaimBuilder()

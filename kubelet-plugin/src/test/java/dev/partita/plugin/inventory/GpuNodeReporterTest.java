@@ -31,7 +31,7 @@ class GpuNodeReporterTest {
   KubernetesMockServer server;
 
   private static final Inventory NO_DRIVER = new Inventory.NoCards(NodeReason.NoDriver, "none");
-  private static final NodeSetup SETUP = new NodeSetup(2, "/var/run/cdi", null, false, "/opt/partita", null);
+  private static final NodeSetup SETUP = new NodeSetup(2, "/var/run/cdi", null, false, "/opt/partita", null, true);
 
   @Test
   void theSpecIsNotGuessedButWaitedFor() {
@@ -91,7 +91,7 @@ class GpuNodeReporterTest {
       reporter.report(NO_DRIVER, List.of(), SETUP);
       assertThat(writes).hasValue(1);
       reporter.report(NO_DRIVER, List.of(),
-          new NodeSetup(2, "/var/run/cdi", "the plugin may not write there", false, "/opt/partita", null));
+          new NodeSetup(2, "/var/run/cdi", "the plugin may not write there", false, "/opt/partita", null, true));
       assertThat(writes).hasValue(2);
     }
   }

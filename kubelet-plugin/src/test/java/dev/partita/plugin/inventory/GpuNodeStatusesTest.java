@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 class GpuNodeStatusesTest {
   private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
 
-  private static final NodeSetup SETUP = new NodeSetup(2, "/var/run/cdi", null, true, "/opt/partita", null);
+  private static final NodeSetup SETUP = new NodeSetup(2, "/var/run/cdi", null, true, "/opt/partita", null, true);
 
   @Test
   void cardsOfAnEarlierPluginStayInTheStatusAsUnhealthyWhileNvmlDoesNotAnswer() {

@@ -129,8 +129,20 @@ final class NodeOfPlugins {
     Step.Executor around(Step.Executor real);
   }
 
+  /** What one plugin prepares claims with. */
+  record Parts(ClaimPreparer preparer, Checkpoint checkpoint, ClaimReader api, ClaimReports reports) {}
+
+  interface CallOnParts<T> {
+    T on(Parts parts) throws IOException;
+  }
+
   /** One plugin's life. */
   <T> T run(Wrap wrap, Call<T> call) throws IOException {
+    return runParts(wrap, parts -> call.on(parts.preparer()));
+  }
+
+  /** The same. */
+  <T> T runParts(Wrap wrap, CallOnParts<T> call) throws IOException {
     Clock clock = Clock.systemUTC();
     ApiCalls calls = ApiCalls.standard();
     DriverRoot driver = new DriverRoot(root.resolve("driver"), "/run/driver");
@@ -162,17 +174,19 @@ final class NodeOfPlugins {
                 inventory::current,
                 new NodeSteps.Driver(new MigCards(reader), true, limits, new TimeSlices(timeSlices),
                     new MpsDaemons(daemons, mps)));
-        return call.on(
+        ClaimReader api = new ClaimReader(client, calls);
+        return call.on(new Parts(
             new ClaimPreparer(
                 new ThisNode(NODE + "/gpu", bootId),
-                new ClaimReader(client, calls),
+                api,
                 inventory,
                 () -> knobs.get(),
                 store,
                 wrap.around(real),
                 reports,
                 held(store, clock),
-                NO_LOANS));
+                NO_LOANS),
+            checkpoint, api, reports));
       }
     }
   }

@@ -43,7 +43,7 @@ class SetupReaderTest {
   @Test
   void cgroupsThatAreNotMountedHaveNoVersion() {
     SetupReader.Folders folders = new SetupReader.Folders(root.resolve("none"), root, root);
-    assertThat(new SetupReader(folders, mounts(true), () -> false).read().cgroupVersion()).isNull();
+    assertThat(new SetupReader(folders, mounts(true), () -> false, true).read().cgroupVersion()).isNull();
   }
 
   @Test
@@ -64,7 +64,7 @@ class SetupReaderTest {
     log.setLevel(Level.WARN);
     log.addAppender(lines);
     try {
-      SetupReader reader = new SetupReader(folders(root), mounts(true), () -> true);
+      SetupReader reader = new SetupReader(folders(root), mounts(true), () -> true, true);
       for (String options : List.of("rw,noexec", "rw,noexec", "rw", "rw,noexec")) {
         Files.writeString(root.resolve("mountinfo"), "27 1 254:0 / / " + options + " - ext4 /dev/a rw\n");
         reader.read();
@@ -92,11 +92,11 @@ class SetupReaderTest {
   }
 
   private NodeSetup readWithoutNodeMounts() {
-    return new SetupReader(folders(root), mounts(false), () -> true).read();
+    return new SetupReader(folders(root), mounts(false), () -> true, true).read();
   }
 
   private NodeSetup read(Path cdi, boolean used) {
-    return new SetupReader(folders(cdi), mounts(true), () -> used).read();
+    return new SetupReader(folders(cdi), mounts(true), () -> used, true).read();
   }
 
   private SetupReader.Folders folders(Path cdi) {
