@@ -26,6 +26,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -51,14 +52,6 @@ public final class SlicePlan {
   /** Most counter sets of a slice. */
   static final int MAX_COUNTER_SETS = 8;
 
-  /** When pods that were allocated a MIG instance that is still to be made are bound. */
-  enum Binding {
-    /** At once: the instance is made when kubelet has the claim prepared. */
-    AT_ONCE,
-    /** Once the node's plugin has made it. */
-    ONCE_MADE
-  }
-
   private SlicePlan() {}
 
   /** The specs for that node; none if its cards cannot be handed out. */
@@ -66,24 +59,24 @@ public final class SlicePlan {
     return of(host.name(), cards(host));
   }
 
-  /** How the node's cards are to be offered, with pods bound at once; none if they cannot be handed out. */
+  /** How the node's cards are to be offered; none if they cannot be handed out. */
   static List<PublishedCard> cards(GpuHost host) {
-    return cards(host, Binding.AT_ONCE);
+    return cards(host, SliceFeature.NONE);
   }
 
-  /** The same with pods bound so. */
-  static List<PublishedCard> cards(GpuHost host, Binding binding) {
+  /** The same with that for kube-scheduler, where it allocates. */
+  static List<PublishedCard> cards(GpuHost host, Set<SliceFeature> features) {
     if (!host.isReady()) {
       return List.of();
     }
-    return host.devicesByCard().values().stream().map(devices -> card(devices, host, binding)).toList();
+    return host.devicesByCard().values().stream().map(devices -> card(devices, host, features)).toList();
   }
 
-  private static PublishedCard card(List<Device> devices, GpuHost host, Binding binding) {
+  private static PublishedCard card(List<Device> devices, GpuHost host, Set<SliceFeature> features) {
     @Nullable CardCounters counters = hasCounters(host) ? new CardCounters(devices) : null;
     return new PublishedCard(
         devices.getFirst().name().index(),
-        devices.stream().map(device -> device(device, host.allocator(), counters, binding)).toList(),
+        devices.stream().map(device -> device(device, host.allocator(), counters, features)).toList(),
         Optional.ofNullable(counters).map(CardCounters::set));
   }
 
@@ -160,7 +153,7 @@ public final class SlicePlan {
       Device device,
       Allocator allocator,
       @Nullable CardCounters counters,
-      Binding binding) {
+      Set<SliceFeature> features) {
     Map<String, io.fabric8.kubernetes.api.model.resource.v1.DeviceAttribute> attributes = new TreeMap<>();
     device.attributes().forEach((name, value) -> attributes.put(name, attribute(value)));
     Map<String, DeviceCapacity> capacities = new TreeMap<>();
@@ -175,9 +168,11 @@ public final class SlicePlan {
       builder.withAllowMultipleAllocations(true);
     }
     if (counters != null) {
-      builder.withConsumesCounters(counters.of(device));
+      builder.withConsumesCounters(
+          features.contains(SliceFeature.COMPATIBILITY_GROUPS) ? counters.withGroups(device) : counters.of(device));
     }
-    if (binding == Binding.ONCE_MADE && allocator == Allocator.Scheduler && isToBeMade(device)) {
+    if (features.contains(SliceFeature.BINDING_CONDITIONS) && allocator == Allocator.Scheduler
+        && isToBeMade(device)) {
       builder.withBindsToNode(true)
           .withBindingConditions(InstanceCondition.InstanceMade.name())
           .withBindingFailureConditions(InstanceCondition.InstanceFailed.name());

@@ -19,6 +19,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -41,7 +42,7 @@ public final class SlicePublisher {
   private final ClusterView view;
   private final Clock monotonicClock = MonotonicClock.start();
   private final Republication republication = new Republication();
-  private boolean keepsBindingConditions = true;
+  private final EnumSet<SliceFeature> dropped = EnumSet.noneOf(SliceFeature.class);
   private final Set<String> holding = ConcurrentHashMap.newKeySet();
 
   public SlicePublisher(KubernetesClient client, ApiEdge edge, ClusterView view) {
@@ -62,7 +63,7 @@ public final class SlicePublisher {
     List<PublishedCard> wanted =
         host == null || gpuNode == null || view.node(node) == null
             ? List.of()
-            : SlicePlan.cards(host, binding(gpuNode));
+            : SlicePlan.cards(host, features(gpuNode));
     boolean byKubeScheduler = host != null && host.allocator() == GpuNodeSpec.Allocator.Scheduler;
     PoolUse use = PoolUse.of(node, view.claimsOn(node));
     List<PublishedCard> cards = offered(node, wanted, use, heldOnNode(host), byKubeScheduler, existing);
@@ -97,11 +98,13 @@ public final class SlicePublisher {
     return Optional.empty();
   }
 
-  /** Whose plugin does not answer for binding conditions, of its pods none would be bound. */
-  private SlicePlan.Binding binding(GpuNode gpuNode) {
-    return keepsBindingConditions && gpuNode.getStatus() != null && gpuNode.getStatus().makesInstancesEarly()
-        ? SlicePlan.Binding.ONCE_MADE
-        : SlicePlan.Binding.AT_ONCE;
+  /** Where a plugin does not answer for binding conditions, no pod that waits for them would be bound. */
+  private Set<SliceFeature> features(GpuNode gpuNode) {
+    Set<SliceFeature> features = EnumSet.complementOf(dropped);
+    if (gpuNode.getStatus() == null || !gpuNode.getStatus().makesInstancesEarly()) {
+      features.remove(SliceFeature.BINDING_CONDITIONS);
+    }
+    return features;
   }
 
   private static Set<Integer> heldOnNode(@Nullable GpuHost host) {
@@ -169,20 +172,14 @@ public final class SlicePublisher {
     }
   }
 
-  /**
-   * Sees whether the API server has kept binding conditions: with the feature gate DRADeviceBindingConditions off it
-   * drops them, and to write them again and again would change nothing.
-   */
+  /** Sees what the API server has dropped: to write that again and again would change nothing. */
   private void compare(ResourceSlice written, ResourceSlice kept) {
-    if (keepsBindingConditions && hasBindingConditions(written) && !hasBindingConditions(kept)) {
-      keepsBindingConditions = false;
-      LOG.info("the API server keeps no binding conditions of devices (feature gate DRADeviceBindingConditions): pods"
-          + " with MIG instances that kube-scheduler allocates are bound before these are made");
+    for (SliceFeature feature : SliceFeature.values()) {
+      if (feature.isIn(written.getSpec()) && !feature.isIn(kept.getSpec()) && dropped.add(feature)) {
+        LOG.info("slices go without what the API server drops, as it does with the feature gate {} off",
+            feature.gate());
+      }
     }
-  }
-
-  private static boolean hasBindingConditions(ResourceSlice slice) {
-    return slice.getSpec().getDevices().stream().anyMatch(device -> !device.getBindingConditions().isEmpty());
   }
 
   /**

@@ -25,7 +25,9 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -258,10 +260,23 @@ class SlicePlanTest {
         .hasSize(2).allSatisfy(device -> assertThat(device.getBindingConditions()).isEmpty());
   }
 
+  @Test
+  void devicesOfOneCardAreOfTheGroupOfTheirModeWhereTheyTakeCounters() {
+    assertThat(cards(migNode(Allocator.Scheduler, 16), SliceFeature.COMPATIBILITY_GROUPS))
+        .allSatisfy(device -> assertThat(device.getConsumesCounters()).singleElement()
+            .satisfies(taken -> assertThat(taken.getAdditionalProperties())
+                .isEqualTo(Map.of("compatibilityGroups", List.of(text(device, "mode"))))));
+    assertThat(cards(migNode(Allocator.Controller, 16), SliceFeature.COMPATIBILITY_GROUPS))
+        .allSatisfy(device -> assertThat(device.getConsumesCounters()).isEmpty());
+  }
+
   private static List<io.fabric8.kubernetes.api.model.resource.v1.Device> onceMade(GpuNode node) {
+    return cards(node, SliceFeature.BINDING_CONDITIONS);
+  }
+
+  private static List<io.fabric8.kubernetes.api.model.resource.v1.Device> cards(GpuNode node, SliceFeature feature) {
     return SlicePlan
-        .cards(Objects.requireNonNull(Inventory.EMPTY.refreshed(List.of(node)).host("node-0")),
-            SlicePlan.Binding.ONCE_MADE)
+        .cards(Objects.requireNonNull(Inventory.EMPTY.refreshed(List.of(node)).host("node-0")), Set.of(feature))
         .stream().flatMap(card -> card.devices().stream()).toList();
   }
 

@@ -1,0 +1,44 @@
+package dev.partita.controller.slices;
+
+import io.fabric8.kubernetes.api.model.resource.v1.Device;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpec;
+import java.util.Set;
+
+/** What of a slice's devices only some API servers keep: with its feature gate off a server drops it. */
+enum SliceFeature {
+  /** Pods are bound once the MIG instance is made that kube-scheduler allocated (KEP-5007). */
+  BINDING_CONDITIONS("DRADeviceBindingConditions") {
+    @Override
+    boolean isIn(Device device) {
+      return !device.getBindingConditions().isEmpty();
+    }
+  },
+  /** Devices that are modes of one card say so besides the counters that they take of it (KEP-5963). */
+  COMPATIBILITY_GROUPS("DRADeviceCompatibilityGroups") {
+    @Override
+    boolean isIn(Device device) {
+      return device.getConsumesCounters().stream()
+          .anyMatch(taken -> taken.getAdditionalProperties().containsKey(CardCounters.GROUPS));
+    }
+  };
+
+  /** None of them. */
+  static final Set<SliceFeature> NONE = Set.of();
+
+  private final String gate;
+
+  SliceFeature(String gate) {
+    this.gate = gate;
+  }
+
+  /** The feature gate of kube-apiserver and kube-scheduler. */
+  String gate() {
+    return gate;
+  }
+
+  abstract boolean isIn(Device device);
+
+  boolean isIn(ResourceSliceSpec slice) {
+    return slice.getDevices().stream().anyMatch(this::isIn);
+  }
+}
