@@ -24,6 +24,9 @@ final class NvmlProcesses {
   private static final int ATTEMPTS = 5; // processes may come between the question for the number and the list
   private static final int SPARE = 8;
 
+  /** Driver 580 wants room for 72 samples, however few processes there are. */
+  private static final int SAMPLES = 128;
+
   /** nvmlProcessInfo_v1_t is pid and memory; the later one has two more numbers. */
   private static final int BYTES_V1 = 16;
 
@@ -85,7 +88,7 @@ final class NvmlProcesses {
    */
   static List<ProcessSample> samples(NvmlCalls nvml, Pointer device, long newerThan) throws NvmlException {
     String function = "nvmlDeviceGetProcessUtilization";
-    int room = SPARE;
+    int room = SAMPLES;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
       IntByReference count = new IntByReference(room);
       Memory list = NvmlCalls.zeros((long) room * SAMPLE_BYTES);
