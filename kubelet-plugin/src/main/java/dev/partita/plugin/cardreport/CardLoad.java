@@ -1,7 +1,11 @@
 package dev.partita.plugin.cardreport;
 
+import dev.partita.plugin.cardreport.DividedTime.Slice;
 import dev.partita.plugin.nvml.ProcessSample;
 import dev.partita.plugin.usage.measure.ShareRef;
+import dev.partita.plugin.usage.region.LaunchTimes;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -9,30 +13,42 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Makes one card's reports from NVML's samples. Each sample is an average over a period that ends with it; periods
- * differ from card to card. As long as nobody knows whose a process is, what it uses counts for every share both as its
- * own use and as others' use.
+ * Makes one card's reports. Its time is divided by when shares had launches pending ({@link DividedTime}). NVML's
+ * samples say how busy the card was ({@link CardTotal}), whose regions hide something ({@link HiddenUse}), and what is
+ * used by processes that belong to no share.
+ *
+ * <p>Each sample is an average over a period that ends with it; periods differ from card to card. As long as nobody
+ * knows whose a process is, what it uses counts for every share both as its own use and as others' use.
  */
 final class CardLoad {
   /** Samples of one period carry times this close to each other, in microseconds; the shortest period is 1/6 s. */
   private static final long SAME_PERIOD = 100_000;
 
+  /** Samples that are further apart were not made one after the other: the card was idle in between. */
+  private static final int PERIODS_AT_ONCE = 3;
+
+  /** What is kept of what was divided, in ns: periods of up to a second are compared with it. */
+  private static final long KEPT = 2_500_000_000L;
+
+  /** Over this time it is judged whether shares of higher priority use the card, in ns: as long as NVML's periods. */
+  private static final long OF_LATE = 200_000_000;
+
+  private static final int ALL = 100;
+
   /**
    * A share of the card.
    *
    * @param priority 0 is the higher one
+   * @param timed whether its launches are timed, since it has a core limit
+   * @param times when they were pending
    */
-  record Member(ShareRef ref, int priority, Set<Long> pids) {
+  record Member(ShareRef ref, int priority, Set<Long> pids, boolean timed, LaunchTimes times) {
     Member {
       pids = Set.copyOf(pids);
     }
   }
-
-  /** Samples that are further apart were not made one after the other: the card was idle in between. */
-  private static final int PERIODS_AT_ONCE = 3;
 
   /**
    * One moment by two clocks.
@@ -42,15 +58,37 @@ final class CardLoad {
    */
   record Moment(long nanos, long epochMicros) {}
 
+  /**
+   * What NVML's samples say of one period.
+   *
+   * @param begin by the monotonic clock, in ns
+   * @param used by pid, in ns
+   */
+  private record Told(long begin, long end, Map<Long, Long> used) {}
+
+  /** A slice, and what each share had of it. */
+  private record Parts(Slice slice, Map<ShareRef, Long> nanos) {
+    /** The part of it from one moment to another. */
+    double within(long from, long to) {
+      return (double) Math.max(0, Math.min(to, slice.to()) - Math.max(from, slice.from())) / slice.passed();
+    }
+  }
+
   private final YieldRule rule;
+  private final DividedTime division = new DividedTime();
+  private final CardTotal total = new CardTotal();
+  private final HiddenUse hiddenUse = new HiddenUse();
   private final Map<ShareRef, Long> busy = new HashMap<>();
   // by the priority of who pauses: since when the higher ones have used enough, by the monotonic clock
   private final Map<Integer, Long> wantedSince = new HashMap<>();
-  private Map<Long, Integer> percents = Map.of();
+  private final Deque<Told> periods = new ArrayDeque<>(); // that go beyond what was divided
+  private final Deque<Parts> divided = new ArrayDeque<>();
+  private final Map<Long, Long> overNamed = new HashMap<>(); // since that was asked for
+  private Map<Long, Integer> percents = Map.of(); // of the newest sample
   private long newest; // the time of the newest sample, in microseconds as NVML has it
   private long period = 1_000_000; // microseconds from one sample to the next
-  private @Nullable Moment last; // when there was news
-  private long at;
+  private long heard = Long.MIN_VALUE; // when there was a newer sample, or none for two periods, by the monotonic clock
+  private boolean contended;
   private long number;
 
   CardLoad(YieldRule rule) {
@@ -58,81 +96,172 @@ final class CardLoad {
   }
 
   /**
-   * The next reports. Between two samples there is no news, and what was told before still holds.
+   * The next reports.
    *
    * @param samples newer than those taken before, at most one a process
    */
   Map<ShareRef, CardReport> take(List<ProcessSample> samples, List<Member> members, Moment now) {
-    long before = newest;
-    newest = Math.max(before, samples.stream().mapToLong(ProcessSample::timestampMicros).max().orElse(0));
     number++;
-    Map<Long, Long> used = new HashMap<>();
-    Moment former = last;
-    if (newest > before || former == null || now.nanos() - former.nanos() >= 2 * period * 1000) {
-      if (newest > before && before > 0) {
-        period = Math.clamp(newest - before, SAME_PERIOD, period);
-        at += (newest - begin(newest, before)) * 1000;
-      } else if (former != null) {
-        at += now.nanos() - former.nanos();
-      }
-      last = now;
-      percents = new HashMap<>();
-      for (ProcessSample sample : samples) {
-        takeSample(sample, before, used);
-      }
+    Set<Long> known = members.stream().flatMap(member -> member.pids().stream()).collect(Collectors.toSet());
+    long unknown = listen(samples, known, now);
+    Parts parts = divide(members, now.nanos());
+    Map<ShareRef, Long> hidden = compare(members, parts.slice().to());
+    Set<Integer> yielding = yielding(members, now.nanos());
+    busy.keySet().retainAll(members.stream().map(Member::ref).collect(Collectors.toSet()));
+    // Whoever it is of will pay for it, and nobody can run ahead of being found by starting processes anew.
+    int unknownPercent = percents.entrySet().stream().filter(sample -> !known.contains(sample.getKey()))
+        .mapToInt(Map.Entry::getValue).sum();
+    long all = parts.nanos().values().stream().mapToLong(Long::longValue).sum();
+    long to = parts.slice().to();
+    Map<ShareRef, CardReport> reports = new TreeMap<>();
+    for (Member member : members) {
+      long own = parts.nanos().getOrDefault(member.ref(), 0L);
+      long more = own + hidden.getOrDefault(member.ref(), 0L) + unknown;
+      long sum = Objects.requireNonNull(busy.merge(member.ref(), more, Long::sum));
+      long others = percent(all - own, parts.slice().passed()) + unknownPercent;
+      boolean wanted = yielding.contains(member.priority());
+      reports.put(member.ref(), new CardReport(number, to, sum, Math.clamp(others, 0, ALL), wanted, to));
     }
-    return reports(members, used, now);
+    return reports;
   }
 
   /** The same while no process uses the card, but makes no reports: what was told before still holds. */
   void pass(Moment now) {
-    Moment former = last;
-    if (former == null || now.nanos() - former.nanos() >= 2 * period * 1000) {
-      at += former == null ? 0 : now.nanos() - former.nanos();
-      last = now;
-      percents = Map.of();
-      wantedSince.clear();
-    }
+    division.take(List.of(), DividedTime.Untimed.NONE, now.nanos());
+    percents = Map.of();
+    periods.clear();
+    divided.clear();
+    wantedSince.clear();
+    contended = false;
   }
 
-  private void takeSample(ProcessSample sample, long before, Map<Long, Long> used) {
-    long time = sample.timestampMicros();
-    if (time + SAME_PERIOD >= newest) { // else it was idle in the newest period
-      percents.put(sample.pid(), sample.smPercent());
+  /** Whether several use the card, so that what was pending must be read before regions forget it. */
+  boolean isContended() {
+    return contended;
+  }
+
+  /**
+   * What samples gave to processes of shares that others' processes had by division, in ns; below 0 what others were
+   * given of theirs. Since it was last asked for.
+   */
+  Map<Long, Long> takeOverNamed() {
+    Map<Long, Long> taken = Map.copyOf(overNamed);
+    overNamed.clear();
+    return taken;
+  }
+
+  /** Takes samples in; gives what processes have used, in ns, of whom nobody knows whose they are. */
+  private long listen(List<ProcessSample> samples, Set<Long> known, Moment now) {
+    long before = newest;
+    newest = Math.max(before, samples.stream().mapToLong(ProcessSample::timestampMicros).max().orElse(0));
+    if (newest == before && heard != Long.MIN_VALUE && now.nanos() - heard < 2 * period * 1000) {
+      return 0; // between two samples, what was told before still holds
     }
-    if (before > 0 && time > before) {
-      used.put(sample.pid(), sample.smPercent() * (time - begin(time, before)) * 10);
+    Map<Long, Long> used = new HashMap<>();
+    percents = new HashMap<>();
+    for (ProcessSample sample : samples) {
+      long time = sample.timestampMicros();
+      if (time + SAME_PERIOD >= newest) { // else it was idle in the newest period
+        percents.put(sample.pid(), sample.smPercent());
+      }
     }
+    if (newest > before && before > 0) {
+      period = Math.clamp(newest - before, SAME_PERIOD, period);
+      samples.stream().filter(sample -> sample.timestampMicros() > before).forEach(
+          sample -> used.put(sample.pid(),
+              sample.smPercent() * (sample.timestampMicros() - begin(sample.timestampMicros(), before)) * 10));
+      long end = sampled(now);
+      periods.add(new Told(end - (newest - begin(newest, before)) * 1000, end, used));
+    } else if (newest == before && heard != Long.MIN_VALUE) {
+      periods.add(new Told(heard, now.nanos(), used));
+    }
+    heard = now.nanos();
+    return used.entrySet().stream().filter(use -> !known.contains(use.getKey())).mapToLong(Map.Entry::getValue).sum();
   }
 
   private long begin(long time, long before) {
     return time - before > PERIODS_AT_ONCE * period ? time - period : before;
   }
 
-  /** The newest sample's time by the containers' clock; 0 where NVML's is not the time of day. */
+  /** The newest sample's time by the containers' clock; now where NVML's is not the time of day. */
   private long sampled(Moment now) {
     long ago = now.epochMicros() - newest;
-    return newest > 0 && ago >= 0 ? Math.max(0, now.nanos() - ago * 1000) : 0;
+    return ago >= 0 && ago <= 2 * period ? now.nanos() - ago * 1000 : now.nanos();
   }
 
-  private Map<ShareRef, CardReport> reports(List<Member> members, Map<Long, Long> used, Moment now) {
-    Set<Integer> yielding = yielding(members, now.nanos());
-    long sampled = sampled(now);
-    busy.keySet().retainAll(members.stream().map(Member::ref).collect(Collectors.toSet()));
-    int all = percents.values().stream().mapToInt(Integer::intValue).sum();
-    Set<Long> known = members.stream().flatMap(member -> member.pids().stream()).collect(Collectors.toSet());
-    // Whoever it is of will pay for it, and nobody can run ahead of being found by starting processes anew.
-    long unknown =
-        used.entrySet().stream().filter(use -> !known.contains(use.getKey())).mapToLong(Map.Entry::getValue).sum();
-    Map<ShareRef, CardReport> reports = new TreeMap<>();
-    for (Member member : members) {
-      int own = percent(member);
-      long more = member.pids().stream().mapToLong(pid -> used.getOrDefault(pid, 0L)).sum();
-      boolean wanted = yielding.contains(member.priority());
-      long total = Objects.requireNonNull(busy.merge(member.ref(), more + unknown, Long::sum));
-      reports.put(member.ref(), new CardReport(number, at, total, Math.clamp(all - own, 0, 100), wanted, sampled));
+  private Parts divide(List<Member> members, long now) {
+    List<Member> untimed = members.stream().filter(member -> !member.timed() && !member.pids().isEmpty()).toList();
+    DividedTime.Untimed use = untimed.isEmpty() ? DividedTime.Untimed.NONE : total.untimed();
+    List<DividedTime.User> users = members.stream().filter(Member::timed)
+        .map(member -> new DividedTime.User(member.ref(), member.times(), member.pids().size())).toList();
+    Slice slice = division.take(users, use, now);
+    long active = division.active(now);
+    contended = active > 1 || (active == 1 && use.part() > 0);
+    double scale = total.scale();
+    Map<ShareRef, Long> nanos = new HashMap<>();
+    slice.nanos().forEach((ref, part) -> nanos.put(ref, Math.round(part * scale)));
+    Map<Long, Double> named = total.named();
+    double all = untimed.stream().mapToDouble(member -> sum(member, named)).sum();
+    for (Member member : untimed) {
+      double part = all > 0 ? sum(member, named) / all : 1.0 / untimed.size();
+      nanos.put(member.ref(), Math.round(slice.untimedNanos() * part));
     }
-    return reports;
+    Parts parts = new Parts(slice, nanos);
+    if (slice.passed() > 0) {
+      divided.add(parts);
+      divided.removeIf(old -> old.slice().to() < slice.to() - KEPT);
+    }
+    return parts;
+  }
+
+  private static double sum(Member member, Map<Long, Double> named) {
+    return member.pids().stream().mapToDouble(pid -> named.getOrDefault(pid, 0.0)).sum();
+  }
+
+  /** Compares periods of samples with what was divided, as far as that goes; gives what shares have hidden, in ns. */
+  private Map<ShareRef, Long> compare(List<Member> members, long to) {
+    Map<ShareRef, Long> hidden = new HashMap<>();
+    Set<ShareRef> timed = members.stream().filter(Member::timed).map(Member::ref).collect(Collectors.toSet());
+    while (!periods.isEmpty() && periods.getFirst().end() <= to) {
+      Told told = periods.removeFirst();
+      SampledPeriod sampled = period(told, members);
+      Map<ShareRef, Long> more = hiddenUse.take(sampled, timed);
+      more.forEach((ref, nanos) -> hidden.merge(ref, nanos, Long::sum));
+      Map<Long, Long> untimed = new HashMap<>();
+      for (Member member : members) {
+        if (!member.timed()) {
+          member.pids().stream().filter(told.used()::containsKey)
+              .forEach(pid -> untimed.put(pid, told.used().getOrDefault(pid, 0L)));
+        } else if (sampled.isContended(member.ref())) {
+          long own = sampled.dividedTo(member.ref()) + more.getOrDefault(member.ref(), 0L);
+          nameAnew(member, told, sampled.sampledBy(member.ref()) - own);
+        }
+      }
+      total.take(sampled, untimed);
+    }
+    return hidden;
+  }
+
+  private SampledPeriod period(Told told, List<Member> members) {
+    Map<ShareRef, Long> sampled = new HashMap<>();
+    members.forEach(member -> sampled.put(member.ref(),
+        member.pids().stream().mapToLong(pid -> told.used().getOrDefault(pid, 0L)).sum()));
+    Map<ShareRef, Long> had = new HashMap<>();
+    double covered = 0;
+    for (Parts parts : divided) {
+      double within = parts.within(told.begin(), told.end());
+      parts.nanos().forEach((ref, nanos) -> had.merge(ref, Math.round(nanos * within), Long::sum));
+      covered += parts.slice().coveredNanos() * within;
+    }
+    return new SampledPeriod(told.end() - told.begin(), sampled, had, Math.round(covered));
+  }
+
+  /** Spreads what samples gave a share too much over those that they gave it to, or too little over all. */
+  private void nameAnew(Member member, Told told, long tooMuch) {
+    Set<Long> named = member.pids().stream().filter(told.used()::containsKey).collect(Collectors.toSet());
+    Set<Long> pids = named.isEmpty() ? member.pids() : named;
+    pids.stream().filter(_ -> tooMuch != 0)
+        .forEach(pid -> overNamed.merge(pid, tooMuch / pids.size(), Long::sum));
   }
 
   /** The priorities whose shares pause. */
@@ -140,7 +269,8 @@ final class CardLoad {
     Set<Integer> priorities = members.stream().map(Member::priority).collect(Collectors.toSet());
     wantedSince.keySet().retainAll(priorities);
     for (int priority : priorities) {
-      int higher = members.stream().filter(other -> other.priority() < priority).mapToInt(this::percent).sum();
+      long higher = members.stream().filter(other -> other.priority() < priority)
+          .mapToLong(other -> percentOfLate(other.ref())).sum();
       if (higher < rule.percent()) {
         wantedSince.remove(priority);
       } else {
@@ -151,7 +281,18 @@ final class CardLoad {
         .map(Map.Entry::getKey).collect(Collectors.toSet());
   }
 
-  private int percent(Member member) {
-    return member.pids().stream().mapToInt(pid -> percents.getOrDefault(pid, 0)).sum();
+  private long percentOfLate(ShareRef ref) {
+    long nanos = 0;
+    long passed = 0;
+    for (var newer = divided.descendingIterator(); newer.hasNext() && passed < OF_LATE;) {
+      Parts parts = newer.next();
+      nanos += parts.nanos().getOrDefault(ref, 0L);
+      passed += parts.slice().passed();
+    }
+    return percent(nanos, passed);
+  }
+
+  private static long percent(long nanos, long passed) {
+    return passed == 0 ? 0 : Math.round((double) ALL * nanos / passed);
   }
 }

@@ -6,12 +6,11 @@ import java.util.Locale;
  * What a share is told of its card: PARTITA_REPORT of hook-lib/include/partita/card_report.h.
  *
  * @param number one more each time, from 1
- * @param atNanos the time up to which NVML's figures go, of a clock that only goes on
+ * @param atNanos the time up to which the figures go, of a clock that only goes on
  * @param busyNanos GPU time that the share's processes, and those of nobody known, have used since the first report
  * @param othersPercent of the card's time that all other processes used of late
  * @param wanted whether a share with a higher priority uses the card
- * @param sampledNanos the end of the newest sample in these figures, by the machine's monotonic clock; 0 if that is not
- *        known
+ * @param sampledNanos the time up to which the figures go, by the machine's monotonic clock
  */
 record CardReport(long number, long atNanos, long busyNanos, int othersPercent, boolean wanted, long sampledNanos) {
   /** Name of the file, beside the quota. */

@@ -10,6 +10,9 @@ import dev.partita.plugin.share.ShareFolders;
 import dev.partita.plugin.store.OperationLock;
 import dev.partita.plugin.usage.measure.SampledTimes;
 import dev.partita.plugin.usage.measure.ShareRef;
+import dev.partita.plugin.usage.region.LaunchTimes;
+import dev.partita.plugin.usage.region.RegionFile;
+import dev.partita.plugin.usage.verdict.CoreLimits;
 import dev.partita.plugin.usage.verdict.ProcessUse;
 import dev.partita.plugin.usage.verdict.ShareUse;
 import java.io.IOException;
@@ -33,11 +36,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes a card report for every share whose launches depend on what NVML sees: one on a card with several claims, and
- * one with a core limit, since what its own clock is wrong by is corrected by NVML's samples. It writes in place, so
- * that several reports a second need no new file; a share that is being released gets none, nor does one of whose card
- * NVML does not tell. It hands the samples of these cards, and of cards with a hard limit, on to what checks the
- * limits.
+ * Writes a card report for every share whose launches depend on what others use: one on a card with several claims, and
+ * one with a core limit, since what its own clock is wrong by is corrected. It writes in place, so that several reports
+ * a second need no new file; a share that is being released gets none, nor does one of whose card NVML does not tell.
+ * It hands the samples of these cards, and of cards with a hard limit, on to what checks the limits.
  */
 public final class CardReports implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CardReports.class);
@@ -45,6 +47,9 @@ public final class CardReports implements AutoCloseable {
 
   /** A little less than the shortest period of samples, 1/6 s: NVML tells of the newest one only. */
   private static final Duration PERIOD = Duration.ofMillis(150);
+
+  /** While several use a card: regions forget after 218 ms when launches were pending, of which 70 are waited for. */
+  private static final Duration CONTENDED_PERIOD = Duration.ofMillis(75);
 
   /** While no process uses a card that has shares: short enough to count as watching ({@link SampledTimes}). */
   private static final Duration IDLE_PERIOD = Duration.ofMillis(250);
@@ -62,6 +67,7 @@ public final class CardReports implements AutoCloseable {
   private final SetBack setBack = new SetBack();
   private final Map<String, CardLoad> loads = new HashMap<>();
   private final Map<ShareRef, ReportFile> files = new HashMap<>();
+  private final Map<ShareRef, LaunchTimes> pending = new HashMap<>(); // as they were read last
   private final Set<String> told = new HashSet<>(); // cards whose reports say that nobody uses them
   // of these, the ones all of whose shares have such a report, until shares are grouped anew
   private final Set<String> through = new HashSet<>();
@@ -118,9 +124,16 @@ public final class CardReports implements AutoCloseable {
             ALLOWED,
             () -> {
               reportOrExplain();
-              return used.isEmpty() ? IDLE_PERIOD : PERIOD;
+              return period();
             })
         .start();
+  }
+
+  private Duration period() {
+    if (loads.values().stream().anyMatch(CardLoad::isContended)) {
+      return CONTENDED_PERIOD;
+    }
+    return used.isEmpty() ? IDLE_PERIOD : PERIOD;
   }
 
   /** Closes the files; to be called when the loop has ended. */
@@ -193,6 +206,7 @@ public final class CardReports implements AutoCloseable {
     needed = shared.keySet().stream().filter(card -> isNeeded(sharesOf(card))).toList();
     asked = shared.keySet().stream().filter(card -> needed.contains(card) || isLimited(sharesOf(card))).toList();
     retain(now.keySet());
+    pending.keySet().retainAll(now.keySet());
   }
 
   private void reportOn(String card, List<ProcessSample> newer, List<IOException> failures) {
@@ -203,7 +217,8 @@ public final class CardReports implements AutoCloseable {
       return;
     }
     Map<ShareRef, CardReport> reports =
-        load.take(newer, ofCard.stream().map(CardReports::member).toList(), clock.get());
+        load.take(newer, ofCard.stream().map(this::member).toList(), clock.get());
+    times.correct(card, load.takeOverNamed());
     boolean said = told.contains(card);
     for (Map.Entry<ShareRef, CardReport> report : reports.entrySet()) {
       if (said && files.containsKey(report.getKey())) {
@@ -271,9 +286,18 @@ public final class CardReports implements AutoCloseable {
     };
   }
 
-  private static CardLoad.Member member(ShareUse use) {
+  private CardLoad.Member member(ShareUse use) {
+    ShareRef ref = use.share().ref();
     Set<Long> pids = use.processes().stream().map(ProcessUse::pid).collect(Collectors.toSet());
-    return new CardLoad.Member(use.share().ref(), use.share().share().priority(), pids);
+    boolean timed = CoreLimits.isTimed(use, grouped);
+    LaunchTimes read = pending.getOrDefault(ref, LaunchTimes.NONE);
+    if (timed && used.contains(use.share().card())) {
+      read =
+          new RegionFile(folders.regions(), folders.usageFile(ref.uid(), ref.key()))
+              .launchTimes(read.busyNanos(), pids.size()).orElse(read);
+      pending.put(ref, read);
+    }
+    return new CardLoad.Member(ref, use.share().share().priority(), pids, timed, read);
   }
 
   private void write(ShareRef ref, CardReport report) throws IOException {

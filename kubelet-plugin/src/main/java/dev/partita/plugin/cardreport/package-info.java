@@ -1,6 +1,6 @@
 /**
- * Tells shares what the rest of their card does, as NVML sees it (card_report.h). Core limits need that besides their
- * own clock.
+ * Tells shares what the rest of their card does, and what they had of it themselves (card_report.h). Core limits need
+ * that besides their own clock.
  */
 @NullMarked
 package dev.partita.plugin.cardreport;

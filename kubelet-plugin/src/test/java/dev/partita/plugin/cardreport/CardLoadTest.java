@@ -1,143 +1,208 @@
 package dev.partita.plugin.cardreport;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.data.Offset.offset;
 
 import dev.partita.plugin.nvml.ProcessSample;
 import dev.partita.plugin.usage.measure.ShareRef;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 class CardLoadTest {
   private static final ShareRef A = new ShareRef("a", "share");
   private static final ShareRef B = new ShareRef("b", "share");
-  private static final long POLL = 200_000_000;
+  private static final ShareRef C = new ShareRef("c", "share");
+  private static final long LOOK = 75_000_000;
+  private static final long PERIOD = 200_000; // microseconds
+  private static final long SECOND = 1_000_000_000;
 
   private final CardLoad load = new CardLoad(YieldRule.DEFAULT);
-  private CardLoad.Moment now = new CardLoad.Moment(5_000_000_000L, 1_050_000);
+  private final Pending regionA = new Pending();
+  private final Pending regionB = new Pending();
+  private CardLoad.Moment now = new CardLoad.Moment(5_000_000_000L, 1_700_000_000_000_000L);
+  private Map<ShareRef, CardReport> reports = Map.of();
+  private List<CardLoad.Member> members = List.of();
+  private final Map<ShareRef, Pending> regions = new TreeMap<>();
+  private long period; // of NVML
 
-  @Test
-  void aShareIsToldItsOwnTimeAndWhatOthersUse() {
-    take(at(1_000_000, 10, 30), at(1_000_000, 11, 20), at(1_000_000, 20, 40));
-    Map<ShareRef, CardReport> reports = take(at(1_200_000, 10, 30), at(1_200_000, 11, 20), at(1_200_000, 20, 40));
-    assertThat(of(reports, A).busyNanos()).isEqualTo(100_000_000);
-    assertThat(of(reports, A).othersPercent()).isEqualTo(40);
-    assertThat(of(reports, B).busyNanos()).isEqualTo(80_000_000);
-    assertThat(of(reports, B).othersPercent()).isEqualTo(50);
-    assertThat(of(reports, A).atNanos()).isEqualTo(200_000_000);
+  /** Who is named in a period of NVML's, and with what. */
+  private interface Named {
+    List<ProcessSample> in(long period, long micros);
   }
 
+  /** A has 30 % of the card, and B, whose launches are always pending, the rest. NVML names B alone. */
   @Test
-  void aProcessOfWhichNobodyKnowsWhoseItIsCountsForEveryShareAsItsOwnAndAsOthersUse() {
-    take(at(1_000_000, 10, 30));
-    Map<ShareRef, CardReport> reports = take(at(1_200_000, 10, 30), at(1_200_000, 99, 50));
-    assertThat(of(reports, A).busyNanos()).as("30 % and the unknown 50 % of 200 ms").isEqualTo(160_000_000);
-    assertThat(of(reports, A).othersPercent()).isEqualTo(50);
-    assertThat(of(reports, B).busyNanos()).isEqualTo(100_000_000);
-    assertThat(of(reports, B).othersPercent()).isEqualTo(80);
-  }
-
-  @Test
-  void timeInWhichAProcessHadNoSampleIsNotItsOwn() {
-    take(at(1_000_000, 10, 50));
-    take(at(1_200_000, 20, 50)); // 10 was idle
-    assertThat(of(take(at(1_400_000, 10, 50)), A).busyNanos()).isEqualTo(100_000_000);
-  }
-
-  @Test
-  void aSampleTellsOfNoMoreThanItsPeriodAfterACardWasIdleForLong() {
-    take(at(1_000_000, 10, 50));
-    take(at(1_200_000, 10, 50));
-    CardReport before = of(take(at(1_400_000, 10, 50)), A);
-    CardReport after = of(take(at(9_000_000, 10, 50)), A);
-    assertThat(after.busyNanos() - before.busyNanos()).isEqualTo(100_000_000);
-    assertThat(after.atNanos() - before.atNanos()).isEqualTo(200_000_000);
-  }
-
-  @Test
-  void aSampleOfThePeriodBeforeTheNewestCountsForWhatWasUsedButNotForWhatIs() {
-    take(at(1_000_000, 10, 50), at(1_000_000, 20, 50));
-    take(at(1_200_000, 10, 50), at(1_200_000, 20, 50));
-    Map<ShareRef, CardReport> reports = take(at(1_600_000, 10, 50), at(1_400_000, 20, 50));
-    assertThat(of(reports, A).othersPercent()).isZero();
-    assertThat(of(reports, B).busyNanos()).isEqualTo(200_000_000);
-  }
-
-  @Test
-  void betweenTwoSamplesWhatWasToldHolds() {
-    take(at(1_000_000, 10, 50), at(1_000_000, 20, 30));
-    CardReport told = of(take(at(1_200_000, 10, 50), at(1_200_000, 20, 30)), A);
-    CardReport same = of(take(), A);
-    assertThat(same).usingRecursiveComparison().ignoringFields("number").isEqualTo(told);
-    assertThat(same.number()).isEqualTo(told.number() + 1);
-    take();
-    assertThat(of(take(), A).othersPercent()).as("two periods without a sample").isZero();
+  void timeIsDividedByWhatWasPendingWhoeverNvmlNames() {
+    timed(Set.of(10L), Set.of(20L));
+    run(2, 12, 20, all(20, 99));
+    Map<ShareRef, CardReport> before = reports;
+    run(4, 12, 20, all(20, 99));
+    assertThat(percent(before, A)).isCloseTo(30, offset(1.0));
+    assertThat(percent(before, B)).isCloseTo(70, offset(1.0));
+    assertThat(of(A).othersPercent()).isBetween(60, 80);
+    assertThat(of(B).othersPercent()).isBetween(20, 40);
   }
 
   @Test
   void reportsSayUpToWhenTheirFiguresGoByTheContainersClock() {
-    CardReport report = of(take(at(1_000_000, 10, 50)), A);
-    assertThat(report.sampledNanos()).isEqualTo(now.nanos() - (now.epochMicros() - 1_000_000) * 1000);
-    assertThat(of(take(at(Long.MAX_VALUE / 100_000, 10, 50)), A).sampledNanos()).as("not the time of day").isZero();
+    timed(Set.of(10L), Set.of(20L));
+    run(1, 20, 20, all(20, 99));
+    assertThat(of(A).sampledNanos()).isBetween(now.nanos() - 71_000_000, now.nanos() - DividedTime.LAG);
+    assertThat(of(A).atNanos()).isEqualTo(of(A).sampledNanos());
+  }
+
+  /** Windows of launches are as long as ever, and in a fifth of them the card waits for the program. */
+  @Test
+  void aShareThatIsAloneHasWhatTheCardWasBusyFor() {
+    timed(Set.of(10L), Set.of());
+    run(2, 10, 0, all(10, 40));
+    Map<ShareRef, CardReport> before = reports;
+    run(4, 10, 0, all(10, 40));
+    assertThat(percent(before, A)).isCloseTo(40, offset(1.0));
+    assertThat(of(A).othersPercent()).isZero();
+  }
+
+  @Test
+  void aShareWithoutALimitBesideALimitedOneHasWhatTheCardWasBusyForBeyondThatOne() {
+    member(A, 0, Set.of(10L), true, regionA);
+    member(C, 0, Set.of(30L), false, new Pending());
+    run(2, 8, 0, all(30, 99));
+    Map<ShareRef, CardReport> before = reports;
+    run(4, 8, 0, all(30, 99));
+    assertThat(percent(before, A)).isCloseTo(20, offset(1.0));
+    assertThat(percent(before, C)).isCloseTo(79, offset(2.0));
+    assertThat(load.isContended()).isTrue();
+  }
+
+  @Test
+  void aShareWithoutALimitThatIsHardlyUsedTakesLittleFromALimitedOne() {
+    member(A, 0, Set.of(10L), true, regionA);
+    member(C, 0, Set.of(30L), false, new Pending());
+    run(2, 10, 0, all(10, 50));
+    Map<ShareRef, CardReport> before = reports;
+    run(4, 10, 0, all(10, 50));
+    assertThat(percent(before, A)).isCloseTo(50, offset(1.0));
+    assertThat(percent(before, C)).isLessThan(1);
+    before = reports;
+    run(4, 10, 0, all(10, 55)); // C has launches pending for a tenth of the time
+    assertThat(percent(before, A)).isCloseTo(47.5, offset(1.0));
+    assertThat(percent(before, C)).isCloseTo(7.5, offset(1.5));
+  }
+
+  @Test
+  void aProcessOfWhichNobodyKnowsWhoseItIsCountsForEveryShareAsItsOwnAndAsOthersUse() {
+    timed(Set.of(10L), Set.of(20L));
+    run(1, 6, 0, (period, time) -> List.of(at(time, 10, 30)));
+    run(1, 6, 0, (period, time) -> List.of(at(time, 10, 30), at(time, 99, 50)));
+    Map<ShareRef, CardReport> before = reports;
+    run(4, 6, 0, (period, time) -> List.of(at(time, 10, 30), at(time, 99, 50)));
+    assertThat(percent(before, A)).as("30 % and the unknown 50 %").isCloseTo(80, offset(3.0));
+    assertThat(percent(before, B)).isCloseTo(50, offset(3.0));
+    assertThat(of(A).othersPercent()).isEqualTo(50);
+    assertThat(of(B).othersPercent()).isBetween(70, 90);
+  }
+
+  @Test
+  void whatARegionHidesIsItsOwn() {
+    timed(Set.of(10L), Set.of(20L));
+    run(12, 1, 20, all(10, 99));
+    Map<ShareRef, CardReport> before = reports;
+    run(4, 1, 20, all(10, 99));
+    assertThat(percent(before, A)).as("a fifth of the time less than 99").isCloseTo(79, offset(3.0));
+  }
+
+  /** NVML gives A all of the card in each period, where it has 70 %. */
+  @Test
+  void whatSamplesGiveAShareTooMuchIsToldBesideWhatTheyGiveOthersTooLittle() {
+    timed(Set.of(10L), Set.of(20L));
+    run(1, 20, 12, all(10, 99));
+    load.takeOverNamed();
+    run(10, 20, 12, all(10, 99));
+    Map<Long, Long> over = load.takeOverNamed();
+    assertThat((double) over.getOrDefault(10L, 0L) / SECOND).isCloseTo(10 * 0.29, offset(0.2));
+    assertThat((double) over.getOrDefault(20L, 0L) / SECOND).isCloseTo(-10 * 0.30, offset(0.2));
+    run(2, 20, 0, all(10, 99));
+    load.takeOverNamed();
+    run(4, 20, 0, all(10, 99));
+    assertThat(load.takeOverNamed()).as("nobody else has launches pending").isEmpty();
   }
 
   @Test
   void theLowerPriorityIsToldThatTheHigherOneUsesTheCard() {
-    take(at(1_000_000, 10, 50));
-    Map<ShareRef, CardReport> reports = take(at(1_200_000, 10, 50), at(1_200_000, 20, 5));
-    assertThat(of(reports, A).wanted()).isTrue(); // B has priority 0
-    assertThat(of(reports, B).wanted()).isFalse();
-    take();
-    assertThat(of(take(at(1_400_000, 10, 50)), A).wanted()).isFalse();
-  }
-
-  @Test
-  void reportsGoOnWhileNobodyUsesTheCard() {
-    CardReport first = of(take(), A);
-    CardReport last = first;
-    for (int i = 0; i < 10; i++) {
-      last = of(take(), A);
-    }
-    assertThat(last.number()).isEqualTo(first.number() + 10);
-    assertThat(last.atNanos()).isEqualTo(first.atNanos() + 10 * POLL);
-  }
-
-  @Test
-  void whatPassesWithoutReportsCountsAsItDoesWithThem() {
-    CardLoad other = new CardLoad(YieldRule.DEFAULT);
-    take();
-    other.take(List.of(), List.of(), now);
-    for (int i = 0; i < 20; i++) {
-      take();
-      other.pass(now);
-    }
-    now = new CardLoad.Moment(now.nanos() + POLL, now.epochMicros() + POLL / 1000);
-    List<CardLoad.Member> members = List.of(new CardLoad.Member(A, 1, Set.of(10L)));
-    CardReport with = of(load.take(List.of(), members, now), A);
-    assertThat(of(other.take(List.of(), members, now), A).atNanos()).isEqualTo(with.atNanos()).isPositive();
+    member(A, 1, Set.of(10L), false, new Pending());
+    member(B, 0, Set.of(20L), false, new Pending());
+    run(1, 0, 0, all(10, 99));
+    assertThat(of(A).wanted()).isFalse();
+    run(1, 0, 0, (period, time) -> List.of(at(time, period % 2 == 0 ? 10 : 20, 99)));
+    assertThat(of(A).wanted()).isTrue();
+    assertThat(of(B).wanted()).isFalse();
+    run(2, 0, 0, (period, time) -> List.of());
+    assertThat(of(A).wanted()).isFalse();
   }
 
   @Test
   void aLittleUseOfHigherPriorityPausesNobody() {
-    take(at(1_000_000, 20, 50));
-    assertThat(of(take(at(1_200_000, 20, 4)), A).wanted()).isFalse();
-    assertThat(of(take(at(1_400_000, 20, 5)), A).wanted()).isTrue();
-    assertThat(of(take(at(1_600_000, 20, 4)), A).wanted()).isFalse();
+    member(A, 1, Set.of(10L), true, regionA);
+    member(B, 0, Set.of(20L), true, regionB);
+    run(2, 0, 0.8, all(20, 4));
+    assertThat(of(A).wanted()).isFalse();
+    run(2, 0, 1.2, all(20, 6));
+    assertThat(of(A).wanted()).isTrue();
+    run(2, 0, 0.8, all(20, 4));
+    assertThat(of(A).wanted()).isFalse();
   }
 
   @Test
   void useOfHigherPriorityPausesOthersOnceItHasLastedForTheHoldOff() {
     CardLoad patient = new CardLoad(new YieldRule(20, Duration.ofSeconds(1)));
+    member(A, 1, Set.of(10L), true, regionA);
+    member(B, 0, Set.of(20L), true, regionB);
     int pausedAfter = 0;
-    for (int i = 1; i <= 20 && pausedAfter == 0; i++) {
-      pausedAfter = of(take(patient, at(1_000_000 + 200_000 * i, 20, 60)), A).wanted() ? i : 0;
+    for (int look = 1; look <= 40 && pausedAfter == 0; look++) {
+      look(patient, 0, 12, all(20, 60));
+      pausedAfter = of(A).wanted() ? look : 0;
     }
-    assertThat(pausedAfter).isEqualTo(1 + (int) Math.ceilDiv(1_000_000_000, POLL));
-    assertThat(of(take(patient, at(6_000_000, 20, 0)), A).wanted()).isFalse();
-    assertThat(of(take(patient, at(6_200_000, 20, 60)), A).wanted()).as("it lasts anew").isFalse();
+    assertThat(pausedAfter * LOOK).isBetween(SECOND, 2 * SECOND);
+    for (int look = 0; look < 10; look++) {
+      look(patient, 0, 0, all(20, 0));
+    }
+    assertThat(of(A).wanted()).isFalse();
+    for (int look = 0; look < 10; look++) {
+      look(patient, 0, 12, all(20, 60));
+    }
+    assertThat(of(A).wanted()).as("it lasts anew").isFalse();
+  }
+
+  @Test
+  void reportsGoOnWhileNobodyUsesTheCard() {
+    timed(Set.of(10L), Set.of(20L));
+    run(1, 0, 0, all(10, 0));
+    Map<ShareRef, CardReport> before = reports;
+    run(2, 0, 0, all(10, 0));
+    assertThat(of(A).number())
+        .isGreaterThan(before.get(A) == null ? 0 : Objects.requireNonNull(before.get(A)).number());
+    assertThat(passed(before)).isCloseTo(2 * SECOND, offset(LOOK));
+    assertThat(percent(before, A)).isZero();
+  }
+
+  @Test
+  void whatPassesWithoutReportsCountsAsItDoesWithThem() {
+    timed(Set.of(10L), Set.of(20L));
+    run(1, 0, 0, all(10, 0));
+    Map<ShareRef, CardReport> before = reports;
+    for (int i = 0; i < 20; i++) {
+      now = new CardLoad.Moment(now.nanos() + LOOK, now.epochMicros() + LOOK / 1000);
+      load.pass(now);
+    }
+    run(1, 20, 0, all(10, 99));
+    assertThat(passed(before)).isCloseTo(20 * LOOK + SECOND, offset(LOOK));
+    assertThat(percent(before, A)).isCloseTo(100.0 * SECOND / (20 * LOOK + SECOND), offset(5.0));
   }
 
   @Test
@@ -148,21 +213,67 @@ class CardLoadTest {
     assertThat(large.text().length()).isLessThanOrEqualTo(512); // PARTITA_REPORT_LIMIT
   }
 
-  private Map<ShareRef, CardReport> take(ProcessSample... samples) {
-    return take(load, samples);
+  private void timed(Set<Long> a, Set<Long> b) {
+    member(A, 1, a, true, regionA);
+    member(B, 0, b, true, regionB);
   }
 
-  private Map<ShareRef, CardReport> take(CardLoad load, ProcessSample... samples) {
-    now = new CardLoad.Moment(now.nanos() + POLL, now.epochMicros() + POLL / 1000);
-    return load.take(List.of(samples),
-        List.of(new CardLoad.Member(A, 1, Set.of(10L, 11L)), new CardLoad.Member(B, 0, Set.of(20L))), now);
+  private void member(ShareRef ref, int priority, Set<Long> pids, boolean timed, Pending region) {
+    regions.put(ref, region);
+    List<CardLoad.Member> more = new ArrayList<>(members);
+    more.add(new CardLoad.Member(ref, priority, pids, timed, region.read()));
+    members = more;
+  }
+
+  private void run(int seconds, double pendingA, double pendingB, Named named) {
+    for (int i = 0; i < seconds * SECOND / LOOK; i++) {
+      look(load, pendingA, pendingB, named);
+    }
+  }
+
+  /** Looks once more; shares had launches pending for so many of every 20 ms. */
+  private void look(CardLoad load, double pendingA, double pendingB, Named named) {
+    long from = now.nanos();
+    now = new CardLoad.Moment(from + LOOK, now.epochMicros() + LOOK / 1000);
+    pend(regionA, from, pendingA);
+    pend(regionB, from, pendingB);
+    List<ProcessSample> samples = List.of();
+    if (now.epochMicros() / PERIOD > period) {
+      period = now.epochMicros() / PERIOD;
+      samples = named.in(period, period * PERIOD);
+    }
+    reports = load.take(samples, members.stream().map(member -> new CardLoad.Member(member.ref(), member.priority(),
+        member.pids(), member.timed(), Objects.requireNonNull(regions.get(member.ref())).read())).toList(), now);
+  }
+
+  private void pend(Pending region, long from, double millis) {
+    long each = 20_000_000;
+    for (long at = from - from % each; at < now.nanos(); at += each) {
+      long end = Math.min(now.nanos(), at + (long) (millis * 1_000_000));
+      if (end > from) {
+        region.add(Math.max(from, at), end);
+      }
+    }
+  }
+
+  private static Named all(long pid, int percent) {
+    return (period, time) -> percent == 0 ? List.of() : List.of(at(time, pid, percent));
+  }
+
+  private long passed(Map<ShareRef, CardReport> before) {
+    return of(A).atNanos() - Objects.requireNonNull(before.get(A)).atNanos();
+  }
+
+  /** What a share had of the time since these reports. */
+  private double percent(Map<ShareRef, CardReport> before, ShareRef ref) {
+    return 100.0 * (of(ref).busyNanos() - Objects.requireNonNull(before.get(ref)).busyNanos()) / passed(before);
   }
 
   private static ProcessSample at(long micros, long pid, int percent) {
     return new ProcessSample(pid, micros, percent, 0, 0, 0);
   }
 
-  private static CardReport of(Map<ShareRef, CardReport> reports, ShareRef ref) {
+  private CardReport of(ShareRef ref) {
     return Objects.requireNonNull(reports.get(ref));
   }
 }

@@ -30,10 +30,17 @@ public final class SampledTime {
    */
   private static final long LATE = 333_000_000;
 
+  /**
+   * No more is kept of what samples gave too much or too little, in ns, and half of that from one drain to the next:
+   * corrections come a period after samples.
+   */
+  private static final long KEPT = 1_000_000_000;
+
   private static final String TOO_LATE = "the plugin could not ask often enough";
   private static final String TOO_FEW = "its samples are so far apart that it is unclear how much time each stands for";
 
   private final Map<Long, Long> gpuNanos = new HashMap<>();
+  private final Map<Long, Long> overNamed = new HashMap<>(); // what samples gave too much and still stands, by pid
   private long watchedNanos;
   private String untold = CardTime.NONE.untold();
   private long newest;
@@ -77,13 +84,32 @@ public final class SampledTime {
     }
   }
 
+  /**
+   * Takes back from processes what samples gave them that others had: NVML may name one process in each period and give
+   * it all of the card. Nobody gets more than samples gave it by that.
+   *
+   * @param byPid in ns; below 0 what samples gave others of theirs
+   */
+  void correct(Map<Long, Long> byPid) {
+    byPid.forEach((pid, nanos) -> overNamed.merge(pid, nanos, Long::sum));
+  }
+
   /** What there was since the last time. */
   public CardTime drain() {
+    gpuNanos.replaceAll((pid, nanos) -> nanos - takeBack(pid, nanos));
+    overNamed.replaceAll((pid, nanos) -> Math.clamp(nanos, -KEPT, KEPT) / 2);
+    overNamed.values().removeIf(nanos -> nanos == 0);
     CardTime time = new CardTime(watchedNanos, gpuNanos, untold);
     watchedNanos = 0;
     gpuNanos.clear();
     untold = untold.isEmpty() ? TOO_LATE : untold; // should there be no answer until the next time
     return time;
+  }
+
+  private long takeBack(long pid, long given) {
+    long taken = Math.clamp(overNamed.getOrDefault(pid, 0L), 0, given);
+    overNamed.merge(pid, -taken, Long::sum);
+    return taken;
   }
 
   private void learn(List<ProcessSample> samples) {

@@ -4,6 +4,7 @@ import dev.partita.plugin.nvml.CardSamples;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Collects what processes had of the cards' time. One thread asks NVML for samples several times a second and adds
@@ -26,6 +27,15 @@ public final class SampledTimes {
    */
   public synchronized void take(String card, CardSamples answer, long nanos) {
     cards.computeIfAbsent(card, c -> new SampledTime()).take(answer, nanos);
+  }
+
+  /**
+   * Takes back from processes what samples gave them that others had.
+   *
+   * @param overNamed by pid, in ns; below 0 what samples gave others of theirs
+   */
+  public synchronized void correct(String card, Map<Long, Long> overNamed) {
+    Optional.ofNullable(cards.get(card)).ifPresent(time -> time.correct(overNamed));
   }
 
   /** Forgets all other cards. */

@@ -6,6 +6,7 @@ import dev.partita.plugin.share.UsageRegions;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Future;
 
 /**
@@ -13,6 +14,9 @@ import java.util.concurrent.Future;
  * since a container can hold them up.
  */
 public record RegionFile(UsageRegions regions, Path path) {
+  /** Read many times a second, whatever number of slots a container says that there is. */
+  private static final int MOST_SLOTS = 256;
+
   /**
    * What the region says now; {@link Ledger#NONE} if it cannot be read. What a container has added behind its end is
    * cut off: the region lies in the node's memory.
@@ -39,6 +43,26 @@ public record RegionFile(UsageRegions regions, Path path) {
     List<UsageRegion.Slot> slots =
         UsageRegion.slots(file.read(UsageRegion.HEADER_BYTES, header.slots() * UsageRegion.SLOT_BYTES), header.paged());
     return ledger(header, grown, slots, holders);
+  }
+
+  /**
+   * When launches were pending, as the region says now; empty if it cannot be read, or if there was nothing since.
+   *
+   * @param busyNanos as it was read last
+   * @param processes that use the share; only of several it matters what each of them had
+   */
+  public Optional<LaunchTimes> launchTimes(long busyNanos, int processes) {
+    return regions.read(path, file -> launchTimes(file, busyNanos, processes), Optional.empty());
+  }
+
+  private static Optional<LaunchTimes> launchTimes(UntrustedFile file, long busyNanos, int processes) {
+    if (UsageRegion.number(file.read(UsageRegion.BUSY_OF_SHARE, Long.BYTES)) == busyNanos) {
+      return Optional.empty();
+    }
+    byte[] page = file.read(0, UsageRegion.HEADER_BYTES);
+    int slots = processes > 1 ? Math.min(UsageRegion.header(page).slots(), MOST_SLOTS) : 0;
+    return Optional.of(
+        UsageRegion.launchTimes(page, file.read(UsageRegion.HEADER_BYTES, slots * UsageRegion.SLOT_BYTES)));
   }
 
   private static void cut(UntrustedFile file) {

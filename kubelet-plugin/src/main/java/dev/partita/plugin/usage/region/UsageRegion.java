@@ -35,7 +35,12 @@ public final class UsageRegion {
   private static final int HIGH_WATER = 128;
   private static final int REFUSED = 136;
   private static final int REPAIRS = 144;
+
+  /** Of compute.account.busy_ns. */
+  static final int BUSY_OF_SHARE = 200;
+
   private static final int THROTTLED = 216; // compute.account.throttled_ns
+  private static final int STRETCHES = 512; // compute.stretches
   private static final int PAGED_TOTAL = 3840;
   private static final int COMPUTE = 64;
   private static final int BUSY = 72;
@@ -116,6 +121,25 @@ public final class UsageRegion {
         bytes.getLong(REPAIRS),
         bytes.getLong(THROTTLED),
         new Step((int) (bytes.getLong(PAGED_TOTAL + Long.BYTES) & SLOT_OF_STEP), bytes.getLong(PAGED_TOTAL) >>> 32));
+  }
+
+  /** A number, whose bytes these are. */
+  static long number(byte[] bytes) {
+    return buffer(bytes).getLong(0);
+  }
+
+  /**
+   * When launches were pending.
+   *
+   * @param page the first one
+   * @param slots the bytes of the slots from the first one, if what each process had matters
+   */
+  static LaunchTimes launchTimes(byte[] page, byte[] slots) {
+    ByteBuffer bytes = buffer(page);
+    int[] stretches = new int[LaunchTimes.STRETCHES];
+    bytes.slice(STRETCHES, stretches.length * Integer.BYTES).order(bytes.order()).asIntBuffer().get(stretches);
+    return new LaunchTimes(
+        bytes.getLong(BUSY_OF_SHARE), slots(slots, Step.NONE).stream().mapToLong(Slot::busyNanos).sum(), stretches);
   }
 
   /**

@@ -25,6 +25,20 @@ class SampledTimeTest {
   }
 
   @Test
+  void whatSamplesGaveTooMuchIsTakenBackButNobodyGetsMoreThanTheyGaveIt() {
+    know();
+    ask(at(3, 10, 100));
+    time.correct(Map.of(10L, 60 * MILLI, 11L, -60 * MILLI));
+    assertThat(time.drain().gpuNanos()).isEqualTo(Map.of(10L, 140 * MILLI));
+    time.correct(Map.of(11L, 40 * MILLI));
+    ask(at(4, 11, 100));
+    assertThat(time.drain().of(11)).as("it had been given too little").isEqualTo(190 * MILLI);
+    time.correct(Map.of(11L, 10_000 * MILLI));
+    ask(at(5, 11, 100));
+    assertThat(time.drain().of(11)).isZero();
+  }
+
+  @Test
   void timeInWhichAProcessHadNoSampleIsNotItsOwnHoweverRegularItsSamplesAre() {
     know();
     for (int second = 1; second <= 10; second++) {

@@ -81,6 +81,27 @@ class UsageRegionTest {
   }
 
   @Test
+  void aRegionSaysWhenLaunchesWerePending(@TempDir Path folder) throws IOException {
+    long stretch = 7L * LaunchTimes.STRETCHES + 5;
+    ByteBuffer region = ByteBuffer.allocate(528_384).order(ByteOrder.nativeOrder());
+    region.putLong(0, MAGIC).putInt(128, 3).putLong(200, 11).putInt(512 + 5 * 4, 7 << 18 | 1234);
+    region.putLong(4096, 1).putLong(4096 + 72, 5).putLong(4096 + 128, 4).putLong(4096 + 128 + 72, 100)
+        .putLong(4096 + 256, 1).putLong(4096 + 256 + 72, 8);
+    Path file = Files.write(folder.resolve("usage"), region.array());
+    LaunchTimes times = region(file).launchTimes(0, 2).orElseThrow();
+    assertThat(times.busyNanos()).isEqualTo(11);
+    assertThat(times.processNanos()).as("of those that live").isEqualTo(13);
+    assertThat(times.usedIn(stretch)).isEqualTo(1234);
+    assertThat(times.usedIn(stretch + LaunchTimes.STRETCHES)).as("of another round").isZero();
+    assertThat(times.usedIn(stretch + 1)).isZero();
+    assertThat(region(file).launchTimes(0, 1).orElseThrow().processNanos()).isZero();
+    assertThat(region(file).launchTimes(11, 2)).as("nothing is new").isEmpty();
+    Files.write(file, new byte[]{1, 2, 3});
+    assertThat(region(file).launchTimes(11, 2).orElseThrow().busyNanos()).isZero();
+    assertThat(region(folder.resolve("missing")).launchTimes(11, 2)).isEmpty();
+  }
+
+  @Test
   void slotsWithoutAnOwnerAreLeftOut() {
     byte[] slots = new byte[3 * UsageRegion.SLOT_BYTES];
     ByteBuffer.wrap(slots).order(ByteOrder.nativeOrder()).putLong(0, 4).putLong(128, 6).putLong(256, 7).putLong(16, 99);

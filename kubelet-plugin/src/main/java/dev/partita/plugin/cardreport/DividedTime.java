@@ -1,0 +1,201 @@
+package dev.partita.plugin.cardreport;
+
+import dev.partita.plugin.usage.measure.ShareRef;
+import dev.partita.plugin.usage.region.LaunchTimes;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/**
+ * Divides one card's time among those that had launches pending. NVML cannot tell that: in each period it names one
+ * process and gives it all of the card (seen on an H100 with driver 580). But processes with pending launches get the
+ * card in turn, and shares' regions say when launches were pending.
+ *
+ * <p>Of a stretch of wall time, share i has
+ *
+ * <pre> used_i * w_i / (w_i + sum over all others j of w_j * used_j / length of the stretch) </pre>
+ *
+ * where used_i is for how long its launches were pending, and w_i how many of its processes had some at once. For
+ * example, of a stretch in which both of two shares, with a process each, had launches pending, each has half.
+ *
+ * <p>Windows of launches are told when they are over, so it divides up to a moment that is past. What is told later
+ * than that counts in full, so that nobody has more than its limit: a window that holds one long kernel, for example.
+ *
+ * <p>Regions are a container's word. None can say more than the time that passed; that it says too little is found by
+ * {@link HiddenUse}.
+ */
+final class DividedTime {
+  /** How long windows of launches may take to be over and told, in ns. */
+  static final long LAG = 70_000_000;
+
+  /** A share whose region has said nothing new for so long has none pending: later, old stretches look new again. */
+  private static final long SILENCE = 1_000_000_000;
+
+  /** No kernel is taken to run for longer, in ns. */
+  private static final long MOST_LATE = 60_000_000_000L;
+
+  /** A region's sum may lag behind its stretches by less than this, in ns; one that is further behind was wiped. */
+  private static final long UNEVEN = 10_000_000;
+
+  /** Less use than this, in ns, does not show how many processes had some at once. */
+  private static final long ENOUGH = 1_000_000;
+
+  /**
+   * A share of the card whose launches are timed.
+   *
+   * @param times as they were read last
+   * @param processes that it has on the card, by NVML
+   */
+  record User(ShareRef ref, LaunchTimes times, int processes) {}
+
+  /**
+   * What processes whose launches nobody times have pending.
+   *
+   * @param part of the time
+   * @param weight how many processes do at once
+   */
+  record Untimed(double part, double weight) {
+    static final Untimed NONE = new Untimed(0, 1);
+  }
+
+  /**
+   * The time since the last call, divided.
+   *
+   * @param from where it begins, by CLOCK_MONOTONIC, in ns
+   * @param to where it ends: up to there the figures go
+   * @param nanos what each share had
+   * @param untimedNanos what processes had whose launches nobody times
+   * @param coveredNanos in which any share had launches pending
+   */
+  record Slice(long from, long to, Map<ShareRef, Long> nanos, long untimedNanos, long coveredNanos) {
+    long passed() {
+      return to - from;
+    }
+  }
+
+  private static final class Account {
+    LaunchTimes times = LaunchTimes.NONE;
+    double weight = 1;
+    long movedAt;
+    boolean begun;
+    long settled; // of the region's sum, what was divided, or counted as late
+    long room; // time that passed and is not counted as its own
+    // in this call
+    boolean pending;
+    double part;
+    long divided;
+    int used;
+
+    void read(User user, long now) {
+      LaunchTimes read = user.times();
+      if (read.busyNanos() != times.busyNanos() || !begun) {
+        movedAt = now;
+        weigh(read, user.processes());
+      }
+      times = read;
+      pending = now - movedAt < SILENCE;
+      part = 0;
+      divided = 0;
+    }
+
+    private void weigh(LaunchTimes read, int processes) {
+      long busy = read.busyNanos() - times.busyNanos();
+      if (busy >= ENOUGH && times.processNanos() > 0) {
+        weight = (double) (read.processNanos() - times.processNanos()) / busy;
+      }
+      weight = Math.clamp(weight, 1, Math.max(1, processes));
+    }
+
+    /** What came too late to be divided. */
+    long late(long ahead, long passed) {
+      long told = times.busyNanos() - ahead;
+      settled = begun ? settled + divided : told;
+      begun = true;
+      long late = told - settled;
+      if (late > 0 || late < -UNEVEN) {
+        settled = told;
+      }
+      room = Math.min(MOST_LATE, room + passed - Math.round(part));
+      late = Math.clamp(late, 0, Math.max(0, room));
+      room -= late;
+      return late;
+    }
+  }
+
+  private final Map<ShareRef, Account> accounts = new HashMap<>();
+  private boolean begun;
+  private long next; // stretch
+
+  /**
+   * Divides what passed since the last call.
+   *
+   * @param users all of the card's
+   * @param now by CLOCK_MONOTONIC, in ns
+   */
+  Slice take(List<User> users, Untimed untimed, long now) {
+    long end = Math.max(next, (now - LAG) >> LaunchTimes.STRETCH_BITS);
+    long from = begun ? next : end;
+    begun = true;
+    next = end;
+    accounts.keySet().retainAll(users.stream().map(User::ref).collect(Collectors.toSet()));
+    users.forEach(user -> accounts.computeIfAbsent(user.ref(), ref -> new Account()).read(user, now));
+    List<Account> pending = accounts.values().stream().filter(account -> account.pending).toList();
+    long last = now >> LaunchTimes.STRETCH_BITS;
+    double covered = 0;
+    double rest = 0;
+    for (long stretch = Math.max(from, last - LaunchTimes.STRETCHES + 1); stretch < end; stretch++) {
+      rest += divide(stretch, pending, untimed);
+      covered += covered(pending);
+    }
+    long passed = (end - from) << LaunchTimes.STRETCH_BITS;
+    Map<ShareRef, Long> nanos = new HashMap<>();
+    accounts.forEach((ref, account) -> {
+      long part = Math.round(account.part);
+      nanos.put(ref, part + account.late(ahead(account, end, last), passed));
+    });
+    return new Slice(from << LaunchTimes.STRETCH_BITS, end << LaunchTimes.STRETCH_BITS, nanos, Math.round(rest),
+        Math.round(covered));
+  }
+
+  /** How many shares had launches pending lately. */
+  long active(long now) {
+    return accounts.values().stream()
+        .filter(account -> account.times.busyNanos() > 0 && now - account.movedAt < SILENCE)
+        .count();
+  }
+
+  /** Divides a stretch; gives what processes have of it whose launches nobody times. */
+  private static double divide(long stretch, List<Account> pending, Untimed untimed) {
+    double wanted = 0;
+    for (Account account : pending) {
+      account.used = account.times.usedIn(stretch);
+      wanted += account.weight * account.used / LaunchTimes.STRETCH_NANOS;
+    }
+    for (Account account : pending) {
+      double turns = account.weight + wanted - account.weight * account.used / LaunchTimes.STRETCH_NANOS;
+      double without = account.weight / turns;
+      double with = account.weight / (turns + untimed.weight());
+      account.part += account.used * ((1 - untimed.part()) * without + untimed.part() * with);
+      account.divided += account.used;
+    }
+    return LaunchTimes.STRETCH_NANOS * untimed.part() * untimed.weight() / (untimed.weight() + wanted);
+  }
+
+  /** For how long any share had launches pending, as if each had them at any time of the stretch. */
+  private static double covered(List<Account> pending) {
+    double free = 1;
+    for (Account account : pending) {
+      free *= 1 - (double) account.used / LaunchTimes.STRETCH_NANOS;
+    }
+    return (1 - free) * LaunchTimes.STRETCH_NANOS;
+  }
+
+  private static long ahead(Account account, long from, long last) {
+    long ahead = 0;
+    for (long stretch = from; account.pending && stretch <= last; stretch++) {
+      ahead += account.times.usedIn(stretch);
+    }
+    return ahead;
+  }
+}

@@ -1,0 +1,50 @@
+package dev.partita.plugin.usage.region;
+
+/**
+ * When a share had launches pending on its card, by the word of its region ({@code partita_compute} of usage_region.h).
+ * Wall time, by CLOCK_MONOTONIC, is cut into stretches; whatever a container writes, none has more than its length.
+ */
+public final class LaunchTimes {
+  /** PARTITA_STRETCH_BITS: stretch n begins at n shifted by so many bits, in ns. */
+  public static final int STRETCH_BITS = 18;
+
+  public static final int STRETCH_NANOS = 1 << STRETCH_BITS;
+
+  /** PARTITA_STRETCHES: the last 218 ms. */
+  public static final int STRETCHES = 832;
+
+  /** Of a share that nobody has used. */
+  public static final LaunchTimes NONE = new LaunchTimes(0, 0, new int[STRETCHES]);
+
+  private final long busyNanos;
+  private final long processNanos;
+  private final int[] stretches;
+
+  /**
+   * What a region says.
+   *
+   * @param busyNanos in which launches were pending, of all stretches there ever were
+   * @param processNanos the same of each process by itself, added up over those that live; 0 if that was not read
+   * @param stretches stretch n at n % STRETCHES: n / STRETCHES shifted by STRETCH_BITS, and ns in the bits below
+   */
+  public LaunchTimes(long busyNanos, long processNanos, int[] stretches) {
+    this.busyNanos = busyNanos;
+    this.processNanos = processNanos;
+    this.stretches = stretches.clone();
+  }
+
+  public long busyNanos() {
+    return busyNanos;
+  }
+
+  public long processNanos() {
+    return processNanos;
+  }
+
+  /** For how many ns of the stretch launches were pending, as far as the region still knows. */
+  public int usedIn(long stretch) {
+    int seen = stretches[(int) (stretch % STRETCHES)];
+    int round = (int) (stretch / STRETCHES) << STRETCH_BITS;
+    return (seen ^ round) >>> STRETCH_BITS == 0 ? seen & (STRETCH_NANOS - 1) : 0;
+  }
+}
