@@ -33,6 +33,7 @@ import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -157,6 +158,28 @@ class CardReportsTest {
     tells = false;
     pass(2);
     assertThat(file(A)).content().isEqualTo(said);
+  }
+
+  @Test
+  void whatSamplesGiveAShareThatOthersHadIsNotHeldAgainstIt() throws IOException {
+    pass(10);
+    times.drain();
+    pass(20);
+    assertThat(drained()).as("alone").isEqualTo(20 * PERIOD * 1000 / 2);
+    Pending other = new Pending();
+    for (int i = 0; i < 30; i++) {
+      other.add(nanos, nanos + PERIOD * 1000);
+      Files.write(folders.usageFile(B.uid(), B.key()), other.bytes());
+      pass(1);
+      if (i == 9) {
+        times.drain();
+      }
+    }
+    assertThat(drained()).isPositive().isLessThan(20 * PERIOD * 1000 / 4);
+  }
+
+  private long drained() {
+    return Objects.requireNonNull(times.drain().get(CARD)).of(PID);
   }
 
   private void pass(int periods) throws IOException {
