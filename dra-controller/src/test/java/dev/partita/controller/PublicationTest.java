@@ -63,7 +63,7 @@ class PublicationTest {
         .withAllocationTimestamp("2026-01-01T00:00:00Z").withNewDevices()
         .withResults(new DeviceRequestAllocationResultBuilder().withRequest("gpu").withDriver("gpu.partita.dev")
             .withPool("node-0/gpu").withDevice("gpu-0-mig-1g-18gb-0").withBindingConditions("InstanceMade").build())
-        .endDevices().endAllocation().endStatus().build();
+        .endDevices().endAllocation().addNewReservedFor(null, "pod", "pods", "pod").endStatus().build();
     ResourceClaim made = cluster.client.resource(claim).create();
     eventually().until(() -> bindingClaims().equals(List.of(
         new BindingClaim("default", "claim", made.getMetadata().getUid(), "2026-01-01T00:00:00Z"))));
