@@ -7,6 +7,7 @@ import dev.partita.cdi.CdiFolder;
 import dev.partita.plugin.binding.AwaitedInstances;
 import dev.partita.plugin.cardhealth.CardHealthWatch;
 import dev.partita.plugin.cardreport.CardReports;
+import dev.partita.plugin.cardreport.DividedSamples;
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.CdiName;
 import dev.partita.plugin.claim.ThisNode;
@@ -302,12 +303,13 @@ public final class KubeletPlugin implements AutoCloseable {
         new NodeSteps(here.pool(), store, open.libraries(), specs, inventory::current,
             new NodeSteps.Driver(mig, settings.mig(), limits, new TimeSlices(new NvidiaSmi(settings.driverRoot())),
                 mps));
+    DividedSamples samples = new DividedSamples(reader::samples);
     PodsOfClaims devicePods = new PodsOfClaims(settings.podResourcesSocket(), api);
     UsageWatch usage =
         new UsageWatch(
             store,
             reader::processes,
-            reader::samples,
+            samples,
             new PodClaims(api, devicePods, monotonicClock),
             reports,
             new ExcessPolicy(settings.onExcess(), settings.plausibleOverhead()),
@@ -332,13 +334,13 @@ public final class KubeletPlugin implements AutoCloseable {
             new NodeMetrics.Containers(new ContainerDevices(settings.podResourcesSocket())::byCdiId,
                 new ProcessContainers(new HostProcesses(Path.of("/proc"))::place, api, monotonicClock)),
             xids, limits::failures),
-        usage.totals(), reader::figures, reader::samples, settings.metricsNames(), clock));
+        usage.totals(), reader::figures, samples, settings.metricsNames(), clock));
     if (settings.metricsPort() != 0) {
       opened(serveMetrics(settings, client, metrics));
     }
     ShareResizer resizer = new ShareResizer(sizes, checkpoint, api, preparer, reports, owners, monotonicClock);
     CardReports cardReports =
-        opened(new CardReports(usage::current, usage::seesAll, reader::samples, usage.times(), folders, open.lock(),
+        opened(new CardReports(usage::current, usage::seesAll, samples, usage.times(), folders, open.lock(),
             settings.yieldRule()));
     opened(loops);
     node.start();

@@ -140,6 +140,16 @@ final class CardLoad {
     return contended;
   }
 
+  /** What each process of a share had of late, by pid, in percent of the card; evenly among those of one share. */
+  Map<Long, Integer> percents(List<Member> members) {
+    Map<Long, Integer> percents = new HashMap<>();
+    for (Member member : members) {
+      int each = member.pids().isEmpty() ? 0 : Math.toIntExact(percentOfLate(member.ref()) / member.pids().size());
+      member.pids().forEach(pid -> percents.merge(pid, each, Integer::sum));
+    }
+    return percents;
+  }
+
   /**
    * What samples gave to processes of shares that others' processes had by division, in ns; below 0 what others were
    * given of theirs. Since it was last asked for.

@@ -59,6 +59,7 @@ public final class CardReports implements AutoCloseable {
 
   private final Supplier<Map<ShareRef, ShareUse>> uses;
   private final Samples samples;
+  private final DividedSamples divided;
   private final SampledTimes times;
   private final ShareFolders folders;
   private final OperationLock lock;
@@ -81,6 +82,7 @@ public final class CardReports implements AutoCloseable {
 
   /**
    * @param uses the shares, with the processes that use them
+   * @param divided is told how cards are divided
    * @param times is given the samples
    * @param seesAll whether uses has every process; if not, cards without one may be in use
    * @param lock under which the first report's file is made
@@ -89,18 +91,18 @@ public final class CardReports implements AutoCloseable {
   public CardReports(
       Supplier<Map<ShareRef, ShareUse>> uses,
       BooleanSupplier seesAll,
-      Samples samples,
+      DividedSamples divided,
       SampledTimes times,
       ShareFolders folders,
       OperationLock lock,
       YieldRule rule) {
-    this(uses, seesAll, samples, times, folders, lock, rule, CardReports::now);
+    this(uses, seesAll, divided, times, folders, lock, rule, CardReports::now);
   }
 
   CardReports(
       Supplier<Map<ShareRef, ShareUse>> uses,
       BooleanSupplier seesAll,
-      Samples samples,
+      DividedSamples divided,
       SampledTimes times,
       ShareFolders folders,
       OperationLock lock,
@@ -110,7 +112,8 @@ public final class CardReports implements AutoCloseable {
     this.rule = rule;
     this.uses = uses;
     this.seesAll = seesAll;
-    this.samples = samples;
+    this.samples = divided.nvml();
+    this.divided = divided;
     this.times = times;
     this.folders = folders;
     this.lock = lock;
@@ -170,6 +173,7 @@ public final class CardReports implements AutoCloseable {
     }
     Map<String, CardSamples> newer = ask();
     loads.keySet().retainAll(needed);
+    divided.retain(needed);
     told.retainAll(needed);
     told.removeAll(used);
     List<IOException> failures = new ArrayList<>();
@@ -214,11 +218,13 @@ public final class CardReports implements AutoCloseable {
     CardLoad load = loads.computeIfAbsent(card, c -> new CardLoad(rule));
     if (through.contains(card)) {
       load.pass(clock.get());
+      divided.divide(card, Map.of());
       return;
     }
-    Map<ShareRef, CardReport> reports =
-        load.take(newer, ofCard.stream().map(this::member).toList(), clock.get());
+    List<CardLoad.Member> members = ofCard.stream().map(this::member).toList();
+    Map<ShareRef, CardReport> reports = load.take(newer, members, clock.get());
     times.correct(card, load.takeOverNamed());
+    divided.divide(card, load.isContended() ? load.percents(members) : Map.of());
     boolean said = told.contains(card);
     for (Map.Entry<ShareRef, CardReport> report : reports.entrySet()) {
       if (said && files.containsKey(report.getKey())) {

@@ -72,6 +72,9 @@ class CardReportsTest {
   private CardReports reports;
 
   @SuppressWarnings("NullAway.Init") // set before every test
+  private DividedSamples divided;
+
+  @SuppressWarnings("NullAway.Init") // set before every test
   private ShareFolders folders;
 
   @BeforeEach
@@ -79,7 +82,8 @@ class CardReportsTest {
     lock = new OperationLock(root.resolve("lock"));
     ShareFolders folders = new ShareFolders(root.resolve("state"), root.resolve("run"), new UsageRegions());
     this.folders = folders;
-    reports = new CardReports(() -> uses, () -> true, this::samples, times, folders, lock, YieldRule.DEFAULT,
+    divided = new DividedSamples(this::samples);
+    reports = new CardReports(() -> uses, () -> true, divided, times, folders, lock, YieldRule.DEFAULT,
         () -> new CardLoad.Moment(nanos, epochMicros));
     for (ShareRef ref : List.of(A, B)) {
       uses.put(ref, use(ref));
@@ -176,6 +180,26 @@ class CardReportsTest {
       }
     }
     assertThat(drained()).isPositive().isLessThan(20 * PERIOD * 1000 / 4);
+  }
+
+  @Test
+  void whoShowsSamplesGetsWhatAProcessHadWhileOthersUseTheCardAndElseWhatNvmlSays() throws IOException {
+    pass(10);
+    assertThat(percentShown()).isEqualTo(50);
+    Pending other = new Pending();
+    for (int i = 0; i < 10; i++) {
+      other.add(nanos, nanos + PERIOD * 1000);
+      Files.write(folders.usageFile(B.uid(), B.key()), other.bytes());
+      pass(1);
+    }
+    assertThat(percentShown()).isBetween(5, 30);
+    pass(20);
+    assertThat(percentShown()).isEqualTo(50);
+  }
+
+  private int percentShown() {
+    return divided.of(CARD, 0).known().stream().filter(sample -> sample.pid() == PID)
+        .mapToInt(ProcessSample::smPercent).max().orElseThrow();
   }
 
   private long drained() {
