@@ -1,7 +1,6 @@
 package dev.partita.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.partita.e2e.cluster.Ask;
@@ -122,53 +121,6 @@ class MigIT {
     }
     awaitDevices(daemons, node,
         devices -> !devices.isEmpty() && devices.stream().noneMatch(device -> device.contains("-mig-")));
-  }
-
-  @Test
-  @NeedsSteadyController
-  void modesOfOneCardAreGroupsForKubeSchedulerWhereItKnowsThem(RealCluster cluster, Workspace workspace) {
-    assumeThat(cluster.client().raw("/metrics"))
-        .as("Kubernetes 1.37 or newer with the feature gate DRADeviceCompatibilityGroups")
-        .containsPattern("kubernetes_feature_enabled\\{name=\"DRADeviceCompatibilityGroups\".*} 1");
-    String node = cluster.changedNode();
-    Daemons daemons = new Daemons(cluster.client());
-    daemons.awaitFreeCards(node);
-    try (Cleanup cleanup = new Cleanup()) {
-      cleanup.undo("what " + node + " offers, and who allocates there",
-          () -> cluster.patchGpuNode(node, "{\"allocator\": \"Controller\", \"publish\": null}"));
-      cluster.patchGpuNode(node, "{\"allocator\": \"Scheduler\", \"publish\": [\"Whole\", \"Shared\", \"Mig\"]}");
-      await("compatibility groups").atMost(Workspace.PATIENCE).untilAsserted(() -> {
-        assertThat(groups(daemons, node, "gpu-0")).containsExactly("whole");
-        assertThat(groups(daemons, node, "gpu-0-shared")).containsExactly("shared");
-        assertThat(groups(daemons, node, "gpu-0-mig-1g-18gb-0")).containsExactly("mig");
-      });
-      PodUnderTest first = workspace.pod("first", node, instance("1g.18gb"), "exec sleep 600").awaitRunning();
-      PodUnderTest second = workspace.pod("second", node, instance("1g.18gb"), "exec sleep 600").awaitRunning();
-      assertThat(cardOf(second)).as("a card that is cut serves another instance").isEqualTo(cardOf(first));
-      PodUnderTest share = workspace.pod("share", node, Ask.share("8Gi"), "exec sleep 600").awaitRunning();
-      assertThat(cardOf(share)).as("and no share").isNotEqualTo(cardOf(first));
-      PodUnderTest whole =
-          workspace.pod("whole", node, Ask.wholeCards(RealCluster.CARDS), "exec sleep 600");
-      workspace.awaitEvent("Pod", "whole", "FailedScheduling", "cannot allocate all claims");
-      whole.deleteAndAwait();
-      share.deleteAndAwait();
-      second.deleteAndAwait();
-      first.deleteAndAwait();
-    }
-    awaitDevices(daemons, node,
-        devices -> !devices.isEmpty() && devices.stream().noneMatch(device -> device.contains("-mig-")));
-  }
-
-  private static String cardOf(PodUnderTest pod) {
-    return pod.claim().awaitAllocated().getFirst().getDevice().replaceAll("-(mig|shared).*", "");
-  }
-
-  private static List<Object> groups(Daemons daemons, String node, String device) {
-    return daemons.slices(node).stream().flatMap(slice -> slice.getSpec().getDevices().stream())
-        .filter(its -> its.getName().equals(device)).flatMap(its -> its.getConsumesCounters().stream())
-        .flatMap(taken -> ((List<?>) taken.getAdditionalProperties().getOrDefault("compatibilityGroups", List.of()))
-            .stream())
-        .<Object>map(group -> group).toList();
   }
 
   @Test
