@@ -82,6 +82,10 @@ uint64_t truth_sample_period(void) {
     return period;
 }
 
+void *truth_function(const char *name) {
+    return dlsym(nvml, name);
+}
+
 nvmlDevice_t truth_device(void) {
     return device;
 }
@@ -121,6 +125,19 @@ void spin_launch_in(const struct spin *spin, CUstream stream) {
     uint64_t ns = spin->ns, iterations = spin->iterations;
     void *parameters[] = {&ns, &iterations};
     DO(CUDA(cuLaunchKernel)(spin->function, 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL));
+}
+
+double batches_a_second(double seconds, void (*batch)(void)) {
+    uint64_t begin = clock_ns(), warm = begin + (uint64_t)(seconds * 0.2e9), end = begin + (uint64_t)(seconds * 1e9);
+    uint64_t from = 0, batches = 0, now;
+    for (; (now = clock_ns()) < end; batches++) {
+        if (!from && now >= warm) {
+            from = now;
+            batches = 0;
+        }
+        batch();
+    }
+    return 1e9 * (double)batches / (double)(clock_ns() - (from ? from : begin));
 }
 
 uint64_t clock_ns(void) {

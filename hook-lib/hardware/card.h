@@ -43,7 +43,14 @@ void spin_launch(const struct spin *spin); /* in the legacy stream */
 void spin_launch_in(const struct spin *spin, CUstream stream);
 
 nvmlDevice_t truth_device(void);
+void *truth_function(const char *name); /* NULL where NVML lacks it */
 __typeof__(&nvmlDeviceGetProcessUtilization) truth_sampler(void);
+
+/*
+ * Batches a second that are done within `seconds`. The first fifth is not counted: a limit lets some time pass at once
+ * after idling.
+ */
+double batches_a_second(double seconds, void (*batch)(void));
 
 uint64_t clock_ns(void);
 

@@ -163,23 +163,13 @@ static const struct way {
     {"copies", nothing, make_room_to_copy, launch_and_copy},
 };
 
-/* The first fifth is not counted: a limit lets some time pass at once after idling. */
 static void run(const struct way *way, double seconds, uint64_t ns, uint64_t iterations) {
     alarm((unsigned int)seconds + 120); /* ends it, should a loop on the card not end */
     card_open();
     way->before();
     spin = spin_load(ns, iterations);
     way->begin();
-    uint64_t begin = clock_ns(), warm = begin + (uint64_t)(seconds * 0.2e9), end = begin + (uint64_t)(seconds * 1e9);
-    uint64_t from = 0, kernels = 0, now;
-    for (; (now = clock_ns()) < end; kernels += KERNELS) {
-        if (!from && now >= warm) {
-            from = now;
-            kernels = 0;
-        }
-        way->batch();
-    }
-    printf("%.2f\n", 100.0 * (double)(kernels * ns) / (double)(clock_ns() - (from ? from : begin)));
+    printf("%.2f\n", 100.0 * batches_a_second(seconds, way->batch) * KERNELS * (double)ns / 1e9);
 }
 
 bool cores_spin(double seconds, uint64_t ns, uint64_t iterations, const char *way) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mps.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,28 +36,23 @@ static void memory(uint64_t most) {
  * Blocks of as many threads as there may be, so that a multiprocessor has two of them, and many more than fit on the
  * card at once: the time that all take goes with the multiprocessors that run them.
  */
+enum { BLOCKS = 8192, THREADS = 1024, PARTS = 32, KERNELS = 4 };
+
+static struct spin kernel;
+
+static void launch_batch(void) {
+    void *parameters[] = {&kernel.ns, &kernel.iterations};
+    for (int i = 0; i < KERNELS; i++)
+        DO(CUDA(cuLaunchKernel)(kernel.function, BLOCKS, 1, 1, THREADS, 1, 1, 0, NULL, parameters, NULL));
+    DO(CUDA(cuCtxSynchronize)());
+}
+
 static void spin(double seconds, uint64_t ns, uint64_t iterations) {
-    enum { BLOCKS = 8192, THREADS = 1024, PARTS = 32, KERNELS = 4 };
-    void *parameters[] = {&ns, &iterations};
     int multiprocessors;
-    struct spin loaded;
-    iterations = iterations > PARTS ? iterations / PARTS : 1;
     card_open();
     DO(CUDA(cuDeviceGetAttribute)(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
-    loaded = spin_load(ns, iterations);
-    uint64_t begin = clock_ns(), warm = begin + (uint64_t)(seconds * 0.2e9), end = begin + (uint64_t)(seconds * 1e9);
-    uint64_t from = 0, kernels = 0, now;
-    for (; (now = clock_ns()) < end; kernels += KERNELS) {
-        if (!from && now >= warm) {
-            from = now;
-            kernels = 0;
-        }
-        for (int i = 0; i < KERNELS; i++)
-            DO(CUDA(cuLaunchKernel)(loaded.function, BLOCKS, 1, 1, THREADS, 1, 1, 0, NULL, parameters, NULL));
-        DO(CUDA(cuCtxSynchronize)());
-    }
-    printf("%.3f %d\n", 1e6 * (double)(kernels * BLOCKS) / (double)(clock_ns() - (from ? from : begin)),
-           multiprocessors);
+    kernel = spin_load(ns, iterations > PARTS ? iterations / PARTS : 1);
+    printf("%.3f %d\n", batches_a_second(seconds, launch_batch) * KERNELS * BLOCKS / 1e3, multiprocessors);
 }
 
 typedef nvmlReturn_t (*lister)(nvmlDevice_t, unsigned int *, nvmlProcessInfo_t *);
@@ -81,11 +75,10 @@ static void list(const char *what, lister ask) {
 }
 
 static void processes(void) {
-    void *nvml = dlopen(getenv("PARTITA_NVML"), RTLD_NOW); /* as truth_open has it */
     truth_open();
-    list("clients of MPS", nvml ? (lister)dlsym(nvml, "nvmlDeviceGetMPSComputeRunningProcesses_v3") : NULL);
+    list("clients of MPS", (lister)truth_function("nvmlDeviceGetMPSComputeRunningProcesses_v3"));
     fputs("; ", stdout);
-    list("compute processes", nvml ? (lister)dlsym(nvml, "nvmlDeviceGetComputeRunningProcesses_v3") : NULL);
+    list("compute processes", (lister)truth_function("nvmlDeviceGetComputeRunningProcesses_v3"));
     puts("");
 }
 
