@@ -3,7 +3,7 @@ package dev.partita.api.node;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 
 /**
- * A claim of which kube-scheduler binds the pods only once its node has made the MIG instances that were allocated.
+ * A claim whose pods kube-scheduler binds only once its node has made the MIG instances that the claim was allocated.
  *
  * @param namespace of the claim
  * @param name of the claim

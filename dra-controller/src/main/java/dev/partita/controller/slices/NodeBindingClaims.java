@@ -6,7 +6,6 @@ import dev.partita.api.node.BindingClaim;
 import dev.partita.api.node.GpuNode;
 import dev.partita.controller.watch.AllocatedDevices;
 import dev.partita.controller.watch.ClusterView;
-import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.Collection;
 import java.util.Comparator;
@@ -66,12 +65,7 @@ final class NodeBindingClaims {
 
   /** The nodes of which a claim has such instances. */
   static Set<String> nodesOf(ResourceClaim claim) {
-    return AllocatedDevices.of(claim).stream().filter(NodeBindingClaims::isAwaited)
+    return AllocatedDevices.of(claim).stream().filter(InstanceCondition::areAwaited)
         .flatMap(result -> Driver.nodeOfPool(result.getPool()).stream()).collect(Collectors.toUnmodifiableSet());
-  }
-
-  private static boolean isAwaited(DeviceRequestAllocationResult result) {
-    return Driver.NAME.equals(result.getDriver()) && result.getBindingConditions() != null
-        && result.getBindingConditions().contains(InstanceCondition.InstanceMade.name());
   }
 }

@@ -1,6 +1,6 @@
 package dev.partita.plugin.cardreport;
 
-import dev.partita.plugin.cardreport.DividedTime.Slice;
+import dev.partita.plugin.cardreport.DividedTime.Interval;
 import dev.partita.plugin.nvml.ProcessSample;
 import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.region.LaunchTimes;
@@ -66,11 +66,11 @@ final class CardLoad {
    */
   private record Told(long begin, long end, Map<Long, Long> used) {}
 
-  /** A slice, and what each share had of it. */
-  private record Parts(Slice slice, Map<ShareRef, Long> nanos) {
+  /** An interval, and what each share had of it. */
+  private record Parts(Interval interval, Map<ShareRef, Long> nanos) {
     /** The part of it from one moment to another. */
     double within(long from, long to) {
-      return (double) Math.max(0, Math.min(to, slice.to()) - Math.max(from, slice.from())) / slice.passed();
+      return (double) Math.max(0, Math.min(to, interval.to()) - Math.max(from, interval.from())) / interval.passed();
     }
   }
 
@@ -105,20 +105,20 @@ final class CardLoad {
     Set<Long> known = members.stream().flatMap(member -> member.pids().stream()).collect(Collectors.toSet());
     long unknown = listen(samples, known, now);
     Parts parts = divide(members, now.nanos());
-    Map<ShareRef, Long> hidden = compare(members, parts.slice().to());
+    Map<ShareRef, Long> hidden = compare(members, parts.interval().to());
     Set<Integer> yielding = yielding(members, now.nanos());
     busy.keySet().retainAll(members.stream().map(Member::ref).collect(Collectors.toSet()));
     // Whoever it is of will pay for it, and nobody can run ahead of being found by starting processes anew.
     int unknownPercent = percents.entrySet().stream().filter(sample -> !known.contains(sample.getKey()))
         .mapToInt(Map.Entry::getValue).sum();
     long all = parts.nanos().values().stream().mapToLong(Long::longValue).sum();
-    long to = parts.slice().to();
+    long to = parts.interval().to();
     Map<ShareRef, CardReport> reports = new TreeMap<>();
     for (Member member : members) {
       long own = parts.nanos().getOrDefault(member.ref(), 0L);
       long more = own + hidden.getOrDefault(member.ref(), 0L) + unknown;
       long sum = Objects.requireNonNull(busy.merge(member.ref(), more, Long::sum));
-      long others = percent(all - own, parts.slice().passed()) + unknownPercent;
+      long others = percent(all - own, parts.interval().passed()) + unknownPercent;
       boolean wanted = yielding.contains(member.priority());
       reports.put(member.ref(), new CardReport(number, to, sum, Math.clamp(others, 0, ALL), wanted, to));
     }
@@ -204,22 +204,22 @@ final class CardLoad {
     DividedTime.Untimed use = untimed.isEmpty() ? DividedTime.Untimed.NONE : total.untimed();
     List<DividedTime.User> users = members.stream().filter(Member::timed)
         .map(member -> new DividedTime.User(member.ref(), member.times(), member.pids().size())).toList();
-    Slice slice = division.take(users, use, now);
+    Interval interval = division.take(users, use, now);
     long active = division.active(now);
     contended = active > 1 || (active == 1 && use.part() > 0);
     double scale = total.scale();
     Map<ShareRef, Long> nanos = new HashMap<>();
-    slice.nanos().forEach((ref, part) -> nanos.put(ref, Math.round(part * scale)));
+    interval.nanos().forEach((ref, part) -> nanos.put(ref, Math.round(part * scale)));
     Map<Long, Double> named = total.named();
     double all = untimed.stream().mapToDouble(member -> sum(member, named)).sum();
     for (Member member : untimed) {
       double part = all > 0 ? sum(member, named) / all : 1.0 / untimed.size();
-      nanos.put(member.ref(), Math.round(slice.untimedNanos() * part));
+      nanos.put(member.ref(), Math.round(interval.untimedNanos() * part));
     }
-    Parts parts = new Parts(slice, nanos);
-    if (slice.passed() > 0) {
+    Parts parts = new Parts(interval, nanos);
+    if (interval.passed() > 0) {
       divided.add(parts);
-      divided.removeIf(old -> old.slice().to() < slice.to() - KEPT);
+      divided.removeIf(old -> old.interval().to() < interval.to() - KEPT);
     }
     return parts;
   }
@@ -261,7 +261,7 @@ final class CardLoad {
     for (Parts parts : divided) {
       double within = parts.within(told.begin(), told.end());
       parts.nanos().forEach((ref, nanos) -> had.merge(ref, Math.round(nanos * within), Long::sum));
-      covered += parts.slice().coveredNanos() * within;
+      covered += parts.interval().coveredNanos() * within;
     }
     return new SampledPeriod(told.end() - told.begin(), sampled, had, Math.round(covered));
   }
@@ -297,7 +297,7 @@ final class CardLoad {
     for (var newer = divided.descendingIterator(); newer.hasNext() && passed < OF_LATE;) {
       Parts parts = newer.next();
       nanos += parts.nanos().getOrDefault(ref, 0L);
-      passed += parts.slice().passed();
+      passed += parts.interval().passed();
     }
     return percent(nanos, passed);
   }

@@ -50,7 +50,7 @@ final class DividedTime {
   record User(ShareRef ref, LaunchTimes times, int processes) {}
 
   /**
-   * What processes whose launches nobody times have pending.
+   * How much is pending of processes whose launches nobody times.
    *
    * @param part of the time
    * @param weight how many processes do at once
@@ -68,7 +68,7 @@ final class DividedTime {
    * @param untimedNanos what processes had whose launches nobody times
    * @param coveredNanos in which any share had launches pending
    */
-  record Slice(long from, long to, Map<ShareRef, Long> nanos, long untimedNanos, long coveredNanos) {
+  record Interval(long from, long to, Map<ShareRef, Long> nanos, long untimedNanos, long coveredNanos) {
     long passed() {
       return to - from;
     }
@@ -133,7 +133,7 @@ final class DividedTime {
    * @param users all of the card's
    * @param now by CLOCK_MONOTONIC, in ns
    */
-  Slice take(List<User> users, Untimed untimed, long now) {
+  Interval take(List<User> users, Untimed untimed, long now) {
     long end = Math.max(next, (now - LAG) >> LaunchTimes.STRETCH_BITS);
     long from = begun ? next : end;
     begun = true;
@@ -154,7 +154,7 @@ final class DividedTime {
       long part = Math.round(account.part);
       nanos.put(ref, part + account.late(ahead(account, end, last), passed));
     });
-    return new Slice(from << LaunchTimes.STRETCH_BITS, end << LaunchTimes.STRETCH_BITS, nanos, Math.round(rest),
+    return new Interval(from << LaunchTimes.STRETCH_BITS, end << LaunchTimes.STRETCH_BITS, nanos, Math.round(rest),
         Math.round(covered));
   }
 

@@ -84,9 +84,7 @@ public final class InstanceStatuses {
     return allocation == null || allocation.getDevices() == null || allocation.getDevices().getResults() == null
         ? List.of()
         : allocation.getDevices().getResults().stream()
-            .filter(result -> Driver.NAME.equals(result.getDriver()) && pool.equals(result.getPool())
-                && result.getBindingConditions() != null
-                && result.getBindingConditions().contains(InstanceCondition.InstanceMade.name()))
+            .filter(result -> InstanceCondition.areAwaited(result) && pool.equals(result.getPool()))
             .toList();
   }
 

@@ -3,7 +3,7 @@ package dev.partita.plugin.cardreport;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.data.Offset.offset;
 
-import dev.partita.plugin.cardreport.DividedTime.Slice;
+import dev.partita.plugin.cardreport.DividedTime.Interval;
 import dev.partita.plugin.cardreport.DividedTime.Untimed;
 import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.region.LaunchTimes;
@@ -161,12 +161,12 @@ class DividedTimeTest {
             (int) (stretch / LaunchTimes.STRETCHES) << 18 | random.nextInt(1 << 18);
       }
       LaunchTimes times = new LaunchTimes(random.nextLong(), random.nextLong(), stretches);
-      Slice slice = division.take(List.of(new DividedTime.User(ref, times, 3)), Untimed.NONE, now);
-      assertThat(slice.nanos().getOrDefault(ref, -1L)).isNotNegative();
-      all += slice.nanos().getOrDefault(ref, 0L);
-      passed += slice.passed();
+      Interval interval = division.take(List.of(new DividedTime.User(ref, times, 3)), Untimed.NONE, now);
+      assertThat(interval.nanos().getOrDefault(ref, -1L)).isNotNegative();
+      all += interval.nanos().getOrDefault(ref, 0L);
+      passed += interval.passed();
       assertThat(all).isLessThanOrEqualTo(passed);
-      assertThat(slice.coveredNanos()).isBetween(0L, slice.passed());
+      assertThat(interval.coveredNanos()).isBetween(0L, interval.passed());
     }
   }
 
@@ -198,12 +198,12 @@ class DividedTimeTest {
     List<DividedTime.User> users = regions.entrySet().stream().map(region -> new DividedTime.User(
         new ShareRef(region.getKey(), "share"), region.getValue().read(), processes.getOrDefault(region.getKey(), 1)))
         .toList();
-    Slice slice = division.take(users, untimed, now);
-    assertThat(slice.to()).isBetween(now - DividedTime.LAG - LaunchTimes.STRETCH_NANOS, now - DividedTime.LAG);
+    Interval interval = division.take(users, untimed, now);
+    assertThat(interval.to()).isBetween(now - DividedTime.LAG - LaunchTimes.STRETCH_NANOS, now - DividedTime.LAG);
     if (counts) {
-      slice.nanos().forEach((ref, nanos) -> had.merge(ref.uid(), nanos, Long::sum));
-      untimedHad += slice.untimedNanos();
-      passed += slice.passed();
+      interval.nanos().forEach((ref, nanos) -> had.merge(ref.uid(), nanos, Long::sum));
+      untimedHad += interval.untimedNanos();
+      passed += interval.passed();
     }
   }
 

@@ -1,8 +1,8 @@
 package dev.partita.plugin.usage.region;
 
 /**
- * When a share had launches pending on its card, by the word of its region ({@code partita_compute} of usage_region.h).
- * Wall time, by CLOCK_MONOTONIC, is cut into stretches; whatever a container writes, none has more than its length.
+ * When a share had launches pending on its card, as its region says ({@code partita_compute} of usage_region.h). Wall
+ * time, by CLOCK_MONOTONIC, is cut into stretches; whatever a container writes, none has more than its length.
  */
 public final class LaunchTimes {
   /** PARTITA_STRETCH_BITS: stretch n begins at n shifted by so many bits, in ns. */
