@@ -205,7 +205,7 @@ final class CardLoad {
     List<DividedTime.User> users = members.stream().filter(Member::timed)
         .map(member -> new DividedTime.User(member.ref(), member.times(), member.pids().size())).toList();
     Interval interval = division.take(users, use, now);
-    long active = division.active(now);
+    long active = division.active();
     contended = active > 1 || (active == 1 && use.part() > 0);
     double scale = total.scale();
     Map<ShareRef, Long> nanos = new HashMap<>();

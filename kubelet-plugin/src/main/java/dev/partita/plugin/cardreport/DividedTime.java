@@ -94,7 +94,7 @@ final class DividedTime {
         weigh(read, user.processes());
       }
       times = read;
-      pending = now - movedAt < SILENCE;
+      pending = read.busyNanos() > 0 && now - movedAt < SILENCE;
       part = 0;
       divided = 0;
     }
@@ -142,11 +142,16 @@ final class DividedTime {
     users.forEach(user -> accounts.computeIfAbsent(user.ref(), ref -> new Account()).read(user, now));
     List<Account> pending = accounts.values().stream().filter(account -> account.pending).toList();
     long last = now >> LaunchTimes.STRETCH_BITS;
+    long first = Math.max(from, last - LaunchTimes.STRETCHES + 1);
     double covered = 0;
     double rest = 0;
-    for (long stretch = Math.max(from, last - LaunchTimes.STRETCHES + 1); stretch < end; stretch++) {
-      rest += divide(stretch, pending, untimed);
-      covered += covered(pending);
+    if (pending.isEmpty()) { // as it mostly is: to look at stretches is what an idle node would pay most for
+      rest = untimed.part() * ((end - first) << LaunchTimes.STRETCH_BITS);
+    } else {
+      for (long stretch = first; stretch < end; stretch++) {
+        rest += divide(stretch, pending, untimed);
+        covered += covered(pending);
+      }
     }
     long passed = (end - from) << LaunchTimes.STRETCH_BITS;
     Map<ShareRef, Long> nanos = new HashMap<>();
@@ -158,11 +163,9 @@ final class DividedTime {
         Math.round(covered));
   }
 
-  /** How many shares had launches pending lately. */
-  long active(long now) {
-    return accounts.values().stream()
-        .filter(account -> account.times.busyNanos() > 0 && now - account.movedAt < SILENCE)
-        .count();
+  /** How many shares had launches pending lately, when it divided last. */
+  long active() {
+    return accounts.values().stream().filter(account -> account.pending).count();
   }
 
   /** Divides a stretch; gives what processes have of it whose launches nobody times. */

@@ -91,6 +91,13 @@ class DividedTimeTest {
   }
 
   @Test
+  void whoseLaunchesNobodyTimesHaveTheirPartOfTheTimeWhileNoShareHasLaunchesPending() {
+    untimed = new Untimed(0.4, 1);
+    pend(4, () -> {});
+    assertThat(100.0 * untimedHad / passed).isCloseTo(40, offset(0.5));
+  }
+
+  @Test
   void aWindowThatIsToldTooLateCountsInFullAndOnce() {
     region("a").add(now, now + MILLI);
     pend(10, () -> region("b").add(now - LOOK, now));
