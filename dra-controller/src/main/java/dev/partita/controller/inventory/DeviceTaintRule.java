@@ -26,7 +26,8 @@ public class DeviceTaintRule extends CustomResource<DeviceTaintRule.Spec, Void> 
   /**
    * Which devices get which taint.
    *
-   * @param deviceSelector null for every device of every driver
+   * @param deviceSelector null for every device of every driver: the API's own words say none, but kube-scheduler, by
+   *        its tracker of ResourceSlices, keeps such a rule for all
    */
   @JsonIgnoreProperties(ignoreUnknown = true)
   @JsonInclude(JsonInclude.Include.NON_NULL)
