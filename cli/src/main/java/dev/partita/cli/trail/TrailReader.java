@@ -3,6 +3,8 @@ package dev.partita.cli.trail;
 import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.connection.ClusterAnswers;
 import dev.partita.controller.claim.AllocatedClaim;
+import dev.partita.controller.claim.PodClaims;
+import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -53,6 +55,10 @@ final class TrailReader {
     List<Entry> entries = new ArrayList<>(Trail.claim(claim));
     entries.addAll(events(namespace, "ResourceClaim", name));
     Set<String> names = new LinkedHashSet<>(List.of(namespace + "/" + name, claim.getMetadata().getUid()));
+    for (String group : users(claim, "podgroups")) {
+      names.add(namespace + "/" + group);
+      entries.addAll(events(namespace, "PodGroup", group));
+    }
     for (String pod : pods(claim)) {
       names.add(namespace + "/" + pod);
       entries.addAll(events(namespace, "Pod", pod));
@@ -64,10 +70,23 @@ final class TrailReader {
     return Trail.byTime(entries);
   }
 
-  private static List<String> pods(ResourceClaim claim) {
+  /** The pods that it is reserved for. One that is reserved for a PodGroup (KEP-5729) names none, but they name it. */
+  private List<String> pods(ResourceClaim claim) {
+    if (users(claim, "podgroups").isEmpty()) {
+      return users(claim, "pods");
+    }
+    String namespace = claim.getMetadata().getNamespace();
+    ObjectKey key = ObjectKey.of(claim);
+    return unlessRefused("pods in namespace " + namespace,
+        () -> client.pods().inNamespace(namespace).list().getItems().stream()
+            .filter(pod -> PodClaims.of(pod).orElse(List.of()).contains(key))
+            .map(pod -> pod.getMetadata().getName()).limit(MOST_PODS).toList());
+  }
+
+  private static List<String> users(ResourceClaim claim, String resource) {
     List<ResourceClaimConsumerReference> users =
         claim.getStatus() == null ? List.of() : claim.getStatus().getReservedFor();
-    return users.stream().filter(user -> "pods".equals(user.getResource()))
+    return users.stream().filter(user -> resource.equals(user.getResource()))
         .map(ResourceClaimConsumerReference::getName).limit(MOST_PODS).toList();
   }
 
@@ -106,7 +125,7 @@ final class TrailReader {
     return log == null ? "" : log;
   }
 
-  private List<Entry> unlessRefused(String what, Supplier<List<Entry>> read) {
+  private <T> List<T> unlessRefused(String what, Supplier<List<T>> read) {
     try {
       return read.get();
     } catch (KubernetesClientException e) {

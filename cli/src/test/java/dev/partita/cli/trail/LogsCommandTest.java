@@ -7,7 +7,9 @@ import dev.partita.cli.command.PaperCluster;
 import dev.partita.controller.fleet.PaperFleet;
 import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.EventBuilder;
+import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -63,6 +65,26 @@ class LogsCommandTest {
       CommandRun none = cluster.run("logs", "none");
       assertThat(none.status()).isEqualTo(1);
       assertThat(none.err()).isEqualTo("partita: there is no claim team/none\n");
+    }
+  }
+
+  @Test
+  void aClaimOfAPodGroupHasTheTrailOfThePodsThatNameIt(@TempDir Path folder) throws IOException {
+    try (PaperCluster cluster = new PaperCluster(folder)) {
+      ResourceClaim claim = PaperFleet.share("team", "c", "n", 0, 8, 0);
+      claim.getStatus().setReservedFor(
+          List.of(new ResourceClaimConsumerReference("scheduling.k8s.io", "train", "podgroups", "a-group")));
+      cluster.add(claim);
+      for (String pod : List.of("a", "b", "other")) {
+        cluster.add(new PodBuilder().withNewMetadata().withNamespace("team").withName(pod).endMetadata().withNewSpec()
+            .addNewResourceClaim().withName("gpu").withResourceClaimName(pod.equals("other") ? "c2" : "c")
+            .endResourceClaim().endSpec().withNewStatus().addNewCondition().withType("PodScheduled").withStatus("True")
+            .withLastTransitionTime("2026-01-01T00:00:03Z").endCondition().endStatus().build());
+      }
+      CommandRun run = cluster.run("logs", "c");
+      assertThat(run.status()).as(run.err()).isZero();
+      assertThat(run.out()).contains("Pod/a  condition PodScheduled", "Pod/b  condition PodScheduled")
+          .doesNotContain("Pod/other");
     }
   }
 
