@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Converts the objects of a file, one after the other. A template comes out once in each namespace, before the first
@@ -19,6 +20,12 @@ import java.util.Set;
  */
 final class ObjectConversion {
   private static final ObjectMapper JSON = new ObjectMapper();
+
+  private static final String CUSTOM = "is of a CustomResourceDefinition, which must keep resourceClaims in its pods:"
+      + " see whether `kubectl apply --dry-run=server -o yaml` still shows them";
+
+  private static final String RAY = "says how many GPUs Ray has no more, which KubeRay reads from the limits: write"
+      + " num-gpus into rayStartParams unless it is there";
 
   private final PodConversion pods;
   private final ConvertTarget target;
@@ -93,19 +100,42 @@ final class ObjectConversion {
     if (target == ConvertTarget.NVIDIA_DRA) {
       return new Result(List.of(), object); // pods name their claims, whose names stay
     }
-    var path = PodPath.of(object);
-    if (path.isEmpty()) {
-      return unread(object, false, new Result(List.of(), object));
-    }
-    return switch (pods.convert(PodPath.at(object, path.get()), path.get())) {
-      case Conversion.NothingAsked() -> unread(object, true, new Result(List.of(), object));
-      case Conversion.Refused(var problems) -> left(object, problems);
-      case Conversion.Converted(var pod, var templates, var notes) -> {
-        notes.forEach(note -> warn(object, note));
-        String namespace = object.path("metadata").path("namespace").asText();
-        yield unread(object, true, new Result(newOnes(templates, namespace), replaced(object, path.get(), pod)));
+    return PodPath.in(object).map(places -> pods(object, places))
+        .orElseGet(() -> unread(object, Set.of(), new Result(List.of(), object)));
+  }
+
+  /** All pods of the object are converted, or none: what belongs together asks in one way. */
+  private Result pods(JsonNode object, PodPath.Places places) {
+    JsonNode changed = object;
+    List<ClaimTemplate> templates = new ArrayList<>();
+    List<FieldError> notes = new ArrayList<>();
+    List<FieldError> refused = new ArrayList<>();
+    for (PodPath path : places.paths()) {
+      switch (pods.convert(path.of(object), path.name())) {
+        case Conversion.NothingAsked() -> {}
+        case Conversion.Refused(var problems) -> refused.addAll(problems);
+        case Conversion.Converted(var pod, var itsTemplates, var itsNotes) -> {
+          changed = path.replacedIn(changed, pod);
+          templates.addAll(itsTemplates);
+          notes.addAll(itsNotes);
+          if (places.isRay()) {
+            notes.add(new FieldError(path.name(), RAY));
+          }
+        }
       }
-    };
+    }
+    if (!refused.isEmpty()) {
+      return left(object, refused);
+    }
+    if (!templates.isEmpty() && !places.isBuiltIn()) {
+      notes.add(new FieldError("spec", CUSTOM));
+    }
+    notes.forEach(note -> warn(object, note));
+    Set<String> known = places.isBuiltIn()
+        ? Set.of("")
+        : places.paths().stream().map(PodPath::name).collect(Collectors.toSet()); // its operator may make other pods, too
+    return unread(object, known,
+        new Result(newOnes(templates, object.path("metadata").path("namespace").asText()), changed));
   }
 
   private Result claim(JsonNode object) {
@@ -126,8 +156,8 @@ final class ObjectConversion {
   }
 
   /** Whoever has what is asked for in ways that nobody reads should know that it stayed as it was. */
-  private Result unread(JsonNode object, boolean podsAreKnown, Result result) {
-    left(object, UnreadRequests.in(result.object(), podsAreKnown));
+  private Result unread(JsonNode object, Set<String> knownPods, Result result) {
+    left(object, UnreadRequests.in(result.object(), knownPods));
     return result;
   }
 
@@ -143,16 +173,6 @@ final class ObjectConversion {
       }
     }
     return ones;
-  }
-
-  private static JsonNode replaced(JsonNode object, String path, ObjectNode pod) {
-    if (path.isEmpty()) {
-      return pod;
-    }
-    ObjectNode changed = object.deepCopy();
-    int end = path.lastIndexOf('.');
-    ((ObjectNode) PodPath.at(changed, end < 0 ? "" : path.substring(0, end))).set(path.substring(end + 1), pod);
-    return changed;
   }
 
   private void warn(JsonNode object, FieldError what) {

@@ -1,38 +1,128 @@
 package dev.partita.cli.convert;
 
+import com.fasterxml.jackson.core.JsonPointer;
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Where the objects of Kubernetes' own workload kinds hold their pod. */
-final class PodPath {
-  private static final Map<String, String> PATHS =
-      Map.of(
-          "v1/Pod", "",
-          "v1/PodTemplate", "template",
-          "v1/ReplicationController", "spec.template",
-          "apps/v1/Deployment", "spec.template",
-          "apps/v1/StatefulSet", "spec.template",
-          "apps/v1/DaemonSet", "spec.template",
-          "apps/v1/ReplicaSet", "spec.template",
-          "batch/v1/Job", "spec.template",
-          "batch/v1/CronJob", "spec.jobTemplate.spec.template");
+/**
+ * Where an object holds a pod, or a pod's template.
+ *
+ * @param name as it is shown, for example {@code spec.tasks[0].template}; empty for a Pod
+ * @param pointer the same by RFC 6901
+ */
+record PodPath(String name, JsonPointer pointer) {
+  private static final String ALL = "*";
 
-  private PodPath() {}
+  /**
+   * An object that may hold pods.
+   *
+   * @param paths where
+   * @param isBuiltIn whether it is of Kubernetes' own kinds, whose pods can name claims
+   * @param isRay whether KubeRay starts Ray in its pods
+   */
+  record Places(List<PodPath> paths, boolean isBuiltIn, boolean isRay) {}
 
-  /** The path, as {@code spec.template}, empty for a Pod; nothing if the kind is not known. */
-  static Optional<String> of(JsonNode object) {
-    return Optional.ofNullable(PATHS.get(object.path("apiVersion").asText() + "/" + object.path("kind").asText()));
+  /** Of Kubernetes' own kinds by apiVersion, of others by group: their versions come and go. */
+  private static final Map<String, List<String>> TEMPLATES = new HashMap<>();
+
+  private static final String RAY = "ray.io/";
+
+  static {
+    TEMPLATES.put("v1/Pod", List.of(""));
+    TEMPLATES.put("v1/PodTemplate", List.of("template"));
+    for (String kind : List.of("v1/ReplicationController", "apps/v1/Deployment", "apps/v1/StatefulSet",
+        "apps/v1/DaemonSet", "apps/v1/ReplicaSet", "batch/v1/Job", "argoproj.io/Rollout", "apps.kruise.io/CloneSet",
+        "apps.kruise.io/StatefulSet", "apps.kruise.io/DaemonSet")) {
+      TEMPLATES.put(kind, List.of("spec.template"));
+    }
+    TEMPLATES.put("batch/v1/CronJob", List.of("spec.jobTemplate.spec.template"));
+    Map.of("PyTorch", "pytorch", "TF", "tf", "MPI", "mpi", "XGBoost", "xgb", "Paddle", "paddle", "JAX", "jax")
+        .forEach((kind, field) -> TEMPLATES.put("kubeflow.org/" + kind + "Job",
+            List.of("spec." + field + "ReplicaSpecs.*.template")));
+    TEMPLATES.put("jobset.x-k8s.io/JobSet", List.of("spec.replicatedJobs.*.template.spec.template"));
+    for (String kind : List.of("TrainingRuntime", "ClusterTrainingRuntime")) {
+      TEMPLATES.put("trainer.kubeflow.org/" + kind,
+          List.of("spec.template.spec.replicatedJobs.*.template.spec.template"));
+    }
+    TEMPLATES.put("leaderworkerset.x-k8s.io/LeaderWorkerSet",
+        List.of("spec.leaderWorkerTemplate.leaderTemplate", "spec.leaderWorkerTemplate.workerTemplate"));
+    TEMPLATES.put("batch.volcano.sh/Job", List.of("spec.tasks.*.template"));
+    TEMPLATES.put(RAY + "RayCluster", rayCluster("spec"));
+    TEMPLATES.put(RAY + "RayService", rayCluster("spec.rayClusterConfig"));
+    List<String> rayJob = new ArrayList<>(rayCluster("spec.rayClusterSpec"));
+    rayJob.add("spec.submitterPodTemplate");
+    TEMPLATES.put(RAY + "RayJob", rayJob);
   }
 
-  /** The node at a path of field names. */
-  static JsonNode at(JsonNode object, String path) {
-    JsonNode node = object;
-    if (!path.isEmpty()) {
-      for (String field : path.split("\\.", -1)) {
-        node = node.path(field);
-      }
+  private static List<String> rayCluster(String spec) {
+    return List.of(spec + ".headGroupSpec.template", spec + ".workerGroupSpecs.*.template");
+  }
+
+  /** Where the object holds pods; nothing if its kind is not known. */
+  static Optional<Places> in(JsonNode object) {
+    String version = object.path("apiVersion").asText();
+    String kind = object.path("kind").asText();
+    List<String> builtIn = TEMPLATES.get(version + "/" + kind);
+    List<String> templates =
+        builtIn == null ? TEMPLATES.get(version.replaceFirst("/.*", "") + "/" + kind) : builtIn;
+    if (templates == null) {
+      return Optional.empty();
     }
-    return node;
+    List<PodPath> found = new ArrayList<>();
+    for (String template : templates) {
+      find(object, new PodPath("", JsonPointer.empty()),
+          template.isEmpty() ? List.of() : List.of(template.split("[.]")),
+          found);
+    }
+    return Optional.of(new Places(found, builtIn != null, version.startsWith(RAY)));
+  }
+
+  private static void find(JsonNode node, PodPath path, List<String> left, List<PodPath> found) {
+    if (left.isEmpty()) {
+      if (node.isObject()) {
+        found.add(path);
+      }
+      return;
+    }
+    List<String> further = left.subList(1, left.size());
+    String field = left.getFirst();
+    if (!field.equals(ALL)) {
+      find(node.path(field), path.to(field), further, found);
+    } else if (node.isArray()) {
+      for (int i = 0; i < node.size(); i++) {
+        find(node.path(i), new PodPath(path.name + "[" + i + "]", path.pointer.appendIndex(i)), further, found);
+      }
+    } else {
+      node.properties().forEach(each -> find(each.getValue(), path.to(each.getKey()), further, found));
+    }
+  }
+
+  private PodPath to(String field) {
+    return new PodPath(name.isEmpty() ? field : name + "." + field, pointer.appendProperty(field));
+  }
+
+  /** The pod that the object holds there. */
+  JsonNode of(JsonNode object) {
+    return object.at(pointer);
+  }
+
+  /** The object with another pod in that place. */
+  JsonNode replacedIn(JsonNode object, ObjectNode pod) {
+    if (pointer.matches()) {
+      return pod;
+    }
+    JsonNode changed = object.deepCopy();
+    if (changed.at(pointer.head()) instanceof ArrayNode items) {
+      items.set(pointer.last().getMatchingIndex(), pod);
+    } else {
+      ((ObjectNode) changed.at(pointer.head())).set(pointer.last().getMatchingProperty(), pod);
+    }
+    return changed;
   }
 }

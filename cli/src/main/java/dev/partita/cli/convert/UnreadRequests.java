@@ -73,32 +73,35 @@ final class UnreadRequests {
               + " Partita for it");
 
   private final List<FieldError> found = new ArrayList<>();
-  private final Optional<String> unknownKind;
+  private final String kind;
+  private final Set<String> pods;
 
-  private UnreadRequests(Optional<String> unknownKind) {
-    this.unknownKind = unknownKind;
+  private UnreadRequests(String kind, Set<String> pods) {
+    this.kind = kind;
+    this.pods = pods;
   }
 
   /**
    * Looks through an object as it comes out.
    *
-   * @param podsAreKnown whether the pod in it was looked at, so that what a dialect has in it is nothing
+   * @param pods paths of the pods in it that were looked at, so that what a dialect has in them is nothing; one that is
+   *        empty stands for all of the object
    */
-  static List<FieldError> in(JsonNode object, boolean podsAreKnown) {
-    String kind = object.path("kind").asText("an object without a kind");
-    UnreadRequests unread = new UnreadRequests(podsAreKnown ? Optional.empty() : Optional.of(kind));
+  static List<FieldError> in(JsonNode object, Set<String> pods) {
+    UnreadRequests unread = new UnreadRequests(object.path("kind").asText("an object without a kind"), pods);
     OBJECTS.forEach((group, why) -> {
       if (object.path("apiVersion").asText().startsWith(group)) {
         unread.found.add(new FieldError("spec", why));
       }
     });
-    unread.walk(object, "");
+    unread.walk(object, "", false);
     return unread.found.stream().distinct().toList();
   }
 
-  private void walk(JsonNode node, String path) {
+  private void walk(JsonNode node, String path, boolean inPod) {
+    boolean isKnown = inPod || pods.contains(path);
     for (int i = 0; node.isArray() && i < node.size(); i++) {
-      walk(node.path(i), path + "[" + i + "]");
+      walk(node.path(i), path + "[" + i + "]", isKnown);
     }
     for (var field : node.properties()) {
       String where = path.isEmpty() ? field.getKey() : path + "." + field.getKey();
@@ -107,7 +110,8 @@ final class UnreadRequests {
         boolean twice = field.getKey().equals("requests");
         value.fieldNames().forEachRemaining(name -> {
           if (!(twice && node.path("limits").has(name)) && !isNone(value.path(name))) {
-            reason(field.getKey(), name).ifPresent(why -> found.add(new FieldError(where + "[" + name + "]", why)));
+            reason(field.getKey(), name, isKnown)
+                .ifPresent(why -> found.add(new FieldError(where + "[" + name + "]", why)));
           }
         });
       } else if (value.isObject() && field.getKey().equals("hard")) {
@@ -121,25 +125,25 @@ final class UnreadRequests {
         value.forEach(name -> Dialect.of(name.asText())
             .ifPresent(_ -> found.add(new FieldError(where + "[" + name.asText() + "]", NO_QUOTA))));
       }
-      walk(value, where);
+      walk(value, where, isKnown);
     }
   }
 
-  private static String unknown(String kind) {
-    return "is not converted: pods in " + kind + " are not known here";
+  private Optional<String> unknown(boolean isKnown) {
+    return isKnown ? Optional.empty() : Optional.of("is not converted: pods in " + kind + " are not known here");
   }
 
   private static boolean isNone(JsonNode amount) {
     return Set.of("0", "").contains(amount.asText("x"));
   }
 
-  private Optional<String> reason(String field, String name) {
+  private Optional<String> reason(String field, String name, boolean isKnown) {
     boolean resource = !Set.of("annotations", "labels").contains(field);
     if (resource && Dialect.of(name).isPresent()) {
-      return unknownKind.map(UnreadRequests::unknown);
+      return unknown(isKnown);
     }
-    if (field.equals("annotations") && FRACTIONS.matcher(name).matches() && unknownKind.isPresent()) {
-      return unknownKind.map(UnreadRequests::unknown);
+    if (field.equals("annotations") && FRACTIONS.matcher(name).matches() && !isKnown) {
+      return unknown(false);
     }
     return Stream.ofNullable(BY_FIELD.get(field)).flatMap(List::stream)
         .filter(reason -> reason.names().matcher(name).matches()).map(Reason::reason).findFirst();

@@ -113,6 +113,61 @@ class ConvertCommandTest {
                 + " pods in PyTorchJob are not known here\n");
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "kubeflow.org/v1, PyTorchJob, 'spec: {pytorchReplicaSpecs: {Master: {template: {POD}}, Worker: {template: {POD}}}}', 2",
+    "kubeflow.org/v2beta1, MPIJob, 'spec: {mpiReplicaSpecs: {Worker: {template: {POD}}}}', 1",
+    "ray.io/v1, RayCluster, 'spec: {headGroupSpec: {template: {POD}}, workerGroupSpecs: [{template: {POD}}]}', 2",
+    "ray.io/v1, RayService, 'spec: {rayClusterConfig: {headGroupSpec: {template: {POD}}}}', 1",
+    "ray.io/v1, RayJob, 'spec: {submitterPodTemplate: {POD}, rayClusterSpec: {workerGroupSpecs: [{template: {POD}}]}}', 2",
+    "jobset.x-k8s.io/v1alpha2, JobSet, 'spec: {replicatedJobs: [{template: {spec: {template: {POD}}}}]}', 1",
+    "leaderworkerset.x-k8s.io/v1, LeaderWorkerSet, 'spec: {leaderWorkerTemplate: {workerTemplate: {POD}}}', 1",
+    "batch.volcano.sh/v1alpha1, Job, 'spec: {tasks: [{template: {POD}}, {template: {POD}}]}', 2",
+    "argoproj.io/v1alpha1, Rollout, 'spec: {template: {POD}}', 1"})
+  void everyPodInAWellKnownOperatorsObjectIsConvertedAndWhatToLookAtIsSaid(
+      String apiVersion,
+      String kind,
+      String spec,
+      int pods) throws IOException {
+    Run run = convert("{apiVersion: " + apiVersion + ", kind: " + kind + ", metadata: {name: w}, "
+        + spec.replace("POD", "spec: " + WHOLE) + "}");
+
+    assertThat(run.status()).as(run.err()).isZero();
+    assertThat(run.objects()).as("a template, and the object").hasSize(2);
+    assertThat(run.out().split("resourceClaimTemplateName: partita-4e559524cc0f7e9146da", -1)).hasSize(pods + 1);
+    assertThat(run.out()).doesNotContain("nvidia.com/gpu");
+    assertThat(run.err())
+        .contains("partita: " + kind + " w: spec: is of a CustomResourceDefinition, which must keep resourceClaims");
+    assertThat(run.err().contains("num-gpus")).as("KubeRay").isEqualTo(apiVersion.startsWith("ray.io/"));
+  }
+
+  @Test
+  void ofAnOperatorsObjectAllPodsAreConvertedOrNone() throws IOException {
+    String text = "{apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: w}, spec: {pytorchReplicaSpecs:"
+        + " {Master: {template: {spec: " + WHOLE + "}}, Worker: {template: {spec: " + WHOLE.replace(": 1}", ": some}")
+        + "}}}}}\n";
+    Run run = convert(text);
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.out()).isEqualTo(text);
+    assertThat(run.err()).startsWith(
+        "partita: PyTorchJob w: spec.pytorchReplicaSpecs.Worker.template.spec.containers[0].resources.limits")
+        .hasLineCount(1);
+  }
+
+  @Test
+  void aPodInAPlaceThatIsNotKnownIsNamedBesideThoseThatAreConverted() throws IOException {
+    Run run = convert("{apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: w}, spec: {pytorchReplicaSpecs:"
+        + " {Master: {template: {spec: " + WHOLE + "}}}, other: {spec: " + WHOLE + "}}}");
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.objects()).hasSize(2);
+    assertThat(run.err())
+        .contains("partita: PyTorchJob w: spec.other.spec.containers[0].resources.limits[nvidia.com/gpu]:"
+            + " is not converted: pods in PyTorchJob are not known here\n")
+        .doesNotContain("Master");
+  }
+
   @Test
   void documentsWithoutGpusKeepTheirCommentsAndATemplateComesOnceANamespace() throws IOException {
     String config =
