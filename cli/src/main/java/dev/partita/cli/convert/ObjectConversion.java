@@ -24,8 +24,9 @@ final class ObjectConversion {
   private static final String CUSTOM = "is of a CustomResourceDefinition, which must keep resourceClaims in its pods:"
       + " see whether `kubectl apply --dry-run=server -o yaml` still shows them";
 
-  private static final String RAY = "says how many GPUs Ray has no more, which KubeRay reads from the limits: write"
-      + " num-gpus into rayStartParams unless it is there";
+  private static final String RAY =
+      "no longer says how many GPUs Ray has: KubeRay reads that from the limits, which are"
+          + " gone; write num-gpus into rayStartParams unless it is there";
 
   private final PodConversion pods;
   private final ConvertTarget target;
