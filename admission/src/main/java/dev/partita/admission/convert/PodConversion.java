@@ -1,6 +1,7 @@
 package dev.partita.admission.convert;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.partita.admission.dialect.Dialect;
 import dev.partita.admission.dialect.DialectReader;
@@ -44,6 +45,15 @@ public final class PodConversion {
    * @param path of it in its object, as {@code spec.template}; empty for a Pod
    */
   public Conversion convert(JsonNode pod, String path) {
+    return convert(pod, path, MissingNode.getInstance());
+  }
+
+  /**
+   * The same.
+   *
+   * @param owner the object of which the pod is made: KAI reads its labels, too
+   */
+  public Conversion convert(JsonNode pod, String path, JsonNode owner) {
     String prefix = path.isEmpty() ? "" : path + ".";
     JsonNode spec = pod.path("spec");
     List<FieldError> problems = new ArrayList<>();
@@ -59,7 +69,7 @@ public final class PodConversion {
         }
       }
     }
-    PodContext context = new PodContext(pod, prefix, cluster);
+    PodContext context = new PodContext(pod, prefix, owner, cluster);
     Map<Dialect, String> dialects = dialects(found, context, problems);
     if (dialects.isEmpty()) {
       return problems.isEmpty() ? new Conversion.NothingAsked() : new Conversion.Refused(problems);

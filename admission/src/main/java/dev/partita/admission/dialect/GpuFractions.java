@@ -83,7 +83,7 @@ final class GpuFractions implements DialectReader.OfAnnotations {
   @Override
   public SortedSet<String> asking(PodContext pod) {
     boolean theirs = SCHEDULERS.contains(pod.spec().path("schedulerName").asText())
-        || QUEUES.stream().anyMatch(queue -> pod.label(queue).isPresent());
+        || QUEUES.stream().anyMatch(queue -> pod.label(queue).or(() -> pod.labelOfOwner(queue)).isPresent());
     SortedSet<String> asking = new TreeSet<>();
     for (String name : pod.annotations()) {
       if (pod.annotation(name).isEmpty()) {

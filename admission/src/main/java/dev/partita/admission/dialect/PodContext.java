@@ -10,12 +10,14 @@ import java.util.TreeSet;
  *
  * @param pod the pod or pod template
  * @param prefix of paths in its object, as {@code spec.template.}
+ * @param owner the object of which the pod is made, a RayCluster for example; missing if there is none or nothing is
+ *        known of it
  * @param cluster where it comes from
  */
-public record PodContext(JsonNode pod, String prefix, SourceCluster cluster) {
+public record PodContext(JsonNode pod, String prefix, JsonNode owner, SourceCluster cluster) {
   /** An annotation with something in it. */
   Optional<String> annotation(String name) {
-    return text("annotations", name);
+    return text(metadata().path("annotations"), name);
   }
 
   /** The names of all annotations, in order. */
@@ -27,7 +29,12 @@ public record PodContext(JsonNode pod, String prefix, SourceCluster cluster) {
 
   /** A label with something in it. */
   Optional<String> label(String name) {
-    return text("labels", name);
+    return text(metadata().path("labels"), name);
+  }
+
+  /** A label of the object of which the pod is made, with something in it. */
+  Optional<String> labelOfOwner(String name) {
+    return text(owner.path("metadata").path("labels"), name);
   }
 
   /** Where a user finds an annotation. */
@@ -47,8 +54,8 @@ public record PodContext(JsonNode pod, String prefix, SourceCluster cluster) {
     return pod.path("metadata");
   }
 
-  private Optional<String> text(String kind, String name) {
-    JsonNode value = metadata().path(kind).path(name);
+  private static Optional<String> text(JsonNode texts, String name) {
+    JsonNode value = texts.path(name);
     return value.isValueNode() && !value.isNull()
         ? Optional.of(value.asText().strip()).filter(text -> !text.isEmpty())
         : Optional.empty();

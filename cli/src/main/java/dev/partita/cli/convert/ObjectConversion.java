@@ -112,7 +112,7 @@ final class ObjectConversion {
     List<FieldError> notes = new ArrayList<>();
     List<FieldError> refused = new ArrayList<>();
     for (PodPath path : places.paths()) {
-      switch (pods.convert(path.of(object), path.name())) {
+      switch (pods.convert(path.of(object), path.name(), object)) {
         case Conversion.NothingAsked() -> {}
         case Conversion.Refused(var problems) -> refused.addAll(problems);
         case Conversion.Converted(var pod, var itsTemplates, var itsNotes) -> {

@@ -156,6 +156,16 @@ class ConvertCommandTest {
   }
 
   @Test
+  void aQueueOfKaiIsReadFromTheObjectOfWhichThePodsAreMade() throws IOException {
+    Run run = convert("{apiVersion: ray.io/v1, kind: RayCluster, metadata: {name: w, labels: {kai.scheduler/queue: a}},"
+        + " spec: {workerGroupSpecs: [{template: {metadata: {annotations: {gpu-fraction: '0.5'}}, spec: {containers:"
+        + " [{name: ray}]}}}]}}");
+
+    assertThat(run.status()).as(run.err()).isZero();
+    assertThat(run.out()).contains("resourceClaimTemplateName: ").doesNotContain("gpu-fraction");
+  }
+
+  @Test
   void aPodInAPlaceThatIsNotKnownIsNamedBesideThoseThatAreConverted() throws IOException {
     Run run = convert("{apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: w}, spec: {pytorchReplicaSpecs:"
         + " {Master: {template: {spec: " + WHOLE + "}}}, other: {spec: " + WHOLE + "}}}");
