@@ -10,6 +10,7 @@ import dev.partita.cli.demo.DemoCommand;
 import dev.partita.cli.doctor.DoctorCommand;
 import dev.partita.cli.explain.ExplainCommand;
 import dev.partita.cli.images.ImagesCommand;
+import dev.partita.cli.output.Table;
 import dev.partita.cli.placement.BenchCommand;
 import dev.partita.cli.placement.SimulateCommand;
 import dev.partita.cli.release.ReleaseCommand;
@@ -116,7 +117,7 @@ public final class Partita implements Runnable {
           case KubernetesClientException refused -> ClusterAnswers.failure(refused);
           default -> throw failure;
         };
-    command.getErr().println("partita: " + known.getMessage());
+    command.getErr().println("partita: " + Table.printableLines(String.valueOf(known.getMessage())));
     return known.exitStatus();
   }
 }

@@ -7,6 +7,7 @@ import dev.partita.admission.dialect.MemoryUnit;
 import dev.partita.admission.dialect.SourceCluster;
 import dev.partita.api.Bytes;
 import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.output.Table;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
@@ -114,7 +115,7 @@ public final class ConvertCommand implements Callable<Integer> {
     }
     write(String.join("---\n", documents));
     PrintWriter err = spec.commandLine().getErr();
-    conversion.warnings().forEach(warning -> err.println("partita: " + warning));
+    conversion.warnings().forEach(warning -> err.println("partita: " + Table.printableLines(warning)));
     err.flush();
     return conversion.leftSomethingOut() ? SOME_LEFT : 0;
   }

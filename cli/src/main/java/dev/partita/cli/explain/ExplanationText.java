@@ -1,5 +1,6 @@
 package dev.partita.cli.explain;
 
+import dev.partita.cli.output.Table;
 import dev.partita.controller.explain.PodExplanation.NodeReason;
 import dev.partita.controller.explain.PodExplanation;
 import dev.partita.controller.explain.Question;
@@ -7,7 +8,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Explanations for people to read. */
+/** Explanations for people to read. They quote what tenants wrote into pods and claims. */
 final class ExplanationText {
   private ExplanationText() {}
 
@@ -29,16 +30,19 @@ final class ExplanationText {
           case LeftToScheduler -> "left to kube-scheduler";
         };
     StringBuilder text =
-        new StringBuilder("pod " + pod.namespace() + "/" + pod.pod() + " is " + word + ": " + pod.summary() + "\n");
+        new StringBuilder(
+            Table.printable("pod " + pod.namespace() + "/" + pod.pod() + " is " + word + ": " + pod.summary())
+                + "\n");
     for (NodeReason node : pod.nodes()) {
       text.append("%n%s (%d %s): %s%n".formatted(node.node(), node.cards(), node.cards() == 1 ? "card" : "cards",
-          node.reason()));
+          Table.printable(node.reason())));
       int width = node.byCard().keySet().stream().mapToInt(String::length).max().orElse(0);
       node.byCard().entrySet().stream()
           .sorted(Comparator.<java.util.Map.Entry<String, String>>comparingInt(card -> card.getKey().length())
               .thenComparing(card -> card.getKey()))
           .forEach(card -> text.append("  ").append(card.getKey())
-              .append(" ".repeat(width - card.getKey().length() + 2)).append(card.getValue()).append('\n'));
+              .append(" ".repeat(width - card.getKey().length() + 2)).append(Table.printable(card.getValue()))
+              .append('\n'));
     }
     return text.toString();
   }

@@ -2,6 +2,8 @@ package dev.partita.cli.output;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * Rows below headings, laid out as kubectl does it: columns as wide as their widest cell, three spaces apart. Cells
@@ -12,6 +14,9 @@ public final class Table {
   public static final String UNKNOWN = "-";
 
   private static final String GAP = "   ";
+
+  /** Controls, of which terminals know those beyond ASCII as well, ends of lines, and what turns the writing around. */
+  private static final Pattern MOVING = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]");
 
   private final List<String> headings;
   private final List<List<String>> rows = new ArrayList<>();
@@ -61,9 +66,17 @@ public final class Table {
     text.append(line.toString().stripTrailing()).append('\n');
   }
 
-  /** The text with every control character turned into a question mark; {@link #UNKNOWN} where there is none. */
+  /**
+   * The text with every character turned into a question mark that moves the cursor or the text around it;
+   * {@link #UNKNOWN} where there is none.
+   */
   public static String printable(String text) {
-    String shown = text.replaceAll("\\p{Cntrl}", "?");
+    String shown = MOVING.matcher(text).replaceAll("?");
     return shown.isBlank() ? UNKNOWN : shown;
+  }
+
+  /** The same of a text that may have several lines, which stay. */
+  public static String printableLines(String text) {
+    return text.lines().map(line -> MOVING.matcher(line).replaceAll("?")).collect(Collectors.joining("\n"));
   }
 }

@@ -52,7 +52,7 @@ public final class LogsCommand implements Runnable {
     PrintWriter err = spec.commandLine().getErr();
     try (KubernetesClient client = cluster.client()) {
       List<Entry> entries =
-          new TrailReader(client, partita.name(), note -> err.println("partita: " + note))
+          new TrailReader(client, partita.name(), note -> err.println("partita: " + Table.printable(note)))
               .read(namespace.of(client), claim);
       PrintWriter out = spec.commandLine().getOut();
       out.print(output.text(Map.of("items", entries.stream().map(LogsCommand::item).toList()),

@@ -5,6 +5,7 @@ import dev.partita.cli.output.Column;
 import dev.partita.cli.output.OutputFormat;
 import dev.partita.cli.output.OutputOption;
 import dev.partita.cli.output.Sheet;
+import dev.partita.cli.output.Table;
 import dev.partita.controller.whatif.RequestedCards;
 import dev.partita.controller.whatif.WhatIf;
 import java.io.PrintWriter;
@@ -88,7 +89,8 @@ public final class FitsCommand implements Runnable {
     document.put("items", sheet.items());
     document.put("whyNoMore", fits.whyNoMore());
     return output.text(document,
-        () -> (sheet.isEmpty() ? "" : sheet.table(false) + "\n") + fits.all() + " would fit; then: " + fits.whyNoMore()
+        () -> (sheet.isEmpty() ? "" : sheet.table(false) + "\n") + fits.all() + " would fit; then: "
+            + Table.printable(fits.whyNoMore())
             + "\n");
   }
 }

@@ -62,6 +62,17 @@ class ExplainCommandTest {
   }
 
   @Test
+  void whatTenantsWroteMovesNoCursor() {
+    PodExplanation pod =
+        new PodExplanation("team", "train", State.Waiting, "gang \u001b[2Jpod other/train is settled: \nall is well",
+            List.of(
+                new NodeReason("node-0", 1, "no node has \u009b1A", new TreeMap<>(Map.of("gpu-0", "not \u001b[A")))));
+    assertThat(ExplanationText.of(POD, List.of(pod)))
+        .isEqualTo("pod team/train is waiting: gang ?[2Jpod other/train is settled: ?all is well\n\n"
+            + "node-0 (1 card): no node has ?1A\n  gpu-0  not ?[A\n");
+  }
+
+  @Test
   void aClaimThatNobodyUsesIsSaidSo() {
     assertThat(ExplanationText.of(new Question(Question.Kind.CLAIM, "team", "c"), List.of()))
         .startsWith("claim team/c: no pod uses it");

@@ -180,6 +180,9 @@ class WhatIfCommandsTest {
     CommandRun refused = CommandRun.of("simulate", "fits", "--snapshot", broken.toString());
     assertThat(refused.err()).isEqualTo("partita: " + broken + " is no snapshot: claims: is missing\n");
     assertThat(refused.status()).isEqualTo(2);
+    Files.writeString(broken, "{\"kind\":\"PartitaSnapshot\",\"version\":1,\"time\":\"\\u001b[2J\"}");
+    assertThat(CommandRun.of("simulate", "fits", "--snapshot", broken.toString()).err())
+        .contains("'?[2J'").doesNotContain("\u001b");
     assertThat(CommandRun.of("simulate", "fits", "--snapshot", folder.resolve("none").toString()).err())
         .contains("there is no file");
   }
