@@ -123,8 +123,11 @@ public record EventObject(
     return new MicroTime(MICROS.format(time));
   }
 
-  private static String cut(String note) {
-    byte[] bytes = note.getBytes(StandardCharsets.UTF_8);
+  /** As much of a note as the API takes. */
+  public static String cut(String note) {
+    // a character has a byte at least: of a note of megabytes the rest need not be looked at
+    String start = note.length() > NOTE_MAX ? note.substring(0, NOTE_MAX + 1) : note;
+    byte[] bytes = start.getBytes(StandardCharsets.UTF_8);
     if (bytes.length <= NOTE_MAX) {
       return note;
     }

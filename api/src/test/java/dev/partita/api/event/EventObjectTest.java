@@ -35,6 +35,14 @@ class EventObjectTest {
   }
 
   @Test
+  void aNoteThatFitsIsNotCutAndACharacterOfTwoIsNotTornApart() {
+    assertThat(EventObject.cut("n".repeat(1024))).hasSize(1024).doesNotContain("…");
+    for (int before = 1015; before <= 1026; before++) {
+      assertThat(EventObject.cut("n".repeat(before) + "\uD83D\uDE00".repeat(9))).endsWith("…").doesNotContain("?");
+    }
+  }
+
+  @Test
   void namesAreTheSameForTheSameWordsAndFitTheApi() {
     assertThat(event("a").nameByReason()).isEqualTo(event("b").nameByReason()).matches("claim\\.[0-9a-f]{16}");
     assertThat(event("a").nameByNote()).isEqualTo(event("a").nameByNote()).isNotEqualTo(event("b").nameByNote());

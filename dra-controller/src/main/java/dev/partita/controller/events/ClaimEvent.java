@@ -1,5 +1,6 @@
 package dev.partita.controller.events;
 
+import dev.partita.api.event.EventObject;
 import dev.partita.controller.request.ClaimRef;
 
 /**
@@ -9,6 +10,10 @@ import dev.partita.controller.request.ClaimRef;
  * @param lasting whether it is to be said even if an allocation follows at once: it says what was done
  */
 public record ClaimEvent(ClaimRef claim, Reason reason, String note, boolean lasting) {
+  public ClaimEvent {
+    note = EventObject.cut(note); // here, as thousands of them may wait to be written
+  }
+
   /** One that an allocation makes needless, or is one. */
   public ClaimEvent(ClaimRef claim, Reason reason, String note) {
     this(claim, reason, note, false);

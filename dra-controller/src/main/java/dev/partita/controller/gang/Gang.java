@@ -8,12 +8,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Pods of a namespace of which all are allocated or none; their PodGroup or their annotations say which these are. */
 public final class Gang {
   private static final int MOST = 10_000;
+
+  /** Each of the gang's pods may say another size, and all of its pods are told. */
+  private static final int SIZES_SHOWN = 5;
 
   private Gang() {}
 
@@ -99,13 +103,15 @@ public final class Gang {
     if (sizes.size() > 1) {
       return new State.Waits(
           "its pods disagree about " + Driver.GANG_SIZE_ANNOTATION + ": "
-              + String.join(", ", sizes.stream().map(s -> s.orElse("none")).sorted().toList()));
+              + sizes.stream().map(s -> s.map(GangKey::shown).orElse("none")).distinct().sorted().limit(SIZES_SHOWN)
+                  .collect(Collectors.joining(", "))
+              + (sizes.size() > SIZES_SHOWN ? " and more" : ""));
     }
     String size = sizes.isEmpty() ? "" : sizes.getFirst().orElse("");
     if (!size.matches("[1-9][0-9]{0,4}") || Integer.parseInt(size) > MOST) {
       return new State.Waits(
           "annotation " + Driver.GANG_SIZE_ANNOTATION + " must be a whole number from 1 to " + MOST
-              + (size.isEmpty() ? "; there is none" : ", not " + size));
+              + (size.isEmpty() ? "; there is none" : ", not " + GangKey.shown(size)));
     }
     return new State.Complete(Integer.parseInt(size));
   }

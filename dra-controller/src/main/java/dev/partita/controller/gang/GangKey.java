@@ -2,6 +2,9 @@ package dev.partita.controller.gang;
 
 /** Names a gang. */
 public sealed interface GangKey {
+  /** Characters, as many as a Kubernetes label has at most. */
+  int SHOWN = 63;
+
   String namespace();
 
   /** What its pods call it. */
@@ -10,11 +13,16 @@ public sealed interface GangKey {
   /** As what its pods are told names it. */
   String title();
 
+  /** What pods say of their gang, as they are told it: an annotation can be far longer. */
+  static String shown(String text) {
+    return text.length() > SHOWN ? text.substring(0, SHOWN) + "…" : text;
+  }
+
   /** The pods of a namespace whose annotations name it. */
   record Annotated(String namespace, String name) implements GangKey {
     @Override
     public String title() {
-      return "gang " + name;
+      return "gang " + shown(name);
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.partita.controller.events;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.api.event.EventObject;
 import dev.partita.controller.Cluster;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.request.ClaimRef;
@@ -29,6 +30,12 @@ class ClaimEventsTest {
     }
     assertThat(said()).singleElement()
         .satisfies(event -> assertThat(event.getNote()).isEqualTo("gpu-0-shared on node-0"));
+  }
+
+  @Test
+  void whatWaitsToBeSaidIsNoLongerThanWhatIsSaid() {
+    ClaimEvent event = new ClaimEvent(ALLOCATED.claim(), ClaimEvent.Reason.Unallocatable, "n".repeat(60_000));
+    assertThat(event.note()).hasSizeLessThanOrEqualTo(EventObject.NOTE_MAX);
   }
 
   @Test

@@ -6,6 +6,7 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -34,6 +35,19 @@ class GangTest {
             "gang train: annotation gpu.partita.dev/gang-size must be a whole number from 1 to 10000; there is none"));
     assertThat(Gang.state(ANNOTATED, List.of(pod("a", "3"), pod("b", "4")), NOT_SERVED))
         .isEqualTo(new Gang.State.Waits("gang train: its pods disagree about gpu.partita.dev/gang-size: 3, 4"));
+  }
+
+  /** All of a gang's pods are told, so that what one says must not grow with what the others say. */
+  @Test
+  void whatAGangIsToldStaysShortWhateverItsPodsSay() {
+    String filler = "9".repeat(60_000);
+    GangKey gang = new GangKey.Annotated("default", filler);
+    List<Pod> pods = IntStream.range(0, 200).mapToObj(i -> pod("p" + i, i + filler)).toList();
+    assertThat(Gang.state(gang, pods, NOT_SERVED)).isInstanceOfSatisfying(Gang.State.Waits.class,
+        waits -> assertThat(waits.why()).hasSizeLessThan(1_000).contains("disagree", " and more"));
+    assertThat(Gang.state(gang, pods.subList(0, 1), NOT_SERVED)).isInstanceOfSatisfying(Gang.State.Waits.class,
+        waits -> assertThat(waits.why()).hasSizeLessThan(1_000).contains("whole number"));
+    assertThat(gang.toString()).as("gangs are told apart by all of their names").hasSizeGreaterThan(60_000);
   }
 
   @Test
