@@ -144,7 +144,9 @@ final class CardLoad {
   Map<Long, Integer> percents(List<Member> members) {
     Map<Long, Integer> percents = new HashMap<>();
     for (Member member : members) {
-      int each = member.pids().isEmpty() ? 0 : Math.toIntExact(percentOfLate(member.ref()) / member.pids().size());
+      // what was told late, or was made up, counts in one look though it took longer
+      int all = Math.clamp(percentOfLate(member.ref()), 0, ALL);
+      int each = member.pids().isEmpty() ? 0 : all / member.pids().size();
       member.pids().forEach(pid -> percents.merge(pid, each, Integer::sum));
     }
     return percents;

@@ -133,6 +133,23 @@ class CardLoadTest {
     assertThat(load.takeOverNamed()).as("nobody else has launches pending").isEmpty();
   }
 
+  /** A was idle for ten seconds, and then its region has a sum that no stretch has. */
+  @Test
+  void noProcessIsShownWithMoreThanAllOfTheCardWhateverARegionSays() {
+    timed(Set.of(10L), Set.of(20L));
+    run(10, 0, 20, all(20, 99));
+    run(1, 1, 20, all(20, 99));
+    regionA.forge(regionA.read().busyNanos() + 9 * SECOND);
+    run(1, 1, 20, all(20, 99));
+    int most = 0;
+    for (int i = 0; i < 3; i++) {
+      regionA.forge(regionA.read().busyNanos() + SECOND);
+      look(load, 1, 20, all(20, 99));
+      most = Math.max(most, Objects.requireNonNull(load.percents(members).get(10L)));
+    }
+    assertThat(most).isBetween(90, 100);
+  }
+
   @Test
   void theLowerPriorityIsToldThatTheHigherOneUsesTheCard() {
     member(A, 1, Set.of(10L), false, new Pending());
