@@ -235,6 +235,39 @@ static int samples_name_one(void) {
     return both + one < 3 ? UNTOLD : IF(one > both);
 }
 
+/*
+ * Beside a program that always has work, launches that have to wait for the card: whether they have it alone then, or
+ * take twice as long as they should.
+ */
+static int time_slices(void) {
+    struct spin little = {NULL, spin.ns / 100, spin.iterations > 100 ? spin.iterations / 100 : 1};
+    CUevent start, end;
+    unsigned int alone = 0, together = 0;
+    int status;
+    pid_t pid = another_program_that_spins();
+    little = spin_load(little.ns, little.iterations);
+    DO(CUDA(cuEventCreate)(&start, CU_EVENT_DEFAULT));
+    DO(CUDA(cuEventCreate)(&end, CU_EVENT_DEFAULT));
+    for (uint64_t begin = clock_ns(); clock_ns() - begin < 2000000000;) {
+        float ms;
+        uint64_t launched = clock_ns();
+        DO(CUDA(cuEventRecord)(start, NULL));
+        spin_launch(&little);
+        DO(CUDA(cuEventRecord)(end, NULL));
+        DO(CUDA(cuCtxSynchronize)());
+        double passed = (double)(clock_ns() - launched);
+        DO(CUDA(cuEventElapsedTime)(&ms, start, end));
+        if (passed > 1.5 * (double)little.ns && (double)ms * 1e6 < 1.25 * (double)little.ns)
+            alone++;
+        else if (passed > 1.5 * (double)little.ns)
+            together++;
+        nanosleep(&(struct timespec){0, 3000000}, NULL);
+    }
+    if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0)
+        return UNTOLD;
+    return alone + together < 10 ? UNTOLD : IF(alone > together);
+}
+
 static const struct reading {
     const char *name;
     int (*find)(void);
@@ -253,6 +286,7 @@ static const struct reading {
     {"slow-samples", slow_samples},
     {"no-process-samples", no_process_samples},
     {"samples-name-one", samples_name_one},
+    {"time-slices", time_slices},
 };
 
 static const char *found(const struct reading *reading) {

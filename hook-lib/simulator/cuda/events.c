@@ -126,7 +126,10 @@ CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned int fla
     stream_order(context, stream);
     end = stream_point(context, stream);
     if (point_passed(context->ordinal, end, NULL))
-        end = (struct point){0}; /* an event in an idle stream comes now, not when the stream's last work was done */
+        /* an event in an idle stream comes now, or when the process has the card, not when the last work was done */
+        end = (struct point){.work = timeline_mark(context->ordinal)};
+    if (stream && end.work > stream->end)
+        stream->end = end.work;
     pthread_mutex_lock(&event->lock);
     event->captured.id = 0;
     event->recorded = true;

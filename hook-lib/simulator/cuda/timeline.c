@@ -53,6 +53,20 @@ uint64_t timeline_wait(int ordinal, uint64_t work) {
     return time;
 }
 
+uint64_t timeline_mark(int ordinal) {
+    struct timeline *timeline = &timelines[ordinal];
+    uint64_t mark, reached = 0;
+
+    if (driver_devices[ordinal].card->time_slice == 0)
+        return 0;
+    pthread_mutex_lock(&timeline->lock);
+    mark = sim_clock_mark(&driver_state, driver_devices[ordinal].card->unit, &reached);
+    raise_to(&timeline->end, mark);
+    raise_to(&timeline->reached, reached);
+    pthread_mutex_unlock(&timeline->lock);
+    return mark;
+}
+
 uint64_t timeline_submit(int ordinal, uint64_t cost) {
     struct timeline *timeline = &timelines[ordinal];
     uint64_t end, reached;

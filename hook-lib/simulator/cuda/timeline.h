@@ -17,6 +17,12 @@
  */
 uint64_t timeline_submit(int ordinal, uint64_t cost);
 
+/*
+ * When a mark comes that is made now in a stream of which all is done: where the card has time slices and serves
+ * others, in the process' next one. 0: at once.
+ */
+uint64_t timeline_mark(int ordinal);
+
 /* Where what is submitted by now ends, 0 if it is done. */
 uint64_t timeline_end(int ordinal);
 

@@ -78,6 +78,7 @@ static void add_card(struct text *text, const char *node, const struct profile *
         profile->reserved * MIB, CONTEXT_OVERHEAD_MIB * MIB);
     add(text, "  kernel-time 0\n");
     add(text, "  sample-period-us 166667\n  sample-delay-us 50000\n  sample-noise 3\n  sample-seed %u\n", index + 1);
+    add(text, "  time-slice-us 0\n  time-slice-change-us 0\n");
     add(text, "  sm-count %d\n  clock-mhz %d\n  memory-clock-mhz %d\n", profile->sm_count, profile->clock,
         profile->memory_clock);
     add(text, "  bus-width-bits %d\n  l2-bytes %llu\n", profile->bus_width, (unsigned long long)profile->l2 * MIB);

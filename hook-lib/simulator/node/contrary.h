@@ -25,6 +25,7 @@
     X(SIM_SLOW_SAMPLES, "slow-samples")                                                                                \
     X(SIM_NO_PROCESS_SAMPLES, "no-process-samples")                                                                    \
     X(SIM_SAMPLES_NAME_ONE, "samples-name-one")                                                                        \
+    X(SIM_TIME_SLICES, "time-slices")                                                                                  \
     X(SIM_CONTAINER_PIDS, "container-pids")
 
 #define SIM_READING_NUMBER(number, name) number,

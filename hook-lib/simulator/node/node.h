@@ -59,6 +59,7 @@ struct sim_card {
     uint64_t context_overhead;            /* what a context costs; only NVML shows it */
     uint64_t kernel_time;                 /* ns that a kernel takes, other than partita_spin */
     uint64_t sample_period, sample_delay; /* of NVML's utilisation, microseconds */
+    uint64_t time_slice, slice_change;    /* microseconds; time_slice 0: n processes have 1/n each at any time */
     unsigned sample_noise;                /* percentage points up and down, at most */
     uint64_t sample_seed;                 /* of the noise */
     int sm_count, clock_mhz, memory_clock_mhz, bus_width_bits, l2_bytes;

@@ -15,6 +15,8 @@
 #define FIRST_DRIVER_WITH_MEMORY_LIMITS 615
 #define FIRST_DRIVER_WITH_RECOVERY_ACTION 565
 #define SLOW_SAMPLE_US 1000000
+#define TIME_SLICE_US 2000 /* as an H100 has it with driver 580 */
+#define SLICE_CHANGE_US 150
 
 enum kind { TEXT, BYTES, NUMBER, SWITCH };
 
@@ -39,6 +41,8 @@ static const struct key card_keys[] = {
     FIELD("kernel-time", BYTES, kernel_time),
     FIELD("sample-period-us", BYTES, sample_period),
     FIELD("sample-delay-us", BYTES, sample_delay),
+    FIELD("time-slice-us", BYTES, time_slice),
+    FIELD("time-slice-change-us", BYTES, slice_change),
     FIELD("sample-noise", NUMBER, sample_noise),
     FIELD("sample-seed", BYTES, sample_seed),
     FIELD("sm-count", NUMBER, sm_count),
@@ -211,6 +215,14 @@ static void sample_slowly(struct sim_node *node) {
         node->cards[i].sample_period = node->cards[i].sample_delay = SLOW_SAMPLE_US;
 }
 
+static void slice_time(struct sim_node *node) {
+    for (unsigned i = 0; i < node->card_count; i++)
+        if (node->cards[i].time_slice == 0) {
+            node->cards[i].time_slice = TIME_SLICE_US;
+            node->cards[i].slice_change = SLICE_CHANGE_US;
+        }
+}
+
 bool sim_node_read(const char *root, struct sim_node *node, char *error, unsigned error_size) {
     char path[PATH_MAX + 64];
     unsigned line = 0;
@@ -230,6 +242,8 @@ bool sim_node_read(const char *root, struct sim_node *node, char *error, unsigne
     fclose(file);
     if (sim_contrary(node, SIM_SLOW_SAMPLES))
         sample_slowly(node);
+    if (sim_contrary(node, SIM_TIME_SLICES))
+        slice_time(node);
     if (!good && error)
         snprintf(error, error_size, "%s: line %u is not understood", path, line);
     return good;

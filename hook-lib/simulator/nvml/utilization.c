@@ -134,8 +134,8 @@ static uint64_t had_between(const struct sim_sampling *later, const struct sim_s
 }
 
 /*
- * What all had together, for the one that had the card at some moment between the samples, and nothing for the others:
- * who has it longer is named more often.
+ * All of the card's use, with the changes between time slices, for the one that had the card at some moment between the
+ * samples, and nothing for the others: who has it longer is named more often.
  */
 static uint64_t had_of_all(const struct sim_card *card, const struct sim_sampling *later,
                            const struct sim_sampling *earlier, const struct sim_process_use *use,
@@ -150,7 +150,9 @@ static uint64_t had_of_all(const struct sim_card *card, const struct sim_samplin
     if (sum == 0)
         return 0;
     moment = mix(mix(card->sample_seed + later->number * 0x9e3779b97f4a7c15u)) % sum;
-    return moment >= before && moment - before < had_between(later, earlier, use) ? sum : 0;
+    return moment >= before && moment - before < had_between(later, earlier, use)
+               ? sim_sampled_card(later) - sim_sampled_card(earlier)
+               : 0;
 }
 
 /* The newest sample in which the process had the SMs, among the `pairs` of samples; false: it had not. */

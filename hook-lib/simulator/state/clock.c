@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <sched.h>
 #include <time.h>
 
 #include "clock_run.h"
 
 #define LOOK_NS 1000000 /* how often a process asks whether the others with pending work live */
+#define COPIES 1000     /* that a reader makes until nobody writes meanwhile */
 #define RESTART_NS UINT64_C(1000000000)
 
 uint64_t sim_clock_time(void) {
@@ -39,28 +41,43 @@ void sim_run_begin(const struct sim_state *state, unsigned card, bool only_livin
     const struct sim_region *region = state->region;
     uint32_t bound = region->process_bound;
 
+    run->slicing = sim_slicing_of(state, card);
+    if (run->slicing.slice > 0) {
+        for (int i = 0; i < COPIES && !sim_slices_copy(state, card, only_living, run); i++)
+            sched_yield();
+        return;
+    }
     run->at = published(&region->clocks[card]);
     run->count = 0;
     for (uint32_t slot = 0; slot < bound && slot < SIM_MAX_PROCESSES; slot++) {
         uint64_t end = region->processes[slot].cards[card].end;
 
         if (region->processes[slot].in_use && end > run->at.work && (!only_living || sim_slot_alive(state, slot)))
-            run->ends[run->count++] = end;
+            run->pending[run->count++] = (struct sim_pending){slot, end, 0};
     }
+}
+
+uint64_t sim_run_pending(const struct sim_run *run, unsigned slot) {
+    for (unsigned i = 0; i < run->count; i++)
+        if (run->pending[i].slot == slot)
+            return run->pending[i].end - (run->slicing.slice ? run->pending[i].served : run->at.work);
+    return 0;
 }
 
 bool sim_run_step(struct sim_run *run, uint64_t until) {
     uint64_t left = until > run->at.time ? until - run->at.time : 0, first = UINT64_MAX, needed;
     unsigned kept = 0;
 
+    if (run->slicing.slice > 0)
+        return sim_slices_step(run, until);
     if (run->count == 0) {
         if (until != UINT64_MAX)
             run->at.time += left;
         return false;
     }
     for (unsigned i = 0; i < run->count; i++)
-        if (run->ends[i] < first)
-            first = run->ends[i];
+        if (run->pending[i].end < first)
+            first = run->pending[i].end;
     if (__builtin_mul_overflow(first - run->at.work, (uint64_t)run->count, &needed))
         needed = UINT64_MAX;
     if (needed > left) {
@@ -74,18 +91,22 @@ bool sim_run_step(struct sim_run *run, uint64_t until) {
     run->at.time += needed;
     run->at.busy += needed;
     for (unsigned i = 0; i < run->count; i++)
-        if (run->ends[i] > first)
-            run->ends[kept++] = run->ends[i];
+        if (run->pending[i].end > first)
+            run->pending[kept++] = run->pending[i];
     run->count = kept;
     return true;
+}
+
+void sim_clock_look(const struct sim_state *state, unsigned card, struct sim_run *run) {
+    sim_run_begin(state, card, true, run);
+    while (sim_run_step(run, sim_clock_time()))
+        ;
 }
 
 struct sim_moment sim_clock_read(const struct sim_state *state, unsigned card) {
     struct sim_run run;
 
-    sim_run_begin(state, card, true, &run);
-    while (sim_run_step(&run, sim_clock_time()))
-        ;
+    sim_clock_look(state, card, &run);
     return run.at;
 }
 
@@ -132,15 +153,33 @@ static void remember(struct sim_clock *clock, const struct sim_moment *moment) {
 /* Who is dead has no pending work. Under the lock. */
 static void bury(struct sim_state *state, unsigned card) {
     struct sim_region *region = state->region;
+    bool sliced = sim_slicing_of(state, card).slice > 0;
     uint64_t work = published(&region->clocks[card]).work;
     uint32_t bound = region->process_bound;
 
     for (uint32_t slot = 0; slot < bound && slot < SIM_MAX_PROCESSES; slot++) {
-        struct sim_process *process = &region->processes[slot];
+        struct sim_card_use *use = &region->processes[slot].cards[card];
 
-        if (process->in_use && process->cards[card].end > work && !sim_slot_alive(state, slot))
-            process->cards[card].end = 0;
+        if (region->processes[slot].in_use && use->end > (sliced ? (uint64_t)use->served : work) &&
+            !sim_slot_alive(state, slot))
+            use->end = sliced ? (uint64_t)use->served : 0;
     }
+}
+
+/* Takes the clock on, and keeps what there is to keep. Under the lock. */
+static void go_on(struct sim_state *state, unsigned card, struct sim_run *run, uint64_t until) {
+    struct sim_clock *clock = &state->region->clocks[card];
+
+    if (run->slicing.slice > 0) {
+        for (bool more = true; more;) {
+            more = sim_run_step(run, until);
+            sim_slices_keep(state, card, run);
+        }
+        return;
+    }
+    while (sim_run_step(run, until))
+        remember(clock, &run->at);
+    publish(clock, &run->at);
 }
 
 /* Takes the clock on to the present. Under the lock. */
@@ -155,18 +194,15 @@ static void advance(struct sim_state *state, unsigned card, struct sim_run *run)
     sim_run_begin(state, card, false, run);
     if (run->at.time > now + RESTART_NS) { /* the machine has started anew since */
         run->at.time = now;
+        run->begins = run->ends = 0;
         clock->points = 0;
         clock->sampled = 0;
     }
     for (uint64_t next; (next = sim_samples_next(state, card, now)) <= now;) {
-        while (sim_run_step(run, next))
-            remember(clock, &run->at);
-        publish(clock, &run->at);
-        sim_samples_keep(state, card, &run->at);
+        go_on(state, card, run, next);
+        sim_samples_keep(state, card, run);
     }
-    while (sim_run_step(run, now))
-        remember(clock, &run->at);
-    publish(clock, &run->at);
+    go_on(state, card, run, now);
 }
 
 uint64_t sim_clock_submit(struct sim_state *state, unsigned card, uint64_t cost, uint64_t *work) {
@@ -179,7 +215,9 @@ uint64_t sim_clock_submit(struct sim_state *state, unsigned card, uint64_t cost,
     sim_state_lock(state);
     advance(state, card, &run);
     end = own->end;
-    if (end <= run.at.work) {
+    if (run.slicing.slice > 0) {
+        run.at.work = own->served;
+    } else if (end <= run.at.work) {
         end = run.at.work;
         remember(&state->region->clocks[card], &run.at);
     }
@@ -189,6 +227,27 @@ uint64_t sim_clock_submit(struct sim_state *state, unsigned card, uint64_t cost,
     *work = run.at.work;
     sim_state_unlock(state);
     return end;
+}
+
+uint64_t sim_clock_mark(struct sim_state *state, unsigned card, uint64_t *work) {
+    struct sim_card_use *own = &state->region->processes[state->slot].cards[card];
+    struct sim_run run;
+    uint64_t mark = 0;
+
+    if (sim_slicing_of(state, card).slice == 0)
+        return 0;
+    sim_state_lock(state);
+    advance(state, card, &run);
+    if (own->end == own->served &&
+        run.count > 0) { /* a mark takes a nanosecond, so that its slice shows when it came */
+        own->submitted++;
+        own->end++;
+    }
+    if (own->end > own->served)
+        mark = own->served + 1;
+    *work = own->served;
+    sim_state_unlock(state);
+    return mark;
 }
 
 /* When the work time came to `work`, which is past. Under the lock. */
@@ -223,16 +282,23 @@ bool sim_clock_reached(struct sim_state *state, unsigned card, uint64_t work, ui
 
     sim_state_lock(state);
     advance(state, card, &run);
+    if (run.slicing.slice > 0)
+        run.at.work = state->region->processes[state->slot].cards[card].served;
     *reached = run.at.work;
     done = run.at.work >= work;
     if (done)
-        *time = when(&state->region->clocks[card], &run.at, work);
+        *time = run.slicing.slice > 0 ? sim_slices_when(&state->region->clocks[card], (unsigned)state->slot, work)
+                                      : when(&state->region->clocks[card], &run.at, work);
     sim_state_unlock(state);
     if (done)
         return true;
+    if (run.slicing.slice > 0) {
+        *time = sim_slices_foresee(&run, (unsigned)state->slot, work);
+        return false;
+    }
     for (unsigned i = 0; i < run.count; i++) /* who goes on longer shares the card up to there */
-        if (run.ends[i] > work)
-            run.ends[i] = work;
+        if (run.pending[i].end > work)
+            run.pending[i].end = work;
     while (sim_run_step(&run, UINT64_MAX))
         ;
     *time = run.at.time;
@@ -242,6 +308,11 @@ bool sim_clock_reached(struct sim_state *state, unsigned card, uint64_t work, ui
 void sim_clock_repair(struct sim_state *state) {
     for (unsigned card = 0; card < SIM_MAX_UNITS; card++) {
         struct sim_clock *clock = &state->region->clocks[card];
+
+        if (sim_slicing_of(state, card).slice > 0) {
+            clock->slices.changing += clock->slices.changing % 2;
+            continue;
+        }
         uint64_t time = published(clock).time;
         uint32_t points = clock->points <= SIM_HISTORY ? (uint32_t)clock->points : 0;
 

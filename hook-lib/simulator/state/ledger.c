@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Charging a card, and reading what is charged. */
-#include "state.h"
+#include "clock_run.h"
 
 static _Atomic uint64_t *charged(struct sim_state *state, unsigned card, enum sim_use use) {
     struct sim_card_use *own = &state->region->processes[state->slot].cards[card];
@@ -82,9 +82,10 @@ unsigned sim_state_processes(const struct sim_state *state, unsigned card, struc
                              unsigned room) {
     const struct sim_region *region = state->region;
     uint32_t bound = region->process_bound;
-    uint64_t work = sim_clock_read(state, card).work;
+    struct sim_run run;
     unsigned found = 0;
 
+    sim_clock_look(state, card, &run);
     for (uint32_t slot = 0; slot < bound && slot < SIM_MAX_PROCESSES; slot++) {
         const struct sim_process *process = &region->processes[slot];
         const struct sim_card_use *use = &process->cards[card];
@@ -94,7 +95,7 @@ unsigned sim_state_processes(const struct sim_state *state, unsigned card, struc
             !sim_slot_alive(state, slot))
             continue;
         if (found < room) {
-            uint64_t end = use->end, pending = end > work ? end - work : 0, submitted = use->submitted;
+            uint64_t pending = sim_run_pending(&run, slot), submitted = use->submitted;
 
             uses[found] = (struct sim_process_use){
                 .slot = slot,

@@ -66,6 +66,9 @@ bool sim_state_open(struct sim_state *state, const struct sim_node *node, bool w
     *state = (struct sim_state){.locks = -1, .slot = -1, .threads = PTHREAD_MUTEX_INITIALIZER};
     for (unsigned card = 0; card < SIM_MAX_CARDS; card++)
         state->period[card] = card < node->card_count ? node->cards[card].sample_period * 1000 : 1000000000;
+    for (unsigned card = 0; card < node->card_count; card++)
+        state->slicing[card] =
+            (struct sim_slicing){node->cards[card].time_slice * 1000, node->cards[card].slice_change * 1000};
     snprintf(dir, sizeof dir, "%s/" SIM_STATE_DIR, node->root);
     snprintf(path, sizeof path, "%s/state", dir);
     snprintf(locks, sizeof locks, "%s/processes", dir);

@@ -9,9 +9,8 @@
 #include "clock_run.h"
 #include "state.h"
 
-static uint64_t busy_of(const struct sim_state *state, unsigned card, unsigned slot, uint64_t work) {
-    const struct sim_card_use *use = &state->region->processes[slot].cards[card];
-    uint64_t submitted = use->submitted, end = use->end, pending = end > work ? end - work : 0;
+static uint64_t busy_of(const struct sim_state *state, unsigned card, unsigned slot, const struct sim_run *run) {
+    uint64_t submitted = state->region->processes[slot].cards[card].submitted, pending = sim_run_pending(run, slot);
 
     return submitted > pending ? submitted - pending : 0;
 }
@@ -27,7 +26,7 @@ uint64_t sim_samples_next(const struct sim_state *state, unsigned card, uint64_t
     return (clock->sampled + 1) * period;
 }
 
-void sim_samples_keep(struct sim_state *state, unsigned card, const struct sim_moment *moment) {
+void sim_samples_keep(struct sim_state *state, unsigned card, const struct sim_run *run) {
     struct sim_region *region = state->region;
     struct sim_clock *clock = &region->clocks[card];
     uint32_t bound = region->process_bound;
@@ -35,9 +34,15 @@ void sim_samples_keep(struct sim_state *state, unsigned card, const struct sim_m
 
     for (uint32_t slot = 0; slot < bound && slot < SIM_MAX_PROCESSES; slot++)
         if (region->processes[slot].in_use && region->processes[slot].cards[card].submitted)
-            region->samples[slot][card][number % SIM_SAMPLES] = busy_of(state, card, slot, moment->work);
-    clock->samples[number % SIM_SAMPLES] = moment->busy;
+            region->samples[slot][card][number % SIM_SAMPLES] = busy_of(state, card, slot, run);
+    clock->samples[number % SIM_SAMPLES] = run->at.busy;
     clock->sampled = number;
+}
+
+static void run_to(const struct sim_state *state, unsigned card, uint64_t number, struct sim_run *run) {
+    sim_run_begin(state, card, true, run);
+    while (sim_run_step(run, number * state->period[card]))
+        ;
 }
 
 bool sim_sampling_at(const struct sim_state *state, unsigned card, uint64_t number, struct sim_sampling *sampling) {
@@ -47,9 +52,7 @@ bool sim_sampling_at(const struct sim_state *state, unsigned card, uint64_t numb
     *sampling = (struct sim_sampling){state, card, number, .kept = number <= clock->sampled};
     if (sampling->kept)
         return clock->sampled - number < SIM_SAMPLES - 1; /* the oldest may be written over meanwhile */
-    sim_run_begin(state, card, true, &run);
-    while (sim_run_step(&run, number * state->period[card]))
-        ;
+    run_to(state, card, number, &run);
     sampling->at = run.at;
     return true;
 }
@@ -61,9 +64,12 @@ uint64_t sim_sampled_card(const struct sim_sampling *sampling) {
 }
 
 uint64_t sim_sampled_process(const struct sim_sampling *sampling, unsigned slot) {
-    return sampling->kept
-               ? (uint64_t)sampling->state->region->samples[slot][sampling->card][sampling->number % SIM_SAMPLES]
-               : busy_of(sampling->state, sampling->card, slot, sampling->at.work);
+    struct sim_run run;
+
+    if (sampling->kept)
+        return sampling->state->region->samples[slot][sampling->card][sampling->number % SIM_SAMPLES];
+    run_to(sampling->state, sampling->card, sampling->number, &run);
+    return busy_of(sampling->state, sampling->card, slot, &run);
 }
 
 void sim_samples_forget(struct sim_state *state, unsigned slot) {

@@ -67,7 +67,7 @@ static void occupy(struct sim_state *state) {
     for (int card = 0; card < SIM_MAX_UNITS; card++) {
         own->cards[card].memory = own->cards[card].overhead = 0;
         own->cards[card].contexts = own->cards[card].launches = 0;
-        own->cards[card].submitted = own->cards[card].end = 0;
+        own->cards[card].submitted = own->cards[card].end = own->cards[card].served = 0;
     }
     sim_shared_forget(state, (unsigned)state->slot);
     sim_samples_forget(state, (unsigned)state->slot);

@@ -27,7 +27,7 @@
 #define SIM_MAX_PROCESSES 4096
 #define SIM_CGROUP_PATH 512
 #define SIM_CGROUP_PATHS 2048
-#define SIM_STATE_VERSION 4
+#define SIM_STATE_VERSION 5
 
 /*
  * What one process holds of one unit: a card, or a compute instance of one with MIG (mig.h). `card` below is a unit
@@ -39,8 +39,9 @@ struct sim_card_use {
     _Atomic uint64_t contexts;
     _Atomic uint64_t launches;
     _Atomic uint64_t submitted; /* ns of the SMs' time that its work takes, of all that it ever submitted */
-    _Atomic uint64_t end;       /* the card's work time at which the last of it is done (clock.h) */
-    uint64_t later[2];
+    _Atomic uint64_t end;       /* the work time at which the last of it is done (clock.h) */
+    _Atomic uint64_t served;    /* where the card has time slices: the process' own work time */
+    uint64_t later[1];
 };
 
 struct sim_process {
@@ -125,6 +126,7 @@ struct sim_state {
     int slot;  /* -1: reserves nothing */
     bool writable;
     uint64_t period[SIM_MAX_CARDS]; /* of samples, ns */
+    struct sim_slicing slicing[SIM_MAX_CARDS];
     uint64_t looked[SIM_MAX_UNITS]; /* when this process last asked whether those with pending work live */
     pthread_mutex_t threads;
 };

@@ -493,6 +493,78 @@ static void a_sample_names_one_process_with_what_all_had_and_wants_room(void) {
     both_ways("samples-name-one", look_at_who_is_named);
 }
 
+/*
+ * A kernel that fits into a slice has the card alone; one that does not is interrupted. On a busy machine some time may
+ * pass between the event and the launch: the shortest of many is meant.
+ */
+static void look_at_time_slices(int link, long contrary) {
+    struct child busy = start_child(keep_the_card_busy, 0);
+    float ms, shortest = 1000, most = contrary ? 1.01f : 2.01f;
+    unsigned rounds = 0;
+
+    (void)link;
+    CHECK(hear(busy.link) == 'b');
+    while (use_of(busy.pid).pending == 0)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    begin_spinning();
+    for (; rounds < 20 || (shortest > most && rounds < 1000); rounds++) {
+        CUevent start = recorded_in(NULL), end;
+
+        spin_for(MS, NULL);
+        end = recorded_in(NULL);
+        CHECK_EQUAL(CU(cuCtxSynchronize)(), CUDA_SUCCESS);
+        CHECK_EQUAL(CU(cuEventElapsedTime)(&ms, start, end), CUDA_SUCCESS);
+        shortest = ms < shortest ? ms : shortest;
+        start = end;
+        spin_for(5 * MS, NULL);
+        end = recorded_in(NULL);
+        CHECK_EQUAL(CU(cuCtxSynchronize)(), CUDA_SUCCESS);
+        CHECK_EQUAL(CU(cuEventElapsedTime)(&ms, start, end), CUDA_SUCCESS);
+        CHECK(ms > 8); /* with slices: two or three of others, and the changes */
+    }
+    CHECK(shortest <= most && shortest > most - 0.02f);
+    CHECK(use_of(getpid()).busy >= rounds * 6 * MS && use_of(getpid()).busy < rounds * 6 * MS + MS);
+    kill_child(&busy);
+}
+
+static void programs_have_the_card_in_time_slices(void) {
+    both_ways("time-slices", look_at_time_slices);
+}
+
+/* What two processes had, at a time of the card. */
+static uint64_t had_by_both(const struct child children[2], uint64_t *card) {
+    uint64_t had;
+
+    do {
+        *card = card_busy();
+        had = use_of(children[0].pid).busy + use_of(children[1].pid).busy;
+    } while (card_busy() - *card > 2 * MS);
+    return had;
+}
+
+/* Two that always have work have 2 ms of every 2.15 together. */
+static void changes_between_time_slices_take_time(void) {
+    struct child children[2];
+    uint64_t card, now, before, gained;
+
+    install_node("t4x1");
+    read_contrary("time-slices");
+    for (int i = 0; i < 2; i++)
+        children[i] = start_child(keep_the_card_busy, 0);
+    for (int i = 0; i < 2; i++)
+        CHECK(hear(children[i].link) == 'b');
+    for (int i = 0; i < 2; i++)
+        while (use_of(children[i].pid).pending == 0)
+            nanosleep(&(struct timespec){0, 1000000}, NULL);
+    before = had_by_both(children, &card);
+    while (card_busy() < card + 500 * MS)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    gained = had_by_both(children, &now) - before;
+    CHECK(gained * 100 > (now - card) * 90 && gained * 100 < (now - card) * 96);
+    for (int i = 0; i < 2; i++)
+        kill_child(&children[i]);
+}
+
 static void hold_a_context(int link, long unused) {
     (void)unused;
     begin_cuda(0);
@@ -531,4 +603,5 @@ RUN(TEST(readings_are_named_alone_together_and_left_out), TEST(a_node_file_with_
     TEST(a_free_does_not_wait_for_kernels), TEST(events_want_a_current_context),
     TEST(asking_for_an_event_is_safe_beside_a_capture), TEST(identical_functions_have_one_address),
     TEST(samples_are_a_second_apart), TEST(nvml_samples_no_processes),
-    TEST(a_sample_names_one_process_with_what_all_had_and_wants_room), TEST(a_process_has_the_pid_of_its_own_container))
+    TEST(a_sample_names_one_process_with_what_all_had_and_wants_room), TEST(programs_have_the_card_in_time_slices),
+    TEST(changes_between_time_slices_take_time), TEST(a_process_has_the_pid_of_its_own_container))
