@@ -11,6 +11,7 @@
 #include "cores/core_policy.h"
 #include "cores/core_reports.h"
 #include "cores/core_spans.h"
+#include "cores/core_waits.h"
 #include "share/cards.h"
 
 enum { LOOK_EVERY_NS = 50000000, PAUSE_NS = 10000000 };
@@ -19,9 +20,10 @@ static struct card {
     struct partita_account own; /* of this process: what it goes by where the region says less */
     struct core_policy policy;
     struct core_spans spans;
-    uint32_t percent; /* now; 0: no limit */
-    uint32_t priced;  /* the last limit that there was: `own` is reckoned by it */
-    uint32_t limited; /* by the quota */
+    uint64_t busy_until; /* see core_waits.h */
+    uint32_t percent;    /* now; 0: no limit */
+    uint32_t priced;     /* the last limit that there was: `own` is reckoned by it */
+    uint32_t limited;    /* by the quota */
     uint32_t paused;
     uint32_t reported; /* the report counts */
     uint32_t compute;  /* PARTITA_COMPUTE_..., as it goes to the slot */
@@ -110,7 +112,17 @@ static void charge_account(struct partita_account *account, bool reported, uint6
     core_account_charge(account, from, busy, reported ? core_reports_cost(account, busy) : busy, percent, most);
 }
 
-void cores_used(int index, uint64_t from, uint64_t to) {
+static void note_begin(int index, uint64_t launched, uint64_t from, uint64_t to) {
+    enum core_begin begin = core_waits_add(&cards[index].busy_until, launched, from, to);
+    uint64_t *counts = cards_begun(index);
+    if (!counts || begin == CORE_GOES_ON)
+        return;
+    __atomic_fetch_add(&counts[0], 1, __ATOMIC_RELAXED);
+    if (begin == CORE_WAITED)
+        __atomic_fetch_add(&counts[1], 1, __ATOMIC_RELAXED);
+}
+
+void cores_used(int index, uint64_t launched, uint64_t from, uint64_t to) {
     struct card *card = &cards[index];
     struct core_span fresh[CORE_SPANS + 1];
     struct partita_compute *shared = cards_compute(index);
@@ -127,6 +139,7 @@ void cores_used(int index, uint64_t from, uint64_t to) {
         all += length;
         core_history_add(&shared->account, fresh[i].from, fresh[i].to, length);
     }
+    note_begin(index, launched, from, to);
     if (parts == 0)
         return;
     from = fresh[0].from;

@@ -24,8 +24,11 @@ bool cores_limited(int card);
 /* Percent of the card that launches may have now; 100 without a limit. */
 unsigned int cores_percent(int card);
 
-/* The wall time from..to (CLOCK_MONOTONIC, ns) was used on the card. One thread at a time for a card. */
-void cores_used(int card, uint64_t from, uint64_t to);
+/*
+ * The wall time from..to (CLOCK_MONOTONIC, ns) was used on the card, by what the program had launched by `launched`;
+ * that is `from` where it is not known for how long it had waited. One thread at a time for a card.
+ */
+void cores_used(int card, uint64_t launched, uint64_t from, uint64_t to);
 
 /* ns that a launch has to wait from now on, as far as is known; ask again then. */
 uint64_t cores_due(int card, uint64_t now);

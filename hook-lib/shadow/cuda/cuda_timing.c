@@ -513,12 +513,12 @@ void timing_context_stays(CUcontext context) {
 static void clock_gone(struct clock *clock) {
     for (EACH_LISTED(track, clock)) {
         if (load_relaxed(&track->open)) {
-            windows_used(clock->card, track->now.recorded, cores_now());
+            windows_used(clock->card, track->now.recorded, track->now.recorded, cores_now());
             window_give_up(track);
         }
         while (track->count > 0) {
             struct window window = track->pending[track->first];
-            windows_used(clock->card, window.recorded, cores_now());
+            windows_used(clock->card, window.recorded, window.recorded, cores_now());
             window.start = window.end = NULL;
             window_forget(track, &window);
         }

@@ -193,12 +193,12 @@ void track_unlist(struct track *track) {
 }
 
 /* Where the account cannot be had it is charged with the next that is used. */
-void windows_used(int card, uint64_t from, uint64_t to) {
+void windows_used(int card, uint64_t launched, uint64_t from, uint64_t to) {
     if (!timing_lock_enter(TIMING_ACCOUNTS + card)) {
         windows_miss(card, to - from);
         return;
     }
-    cores_used(card, from, to);
+    cores_used(card, launched, from, to);
     timing_lock_leave(TIMING_ACCOUNTS + card);
 }
 
@@ -248,7 +248,7 @@ static bool account_for(struct track *track) {
         return false;
     uint64_t now = cores_now();
     if (result != CUDA_SUCCESS || end < start) { /* what cannot be read took no longer than this */
-        windows_used(clock->card, window.recorded, now);
+        windows_used(clock->card, window.recorded, window.recorded, now);
         window_forget(track, &window);
         return true;
     }
@@ -264,7 +264,7 @@ static bool account_for(struct track *track) {
         ns = window.bound > busy ? window.bound : busy;
     if (window.bound == 0 || busy > window.bound)
         learn_of_window(track, &window, ns);
-    windows_used(clock->card, from, from + ns);
+    windows_used(clock->card, window.launched, from, from + ns);
     if (end > (int64_t)REBASE_NS) {
         CUevent former = clock->base;
         clock->base = window.end;
@@ -280,7 +280,7 @@ static void charge_missed(int card) {
         load_relaxed(&backlogs[card].missed) ? __atomic_exchange_n(&backlogs[card].missed, 0, __ATOMIC_RELAXED) : 0;
     if (ns > 0) {
         uint64_t now = cores_now();
-        windows_used(card, now - ns, now);
+        windows_used(card, now - ns, now - ns, now);
     }
 }
 
@@ -336,7 +336,7 @@ void window_close(struct track *track, bool gap) {
 static void estimate_window(const struct track *track) {
     uint64_t from = track->now.recorded, now = cores_now(), passed = now > from ? now - from : 0;
     uint64_t takes = track->now.open_ended ? track->loop : track->each * load_relaxed(&track->launches);
-    windows_used(track->clock->card, from, from + (takes > 0 && takes < passed ? takes : passed));
+    windows_used(track->clock->card, from, from, from + (takes > 0 && takes < passed ? takes : passed));
 }
 
 static CUevent record_last(struct track *track) {
@@ -379,6 +379,7 @@ void window_open(struct track *track, uint64_t ticks, bool open_ended, unsigned 
         .start = clock_record(track->clock, track->stream), .recorded = now, .open_ended = open_ended, .turn = turn};
     if (!track->now.start)
         return;
+    track->now.launched = cores_now();
     store_relaxed(&track->launches, 0);
     store_relaxed(&track->opened, ticks);
     store_relaxed(&track->opener, this_thread());

@@ -58,7 +58,8 @@ enum { TRACKS = 512, TRACK_PROBES = 16, TRACK_PENDING = 24 };
 
 struct window {
     CUevent start, end;
-    uint64_t recorded; /* ns: when the start was */
+    uint64_t recorded; /* ns: when the start was, at the earliest */
+    uint64_t launched; /* ns: and at the latest: from then on the card may begin */
     /* ns that it is charged at most, since the card may have waited for the program in it; 0: no bound */
     uint64_t bound;
     uint64_t closed; /* ns: when the end was recorded; behind that the card did not wait for the program */
@@ -208,8 +209,8 @@ void window_give_up(struct track *track);
 /* The first pending window of the track came to an end, or is given up. */
 void window_forget(struct track *track, const struct window *window);
 
-/* The wall time from..to was used on the card. Needs no lock. */
-void windows_used(int card, uint64_t from, uint64_t to);
+/* The wall time from..to was used on the card, as cores_used has it. Needs no lock. */
+void windows_used(int card, uint64_t launched, uint64_t from, uint64_t to);
 
 /* A launch was not timed that takes so many ns, by what was learned of its stream. Needs no lock. */
 void windows_miss(int card, uint64_t ns);

@@ -7,6 +7,7 @@
 #include "cores/core_account.h"
 #include "cores/core_policy.h"
 #include "cores/core_spans.h"
+#include "cores/core_waits.h"
 #include "share/card_report.h"
 
 #define MS UINT64_C(1000000)
@@ -251,6 +252,16 @@ static bool parses(const char *words, struct card_report *report) {
     return card_report_parse(words, strlen(words), report);
 }
 
+static void only_of_launches_that_follow_none_it_is_known_whether_they_waited_for_the_card(void) {
+    uint64_t until = 0;
+    CHECK_EQUAL(core_waits_add(&until, begin, begin + MS / 20, begin + MS), CORE_BEGINS);
+    CHECK_EQUAL(core_waits_add(&until, begin + MS / 2, begin + 5 * MS, begin + 6 * MS), CORE_GOES_ON);
+    CHECK_EQUAL(core_waits_add(&until, begin + 7 * MS, begin + 9 * MS, begin + 10 * MS), CORE_WAITED);
+    CHECK_EQUAL(core_waits_add(&until, begin + 2 * MS, begin + 3 * MS, begin + 4 * MS), CORE_GOES_ON); /* told late */
+    CHECK_EQUAL(until, begin + 10 * MS);
+    CHECK_EQUAL(core_waits_add(&until, begin + 11 * MS, begin + 10 * MS, begin + 12 * MS), CORE_BEGINS);
+}
+
 static void a_report_is_read_whole_or_not_at_all(void) {
     struct card_report report;
     CHECK(parses("partita-card 1\nreport 007\nat 5\nbusy 9\nothers 35\nwanted 1\nlater x\nend 007\n", &report));
@@ -282,6 +293,7 @@ int main(int argc, char **argv) {
         CASE(time_that_two_processes_used_at_once_counts_once),
         CASE(spans_that_overlap_count_once),
         CASE(spans_agree_with_a_plain_count),
+        CASE(only_of_launches_that_follow_none_it_is_known_whether_they_waited_for_the_card),
         CASE(shares_of_one_card_are_limited_to_their_sum),
         CASE(a_soft_limit_lends_idle_time_and_takes_it_back_with_the_next_report),
         CASE(a_lower_priority_pauses_while_reports_say_so),

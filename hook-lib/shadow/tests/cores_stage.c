@@ -60,13 +60,8 @@ static void configure(const char *name, unsigned int value) {
     write_file(path, all, strlen(all));
 }
 
-static void stage_of(const char *gpus, unsigned int period_us, unsigned int delay_us) {
+static void open_truth(void) {
     static struct sim_node node;
-    stage_driver(gpus);
-    if (period_us) {
-        configure("sample-period-us", period_us);
-        configure("sample-delay-us", delay_us);
-    }
     CHECK(sim_node_read(scratch_folder(), &node, NULL, 0));
     CHECK(sim_state_open(&truth, &node, true));
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -74,11 +69,24 @@ static void stage_of(const char *gpus, unsigned int period_us, unsigned int dela
 }
 
 void cores_stage_sampled(unsigned int period_us, unsigned int delay_us) {
-    stage_of("h200x1", period_us, delay_us);
+    stage_driver("h200x1");
+    if (period_us) {
+        configure("sample-period-us", period_us);
+        configure("sample-delay-us", delay_us);
+    }
+    open_truth();
+}
+
+void cores_stage_sliced(void) {
+    stage_driver("h200x1");
+    configure("time-slice-us", 2000);
+    configure("time-slice-change-us", 150);
+    open_truth();
 }
 
 void cores_stage_of(const char *gpus) {
-    stage_of(gpus, 0, 0);
+    stage_driver(gpus);
+    open_truth();
 }
 
 void cores_stage(void) {

@@ -49,6 +49,9 @@ void cores_stage_of(const char *gpus);
  */
 void cores_stage_sampled(unsigned int period_us, unsigned int delay_us);
 
+/* The same as the first, of a card that gives processes time slices whatever the simulator does by itself. */
+void cores_stage_sliced(void);
+
 /* A container with a share of card 0. */
 const char *cores_container(const char *name, unsigned int cores, const char *core_limit, unsigned int priority);
 

@@ -526,6 +526,23 @@ static void a_lower_priority_pauses_while_the_higher_one_wants_the_card(void) {
     wait_until(low, 500, 50, 101);
 }
 
+/* What is shorter than a slice has the card alone. Charged a part of that, it would be let have half as much again. */
+static void launches_that_have_a_time_slice_for_themselves_are_charged_all_of_it(void) {
+    cores_stage_sliced();
+    cores_reporter();
+    struct spinner *spinners[] = {
+        spinner(cores_container("20", 20, "hard", 1), 20 * MS),
+        spinner_start((struct spinner){
+            .container = cores_container("30", 30, "hard", 1), .ns = 1900 * US, .streams = 1, .waits = true}),
+        spinner(cores_container("40", 40, "hard", 1), 20 * MS)};
+    double is[3];
+    wait_ms(4000);
+    spinners_measure(spinners, 3, 6000, is);
+    fprintf(stderr, "%.1f, %.1f and %.1f %% of the card\n", is[0], is[1], is[2]);
+    CHECK(is[0] < 24 && is[1] < 35 && is[2] < 44);
+    CHECK(is[2] > is[1]); /* it was 28 beside 45 % */
+}
+
 static CUfunction threads_function;
 
 static void *spin_in_a_thread(void *number) {
@@ -803,6 +820,7 @@ int main(int argc, char **argv) {
         CASE(what_a_stream_does_between_kernels_is_not_charged),
         CASE(a_soft_limit_lends_idle_time_and_takes_it_back),
         CASE(a_lower_priority_pauses_while_the_higher_one_wants_the_card),
+        CASE(launches_that_have_a_time_slice_for_themselves_are_charged_all_of_it),
         CASE(the_probe_says_what_share_of_the_time_it_got),
         CASE(a_forked_child_neither_hangs_nor_disturbs_its_parent),
     };

@@ -2,9 +2,13 @@
 #include "divided_time.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 static const uint64_t STRETCH = UINT64_C(1) << PARTITA_STRETCH_BITS;
+enum { MOST_BEGUN = 1000000 };
 static const double MEMORY_NS = 2e9, LEAST_SCALE = 1.0 / 16, ENOUGH_NS = 20e6, SATURATED = 0.95;
+static const double SLICE_NS = 2e6, CHANGE_NS = 150e3, MOST_ROOM_NS = 8e6, FORGET_WAITS = 15.0 / 16,
+                    WAITED_PART = 1.0 / 8, FREE_PART = 1.0 / 25, FULL_PART = 15.0 / 16;
 
 static uint64_t load(const uint64_t *at) {
     return __atomic_load_n(at, __ATOMIC_RELAXED);
@@ -35,6 +39,117 @@ static void weigh(struct divided_share *share) {
     }
     share->busy = busy;
     share->slots = slots;
+}
+
+/* Of what the region says to have begun and waited since the last call. */
+static void see_waits(struct divided_time *time, struct divided_share shares[], uint32_t count) {
+    double begun = 0, waited = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t now_begun = load(&shares[i].region->begun), now_waited = load(&shares[i].region->waited);
+        uint64_t more = now_begun - shares[i].begun, of_it = now_waited - shares[i].waited;
+        if (shares[i].weight > 0 && more < MOST_BEGUN && of_it <= more) {
+            begun += (double)more;
+            waited += (double)of_it;
+        }
+        shares[i].begun = now_begun;
+        shares[i].waited = now_waited;
+    }
+    time->begun = time->begun * FORGET_WAITS + begun;
+    time->waited = time->waited * FORGET_WAITS + waited;
+    time->free *= FORGET_WAITS;
+    time->all *= FORGET_WAITS;
+}
+
+/* When in the stretch the share had work, ns from its beginning. */
+struct when {
+    double from, to;
+    double density; /* of from..to, it had work for this part: what is missing from 1 lies between two windows */
+    bool begins;    /* it had none before */
+};
+
+static struct when work_in(const struct divided_share *share, uint64_t stretch) {
+    double part = pending(share, stretch), density = part >= FULL_PART ? part : 1;
+    double ns = part >= FULL_PART ? (double)STRETCH : part * (double)STRETCH;
+    if (ns > 0 && pending(share, stretch - 1) == 0)
+        return (struct when){(double)STRETCH - ns, (double)STRETCH, density, true};
+    return (struct when){0, ns, density, false};
+}
+
+static bool works(const struct when *when, double at) {
+    return at >= when->from && at < when->to;
+}
+
+/*
+ * What part of the changes from one process to the next counts: all where the card has no time left, so that limits of
+ * all of the card are missed alike; none where it has.
+ */
+static double change_counts(const struct divided_time *time) {
+    double free = time->all > 0 ? time->free / time->all : 0;
+    return free < FREE_PART ? 1 - free / FREE_PART : 0;
+}
+
+/* The share whose slice it is at that moment of the stretch, a new one if need be; `count`: nobody has work. */
+static uint32_t holder_at(struct divided_time *time, const struct divided_share shares[], const struct when when[],
+                          uint32_t count, double at, double had[]) {
+    for (uint32_t i = 0; i < count; i++) /* who begins has a slice just then; not those who had too many */
+        if (when[i].begins && at == when[i].from && works(&when[i], at) && shares[i].room > 0) {
+            if (time->last < count && time->last != i) { /* the change to this one was taken for that one's time */
+                had[time->last] -= CHANGE_NS * time->worth;
+                had[i] += CHANGE_NS * change_counts(time);
+            }
+            time->holder = i;
+            time->left = SLICE_NS * shares[i].weight;
+            time->worth = 1;
+            return i;
+        }
+    if (time->holder < count && works(&when[time->holder], at) && time->left >= 1)
+        return time->holder;
+    for (uint32_t i = 1; i <= count; i++) {
+        uint32_t next = (time->holder + i) % count;
+        if (works(&when[next], at)) {
+            double change = next == time->holder ? 0 : CHANGE_NS;
+            time->holder = next;
+            time->left = (SLICE_NS + change) * shares[next].weight;
+            time->worth = (SLICE_NS + change * change_counts(time)) / (SLICE_NS + change);
+            return next;
+        }
+    }
+    return count;
+}
+
+/* Of a card with time slices: whose they were in the stretch. */
+static void follow_slices(struct divided_time *time, struct divided_share shares[], uint32_t count, uint64_t stretch,
+                          double parts[]) {
+    struct when when[DIVIDED_SHARES];
+    double had[DIVIDED_SHARES] = {0}, timed = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        when[i] = work_in(&shares[i], stretch);
+        timed += shares[i].weight * (when[i].to - when[i].from) / (double)STRETCH;
+    }
+    for (double at = 0, until; at < (double)STRETCH; at = until) {
+        uint32_t holder = holder_at(time, shares, when, count, at, had);
+        until = (double)STRETCH;
+        if (holder < count) {
+            until = fmin(until, fmin(when[holder].to, at + time->left));
+        }
+        for (uint32_t i = 0; i < count; i++)
+            if (when[i].from > at && when[i].from < until)
+                until = when[i].from;
+        time->last = holder;
+        if (holder < count) {
+            had[holder] += (until - at) * when[holder].density * time->worth;
+            time->left -= until - at;
+        } else {
+            time->free += until - at;
+        }
+    }
+    time->all += (double)STRETCH;
+    for (uint32_t i = 0; i < count; i++) {
+        double weight = shares[i].weight, x = (when[i].to - when[i].from) / (double)STRETCH;
+        double fair = weight / (weight * (1 - x) + timed) * (double)STRETCH;
+        shares[i].room = fmin(MOST_ROOM_NS, shares[i].room + fair - had[i]);
+        parts[i] += had[i];
+    }
 }
 
 /* Of the stretches gone through, those in which any share had work, 0 to 1. */
@@ -74,6 +189,8 @@ void divided_time_take(struct divided_time *time, struct divided_share shares[],
         weigh(&shares[i]);
         shares[i].had_now = 0;
     }
+    see_waits(time, shares, count);
+    bool slices = untimed == 0 && time->waited > 0 && time->waited >= WAITED_PART * time->begun;
     if (end <= from)
         return;
     from = from < oldest ? oldest : from;
@@ -89,13 +206,15 @@ void divided_time_take(struct divided_time *time, struct divided_share shares[],
             timed += shares[i].weight * x[i];
             shares[i].summed += (uint64_t)(x[i] * (double)STRETCH);
         }
-        for (uint32_t i = 0; i < count; i++)
+        if (slices)
+            follow_slices(time, shares, count, stretch, parts);
+        for (uint32_t i = 0; i < count && !slices; i++)
             parts[i] += x[i] * shares[i].weight / (shares[i].weight * (1 - x[i]) + timed + others) * (double)STRETCH;
         if (others > 0)
             all += time->untimed * untimed / (untimed + timed) * (double)STRETCH;
     }
     for (uint32_t i = 0; i < count; i++)
-        all += parts[i];
+        all += parts[i] = fmax(0, parts[i]);
     double forget = exp(-(double)passed / MEMORY_NS);
     time->card_ns = time->card_ns * forget + card * (double)passed;
     time->sum_ns = time->sum_ns * forget + all;

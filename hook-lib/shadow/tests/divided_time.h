@@ -20,12 +20,18 @@ struct divided_share {
     uint64_t late;          /* what came too late to be seen there, and counted in full */
     uint64_t busy, slots;   /* by the region and by its processes, at the last call */
     double weight;          /* processes that had work at once */
+    uint64_t begun, waited; /* by the region, at the last call */
+    double room;            /* ns by which it has had less than if it had always had work */
 };
 
 struct divided_time {
-    uint64_t stretch;            /* the next one */
-    double untimed;              /* how likely those whose launches are not timed have work */
-    double card_ns, sum_ns;      /* of the last two seconds: what the card worked, and what all parts come to */
+    uint64_t stretch;       /* the next one */
+    double untimed;         /* how likely those whose launches are not timed have work */
+    uint32_t holder, last;  /* of a card with time slices: the share that has the present one, or had it just before */
+    double left, worth;     /* ns that are left of it, and what part of them counts */
+    double free, all;       /* ns of late: in which nobody had work, and in all */
+    double begun, waited;   /* of all shares of late: how often they began to have work, and waited for a slice */
+    double card_ns, sum_ns; /* of the last two seconds: what the card worked, and what all parts come to */
     uint64_t passed, passed_now; /* ns gone through, ever and in the last call */
 };
 

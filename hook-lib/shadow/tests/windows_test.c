@@ -46,8 +46,8 @@ uint64_t cores_now(void) {
     return now += 1000;
 }
 
-void cores_used(int card, uint64_t from, uint64_t to) {
-    CHECK(card == 0 && from <= to);
+void cores_used(int card, uint64_t launched, uint64_t from, uint64_t to) {
+    CHECK(card == 0 && from <= to && launched > 0);
     used++;
 }
 

@@ -19,6 +19,10 @@ import java.util.stream.Collectors;
  * where used_i is for how long its launches were pending, and w_i how many of its processes had some at once. For
  * example, of a stretch in which both of two shares, with a process each, had launches pending, each has half.
  *
+ * <p>That is what it comes to where the card serves all of them at once, or each for long. Where launches show that the
+ * card has time slices, and no process has it whose launches nobody times, the slices are replayed
+ * ({@link SliceReplay}).
+ *
  * <p>Windows of launches are told when they are over, so it divides up to a moment that is past. What is told later
  * than that counts in full, so that nobody has more than its limit: a window that holds one long kernel, for example.
  *
@@ -75,6 +79,7 @@ final class DividedTime {
   }
 
   private static final class Account {
+    final SliceReplay.Share slices = new SliceReplay.Share();
     LaunchTimes times = LaunchTimes.NONE;
     double weight = 1;
     long movedAt;
@@ -87,8 +92,11 @@ final class DividedTime {
     long divided;
     int used;
 
-    void read(User user, long now) {
+    void read(User user, SliceReplay replay, long now) {
       LaunchTimes read = user.times();
+      if (begun) {
+        replay.see(times.begins(), read.begins());
+      }
       if (read.busyNanos() != times.busyNanos() || !begun) {
         movedAt = now;
         weigh(read, user.processes());
@@ -124,6 +132,7 @@ final class DividedTime {
   }
 
   private final Map<ShareRef, Account> accounts = new HashMap<>();
+  private final SliceReplay replay = new SliceReplay();
   private boolean begun;
   private long next; // stretch
 
@@ -139,24 +148,30 @@ final class DividedTime {
     begun = true;
     next = end;
     accounts.keySet().retainAll(users.stream().map(User::ref).collect(Collectors.toSet()));
-    users.forEach(user -> accounts.computeIfAbsent(user.ref(), ref -> new Account()).read(user, now));
+    replay.look();
+    users.forEach(user -> accounts.computeIfAbsent(user.ref(), ref -> new Account()).read(user, replay, now));
     List<Account> pending = accounts.values().stream().filter(account -> account.pending).toList();
     long last = now >> LaunchTimes.STRETCH_BITS;
     long first = Math.max(from, last - LaunchTimes.STRETCHES + 1);
+    boolean sliced = untimed.part() == 0 && replay.isSliced();
     double covered = 0;
     double rest = 0;
     if (pending.isEmpty()) { // as it mostly is: to look at stretches is what an idle node would pay most for
       rest = untimed.part() * ((end - first) << LaunchTimes.STRETCH_BITS);
     } else {
       for (long stretch = first; stretch < end; stretch++) {
-        rest += divide(stretch, pending, untimed);
+        if (sliced) {
+          follow(stretch, pending);
+        } else {
+          rest += divide(stretch, pending, untimed);
+        }
         covered += covered(pending);
       }
     }
     long passed = (end - from) << LaunchTimes.STRETCH_BITS;
     Map<ShareRef, Long> nanos = new HashMap<>();
     accounts.forEach((ref, account) -> {
-      long part = Math.round(account.part);
+      long part = Math.max(0, Math.round(account.part));
       nanos.put(ref, part + account.late(ahead(account, end, last), passed));
     });
     return new Interval(from << LaunchTimes.STRETCH_BITS, end << LaunchTimes.STRETCH_BITS, nanos, Math.round(rest),
@@ -166,6 +181,19 @@ final class DividedTime {
   /** How many shares had launches pending lately, when it divided last. */
   long active() {
     return accounts.values().stream().filter(account -> account.pending).count();
+  }
+
+  /** Divides a stretch of a card with time slices. */
+  private void follow(long stretch, List<Account> pending) {
+    for (Account account : pending) {
+      account.used = account.times.usedIn(stretch);
+      account.slices.look(account.times, stretch, account.weight);
+    }
+    replay.follow(pending.stream().map(account -> account.slices).toList());
+    for (Account account : pending) {
+      account.part += account.slices.had();
+      account.divided += account.used;
+    }
   }
 
   /** Divides a stretch; gives what processes have of it whose launches nobody times. */

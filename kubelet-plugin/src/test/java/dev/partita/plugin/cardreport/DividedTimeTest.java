@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -59,6 +60,64 @@ class DividedTimeTest {
     for (int i = 0; i < percents.length; i++) {
       assertThat(percent(names.get(i))).as(what + ": " + names.get(i)).isCloseTo(percents[i], offset(1.0));
     }
+  }
+
+  /**
+   * Each program launches so much, waits until that is done, and pauses; a pause of 0: it always has launches pending.
+   */
+  @ParameterizedTest(name = "{0}")
+  @CsvSource({
+    "one that launches less than a slice beside two that always have, 5000 1900 5000, 0 30 0",
+    "the same with pauses that a limit makes, 5000 1900 5000, 0 4000 0",
+    "one that launches half a slice beside one that always has, 5000 1000, 0 30",
+    "one that launches a little more than a slice beside two, 5000 2100 5000, 0 30 0",
+    "one that launches several slices beside one, 5000 7000, 0 9000",
+    "two that launch less than a slice beside one that always has, 1900 1500 5000, 30 30 0",
+    "three that pause, 8000 1900 8000, 9000 3000 4000"})
+  void onACardWithTimeSlicesEachHasWhatTheCardGaveIt(String what, String works, String pauses) {
+    long[] work = Arrays.stream(works.split(" ")).mapToLong(Long::parseLong).toArray();
+    long[] pause = Arrays.stream(pauses.split(" ")).mapToLong(Long::parseLong).toArray();
+    SlicedCard card = new SlicedCard(now);
+    List<SlicedCard.Program> programs = IntStream.range(0, work.length)
+        .mapToObj(i -> card.begin(region("share-" + i), work[i] * 1000, pause[i] * 1000)).toList();
+    double[] before = new double[work.length];
+    for (int look = 0; look < 120; look++) {
+      now += LOOK;
+      card.runUntil(now);
+      look(look >= 40);
+      for (int i = 0; look == 39 && i < before.length; i++) {
+        before[i] = programs.get(i).had();
+      }
+    }
+    double all = IntStream.range(0, before.length).mapToDouble(i -> programs.get(i).had() - before[i]).sum();
+    double divided = had.values().stream().mapToLong(Long::longValue).sum();
+    for (int i = 0; i < before.length; i++) {
+      assertThat(100 * had.getOrDefault("share-" + i, 0L) / divided).as(what + ": " + i)
+          .isCloseTo(100 * (programs.get(i).had() - before[i]) / all, offset(2.0));
+    }
+    assertThat(divided).as("changes count in part").isBetween(0.97 * all, (double) passed);
+  }
+
+  @Test
+  void whoSaysThatItBeginsAgainAndAgainHasNoMoreThanIfItAlwaysHadLaunchesPending() {
+    pend(200, () -> {
+      region("a").add(now - LOOK, now);
+      for (long at = now - LOOK; at < now; at += 3 * MILLI) {
+        region("liar").begin(at, at + 2 * MILLI + MILLI / 2, true);
+      }
+    });
+    assertThat(percent("a")).isGreaterThan(49);
+  }
+
+  @Test
+  void launchesThatNeverWaitShowACardWithoutTimeSlices() {
+    pend(40, () -> {
+      region("a").add(now - LOOK, now);
+      for (long at = now - LOOK; at < now; at += 5 * MILLI) {
+        region("b").begin(at, at + 2 * MILLI, false);
+      }
+    });
+    assertThat(percent("b")).isCloseTo(20, offset(0.5));
   }
 
   @Test
@@ -167,7 +226,8 @@ class DividedTimeTest {
         stretches[(int) (stretch % LaunchTimes.STRETCHES)] =
             (int) (stretch / LaunchTimes.STRETCHES) << 18 | random.nextInt(1 << 18);
       }
-      LaunchTimes times = new LaunchTimes(random.nextLong(), random.nextLong(), stretches);
+      LaunchTimes times = new LaunchTimes(random.nextLong(), random.nextLong(),
+          new LaunchTimes.Begins(random.nextLong(4), random.nextLong(4)), stretches);
       Interval interval = division.take(List.of(new DividedTime.User(ref, times, 3)), Untimed.NONE, now);
       assertThat(interval.nanos().getOrDefault(ref, -1L)).isNotNegative();
       all += interval.nanos().getOrDefault(ref, 0L);

@@ -14,10 +14,20 @@ public final class LaunchTimes {
   public static final int STRETCHES = 832;
 
   /** Of a share that nobody has used. */
-  public static final LaunchTimes NONE = new LaunchTimes(0, 0, new int[STRETCHES]);
+  public static final LaunchTimes NONE = new LaunchTimes(0, 0, Begins.NONE, new int[STRETCHES]);
+
+  /**
+   * How often processes of the share had launches pending after they had none; zeros of a library that does not say it.
+   *
+   * @param waited how often the card began with these only a while after they were launched
+   */
+  public record Begins(long times, long waited) {
+    public static final Begins NONE = new Begins(0, 0);
+  }
 
   private final long busyNanos;
   private final long processNanos;
+  private final Begins begins;
   private final int[] stretches;
 
   /**
@@ -25,11 +35,13 @@ public final class LaunchTimes {
    *
    * @param busyNanos in which launches were pending, of all stretches there ever were
    * @param processNanos the same of each process by itself, added up over those that live; 0 if that was not read
+   * @param begins over all of its time
    * @param stretches stretch n at n % STRETCHES: n / STRETCHES shifted by STRETCH_BITS, and ns in the bits below
    */
-  public LaunchTimes(long busyNanos, long processNanos, int[] stretches) {
+  public LaunchTimes(long busyNanos, long processNanos, Begins begins, int[] stretches) {
     this.busyNanos = busyNanos;
     this.processNanos = processNanos;
+    this.begins = begins;
     this.stretches = stretches.clone();
   }
 
@@ -39,6 +51,10 @@ public final class LaunchTimes {
 
   public long processNanos() {
     return processNanos;
+  }
+
+  public Begins begins() {
+    return begins;
   }
 
   /** For how many ns of the stretch launches were pending, as far as the region still knows. */

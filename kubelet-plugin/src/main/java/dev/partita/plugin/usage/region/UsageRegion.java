@@ -36,6 +36,8 @@ public final class UsageRegion {
   private static final int REFUSED = 136;
   private static final int REPAIRS = 144;
 
+  private static final int BEGUN = 160; // and, behind it, `waited`
+
   /** Of compute.account.busy_ns. */
   static final int BUSY_OF_SHARE = 200;
 
@@ -139,7 +141,8 @@ public final class UsageRegion {
     int[] stretches = new int[LaunchTimes.STRETCHES];
     bytes.slice(STRETCHES, stretches.length * Integer.BYTES).order(bytes.order()).asIntBuffer().get(stretches);
     return new LaunchTimes(
-        bytes.getLong(BUSY_OF_SHARE), slots(slots, Step.NONE).stream().mapToLong(Slot::busyNanos).sum(), stretches);
+        bytes.getLong(BUSY_OF_SHARE), slots(slots, Step.NONE).stream().mapToLong(Slot::busyNanos).sum(),
+        new LaunchTimes.Begins(bytes.getLong(BEGUN), bytes.getLong(BEGUN + Long.BYTES)), stretches);
   }
 
   /**

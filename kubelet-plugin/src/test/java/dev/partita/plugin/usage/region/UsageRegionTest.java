@@ -84,13 +84,15 @@ class UsageRegionTest {
   void aRegionSaysWhenLaunchesWerePending(@TempDir Path folder) throws IOException {
     long stretch = 7L * LaunchTimes.STRETCHES + 5;
     ByteBuffer region = ByteBuffer.allocate(528_384).order(ByteOrder.nativeOrder());
-    region.putLong(0, MAGIC).putInt(128, 3).putLong(200, 11).putInt(512 + 5 * 4, 7 << 18 | 1234);
+    region.putLong(0, MAGIC).putInt(128, 3).putLong(160, 9).putLong(168, 4).putLong(200, 11).putInt(512 + 5 * 4,
+        7 << 18 | 1234);
     region.putLong(4096, 1).putLong(4096 + 72, 5).putLong(4096 + 128, 4).putLong(4096 + 128 + 72, 100)
         .putLong(4096 + 256, 1).putLong(4096 + 256 + 72, 8);
     Path file = Files.write(folder.resolve("usage"), region.array());
     LaunchTimes times = region(file).launchTimes(0, 2).orElseThrow();
     assertThat(times.busyNanos()).isEqualTo(11);
     assertThat(times.processNanos()).as("of those that live").isEqualTo(13);
+    assertThat(times.begins()).isEqualTo(new LaunchTimes.Begins(9, 4));
     assertThat(times.usedIn(stretch)).isEqualTo(1234);
     assertThat(times.usedIn(stretch + LaunchTimes.STRETCHES)).as("of another round").isZero();
     assertThat(times.usedIn(stretch + 1)).isZero();
