@@ -29,6 +29,13 @@ final class Trail {
     return entries.stream().sorted(Comparator.comparing(Entry::time)).toList();
   }
 
+  /** The events about one object: not those about an earlier one of its name, which outlive it by an hour. */
+  static List<Event> about(String kind, String uid, Collection<Event> events) {
+    return events.stream().filter(event -> kind.equals(event.getInvolvedObject().getKind()))
+        .filter(event -> event.getInvolvedObject().getUid() == null || event.getInvolvedObject().getUid().equals(uid))
+        .toList();
+  }
+
   /** What was said about an object by events. */
   static List<Entry> events(Collection<Event> events) {
     List<Entry> entries = new ArrayList<>();

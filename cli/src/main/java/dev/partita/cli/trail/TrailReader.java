@@ -25,6 +25,8 @@ final class TrailReader {
   private static final int MOST_PODS = 20;
   private static final int MOST_LOG_BYTES = 8 << 20;
   private static final int MOST_LOG_LINES = 20_000;
+  private static final String PODS = "pods";
+  private static final String PODGROUPS = "podgroups";
   private static final String NAME_LABEL = "app.kubernetes.io/name";
 
   private final KubernetesClient client;
@@ -53,15 +55,16 @@ final class TrailReader {
       throw CommandFailure.failed("there is no claim " + namespace + "/" + name);
     }
     List<Entry> entries = new ArrayList<>(Trail.claim(claim));
-    entries.addAll(events(namespace, "ResourceClaim", name));
+    entries.addAll(events(namespace, "ResourceClaim", name, claim.getMetadata().getUid()));
     Set<String> names = new LinkedHashSet<>(List.of(namespace + "/" + name, claim.getMetadata().getUid()));
-    for (String group : users(claim, "podgroups")) {
-      names.add(namespace + "/" + group);
-      entries.addAll(events(namespace, "PodGroup", group));
+    for (ResourceClaimConsumerReference group : users(claim, PODGROUPS)) {
+      names.add(namespace + "/" + group.getName());
+      entries.addAll(events(namespace, "PodGroup", group.getName(), group.getUid()));
     }
-    for (String pod : pods(claim)) {
+    for (ResourceClaimConsumerReference user : pods(claim)) {
+      String pod = user.getName();
       names.add(namespace + "/" + pod);
-      entries.addAll(events(namespace, "Pod", pod));
+      entries.addAll(events(namespace, "Pod", pod, user.getUid()));
       entries.addAll(unlessRefused("pod " + pod,
           () -> Optional.ofNullable(client.pods().inNamespace(namespace).withName(pod).get()).map(Trail::pod)
               .orElse(List.of())));
@@ -71,30 +74,31 @@ final class TrailReader {
   }
 
   /** The pods that it is reserved for. One that is reserved for a PodGroup (KEP-5729) names none, but they name it. */
-  private List<String> pods(ResourceClaim claim) {
-    if (users(claim, "podgroups").isEmpty()) {
-      return users(claim, "pods");
+  private List<ResourceClaimConsumerReference> pods(ResourceClaim claim) {
+    if (users(claim, PODGROUPS).isEmpty()) {
+      return users(claim, PODS);
     }
     String namespace = claim.getMetadata().getNamespace();
     ObjectKey key = ObjectKey.of(claim);
     return unlessRefused("pods in namespace " + namespace,
         () -> client.pods().inNamespace(namespace).list().getItems().stream()
             .filter(pod -> PodClaims.of(pod).orElse(List.of()).contains(key))
-            .map(pod -> pod.getMetadata().getName()).limit(MOST_PODS).toList());
+            .map(Pod::getMetadata)
+            .map(pod -> new ResourceClaimConsumerReference("", pod.getName(), PODS, pod.getUid()))
+            .limit(MOST_PODS).toList());
   }
 
-  private static List<String> users(ResourceClaim claim, String resource) {
+  private static List<ResourceClaimConsumerReference> users(ResourceClaim claim, String resource) {
     List<ResourceClaimConsumerReference> users =
         claim.getStatus() == null ? List.of() : claim.getStatus().getReservedFor();
-    return users.stream().filter(user -> resource.equals(user.getResource()))
-        .map(ResourceClaimConsumerReference::getName).limit(MOST_PODS).toList();
+    return users.stream().filter(user -> resource.equals(user.getResource())).limit(MOST_PODS).toList();
   }
 
-  private List<Entry> events(String namespace, String kind, String name) {
+  private List<Entry> events(String namespace, String kind, String name, String uid) {
     return unlessRefused("events of " + kind + " " + name, () -> {
       List<Event> events =
           client.v1().events().inNamespace(namespace).withField("involvedObject.name", name).list().getItems();
-      return Trail.events(events.stream().filter(event -> kind.equals(event.getInvolvedObject().getKind())).toList());
+      return Trail.events(Trail.about(kind, uid, events));
     });
   }
 

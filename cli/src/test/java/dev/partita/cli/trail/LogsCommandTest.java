@@ -42,6 +42,19 @@ class LogsCommandTest {
   }
 
   @Test
+  void eventsOfAnEarlierPodOfTheSameNameAreLeftOut() {
+    Event earlier = new EventBuilder(event("Pod", "p", "Killing", "2026-01-01T00:00:01Z")).editInvolvedObject()
+        .withUid("gone").endInvolvedObject().build();
+    Event own = new EventBuilder(event("Pod", "p", "Started", "2026-01-01T00:00:02Z")).editInvolvedObject()
+        .withUid("here").endInvolvedObject().build();
+    Event ofAClaim = new EventBuilder(event("ResourceClaim", "p", "Prepared", "2026-01-01T00:00:02Z"))
+        .editInvolvedObject().withUid("here").endInvolvedObject().build();
+    Event withoutUid = event("Pod", "p", "Odd", "2026-01-01T00:00:03Z");
+    assertThat(Trail.about("Pod", "here", List.of(earlier, own, ofAClaim, withoutUid)))
+        .containsExactly(own, withoutUid);
+  }
+
+  @Test
   void whatHappenedIsTheOrderOfTimeWhoeverSaysIt() {
     ResourceClaim claim =
         PaperFleet.since(PaperFleet.share("team", "c", "n", 0, 8, 0), Instant.parse("2026-01-01T00:00:05Z"));
