@@ -9,6 +9,7 @@ final class NextSteps {
             eval "$(./partita cluster env)"
             kubectl get resourceslices,gpunodes,deviceclasses
             kubectl apply -f deploy/examples/quarter-h200.yaml
+            kubectl wait --for=condition=Ready pod/quarter-h200
             kubectl logs quarter-h200
             kubectl describe resourceclaim
             ./partita cluster down
