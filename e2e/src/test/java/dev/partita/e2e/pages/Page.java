@@ -1,0 +1,83 @@
+package dev.partita.e2e.pages;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The commands of a page of the documentation.
+ *
+ * @param steps in the page's order
+ */
+record Page(List<Step> steps) {
+  private static final Pattern BLOCK = Pattern.compile("(?ms)^( *)```(\\w+)\\n(.*?)^ *```$");
+  private static final Set<String> SHELL = Set.of("bash", "sh");
+  private static final Set<String> OUTPUT = Set.of("text", "json");
+  private static final Pattern HERE_DOCUMENT = Pattern.compile("<<'(\\w+)'");
+
+  /**
+   * A block of commands.
+   *
+   * @param where page and line, for people
+   * @param commands each as it stands, with all of its lines
+   * @param shown what the page shows as their output, if it shows any
+   */
+  record Step(String where, List<String> commands, Optional<String> shown) {}
+
+  /** Reads a page by its path below the checkout. */
+  static Page of(Path home, String path) throws IOException {
+    return parsed(path, Files.readString(home.resolve(path)));
+  }
+
+  /** What a block shows belongs to the block of commands right before it. */
+  static Page parsed(String name, String markdown) {
+    List<Step> steps = new ArrayList<>();
+    boolean follows = false;
+    Matcher block = BLOCK.matcher(markdown);
+    while (block.find()) {
+      String language = block.group(2);
+      String text = block.group(3).replaceAll("(?m)^" + block.group(1), "");
+      if (SHELL.contains(language)) {
+        long line = markdown.substring(0, block.start()).lines().count() + 1;
+        steps.add(new Step(name + ":" + line, commands(text), Optional.empty()));
+      } else if (OUTPUT.contains(language) && follows) {
+        Step before = steps.removeLast();
+        steps.add(new Step(before.where(), before.commands(), Optional.of(text)));
+      }
+      follows = SHELL.contains(language);
+    }
+    return new Page(List.copyOf(steps));
+  }
+
+  private static List<String> commands(String script) {
+    List<String> commands = new ArrayList<>();
+    String command = "";
+    for (String line : script.lines().toList()) {
+      command = command.isEmpty() ? line : command + "\n" + line;
+      if (!goesOn(command)) {
+        if (!command.isBlank()) {
+          commands.add(command);
+        }
+        command = "";
+      }
+    }
+    if (!command.isEmpty()) {
+      commands.add(command);
+    }
+    return List.copyOf(commands);
+  }
+
+  /** Whether the next line belongs to a command: after a backslash or a pipe, in quotes, in a here-document. */
+  private static boolean goesOn(String command) {
+    Matcher document = HERE_DOCUMENT.matcher(command);
+    return document.find()
+        ? !command.endsWith("\n" + document.group(1))
+        : command.endsWith("\\") || command.endsWith("|") || command.chars().filter(c -> c == '\'').count() % 2 == 1;
+  }
+}
