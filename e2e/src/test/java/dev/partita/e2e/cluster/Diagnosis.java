@@ -45,6 +45,26 @@ final class Diagnosis {
     writeFile(cluster.target(), test.replaceAll("[^A-Za-z0-9]+", "-"), text);
   }
 
+  /** What there is of Partita in a cluster that did not come up: its pods, what is said of them, and their logs. */
+  static String ofInstallation(String kubeconfig) {
+    try (KubernetesClient client = Kubeconfig.client(Path.of(kubeconfig))) {
+      List<Pod> pods = client.pods().inNamespace(RealCluster.NAMESPACE).list().getItems();
+      return logs(client, RealCluster.NAMESPACE, pods)
+          + section("events", () -> client.v1().events().inAnyNamespace().list().getItems().stream()
+              .filter(event -> "Warning".equals(event.getType()))
+              .map(event -> event.getInvolvedObject().getName() + ": " + event.getReason() + ": " + event.getMessage())
+              .collect(Collectors.joining("\n")))
+          + section("pods", () -> pods.stream()
+              .map(pod -> pod.getMetadata().getName() + " on " + pod.getSpec().getNodeName() + ": "
+                  + pod.getStatus().getPhase() + " " + pod.getStatus().getContainerStatuses().stream()
+                      .map(status -> Serialization.asJson(status.getState()))
+                      .collect(Collectors.joining(", ")))
+              .collect(Collectors.joining("\n")));
+    } catch (RuntimeException unreachable) { // why it did not come up matters more
+      return "==== nothing could be seen: " + unreachable + "\n";
+    }
+  }
+
   /** Writes target/diagnosis/NAME.txt and says where it is. */
   static void writeFile(Path target, String name, String text) {
     Path file = target.resolve("diagnosis").resolve(name + ".txt");

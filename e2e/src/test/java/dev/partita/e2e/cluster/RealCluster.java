@@ -98,21 +98,24 @@ public final class RealCluster implements AutoCloseable {
     arguments.addAll(List.of(provider));
     PartitaCommand.Outcome up = command.run(arguments.toArray(String[]::new));
     if (up.status() != 0) {
+      String why = "./partita " + String.join(" ", arguments) + " ended with " + up.status() + ":\n" + up.err();
+      String seen = "";
       if (up.status() != 2) { // at 2 nothing was made, and what is up is not ours
+        seen = kubeconfig(command).map(Diagnosis::ofInstallation).orElse("");
         command.run("cluster", "down");
       }
       below.forEach(RealCluster::closeQuietly);
-      String why = "./partita " + String.join(" ", arguments) + " ended with " + up.status() + ":\n" + up.err();
-      Diagnosis.writeFile(TARGET, "no-cluster", why);
+      Diagnosis.writeFile(TARGET, "no-cluster", seen + why);
       throw new IllegalStateException(why);
     }
-    String kubeconfig =
-        command.run("cluster", "env").out().lines()
-            .filter(line -> line.startsWith("export KUBECONFIG="))
-            .map(line -> line.substring("export KUBECONFIG=".length()))
-            .findFirst()
-            .orElseThrow();
-    return new RealCluster(command, lab, below, kubeconfig);
+    return new RealCluster(command, lab, below, kubeconfig(command).orElseThrow());
+  }
+
+  private static Optional<String> kubeconfig(PartitaCommand command) {
+    return command.run("cluster", "env").out().lines()
+        .filter(line -> line.startsWith("export KUBECONFIG="))
+        .map(line -> line.substring("export KUBECONFIG=".length()))
+        .findFirst();
   }
 
   public KubernetesClient client() {

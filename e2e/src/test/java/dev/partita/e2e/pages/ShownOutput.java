@@ -25,6 +25,7 @@ final class ShownOutput {
       new Differs("(?<=\\bgpu=\")\\d+(?=\")", "\\d+"),
       new Differs("\\b[0-9A-F]{8}:[0-9A-F]{2}:", "[0-9A-F]{8}:[0-9A-F]{2}:"),
       new Differs("\\b\\d+(?= (cards?|nodes?)\\b)", "\\d+"),
+      new Differs("(?<= )\\d+[.]\\dGiB(?= )", "(?:\\d+([.]\\d)?[GM]iB|0B|-)"), // what is used, which nodes tell now and then
       new Differs("(?<=^| )-(?= |$)", "\\S+"),
       new Differs(ANYTHING, ".*?"),
       new Differs("\\s+", "\\s+"));

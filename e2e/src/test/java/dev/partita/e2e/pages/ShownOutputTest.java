@@ -16,6 +16,7 @@ class ShownOutputTest {
     assertThat(same("pod/background-7997d6f987-lm4k9", "pod/background-5d4f8c7b9-2xw4z")).isTrue();
     assertThat(same("0 of 8 cards fit: 8 cards on 2 nodes", "0 of 20 cards fit: 20 cards on 5 nodes")).isTrue();
     assertThat(same("8GiB  -  1", "8GiB  25%  1")).isTrue();
+    assertThat(same("8GiB  4.2GiB  25%  …", "8GiB  -  25%  -")).isTrue();
   }
 
   @Test
@@ -24,6 +25,7 @@ class ShownOutputTest {
     assertThat(same("pod/quarter-h200", "pod/quarter-h100")).isFalse();
     assertThat(same("gpu-0-shared", "gpu-0")).isFalse();
     assertThat(same("8GiB  25%", "8GiB  -")).isFalse();
+    assertThat(same("8GiB  4.2GiB", "12GiB  4.2GiB")).isFalse();
     assertThat(same("gpu-0  has (139.8 GiB)", "gpu-1 has (139x8 GiB)")).isFalse();
   }
 
