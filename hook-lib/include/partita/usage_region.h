@@ -158,6 +158,12 @@ struct partita_compute {
     uint32_t stretches[PARTITA_STRETCHES];
 };
 
+/* How often launches of the share's processes began; 0: nobody looked. */
+struct partita_begins {
+    uint64_t times;  /* that a process had some pending after it had none */
+    uint64_t waited; /* of these: the card began only a while after they were launched */
+};
+
 struct partita_region {
     uint64_t magic; /* 0: nobody has used the region yet */
     uint64_t reserved0[7];
@@ -168,11 +174,7 @@ struct partita_region {
     uint64_t refused;    /* allocations refused because of the quota */
     uint64_t repairs;    /* times that a total was found wrong and derived anew from the slots */
     uint64_t scarce;     /* nobody keeps credit until this moment: ms, CLOCK_MONOTONIC; 0: everybody may */
-    /*
-     * how often a process of the share had launches pending after it had none, and how often the card began with these
-     * only a while after they were launched; 0: nobody looked
-     */
-    uint64_t begun, waited;
+    struct partita_begins begins;
     uint64_t reserved3[2];
     struct partita_compute compute; /* from a cache line of its own */
     struct partita_total paged;     /* a cache line of its own; as `total`, of managed memory */
@@ -189,7 +191,7 @@ _Static_assert(__builtin_offsetof(struct partita_slot, compute) == 64, "known to
 _Static_assert(__builtin_offsetof(struct partita_slot, paged) == 80, "known to readers outside");
 _Static_assert(__builtin_offsetof(struct partita_region, paged) == 3840, "known to readers outside");
 _Static_assert(__builtin_offsetof(struct partita_slot, sampled) == 104, "known to the writer outside");
-_Static_assert(__builtin_offsetof(struct partita_region, begun) == 160, "known to readers outside");
+_Static_assert(__builtin_offsetof(struct partita_region, begins) == 160, "known to readers outside");
 _Static_assert(__builtin_offsetof(struct partita_region, compute) == 192, "a cache line of its own");
 _Static_assert(__builtin_offsetof(struct partita_region, slots) == 4096, "the slots begin at the second page");
 _Static_assert(sizeof(struct partita_region) == 528384, "the plugin makes a file of this size");

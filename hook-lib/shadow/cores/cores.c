@@ -114,12 +114,12 @@ static void charge_account(struct partita_account *account, bool reported, uint6
 
 static void note_begin(int index, uint64_t launched, uint64_t from, uint64_t to) {
     enum core_begin begin = core_waits_add(&cards[index].busy_until, launched, from, to);
-    uint64_t *counts = cards_begun(index);
-    if (!counts || begin == CORE_GOES_ON)
+    struct partita_begins *begins = cards_begins(index);
+    if (!begins || begin == CORE_GOES_ON)
         return;
-    __atomic_fetch_add(&counts[0], 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&begins->times, 1, __ATOMIC_RELAXED);
     if (begin == CORE_WAITED)
-        __atomic_fetch_add(&counts[1], 1, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&begins->waited, 1, __ATOMIC_RELAXED);
 }
 
 void cores_used(int index, uint64_t launched, uint64_t from, uint64_t to) {

@@ -282,8 +282,8 @@ uint32_t *cards_priced(int card) {
     return load_acquire(&shares[card].seated) ? &shares[card].file.region->priced : NULL;
 }
 
-uint64_t *cards_begun(int card) {
-    return load_acquire(&shares[card].seated) ? &shares[card].file.region->begun : NULL;
+struct partita_begins *cards_begins(int card) {
+    return load_acquire(&shares[card].seated) ? &shares[card].file.region->begins : NULL;
 }
 
 struct partita_slot *cards_slot(int card) {

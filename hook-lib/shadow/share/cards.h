@@ -84,8 +84,7 @@ bool cards_report(int card, struct card_report *report);
 /* The first share's account of GPU time and this process' slot; NULL where there is none. */
 struct partita_compute *cards_compute(int card);
 uint32_t *cards_priced(int card);
-/* `begun` and, behind it, `waited` of the same region. */
-uint64_t *cards_begun(int card);
+struct partita_begins *cards_begins(int card);
 struct partita_slot *cards_slot(int card);
 
 /* Which windows of launches are under way on the card: not 0 where partita_slot.windows of a process is not 0. */

@@ -45,7 +45,7 @@ static void weigh(struct divided_share *share) {
 static void see_waits(struct divided_time *time, struct divided_share shares[], uint32_t count) {
     double begun = 0, waited = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t now_begun = load(&shares[i].region->begun), now_waited = load(&shares[i].region->waited);
+        uint64_t now_begun = load(&shares[i].region->begins.times), now_waited = load(&shares[i].region->begins.waited);
         uint64_t more = now_begun - shares[i].begun, of_it = now_waited - shares[i].waited;
         if (shares[i].weight > 0 && more < MOST_BEGUN && of_it <= more) {
             begun += (double)more;

@@ -20,7 +20,8 @@ record PodPath(String name, JsonPointer pointer) {
   private static final String ALL = "*";
 
   /**
-   * An object that may hold pods.
+   * Where an object holds its pods, and what must be known of its kind to convert them. For example, a RayCluster has a
+   * head and groups of workers.
    *
    * @param paths where
    * @param isBuiltIn whether it is of Kubernetes' own kinds, whose pods can name claims

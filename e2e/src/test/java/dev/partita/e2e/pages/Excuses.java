@@ -13,7 +13,7 @@ final class Excuses {
   }
 
   private static final List<Excuse> ALL = List.of(
-      new Excuse("\\./partita demo\\b", "DemoTest runs it"),
+      new Excuse("\\./partita demo\\b", "DemoIT runs it"),
       new Excuse("\\./partita cluster up\\b", "the cluster of all tests came up by it"),
       new Excuse("\\./partita cluster down\\b", "the cluster of all tests goes down by it"),
       new Excuse("\\./partita web\\b|.* --watch$", "goes on until somebody ends it; WebIT opens the page"),

@@ -40,7 +40,9 @@ final class SliceReplay {
   /** Nobody begins more often between two looks. */
   private static final long MOST_BEGINS = 1_000_000;
 
-  /** A share, with the stretch that is looked at. Times are ns from its beginning. */
+  /**
+   * A share of the card, and when in the present stretch it had launches pending, in ns from the stretch's beginning.
+   */
   static final class Share {
     private double weight;
     private double from;

@@ -17,9 +17,11 @@ public final class LaunchTimes {
   public static final LaunchTimes NONE = new LaunchTimes(0, 0, Begins.NONE, new int[STRETCHES]);
 
   /**
-   * How often processes of the share had launches pending after they had none; zeros of a library that does not say it.
+   * How often launches of the share's processes began ({@code partita_begins} of usage_region.h); zeros where the
+   * library is older and does not count.
    *
-   * @param waited how often the card began with these only a while after they were launched
+   * @param times that a process had some pending after it had none
+   * @param waited of these: the card began only a while after they were launched, as another process had its slice
    */
   public record Begins(long times, long waited) {
     public static final Begins NONE = new Begins(0, 0);

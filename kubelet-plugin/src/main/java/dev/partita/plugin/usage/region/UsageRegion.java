@@ -36,7 +36,7 @@ public final class UsageRegion {
   private static final int REFUSED = 136;
   private static final int REPAIRS = 144;
 
-  private static final int BEGUN = 160; // and, behind it, `waited`
+  private static final int BEGINS = 160; // partita_begins
 
   /** Of compute.account.busy_ns. */
   static final int BUSY_OF_SHARE = 200;
@@ -142,7 +142,7 @@ public final class UsageRegion {
     bytes.slice(STRETCHES, stretches.length * Integer.BYTES).order(bytes.order()).asIntBuffer().get(stretches);
     return new LaunchTimes(
         bytes.getLong(BUSY_OF_SHARE), slots(slots, Step.NONE).stream().mapToLong(Slot::busyNanos).sum(),
-        new LaunchTimes.Begins(bytes.getLong(BEGUN), bytes.getLong(BEGUN + Long.BYTES)), stretches);
+        new LaunchTimes.Begins(bytes.getLong(BEGINS), bytes.getLong(BEGINS + Long.BYTES)), stretches);
   }
 
   /**
