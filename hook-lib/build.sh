@@ -27,10 +27,15 @@ compile() { # folder
     cmake --build "$1" --parallel "$jobs" > "$1.log" 2>&1 || { cat "$1.log" >&2; exit 1; }
 }
 
+# One at a time: Maven and the release build's test call it beside each other.
 build() {
-    configure target/release -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$(pwd -P)/target/dist"
-    compile target/release
-    cmake --install target/release > target/release.log
+    mkdir -p target
+    (
+        flock 9
+        configure target/release -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$(pwd -P)/target/dist"
+        compile target/release
+        cmake --install target/release > target/release.log
+    ) 9> target/build.lock
 }
 
 # The release build is tested where the sanitizers stand in the way: what the shipped libraries need, RTLD_DEEPBIND.

@@ -77,12 +77,13 @@ class WhatIfIT {
     PodUnderTest waits =
         workspace.pod("eight", PodTraits.onNodesWith("kubernetes.io/os", "linux"), Ask.wholeCards(8), "exec sleep 600");
     workspace.awaitEvent("ResourceClaim", waits.claim().name(), "Unallocatable");
-    JsonNode larger = json(cluster, "add-nodes", "4xH200x8", "--from-cluster");
+    // So many that pods of other tests, which wait for longer, leave one.
+    JsonNode larger = json(cluster, "add-nodes", "64xH200x8", "--from-cluster");
     JsonNode pod = StreamSupport.stream(larger.path("items").spliterator(), false)
         .filter(item -> item.path("namespace").asText().equals(workspace.namespace())).findFirst().orElseThrow();
     assertThat(pod.path("pod").asText()).isEqualTo("eight");
     assertThat(pod.path("now").asText()).isEqualTo("waits");
-    assertThat(pod.path("with").asText()).startsWith("added-h200-");
+    assertThat(pod.path("with").asText()).as("%s", larger).startsWith("added-h200-");
     assertThat(larger.path("runWithThem").asInt()).isGreaterThan(larger.path("runNow").asInt());
     assertThat(waits.phase()).as("nothing was done").isEqualTo("Pending");
   }
