@@ -16,7 +16,7 @@ import dev.partita.controller.metrics.LeaderMetrics;
 import dev.partita.controller.metrics.TimedDecider;
 import dev.partita.controller.quota.QuotaStatusWriter;
 import dev.partita.controller.schedule.AllocationLoop;
-import dev.partita.controller.slices.PublicationLoop;
+import dev.partita.controller.publish.PublicationLoop;
 import dev.partita.controller.templates.TemplateLoop;
 import dev.partita.controller.unconverted.UnconvertedPods;
 import dev.partita.controller.watch.ClusterView;

@@ -132,7 +132,7 @@ public final class SlicePlan {
   }
 
   /** Whether some of the slices have counters. */
-  static boolean hasCounters(GpuHost host) {
+  public static boolean hasCounters(GpuHost host) {
     return host.allocator() == Allocator.Scheduler && host.devices().stream().map(Device::mode).distinct().count() > 1;
   }
 

@@ -136,7 +136,7 @@ public final class SlicePublisher {
   }
 
   /** Nodes of which some cards wait for claims to be released, to be offered in another way. For any thread. */
-  Set<String> holding() {
+  public Set<String> holding() {
     return holding;
   }
 

@@ -1,4 +1,4 @@
-/** GpuNodes to ResourceSlices, and keeping them published. */
+/** GpuNodes to ResourceSlices, and writing these. */
 @NullMarked
 package dev.partita.controller.slices;
 

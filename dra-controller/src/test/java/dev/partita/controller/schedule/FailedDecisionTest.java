@@ -14,7 +14,7 @@ import dev.partita.controller.events.PodConditions;
 import dev.partita.controller.events.PodEvents;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.quota.QuotaStatusWriter;
-import dev.partita.controller.slices.PublicationLoop;
+import dev.partita.controller.publish.PublicationLoop;
 import dev.partita.controller.turns.AlikePods;
 import dev.partita.controller.watch.ClusterView;
 import io.fabric8.kubernetes.api.model.Pod;

@@ -73,17 +73,6 @@ class PoolUseTest {
     assertThat(use.byCard()).isEmpty();
   }
 
-  @Test
-  void whereAClaimGoesBothNodesHaveChanged() {
-    ClaimPlaces<String> nodes = new ClaimPlaces<>();
-    assertThat(nodes.changed("a", Set.of("node-0"))).containsExactly("node-0");
-    assertThat(nodes.changed("a", Set.of("node-0"))).isEmpty();
-    assertThat(nodes.changed("a", Set.of("node-1"))).containsExactlyInAnyOrder("node-0", "node-1");
-    assertThat(nodes.changed("a", Set.of("node-1", "node-2"))).containsExactly("node-2");
-    assertThat(nodes.changed("a", Set.of())).containsExactlyInAnyOrder("node-1", "node-2");
-    assertThat(nodes.changed("a", Set.of())).isEmpty();
-  }
-
   private static List<Integer> order(ResourceClaim... claims) {
     return LARGE_AND_SMALL.stream().sorted(PoolUse.of("node-0", Arrays.asList(claims)).bestFitFirst())
         .map(PublishedCard::index).toList();

@@ -1,7 +1,8 @@
-package dev.partita.controller.slices;
+package dev.partita.controller.nodestatus;
 
 import dev.partita.api.node.GpuNode;
 import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.slices.SlicePlan;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.ConditionBuilder;
 import java.time.Instant;
@@ -15,7 +16,7 @@ import java.util.OptionalInt;
  * scheduling attempt of every pod with claims quadratic in nodes, whoever owns the claims (kubernetes pull request
  * 138917 repairs that).
  */
-final class SchedulingCost {
+public final class SchedulingCost {
   /** Nodes from which on an attempt takes a fifth of a second and more. */
   private static final int NODES = 100;
 
@@ -25,7 +26,7 @@ final class SchedulingCost {
   private SchedulingCost() {}
 
   /** Whether counters matter in a cluster of so many nodes. */
-  static boolean isSlowFor(int nodes) {
+  public static boolean isSlowFor(int nodes) {
     return nodes >= NODES;
   }
 

@@ -1,7 +1,8 @@
-package dev.partita.controller.slices;
+package dev.partita.controller.nodestatus;
 
 import dev.partita.api.node.GpuNode;
 import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.slices.SlicePlan;
 import dev.partita.controller.watch.ClusterView;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -20,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * Writes the controller's own condition into the status of GpuNodes, the rest of which their plugins write. For one
  * thread.
  */
-final class NodeConditions {
+public final class NodeConditions {
   private static final Logger LOG = LoggerFactory.getLogger(NodeConditions.class);
 
   private final KubernetesClient client;
@@ -29,7 +30,7 @@ final class NodeConditions {
   private final Clock clock;
   private OptionalInt minor = OptionalInt.empty();
 
-  NodeConditions(KubernetesClient client, NodeStatusWriter writer, ClusterView view, Clock clock) {
+  public NodeConditions(KubernetesClient client, NodeStatusWriter writer, ClusterView view, Clock clock) {
     this.client = client;
     this.writer = writer;
     this.view = view;
@@ -37,7 +38,7 @@ final class NodeConditions {
   }
 
   /** Writes the condition if the node is to have another one. */
-  void tell(GpuNode node, GpuHost host) {
+  public void tell(GpuNode node, GpuHost host) {
     if (node.getStatus() == null) {
       return; // its plugin has not reported yet
     }

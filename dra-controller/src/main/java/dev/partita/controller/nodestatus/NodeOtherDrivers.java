@@ -1,4 +1,4 @@
-package dev.partita.controller.slices;
+package dev.partita.controller.nodestatus;
 
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.OtherDriverDevice;
@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * Writes into the status of GpuNodes which cards claims have by other DRA drivers: these are offered to nobody, by
  * whoever reads the GpuNode. For one thread.
  */
-final class NodeOtherDrivers {
+public final class NodeOtherDrivers {
   private static final Logger LOG = LoggerFactory.getLogger(NodeOtherDrivers.class);
 
   /** Problems are logged once; whoever makes up more gets no more lines. */
@@ -30,7 +30,7 @@ final class NodeOtherDrivers {
   private final ClusterView view;
   private final Set<String> logged = new HashSet<>();
 
-  NodeOtherDrivers(NodeStatusWriter writer, ClusterView view) {
+  public NodeOtherDrivers(NodeStatusWriter writer, ClusterView view) {
     this.writer = writer;
     this.view = view;
   }
@@ -40,7 +40,7 @@ final class NodeOtherDrivers {
    *
    * @return whether it was written, so that the GpuNode is not the one that was given
    */
-  boolean tell(GpuNode node) {
+  public boolean tell(GpuNode node) {
     if (node.getStatus() == null) {
       return false; // its plugin has not reported yet
     }

@@ -1,4 +1,4 @@
-package dev.partita.controller.slices;
+package dev.partita.controller.nodestatus;
 
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.resize.AskedSize;
@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * Writes into the status of GpuNodes which sizes were granted to shares that are in use there, for the nodes' plugins
  * to put into force, and which were asked for, for them to write into claims. For one thread.
  */
-final class NodeSizes {
+public final class NodeSizes {
   private static final Logger LOG = LoggerFactory.getLogger(NodeSizes.class);
 
   private static final Duration AGAIN = Duration.ofSeconds(5);
@@ -37,7 +37,7 @@ final class NodeSizes {
   private final NodeStatusWriter writer;
   private final ClusterView view;
 
-  NodeSizes(NodeStatusWriter writer, ClusterView view) {
+  public NodeSizes(NodeStatusWriter writer, ClusterView view) {
     this.writer = writer;
     this.view = view;
   }
@@ -47,7 +47,7 @@ final class NodeSizes {
    *
    * @return how long to wait before looking again, if a card has not enough for all that was granted
    */
-  Optional<Duration> tell(GpuNode node, GpuHost host) {
+  public Optional<Duration> tell(GpuNode node, GpuHost host) {
     if (node.getStatus() == null) {
       return Optional.empty(); // its plugin has not reported yet
     }
@@ -111,7 +111,7 @@ final class NodeSizes {
   }
 
   /** Whether there is something of the claim to tell its node. */
-  static boolean isToTell(ResourceClaim claim) {
+  public static boolean isToTell(ResourceClaim claim) {
     return GrantedSizes.isOn(claim) || asked(claim).isPresent();
   }
 

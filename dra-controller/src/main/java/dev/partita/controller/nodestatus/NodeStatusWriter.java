@@ -1,4 +1,4 @@
-package dev.partita.controller.slices;
+package dev.partita.controller.nodestatus;
 
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeStatus;
@@ -7,7 +7,7 @@ import dev.partita.controller.edge.WriteKind;
 import io.fabric8.kubernetes.client.KubernetesClient;
 
 /** Writes what the controller has to say into the status of GpuNodes, the rest of which is their plugins'. */
-record NodeStatusWriter(KubernetesClient client, ApiEdge edge) {
+public record NodeStatusWriter(KubernetesClient client, ApiEdge edge) {
   /**
    * Writes the status.
    *

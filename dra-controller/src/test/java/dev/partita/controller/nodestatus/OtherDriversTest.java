@@ -1,4 +1,4 @@
-package dev.partita.controller.slices;
+package dev.partita.controller.nodestatus;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

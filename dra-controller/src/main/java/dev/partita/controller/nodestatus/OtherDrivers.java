@@ -1,4 +1,4 @@
-package dev.partita.controller.slices;
+package dev.partita.controller.nodestatus;
 
 import dev.partita.api.gpu.Gpu;
 import dev.partita.api.gpu.StaticMigInstance;

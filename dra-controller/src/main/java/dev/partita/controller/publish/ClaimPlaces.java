@@ -1,4 +1,4 @@
-package dev.partita.controller.slices;
+package dev.partita.controller.publish;
 
 import java.util.HashSet;
 import java.util.Map;

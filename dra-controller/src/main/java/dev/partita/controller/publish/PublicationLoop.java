@@ -1,4 +1,4 @@
-package dev.partita.controller.slices;
+package dev.partita.controller.publish;
 
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
@@ -7,6 +7,13 @@ import dev.partita.controller.classes.ClassPublisher;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.nodestatus.NodeBindingClaims;
+import dev.partita.controller.nodestatus.NodeConditions;
+import dev.partita.controller.nodestatus.NodeOtherDrivers;
+import dev.partita.controller.nodestatus.NodeSizes;
+import dev.partita.controller.nodestatus.NodeStatusWriter;
+import dev.partita.controller.nodestatus.SchedulingCost;
+import dev.partita.controller.slices.SlicePublisher;
 import dev.partita.controller.watch.Backoff;
 import dev.partita.controller.watch.ClusterEvent;
 import dev.partita.controller.watch.ClusterView;
@@ -26,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Keeps slices and classes as the GpuNodes say, during one term of leadership. */
+/** Keeps slices, classes and what GpuNodes say of claims up to date, during one term of leadership. */
 public final class PublicationLoop implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PublicationLoop.class);
   private static final Duration GATHER = Duration.ofMillis(20);

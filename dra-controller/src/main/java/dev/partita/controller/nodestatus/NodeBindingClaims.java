@@ -1,4 +1,4 @@
-package dev.partita.controller.slices;
+package dev.partita.controller.nodestatus;
 
 import dev.partita.api.Driver;
 import dev.partita.api.device.InstanceCondition;
@@ -20,14 +20,14 @@ import java.util.stream.Collectors;
  * such claims itself: a claim cannot be listed by its node, so that every node would follow all claims of the cluster,
  * and might read them. For one thread.
  */
-final class NodeBindingClaims {
+public final class NodeBindingClaims {
   /** So many are told of; a node of sixteen cards has 112 instances at most. */
   static final int MOST = 256;
 
   private final NodeStatusWriter writer;
   private final ClusterView view;
 
-  NodeBindingClaims(NodeStatusWriter writer, ClusterView view) {
+  public NodeBindingClaims(NodeStatusWriter writer, ClusterView view) {
     this.writer = writer;
     this.view = view;
   }
@@ -38,7 +38,7 @@ final class NodeBindingClaims {
    *
    * @return whether it was written, so that the GpuNode is not the one that was given
    */
-  boolean tell(GpuNode node) {
+  public boolean tell(GpuNode node) {
     if (node.getStatus() == null) {
       return false; // its plugin has not reported yet
     }
@@ -64,7 +64,7 @@ final class NodeBindingClaims {
   }
 
   /** The nodes of which a claim has such instances. */
-  static Set<String> nodesOf(ResourceClaim claim) {
+  public static Set<String> nodesOf(ResourceClaim claim) {
     return AllocatedDevices.of(claim).stream().filter(InstanceCondition::areAwaited)
         .flatMap(result -> Driver.nodeOfPool(result.getPool()).stream()).collect(Collectors.toUnmodifiableSet());
   }
