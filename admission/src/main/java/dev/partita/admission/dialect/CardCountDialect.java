@@ -6,6 +6,8 @@ import dev.partita.admission.request.GpuRequest.Memory;
 import dev.partita.admission.request.GpuRequest.Portion;
 import dev.partita.admission.request.GpuRequest;
 import dev.partita.admission.request.ShareOptions;
+import dev.partita.admission.source.MemoryUnit;
+import dev.partita.admission.source.PodContext;
 import dev.partita.api.config.FieldError;
 import java.util.ArrayList;
 import java.util.List;

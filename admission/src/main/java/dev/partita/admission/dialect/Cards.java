@@ -2,6 +2,8 @@ package dev.partita.admission.dialect;
 
 import dev.partita.admission.request.GpuRequest.Memory;
 import dev.partita.admission.request.GpuRequest;
+import dev.partita.admission.source.MemoryUnit;
+import dev.partita.admission.source.SourceCluster;
 import dev.partita.api.Bytes;
 import dev.partita.api.config.FieldError;
 import java.util.List;

@@ -1,6 +1,7 @@
 package dev.partita.admission.dialect;
 
 import dev.partita.admission.request.CardChoice;
+import dev.partita.admission.source.PodContext;
 import dev.partita.api.config.FieldError;
 import java.util.List;
 import java.util.Locale;

@@ -1,6 +1,7 @@
 package dev.partita.admission.dialect;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.partita.admission.source.PodContext;
 import dev.partita.api.config.FieldError;
 import java.util.List;
 import java.util.Map;

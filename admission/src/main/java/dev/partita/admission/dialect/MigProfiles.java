@@ -5,6 +5,7 @@ import dev.partita.admission.request.GpuRequest.InstanceSize;
 import dev.partita.admission.request.GpuRequest.Portion;
 import dev.partita.admission.request.GpuRequest;
 import dev.partita.admission.request.ShareOptions;
+import dev.partita.admission.source.PodContext;
 import dev.partita.api.config.FieldError;
 import java.util.ArrayList;
 import java.util.List;

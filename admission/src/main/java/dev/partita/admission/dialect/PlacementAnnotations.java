@@ -1,5 +1,6 @@
 package dev.partita.admission.dialect;
 
+import dev.partita.admission.source.PodContext;
 import dev.partita.api.config.FieldError;
 import java.util.List;
 import java.util.Map;

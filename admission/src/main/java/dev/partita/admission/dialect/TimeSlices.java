@@ -4,6 +4,7 @@ import dev.partita.admission.request.CardChoice;
 import dev.partita.admission.request.GpuRequest.Portion;
 import dev.partita.admission.request.GpuRequest;
 import dev.partita.admission.request.ShareOptions;
+import dev.partita.admission.source.PodContext;
 import dev.partita.api.config.FieldError;
 import java.util.List;
 import java.util.Optional;

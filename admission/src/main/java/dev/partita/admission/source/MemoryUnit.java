@@ -1,4 +1,4 @@
-package dev.partita.admission.dialect;
+package dev.partita.admission.source;
 
 /** What an amount of memory is counted in. The names are those that a user writes: {@code MiB}, {@code GiB}. */
 public enum MemoryUnit {
@@ -13,7 +13,8 @@ public enum MemoryUnit {
     this.bytes = bytes;
   }
 
-  long bytes() {
+  /** How many bytes one of it is. */
+  public long bytes() {
     return bytes;
   }
 

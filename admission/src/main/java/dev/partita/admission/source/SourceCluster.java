@@ -1,4 +1,4 @@
-package dev.partita.admission.dialect;
+package dev.partita.admission.source;
 
 import java.util.Optional;
 import java.util.OptionalLong;

@@ -1,4 +1,4 @@
-package dev.partita.admission.dialect;
+package dev.partita.admission.source;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.Optional;
@@ -16,24 +16,24 @@ import java.util.TreeSet;
  */
 public record PodContext(JsonNode pod, String prefix, JsonNode owner, SourceCluster cluster) {
   /** An annotation with something in it. */
-  Optional<String> annotation(String name) {
+  public Optional<String> annotation(String name) {
     return text(metadata().path("annotations"), name);
   }
 
   /** The names of all annotations, in order. */
-  SortedSet<String> annotations() {
+  public SortedSet<String> annotations() {
     SortedSet<String> names = new TreeSet<>();
     metadata().path("annotations").properties().forEach(annotation -> names.add(annotation.getKey()));
     return names;
   }
 
   /** A label with something in it. */
-  Optional<String> label(String name) {
+  public Optional<String> label(String name) {
     return text(metadata().path("labels"), name);
   }
 
   /** A label of the object of which the pod is made, with something in it. */
-  Optional<String> labelOfOwner(String name) {
+  public Optional<String> labelOfOwner(String name) {
     return text(owner.path("metadata").path("labels"), name);
   }
 
@@ -42,11 +42,13 @@ public record PodContext(JsonNode pod, String prefix, JsonNode owner, SourceClus
     return prefix + "metadata.annotations[" + name + "]";
   }
 
-  String labelPath(String name) {
+  /** Where a user finds a label. */
+  public String labelPath(String name) {
     return prefix + "metadata.labels[" + name + "]";
   }
 
-  JsonNode spec() {
+  /** The pod's spec; missing if it has none. */
+  public JsonNode spec() {
     return pod.path("spec");
   }
 
