@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  * Keeps all hosts in the order in which claims of one kind would take them, for claims that no order of cards answers.
  * At first a host stands where the lower bound of its score puts it. When it comes first, a placement is searched
  * there, and the host moves to where that placement's score puts it. What was found is kept until the host changes. So
- * a decision looks only at hosts that changed since the last one of its kind, and searches few of them. For one thread.
+ * a decision looks only at hosts that changed since the last one of its kind, and searches few of them: on 5,000 hosts
+ * 23 µs for 8 shares, where a search on every host takes 0.13 s (PERFORMANCE.md, "One decision"). For one thread.
  */
 final class Ranking {
   private final List<Choice> choices;
