@@ -7,6 +7,7 @@ import dev.partita.cdi.CdiFolder;
 import dev.partita.plugin.binding.AwaitedInstances;
 import dev.partita.plugin.cardhealth.CardHealthWatch;
 import dev.partita.plugin.cardreport.CardReports;
+import dev.partita.plugin.cardreport.NewProcesses;
 import dev.partita.plugin.cardreport.DividedSamples;
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.CdiName;
@@ -341,7 +342,7 @@ public final class KubeletPlugin implements AutoCloseable {
     ShareResizer resizer = new ShareResizer(sizes, checkpoint, api, preparer, reports, owners, monotonicClock);
     CardReports cardReports =
         opened(new CardReports(usage::current, usage::seesAll, samples, usage.times(), folders, open.lock(),
-            settings.yieldRule()));
+            settings.yieldRule(), new NewProcesses(new HostProcesses(Path.of("/proc")), usage.containers())));
     opened(loops);
     node.start();
     inventory.start(settings.inventoryPeriod());

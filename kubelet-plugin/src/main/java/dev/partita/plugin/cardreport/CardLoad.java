@@ -19,8 +19,9 @@ import java.util.stream.Collectors;
  * samples say how busy the card was ({@link CardTotal}), whose regions hide something ({@link HiddenUse}), and what is
  * used by processes that belong to no share.
  *
- * <p>Each sample is an average over a period that ends with it; periods differ from card to card. As long as nobody
- * knows whose a process is, what it uses counts for every share both as its own use and as others' use.
+ * <p>Each sample is an average over a period that ends with it; periods differ from card to card. What a process uses
+ * that is not yet among those of a share counts for every share as others' use, and as its own use for the shares that
+ * its container has; as long as nobody knows its container, for every share.
  */
 final class CardLoad {
   /** Samples of one period carry times this close to each other, in microseconds; the shortest period is 1/6 s. */
@@ -99,11 +100,16 @@ final class CardLoad {
    * The next reports.
    *
    * @param samples newer than those taken before, at most one a process
+   * @param containers which of the shares the containers of other processes than the members' have, as far as known
    */
-  Map<ShareRef, CardReport> take(List<ProcessSample> samples, List<Member> members, Moment now) {
+  Map<ShareRef, CardReport> take(
+      List<ProcessSample> samples,
+      List<Member> members,
+      Map<Long, Set<ShareRef>> containers,
+      Moment now) {
     number++;
     Set<Long> known = members.stream().flatMap(member -> member.pids().stream()).collect(Collectors.toSet());
-    long unknown = listen(samples, known, now);
+    Map<Long, Long> unknown = listen(samples, known, now);
     Parts parts = divide(members, now.nanos());
     Map<ShareRef, Long> hidden = compare(members, parts.interval().to());
     Set<Integer> yielding = yielding(members, now.nanos());
@@ -116,13 +122,20 @@ final class CardLoad {
     Map<ShareRef, CardReport> reports = new TreeMap<>();
     for (Member member : members) {
       long own = parts.nanos().getOrDefault(member.ref(), 0L);
-      long more = own + hidden.getOrDefault(member.ref(), 0L) + unknown;
+      long more = own + hidden.getOrDefault(member.ref(), 0L) + ofIts(member.ref(), unknown, containers);
       long sum = Objects.requireNonNull(busy.merge(member.ref(), more, Long::sum));
       long others = percent(all - own, parts.interval().passed()) + unknownPercent;
       boolean wanted = yielding.contains(member.priority());
       reports.put(member.ref(), new CardReport(number, to, sum, Math.clamp(others, 0, ALL), wanted, to));
     }
     return reports;
+  }
+
+  /** What is used by processes that a share's container may have, in ns. */
+  private static long ofIts(ShareRef ref, Map<Long, Long> unknown, Map<Long, Set<ShareRef>> containers) {
+    return unknown.entrySet().stream()
+        .filter(use -> containers.getOrDefault(use.getKey(), Set.of(ref)).contains(ref))
+        .mapToLong(Map.Entry::getValue).sum();
   }
 
   /** The same while no process uses the card, but makes no reports: what was told before still holds. */
@@ -162,12 +175,12 @@ final class CardLoad {
     return taken;
   }
 
-  /** Takes samples in; gives what processes have used, in ns, of whom nobody knows whose they are. */
-  private long listen(List<ProcessSample> samples, Set<Long> known, Moment now) {
+  /** Takes samples in; gives what processes have used, in ns, that are not known. */
+  private Map<Long, Long> listen(List<ProcessSample> samples, Set<Long> known, Moment now) {
     long before = newest;
     newest = Math.max(before, samples.stream().mapToLong(ProcessSample::timestampMicros).max().orElse(0));
     if (newest == before && heard != Long.MIN_VALUE && now.nanos() - heard < 2 * period * 1000) {
-      return 0; // between two samples, what was told before still holds
+      return Map.of(); // between two samples, what was told before still holds
     }
     Map<Long, Long> used = new HashMap<>();
     percents = new HashMap<>();
@@ -188,7 +201,8 @@ final class CardLoad {
       periods.add(new Told(heard, now.nanos(), used));
     }
     heard = now.nanos();
-    return used.entrySet().stream().filter(use -> !known.contains(use.getKey())).mapToLong(Map.Entry::getValue).sum();
+    return used.entrySet().stream().filter(use -> !known.contains(use.getKey()))
+        .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
   }
 
   private long begin(long time, long before) {

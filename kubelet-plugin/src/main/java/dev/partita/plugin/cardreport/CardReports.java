@@ -64,6 +64,7 @@ public final class CardReports implements AutoCloseable {
   private final ShareFolders folders;
   private final OperationLock lock;
   private final YieldRule rule;
+  private final NewProcesses newProcesses;
   private final Supplier<CardLoad.Moment> clock;
   private final SetBack setBack = new SetBack();
   private final Map<String, CardLoad> loads = new HashMap<>();
@@ -87,6 +88,7 @@ public final class CardReports implements AutoCloseable {
    * @param seesAll whether uses has every process; if not, cards without one may be in use
    * @param lock under which the first report's file is made
    * @param rule when shares of lower priority pause
+   * @param newProcesses is asked about processes that uses does not have yet
    */
   public CardReports(
       Supplier<Map<ShareRef, ShareUse>> uses,
@@ -95,8 +97,9 @@ public final class CardReports implements AutoCloseable {
       SampledTimes times,
       ShareFolders folders,
       OperationLock lock,
-      YieldRule rule) {
-    this(uses, seesAll, divided, times, folders, lock, rule, CardReports::now);
+      YieldRule rule,
+      NewProcesses newProcesses) {
+    this(uses, seesAll, divided, times, folders, lock, rule, newProcesses, CardReports::now);
   }
 
   CardReports(
@@ -107,8 +110,10 @@ public final class CardReports implements AutoCloseable {
       ShareFolders folders,
       OperationLock lock,
       YieldRule rule,
+      NewProcesses newProcesses,
       Supplier<CardLoad.Moment> clock) {
     this.clock = clock;
+    this.newProcesses = newProcesses;
     this.rule = rule;
     this.uses = uses;
     this.seesAll = seesAll;
@@ -172,6 +177,7 @@ public final class CardReports implements AutoCloseable {
       times.retain(List.of());
     }
     Map<String, CardSamples> newer = ask();
+    newProcesses.beginLook(clock.get().nanos());
     loads.keySet().retainAll(needed);
     divided.retain(needed);
     told.retainAll(needed);
@@ -222,7 +228,7 @@ public final class CardReports implements AutoCloseable {
       return;
     }
     List<CardLoad.Member> members = ofCard.stream().map(this::member).toList();
-    Map<ShareRef, CardReport> reports = load.take(newer, members, clock.get());
+    Map<ShareRef, CardReport> reports = load.take(newer, members, containers(newer, members, ofCard), clock.get());
     times.correct(card, load.takeOverNamed());
     divided.divide(card, load.isContended() ? load.percents(members) : Map.of());
     boolean said = told.contains(card);
@@ -243,6 +249,16 @@ public final class CardReports implements AutoCloseable {
         through.add(card);
       }
     }
+  }
+
+  /** Which of the card's shares the containers of processes have that samples name and no share has yet. */
+  private Map<Long, Set<ShareRef>> containers(
+      List<ProcessSample> newer,
+      List<CardLoad.Member> members,
+      List<ShareUse> ofCard) {
+    Set<Long> pids = newer.stream().map(ProcessSample::pid).collect(Collectors.toSet());
+    members.forEach(member -> pids.removeAll(member.pids()));
+    return pids.isEmpty() ? Map.of() : newProcesses.of(pids, ofCard.stream().map(ShareUse::share).toList());
   }
 
   /**

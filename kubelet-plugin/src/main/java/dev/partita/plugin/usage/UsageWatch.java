@@ -77,6 +77,7 @@ public final class UsageWatch {
   private final ShareFolders folders;
   private final Supplier<Map<String, List<ProcessMemory>>> nvml;
   private final HostProcesses host;
+  private final PodClaims pods;
   private final UsageReader reader;
   private final SlotFigures slots;
   private final Supplier<ShareState> newState;
@@ -130,8 +131,8 @@ public final class UsageWatch {
     this.monotonicClock = monotonicClock;
     this.least = new LeastOverheads(folders.stateRoot().resolve("overheads"));
     this.book = new OverheadBook(policy.plausibleOverhead(), least.kept());
-    ContainerShares containers = new ContainerShares(host, pods, this::deviceOfRegions);
-    this.reader = new UsageReader(nvml, host, containers, book, monotonicClock);
+    this.pods = pods;
+    this.reader = new UsageReader(nvml, host, containers(), book, monotonicClock);
     this.slots = new SlotFigures(folders, samples, host, clock);
     this.settled = monotonicClock.instant();
     this.nextWhole = settled;
@@ -173,6 +174,11 @@ public final class UsageWatch {
    */
   public SampledTimes times() {
     return times;
+  }
+
+  /** Tells which shares a process' container has, as looks are told; another one at each call. */
+  public ContainerShares containers() {
+    return new ContainerShares(host, pods, this::deviceOfRegions);
   }
 
   /** Whether it sees the processes of all containers. */

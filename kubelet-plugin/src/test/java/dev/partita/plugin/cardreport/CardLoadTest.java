@@ -29,6 +29,7 @@ class CardLoadTest {
   private Map<ShareRef, CardReport> reports = Map.of();
   private List<CardLoad.Member> members = List.of();
   private final Map<ShareRef, Pending> regions = new TreeMap<>();
+  private Map<Long, Set<ShareRef>> containers = Map.of();
   private long period; // of NVML
 
   /** Who is named in a period of NVML's, and with what. */
@@ -106,6 +107,19 @@ class CardLoadTest {
     assertThat(percent(before, B)).isCloseTo(50, offset(3.0));
     assertThat(of(A).othersPercent()).isEqualTo(50);
     assertThat(of(B).othersPercent()).isBetween(70, 90);
+  }
+
+  @Test
+  void aProcessThatNoShareHasYetCountsAsTheOwnUseOfItsContainersShareAlone() {
+    timed(Set.of(10L), Set.of(20L));
+    containers = Map.of(99L, Set.of(B));
+    run(1, 6, 0, (period, time) -> List.of(at(time, 10, 30)));
+    run(1, 6, 0, (period, time) -> List.of(at(time, 10, 30), at(time, 99, 50)));
+    Map<ShareRef, CardReport> before = reports;
+    run(4, 6, 0, (period, time) -> List.of(at(time, 10, 30), at(time, 99, 50)));
+    assertThat(percent(before, A)).isCloseTo(30, offset(3.0));
+    assertThat(percent(before, B)).isCloseTo(50, offset(3.0));
+    assertThat(of(A).othersPercent()).as("nothing is lent on its account").isEqualTo(50);
   }
 
   @Test
@@ -260,7 +274,8 @@ class CardLoadTest {
       samples = named.in(period, period * PERIOD);
     }
     reports = load.take(samples, members.stream().map(member -> new CardLoad.Member(member.ref(), member.priority(),
-        member.pids(), member.timed(), Objects.requireNonNull(regions.get(member.ref())).read())).toList(), now);
+        member.pids(), member.timed(), Objects.requireNonNull(regions.get(member.ref())).read())).toList(), containers,
+        now);
   }
 
   private void pend(Pending region, long from, double millis) {

@@ -24,6 +24,8 @@ import dev.partita.plugin.usage.verdict.CoreState;
 import dev.partita.plugin.usage.verdict.MemoryState;
 import dev.partita.plugin.usage.verdict.ProcessUse;
 import dev.partita.plugin.usage.verdict.ShareUse;
+import dev.partita.serving.access.MockApiServer;
+import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -44,6 +46,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+@MockApiServer(crud = true)
 class CardReportsTest {
   private static final String CARD = "GPU-1";
   private static final long PID = 10;
@@ -51,6 +54,9 @@ class CardReportsTest {
   private static final long HOUR = 3_600_000_000L;
   private static final ShareRef A = new ShareRef("a", "share");
   private static final ShareRef B = new ShareRef("b", "share");
+
+  @SuppressWarnings("NullAway.Init") // set by the extension
+  KubernetesClient client;
 
   @TempDir @SuppressWarnings("NullAway.Init") Path root;
 
@@ -72,6 +78,11 @@ class CardReportsTest {
   private CardReports reports;
 
   @SuppressWarnings("NullAway.Init") // set before every test
+  private ProcOfTest proc;
+
+  private long also; // a process that has half of the card, and that no share has yet
+
+  @SuppressWarnings("NullAway.Init") // set before every test
   private DividedSamples divided;
 
   @SuppressWarnings("NullAway.Init") // set before every test
@@ -83,8 +94,9 @@ class CardReportsTest {
     ShareFolders folders = new ShareFolders(root.resolve("state"), root.resolve("run"), new UsageRegions());
     this.folders = folders;
     divided = new DividedSamples(this::samples);
+    proc = new ProcOfTest(root.resolve("proc"));
     reports = new CardReports(() -> uses, () -> true, divided, times, folders, lock, YieldRule.DEFAULT,
-        () -> new CardLoad.Moment(nanos, epochMicros));
+        proc.newProcesses(client), () -> new CardLoad.Moment(nanos, epochMicros));
     for (ShareRef ref : List.of(A, B)) {
       uses.put(ref, use(ref));
       Files.createDirectories(folders.quotaFolder(ref.uid(), ref.key()));
@@ -197,6 +209,32 @@ class CardReportsTest {
     assertThat(percentShown()).isEqualTo(50);
   }
 
+  @Test
+  void programsThatBeginAnewAreChargedToTheirOwnContainerAloneFromTheFirstSampleOn() throws IOException {
+    pass(10);
+    long before = busy(A);
+    long own = busy(B);
+    for (int i = 0; i < 10; i++) {
+      also = 1000L + i; // each lives for one period, and is never seen by usage
+      proc.begin(also, B);
+      pass(1);
+      proc.end(also);
+    }
+    assertThat(busy(A) - before).isCloseTo(10 * PERIOD * 1000 / 2, offset(1_000_000L));
+    assertThat(busy(B) - own).isCloseTo(10 * PERIOD * 1000 / 2, offset(1_000_000L));
+  }
+
+  @Test
+  void aProcessWhoseContainerNobodyKnowsIsChargedToEveryShare() throws IOException {
+    pass(10);
+    long before = busy(A);
+    long own = busy(B);
+    also = 1000;
+    pass(10);
+    assertThat(busy(A) - before).isCloseTo(10 * PERIOD * 1000, offset(1_000_000L));
+    assertThat(busy(B) - own).isCloseTo(10 * PERIOD * 1000 / 2, offset(1_000_000L));
+  }
+
   private int percentShown() {
     return divided.of(CARD, 0).known().stream().filter(sample -> sample.pid() == PID)
         .mapToInt(ProcessSample::smPercent).max().orElseThrow();
@@ -233,8 +271,12 @@ class CardReportsTest {
     }
     List<ProcessSample> newer = new ArrayList<>(samples);
     newer.removeIf(sample -> sample.timestampMicros() <= newerThan);
-    return new CardSamples.Told(
-        newer.stream().max(Comparator.comparingLong(ProcessSample::timestampMicros)).stream().toList());
+    List<ProcessSample> told = new ArrayList<>();
+    newer.stream().max(Comparator.comparingLong(ProcessSample::timestampMicros)).ifPresent(told::add);
+    if (also != 0) {
+      told.stream().toList().forEach(one -> told.add(new ProcessSample(also, one.timestampMicros(), 50, 0, 0, 0)));
+    }
+    return new CardSamples.Told(told);
   }
 
   private long busy(ShareRef ref) throws IOException {
