@@ -273,13 +273,19 @@ final class CardLoad {
     members.forEach(member -> sampled.put(member.ref(),
         member.pids().stream().mapToLong(pid -> told.used().getOrDefault(pid, 0L)).sum()));
     Map<ShareRef, Long> had = new HashMap<>();
+    Map<ShareRef, Long> most = new HashMap<>();
     double covered = 0;
+    double undivided = told.end() - told.begin();
     for (Parts parts : divided) {
       double within = parts.within(told.begin(), told.end());
       parts.nanos().forEach((ref, nanos) -> had.merge(ref, Math.round(nanos * within), Long::sum));
+      parts.interval().mostNanos().forEach((ref, nanos) -> most.merge(ref, Math.round(nanos * within), Long::sum));
       covered += parts.interval().coveredNanos() * within;
+      undivided -= parts.interval().passed() * within;
     }
-    return new SampledPeriod(told.end() - told.begin(), sampled, had, Math.round(covered));
+    long rest = Math.max(0, Math.round(undivided));
+    most.replaceAll((_, nanos) -> nanos + rest);
+    return new SampledPeriod(told.end() - told.begin(), sampled, had, most, Math.round(covered));
   }
 
   /** Spreads what samples gave a share too much over those that they gave it to, or too little over all. */

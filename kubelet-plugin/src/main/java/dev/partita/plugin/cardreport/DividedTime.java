@@ -2,6 +2,7 @@ package dev.partita.plugin.cardreport;
 
 import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.region.LaunchTimes;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -69,10 +70,18 @@ final class DividedTime {
    * @param from where it begins, by CLOCK_MONOTONIC, in ns
    * @param to where it ends: up to there the figures go
    * @param nanos what each share had
+   * @param mostNanos what each would have had if a process of it had always had launches pending, and of each other
+   *        share one process when the other's region says so
    * @param untimedNanos what processes had whose launches nobody times
    * @param coveredNanos in which any share had launches pending
    */
-  record Interval(long from, long to, Map<ShareRef, Long> nanos, long untimedNanos, long coveredNanos) {
+  record Interval(
+      long from,
+      long to,
+      Map<ShareRef, Long> nanos,
+      Map<ShareRef, Long> mostNanos,
+      long untimedNanos,
+      long coveredNanos) {
     long passed() {
       return to - from;
     }
@@ -89,6 +98,7 @@ final class DividedTime {
     // in this call
     boolean pending;
     double part;
+    double most;
     long divided;
     int used;
 
@@ -104,6 +114,7 @@ final class DividedTime {
       times = read;
       pending = read.busyNanos() > 0 && now - movedAt < SILENCE;
       part = 0;
+      most = 0;
       divided = 0;
     }
 
@@ -156,6 +167,7 @@ final class DividedTime {
     boolean sliced = untimed.part() == 0 && replay.isSliced();
     double covered = 0;
     double rest = 0;
+    double ofUntimed = untimed.part() * Math.min(1, untimed.weight());
     if (pending.isEmpty()) { // as it mostly is: to look at stretches is what an idle node would pay most for
       rest = untimed.part() * ((end - first) << LaunchTimes.STRETCH_BITS);
     } else {
@@ -166,16 +178,20 @@ final class DividedTime {
           rest += divide(stretch, pending, untimed);
         }
         covered += covered(pending);
+        limit(accounts.values(), pending, ofUntimed);
       }
     }
     long passed = (end - from) << LaunchTimes.STRETCH_BITS;
+    double unseen = pending.isEmpty() ? passed / (1 + ofUntimed) : (first - from) << LaunchTimes.STRETCH_BITS;
+    Map<ShareRef, Long> most = new HashMap<>();
+    accounts.forEach((ref, account) -> most.put(ref, Math.round(account.most + unseen)));
     Map<ShareRef, Long> nanos = new HashMap<>();
     accounts.forEach((ref, account) -> {
       long part = Math.max(0, Math.round(account.part));
       nanos.put(ref, part + account.late(ahead(account, end, last), passed));
     });
-    return new Interval(from << LaunchTimes.STRETCH_BITS, end << LaunchTimes.STRETCH_BITS, nanos, Math.round(rest),
-        Math.round(covered));
+    return new Interval(from << LaunchTimes.STRETCH_BITS, end << LaunchTimes.STRETCH_BITS, nanos, most,
+        Math.round(rest), Math.round(covered));
   }
 
   /** How many shares had launches pending lately, when it divided last. */
@@ -211,6 +227,18 @@ final class DividedTime {
       account.divided += account.used;
     }
     return LaunchTimes.STRETCH_NANOS * untimed.part() * untimed.weight() / (untimed.weight() + wanted);
+  }
+
+  /** Adds what each would have had of a stretch if it had always had launches pending. */
+  private static void limit(Collection<Account> all, List<Account> pending, double ofUntimed) {
+    double used = 0;
+    for (Account account : pending) {
+      used += (double) account.used / LaunchTimes.STRETCH_NANOS;
+    }
+    for (Account account : all) {
+      double own = account.pending ? (double) account.used / LaunchTimes.STRETCH_NANOS : 0;
+      account.most += LaunchTimes.STRETCH_NANOS / (1 + used - own + ofUntimed);
+    }
   }
 
   /** For how long any share had launches pending, as if each had them at any time of the stretch. */

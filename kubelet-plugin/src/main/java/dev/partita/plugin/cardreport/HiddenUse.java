@@ -14,6 +14,10 @@ import java.util.Map;
  *
  * <p>NVML may name, for all of a period, whoever had most of it. So what samples give to the share with the most time,
  * or nearly that, is held against it only as far as it is more than all shares had.
+ *
+ * <p>Another share's region may say that launches are pending which are not. Then the first one seems to have had too
+ * little for what it is named for. So nobody is charged more than if it had always had launches pending, which no
+ * region that hides something gains by.
  */
 final class HiddenUse {
   /** Ten seconds, where NVML's periods are 200 ms long. */
@@ -52,8 +56,8 @@ final class HiddenUse {
     windows.keySet().retainAll(timed);
     Map<ShareRef, Long> hidden = new HashMap<>();
     for (ShareRef share : timed) {
-      hidden.put(share,
-          windows.computeIfAbsent(share, s -> new Window()).take(unexplained(period, share), period.nanos()));
+      long beyond = windows.computeIfAbsent(share, s -> new Window()).take(unexplained(period, share), period.nanos());
+      hidden.put(share, Math.clamp(period.mostOf(share) - period.dividedTo(share), 0, beyond));
     }
     return hidden;
   }

@@ -10,15 +10,22 @@ import java.util.Map;
  * @param nanos its length
  * @param sampled what NVML gives to each share's processes, in ns
  * @param divided what each share had by {@link DividedTime}, in ns
+ * @param most what each would have had if it had always had launches pending, in ns
  * @param coveredNanos in which any share had launches pending, by its region
  */
-record SampledPeriod(long nanos, Map<ShareRef, Long> sampled, Map<ShareRef, Long> divided, long coveredNanos) {
+record SampledPeriod(
+    long nanos,
+    Map<ShareRef, Long> sampled,
+    Map<ShareRef, Long> divided,
+    Map<ShareRef, Long> most,
+    long coveredNanos) {
   /** Others with less than this part of the time do not count. */
   private static final int LITTLE_PART = 20;
 
   SampledPeriod {
     sampled = Map.copyOf(sampled);
     divided = Map.copyOf(divided);
+    most = Map.copyOf(most);
   }
 
   long sampledBy(ShareRef share) {
@@ -27,6 +34,11 @@ record SampledPeriod(long nanos, Map<ShareRef, Long> sampled, Map<ShareRef, Long
 
   long dividedTo(ShareRef share) {
     return divided.getOrDefault(share, 0L);
+  }
+
+  /** What it would have had if it had always had launches pending. */
+  long mostOf(ShareRef share) {
+    return most.getOrDefault(share, nanos);
   }
 
   /** What all shares' processes had, by NVML. */

@@ -30,6 +30,7 @@ class CardLoadTest {
   private List<CardLoad.Member> members = List.of();
   private final Map<ShareRef, Pending> regions = new TreeMap<>();
   private Map<Long, Set<ShareRef>> containers = Map.of();
+  private int atOnceB = 1;
   private long period; // of NVML
 
   /** Who is named in a period of NVML's, and with what. */
@@ -125,10 +126,30 @@ class CardLoadTest {
   @Test
   void whatARegionHidesIsItsOwn() {
     timed(Set.of(10L), Set.of(20L));
-    run(12, 1, 20, all(10, 99));
+    run(12, 1, 0, all(10, 99));
     Map<ShareRef, CardReport> before = reports;
-    run(4, 1, 20, all(10, 99));
+    run(4, 1, 0, all(10, 99));
     assertThat(percent(before, A)).as("a fifth of the time less than 99").isCloseTo(79, offset(3.0));
+  }
+
+  /** A has half of the card, and NVML names it for the use of both. */
+  @Test
+  void aNeighbourWhoseRegionSaysThatLaunchesAreAlwaysPendingHasNobodyChargedForMoreThanHalf() {
+    timed(Set.of(10L), Set.of(20L, 21L, 22L));
+    runAtOnce(12, 10, 3, all(10, 99));
+    Map<ShareRef, CardReport> before = reports;
+    runAtOnce(4, 10, 3, all(10, 99));
+    assertThat(percent(before, A)).isCloseTo(50, offset(3.0));
+  }
+
+  /** A's programs use the library of the driver alone, while B always has launches pending. */
+  @Test
+  void whoHidesAllIsChargedAsMuchAsIfItAlwaysHadLaunchesPending() {
+    timed(Set.of(10L), Set.of(20L));
+    run(12, 0, 20, all(10, 99));
+    Map<ShareRef, CardReport> before = reports;
+    run(4, 0, 20, all(10, 99));
+    assertThat(percent(before, A)).isCloseTo(50, offset(3.0));
   }
 
   /** NVML gives A all of the card in each period, where it has 70 %. */
@@ -256,6 +277,12 @@ class CardLoadTest {
     members = more;
   }
 
+  /** B says that launches of so many processes are always pending. */
+  private void runAtOnce(int seconds, double pendingA, int atOnce, Named named) {
+    atOnceB = atOnce;
+    run(seconds, pendingA, 20, named);
+  }
+
   private void run(int seconds, double pendingA, double pendingB, Named named) {
     for (int i = 0; i < seconds * SECOND / LOOK; i++) {
       look(load, pendingA, pendingB, named);
@@ -266,8 +293,8 @@ class CardLoadTest {
   private void look(CardLoad load, double pendingA, double pendingB, Named named) {
     long from = now.nanos();
     now = new CardLoad.Moment(from + LOOK, now.epochMicros() + LOOK / 1000);
-    pend(regionA, from, pendingA);
-    pend(regionB, from, pendingB);
+    pend(regionA, from, pendingA, 1);
+    pend(regionB, from, pendingB, atOnceB);
     List<ProcessSample> samples = List.of();
     if (now.epochMicros() / PERIOD > period) {
       period = now.epochMicros() / PERIOD;
@@ -278,12 +305,12 @@ class CardLoadTest {
         now);
   }
 
-  private void pend(Pending region, long from, double millis) {
+  private void pend(Pending region, long from, double millis, int atOnce) {
     long each = 20_000_000;
     for (long at = from - from % each; at < now.nanos(); at += each) {
       long end = Math.min(now.nanos(), at + (long) (millis * 1_000_000));
       if (end > from) {
-        region.add(Math.max(from, at), end);
+        region.add(Math.max(from, at), end, atOnce);
       }
     }
   }

@@ -17,6 +17,7 @@ class HiddenUseTest {
   private static final ShareRef B = new ShareRef("b", "share");
 
   private final HiddenUse hiddenUse = new HiddenUse();
+  private int most = 100; // of the period, for A
 
   @ParameterizedTest
   @CsvSource({"60, 40", "70, 30", "90, 10", "51, 49", "50, 50", "45, 55", "30, 70", "100, 0", "20, 0"})
@@ -41,6 +42,19 @@ class HiddenUseTest {
     assertThat(100.0 * after / (400 * PERIOD)).isCloseTo(expected, offset(1.0));
   }
 
+  /** B says that launches were always pending, so that A seems to have had half of what it has. */
+  @ParameterizedTest
+  @CsvSource({"25, 75, 50, 25", "15, 85, 50, 35", "0, 100, 50, 50", "0, 100, 33, 33", "45, 30, 40, 0"})
+  void nobodyIsChargedMoreThanIfItAlwaysHadLaunchesPending(int region, int other, int most, int expected) {
+    this.most = most;
+    long hidden = 0;
+    for (int i = 0; i < 500; i++) {
+      long more = take(region, other, 100, 0);
+      hidden += i >= 100 ? more : 0;
+    }
+    assertThat(100.0 * hidden / (400 * PERIOD)).isCloseTo(expected, offset(1.0));
+  }
+
   private long hidden(int periods, int a, int b, BooleanSupplier namesA) {
     long hidden = 0;
     for (int i = 0; i < periods; i++) {
@@ -52,7 +66,8 @@ class HiddenUseTest {
 
   private long take(int a, int b, int sampledA, int sampledB) {
     SampledPeriod period = new SampledPeriod(PERIOD, Map.of(A, sampledA * PERIOD / 100, B, sampledB * PERIOD / 100),
-        Map.of(A, a * PERIOD / 100, B, b * PERIOD / 100), (a + b) * PERIOD / 100);
+        Map.of(A, a * PERIOD / 100, B, b * PERIOD / 100), Map.of(A, most * PERIOD / 100, B, PERIOD),
+        (a + b) * PERIOD / 100);
     return hiddenUse.take(period, List.of(A, B)).getOrDefault(A, 0L);
   }
 }
