@@ -3,7 +3,6 @@ package dev.partita.plugin.usage.measure;
 import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.prepare.ClaimReader;
-import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Clock;
 import java.time.Duration;
@@ -11,6 +10,7 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
@@ -18,11 +18,15 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Tells which claims a pod has. This is for a process that hides its mounts: it cannot leave its pod's cgroup. The API
- * server is asked in the background, so a first question gets no answer yet.
+ * server is asked in the background, so a first question gets no answer yet. Of each claim it is asked once in a few
+ * seconds, however many pods have such processes.
  */
 public final class PodClaims {
   private static final Logger LOG = LoggerFactory.getLogger(PodClaims.class);
   private static final Duration GOOD_FOR = Duration.ofSeconds(30);
+
+  /** How long questions about a claim are answered with what was read for another pod. */
+  private static final Duration ASKED_AGAIN_AFTER = Duration.ofSeconds(5);
 
   private record Question(String podUid, String claimUid) {}
 
@@ -31,10 +35,45 @@ public final class PodClaims {
    */
   private record Answer(boolean reserved, Instant when) {}
 
+  /**
+   * What was read of a claim.
+   *
+   * @param pods UIDs of what it is reserved for, and of pods that have its devices
+   */
+  private record Reading(Set<String> pods, Instant when) {}
+
+  /** A claim, of which one thread at a time asks. */
+  private final class Asked {
+    private volatile Instant tried = Instant.MIN; // when that began or, once it has ended, when it ended
+    private Optional<Reading> last = Optional.empty();
+
+    /** What was read within the last seconds; empty if that did not succeed. */
+    synchronized Optional<Reading> read(ClaimRef claim) {
+      Instant now = clock.instant();
+      if (tried.isBefore(now.minus(ASKED_AGAIN_AFTER))) {
+        tried = now;
+        last = Optional.empty();
+        try {
+          last = Optional.of(new Reading(podsOf(claim), now));
+        } finally {
+          tried = clock.instant();
+        }
+      }
+      return last;
+    }
+
+    /** Does not wait for the API server. */
+    boolean isOld(Instant now) {
+      Instant then = tried;
+      return !then.equals(Instant.MIN) && then.isBefore(now.minus(GOOD_FOR));
+    }
+  }
+
   private final ClaimReader api;
   private final DevicePods devices;
   private final Clock clock;
   private final Map<Question, Answer> known = new ConcurrentHashMap<>();
+  private final Map<String, Asked> claimsAsked = new ConcurrentHashMap<>(); // by UID
 
   /** @param devices asked about claims that are reserved for a PodGroup */
   public PodClaims(ClaimReader api, DevicePods devices, Clock clock) {
@@ -61,25 +100,38 @@ public final class PodClaims {
     }
     if (!due.isEmpty()) {
       known.values().removeIf(answer -> answer.when().plus(GOOD_FOR.multipliedBy(10)).isBefore(now));
-      Thread.ofVirtual().name("pod-claims").start(() -> ask(podUid, due));
+      claimsAsked.values().removeIf(asked -> asked.isOld(now));
+      Thread.ofVirtual().name("pod-claims").start(() -> ask(podUid, due, now));
     }
     return found;
   }
 
-  private void ask(String podUid, Set<ClaimRef> claims) {
+  private void ask(String podUid, Set<ClaimRef> claims, Instant since) {
     try {
       for (ClaimRef claim : claims) {
-        boolean reserved = api.claim(claim).filter(found -> isReserved(found, podUid)
-            || devices.unnamedIn(found, claim).contains(podUid)).isPresent();
-        known.put(new Question(podUid, claim.uid()), new Answer(reserved, clock.instant()));
+        claimsAsked.computeIfAbsent(claim.uid(), uid -> new Asked()).read(claim)
+            .ifPresent(read -> known.put(new Question(podUid, claim.uid()), answer(podUid, read, since)));
       }
     } catch (KubernetesClientException e) {
       LOG.debug("which claims pod {} has is not known: {}", podUid, ApiCalls.explain(e));
     }
   }
 
-  private static boolean isReserved(ResourceClaim claim, String podUid) {
-    return claim.getStatus() != null && claim.getStatus().getReservedFor() != null
-        && claim.getStatus().getReservedFor().stream().anyMatch(consumer -> podUid.equals(consumer.getUid()));
+  /** The claim may have been reserved for the pod after it was read for another one: that is looked up soon. */
+  private static Answer answer(String podUid, Reading read, Instant since) {
+    boolean reserved = read.pods().contains(podUid);
+    boolean holds = reserved || !read.when().isBefore(since);
+    return new Answer(reserved, holds ? read.when() : since.minus(GOOD_FOR).plus(ASKED_AGAIN_AFTER));
+  }
+
+  private Set<String> podsOf(ClaimRef ref) {
+    Set<String> pods = new HashSet<>();
+    api.claim(ref).ifPresent(claim -> {
+      if (claim.getStatus() != null && claim.getStatus().getReservedFor() != null) {
+        claim.getStatus().getReservedFor().forEach(consumer -> pods.add(consumer.getUid()));
+      }
+      pods.addAll(devices.unnamedIn(claim, ref));
+    });
+    return Set.copyOf(pods);
   }
 }

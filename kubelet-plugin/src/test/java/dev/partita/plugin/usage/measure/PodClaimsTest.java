@@ -10,11 +10,19 @@ import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import java.time.Clock;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 @MockApiServer(crud = true)
@@ -25,7 +33,15 @@ class PodClaimsTest {
   @SuppressWarnings("NullAway.Init") // set by the extension
   KubernetesClient client;
 
-  private final List<ClaimRef> askedOfKubelet = new ArrayList<>();
+  private final List<ClaimRef> askedOfKubelet = Collections.synchronizedList(new ArrayList<>());
+  private final Set<String> ofGroup = ConcurrentHashMap.newKeySet();
+  private final AtomicLong seconds = new AtomicLong();
+  private volatile boolean fails;
+
+  @BeforeEach
+  void begin() {
+    ofGroup.add(OF_GROUP);
+  }
 
   @Test
   void aClaimIsThatOfThePodsThatItIsReservedFor() {
@@ -40,19 +56,65 @@ class PodClaimsTest {
     ClaimRef claim = reserved("scheduling.k8s.io", "podgroups", "train", "a-group");
     PodClaims pods = pods();
     awaitClaims(pods, OF_GROUP, claim);
+    seconds.addAndGet(10);
     assertThat(pods.of(OF_CLAIM, List.of(claim))).isEmpty();
     await().until(() -> askedOfKubelet.size() == 2);
     assertThat(pods.of(OF_CLAIM, List.of(claim))).isEmpty();
   }
 
+  @Test
+  void manyPodsHaveAClaimReadOnceInSomeSeconds() {
+    ClaimRef claim = reserved("scheduling.k8s.io", "podgroups", "train", "a-group");
+    List<String> many = IntStream.range(0, 100).mapToObj(i -> "pod-" + i).toList();
+    ofGroup.addAll(many);
+    PodClaims pods = pods();
+    many.forEach(pod -> pods.of(pod, List.of(claim)));
+    await().atMost(Duration.ofSeconds(20)).until(
+        () -> many.stream().allMatch(pod -> pods.of(pod, List.of(claim)).contains(claim.uid())));
+    assertThat(askedOfKubelet).hasSize(1);
+  }
+
+  @Test
+  void manyPodsDoNotHaveAnApiServerAskedThatDoesNotAnswer() {
+    ClaimRef claim = reserved("scheduling.k8s.io", "podgroups", "train", "a-group");
+    fails = true;
+    PodClaims pods = pods();
+    List<String> many = IntStream.range(0, 100).mapToObj(i -> "pod-" + i).toList();
+    many.forEach(pod -> pods.of(pod, List.of(claim)));
+    await().until(() -> askedOfKubelet.size() == 1);
+    fails = false;
+    seconds.addAndGet(40); // each asks anew
+    ofGroup.addAll(many);
+    await().atMost(Duration.ofSeconds(20)).until(
+        () -> many.stream().allMatch(pod -> pods.of(pod, List.of(claim)).contains(claim.uid())));
+    assertThat(askedOfKubelet).as("once while that failed, once since").hasSize(2);
+  }
+
+  @Test
+  void aPodThatGetsTheClaimAfterItWasReadIsFoundSecondsLater() {
+    ClaimRef claim = reserved("scheduling.k8s.io", "podgroups", "train", "a-group");
+    PodClaims pods = pods();
+    awaitClaims(pods, OF_GROUP, claim);
+    seconds.addAndGet(3);
+    ofGroup.add("later");
+    assertThat(pods.of("later", List.of(claim))).isEmpty();
+    await().pollInSameThread().until(() -> {
+      seconds.addAndGet(1);
+      return !pods.of("later", List.of(claim)).isEmpty();
+    });
+    assertThat(askedOfKubelet).hasSize(2);
+  }
+
   private PodClaims pods() {
     DevicePods kubelet = claim -> {
-      synchronized (askedOfKubelet) {
-        askedOfKubelet.add(claim);
+      askedOfKubelet.add(claim);
+      if (fails) {
+        throw new KubernetesClientException("it does not answer");
       }
-      return Set.of(OF_GROUP);
+      return Set.copyOf(ofGroup);
     };
-    return new PodClaims(new ClaimReader(client, ApiCalls.standard()), kubelet, Clock.systemUTC());
+    return new PodClaims(new ClaimReader(client, ApiCalls.standard()), kubelet,
+        ((InstantSource) () -> Instant.ofEpochSecond(1_700_000_000 + seconds.get())).withZone(ZoneOffset.UTC));
   }
 
   private static void awaitClaims(PodClaims pods, String pod, ClaimRef claim) {
