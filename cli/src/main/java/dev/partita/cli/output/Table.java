@@ -79,4 +79,11 @@ public final class Table {
   public static String printableLines(String text) {
     return text.lines().map(line -> MOVING.matcher(line).replaceAll("?")).collect(Collectors.joining("\n"));
   }
+
+  /** JSON that says the same, with escapes for these characters, of which JSON's own rules want those of ASCII only. */
+  public static String escapedJson(String json) {
+    return MOVING.matcher(json).replaceAll(found -> found.group().charAt(0) < '\u007f'
+        ? found.group() // the ends of lines between the values: the others are escaped
+        : found.group().chars().mapToObj(c -> String.format("\\\\u%04x", c)).collect(Collectors.joining()));
+  }
 }

@@ -1,6 +1,7 @@
 package dev.partita.cli.placement;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.partita.cli.output.Table;
 import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.whatif.AddNodesCommand;
 import dev.partita.cli.whatif.FitsCommand;
@@ -142,7 +143,7 @@ public final class SimulateCommand implements Callable<Integer> {
             : new PrintStream(new java.io.FileOutputStream(java.io.FileDescriptor.out), false,
                 StandardCharsets.UTF_8)) {
       for (Map<String, Object> answer : answers) {
-        to.println(json.writeValueAsString(answer));
+        to.println(Table.escapedJson(json.writeValueAsString(answer)));
       }
       if (to.checkError()) {
         throw CommandFailure.failed("the answers could not be written to " + out.map(Path::toString).orElse("stdout"));
