@@ -6,24 +6,86 @@ import java.util.regex.Pattern;
 
 /** Commands of pages that are not typed here, each with the reason. Whatever no line names is run. */
 final class Excuses {
-  private record Excuse(Pattern command, String why) {
+  /**
+   * @param command how such commands begin
+   * @param why who shows that they work, or why nobody can here
+   */
+  record Excuse(Pattern command, String why) {
     Excuse(String command, String why) {
       this(Pattern.compile("^(?:" + command + ")"), why);
     }
+
+    boolean covers(String it) {
+      return command.matcher(it).find();
+    }
   }
 
-  private static final List<Excuse> ALL = List.of(
+  /**
+   * @param shown a part of what such blocks show
+   * @param why who prints it
+   */
+  record ShownElsewhere(Pattern shown, String why) {
+    ShownElsewhere(String shown, String why) {
+      this(Pattern.compile("(?m)" + shown), why);
+    }
+  }
+
+  static final List<Excuse> ALL = List.of(
       new Excuse("\\./partita demo\\b", "DemoIT runs it"),
       new Excuse("\\./partita cluster up\\b", "the cluster of all tests came up by it"),
       new Excuse("\\./partita cluster down\\b", "the cluster of all tests goes down by it"),
-      new Excuse("\\./partita web\\b|.* --watch$", "goes on until somebody ends it; WebIT opens the page"),
+      new Excuse("\\./partita web\\b", "goes on until somebody ends it; WebIT opens the page"),
+      new Excuse(".* --watch$", "goes on until somebody ends it; TopCommandTest draws its pictures one over the other"),
       new Excuse("mvn ", "this test runs within it"),
-      new Excuse("docker save|\\./partita cluster load", "needs Docker and an image of the reader's"));
+      new Excuse("docker (save|build)|\\./partita cluster load", "needs Docker and an image of the reader's"),
+      new Excuse("helm ", "needs Helm; InstallationIT, UpgradeIT and UninstallIT do the same by Helm's library"),
+      new Excuse("kubectl logs .* job/partita-uninstall$", "there only where Helm could not uninstall: UninstallIT"),
+      new Excuse("\\./partita images .*--registry registry\\.example", "needs a registry; ImagesIT has one"),
+      new Excuse("\\./partita release|for image in|image=registry\\.example|cosign |sha256sum ",
+          "needs registries, keys and hours; ReleaseTest makes what is in a release"),
+      new Excuse("ctr ", "on a node, with the files of a release; a lab imports its images so"),
+      new Excuse("dpkg |apt-get |for package in|export PARTITA_JDK_ARM64", "installs packages on the machine"),
+      new Excuse("sh hook-lib/build\\.sh fetch", "downloads and builds for minutes; CI does it before this test"),
+      new Excuse("bash deploy/command/stage\\.sh|tar -C ~|export PATH=.*~",
+          "writes to the reader's home; KubectlPartitaIT makes the archive and unpacks it elsewhere"),
+      new Excuse("kubectl krew ", "needs krew; KubectlPartitaIT looks that the archive has only what krew takes"),
+      new Excuse("(kubectl get \\S+ -o yaml \\| )?\\./partita convert ",
+          "files of the reader's; DialectsIT and ConvertCommandTest convert such"),
+      new Excuse("kubectl apply --dry-run=server -f pod\\.yaml", "a file of the reader's; AdmissionIT makes such pods"),
+      new Excuse("kubectl label namespace team-b ", "a namespace of the reader's; AdmissionIT leaves one alone"),
+      new Excuse("kubectl create namespace partita-system|kubectl label namespace partita-system",
+          "before Partita is installed; InstallationIT does it"),
+      new Excuse("kubectl label node NODE gpu\\.partita\\.dev/plugin=|kubectl delete gpunode ",
+          "ends the node's plugin for a minute; NodeSettingsIT does it"),
+      new Excuse("kubectl label node NODE nvidia\\.com/|kubectl uncordon NODE",
+          "needs NVIDIA's operator; OtherDevicePluginIT moves a node from such a plugin"),
+      new Excuse("kubectl get gpunode NODE -o jsonpath='\\{range \\.status\\.(gpus|otherDrivers)",
+          "shows what others give out; OtherDevicePluginIT and OtherDriverIT have such a node"),
+      new Excuse("nvidia-smi ", "on a node with a card; MigIT has instances that an administrator made"),
+      new Excuse("chcon ", "needs a node with SELinux"),
+      new Excuse("kubectl logs .* \\| grep \"cannot hold it\"",
+          "written only where a driver refuses limits; DriverLimitIT has one that sets them"),
+      new Excuse("kubectl create token viewer ", "an account of the reader's; WebIT has one"),
+      new Excuse("kubectl get configmap -n partita-system partita-history",
+          "not there in a cluster's first minutes; LastDayIT reads it"),
+      new Excuse("kubectl patch secret -n partita-system partita-webhook-certificate ",
+          "changes what all tests use; WebhookCertificateIT does it"),
+      new Excuse("kubectl delete -n partita-system certificate/", "needs cert-manager"));
+
+  /** What pages show of other clusters than this one; the commands are run all the same. */
+  static final List<ShownElsewhere> SHOWN_ELSEWHERE =
+      List.of(new ShownElsewhere("^h200 .* n$|^n +4$|^team ", "WhatIfCommandsTest, of a cluster that it makes up"));
 
   private Excuses() {}
 
   /** Why a command is not run; empty if it is. */
   static Optional<String> of(String command) {
-    return ALL.stream().filter(excuse -> excuse.command().matcher(command).find()).map(Excuse::why).findFirst();
+    return ALL.stream().filter(excuse -> excuse.covers(command)).map(Excuse::why).findFirst();
+  }
+
+  /** Why what a page shows is not held against what came out here; empty if it is. */
+  static Optional<String> ofShown(String shown) {
+    return SHOWN_ELSEWHERE.stream().filter(it -> it.shown().matcher(shown).find()).map(ShownElsewhere::why)
+        .findFirst();
   }
 }

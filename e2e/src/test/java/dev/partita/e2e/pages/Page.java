@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * The commands of a page of the documentation.
@@ -16,9 +17,13 @@ import java.util.regex.Pattern;
  * @param steps in the page's order
  */
 record Page(List<Step> steps) {
+  /** These pages are made from the code, by a command that each begins with. */
+  private static final String REFERENCE = "docs/reference/";
+
   private static final Pattern BLOCK = Pattern.compile("(?ms)^( *)```(\\w+)\\n(.*?)^ *```$");
   private static final Set<String> SHELL = Set.of("bash", "sh");
   private static final Set<String> OUTPUT = Set.of("text", "json");
+  private static final Pattern LOOP = Pattern.compile("^for .*; do\\b");
   private static final Pattern HERE_DOCUMENT = Pattern.compile("<<'(\\w+)'");
 
   /**
@@ -29,6 +34,22 @@ record Page(List<Step> steps) {
    * @param shown what the page shows as their output, if it shows any
    */
   record Step(String where, List<String> commands, Optional<String> shown) {}
+
+  /** The pages for users that have commands, by their paths below the checkout. */
+  static List<String> paths(Path home) throws IOException {
+    List<Path> files = new ArrayList<>(List.of(home.resolve("README.md")));
+    try (Stream<Path> found = Files.walk(home.resolve("docs"))) {
+      found.filter(it -> it.toString().endsWith(".md")).sorted().forEach(files::add);
+    }
+    List<String> paths = new ArrayList<>();
+    for (Path file : files) {
+      String path = home.relativize(file).toString();
+      if (!path.startsWith(REFERENCE) && !of(home, path).steps().isEmpty()) {
+        paths.add(path);
+      }
+    }
+    return List.copyOf(paths);
+  }
 
   /** Reads a page by its path below the checkout. */
   static Page of(Path home, String path) throws IOException {
@@ -73,8 +94,11 @@ record Page(List<Step> steps) {
     return List.copyOf(commands);
   }
 
-  /** Whether the next line belongs to a command: after a backslash or a pipe, in quotes, in a here-document. */
+  /** Whether the next line belongs to a command: after a backslash or a pipe, in quotes, a here-document or a loop. */
   private static boolean goesOn(String command) {
+    if (LOOP.matcher(command).find()) {
+      return !command.endsWith("done");
+    }
     Matcher document = HERE_DOCUMENT.matcher(command);
     return document.find()
         ? !command.endsWith("\n" + document.group(1))

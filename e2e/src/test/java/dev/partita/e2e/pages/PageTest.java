@@ -33,13 +33,22 @@ class PageTest {
            END
            six
            ```
+        ```bash
+        for a in b c; do
+          seven $a
+        done
+        for a in b; do eight; done
+        nine
+        ```
         """);
-    assertThat(page.steps()).hasSize(2);
+    assertThat(page.steps()).hasSize(3);
     assertThat(page.steps().getFirst().where()).isEqualTo("a.md:2");
     assertThat(page.steps().getFirst().commands())
         .containsExactly("one \\\n  more", "two |\n  three", "keep='{a\n  b}'");
     assertThat(page.steps().getFirst().shown()).contains("out\n");
-    assertThat(page.steps().getLast().commands()).containsExactly("four <<'END'\nfive\nEND", "six");
-    assertThat(page.steps().getLast().shown()).isEmpty();
+    assertThat(page.steps().get(1).commands()).containsExactly("four <<'END'\nfive\nEND", "six");
+    assertThat(page.steps().get(1).shown()).isEmpty();
+    assertThat(page.steps().getLast().commands())
+        .containsExactly("for a in b c; do\n  seven $a\ndone", "for a in b; do eight; done", "nine");
   }
 }

@@ -18,6 +18,8 @@ final class ShownOutput {
   /** What differs from cluster to cluster, and what it looks like in another one. */
   private static final List<Differs> DIFFER = List.of(
       new Differs("GPU-[0-9a-f-]{36}", "GPU-[0-9a-f-]{36}"),
+      new Differs("\\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\\b", "[0-9a-f-]{36}"),
+      new Differs("\\b0000:[0-9a-f]{2}:", "[0-9a-f]{4,8}:[0-9a-f]{2}:"),
       new Differs("(?<=[a-z0-9])-[0-9a-z]{9,10}-" + GENERATED + "\\b", "-[0-9a-z]{8,10}-" + GENERATED),
       new Differs("(?<=[a-z0-9])-" + GENERATED + "\\b", "-" + GENERATED),
       new Differs("\\bnode-\\d+\\b", "[a-z0-9.-]+"),

@@ -16,6 +16,10 @@ class ShownOutputTest {
     assertThat(same("pod/background-7997d6f987-lm4k9", "pod/background-5d4f8c7b9-2xw4z")).isTrue();
     assertThat(same("0 of 8 cards fit: 8 cards on 2 nodes", "0 of 20 cards fit: 20 cards on 5 nodes")).isTrue();
     assertThat(same("8GiB  -  1", "8GiB  25%  1")).isTrue();
+    assertThat(
+        same("\"uid\": \"c7e7b22e-239b-4498-b27c-7f1344481e14\"", "\"uid\": \"7ca8c8a5-1b62-4f2a-8b82-00061ca1b689\""))
+        .isTrue();
+    assertThat(same("\"string\": \"0000:1b:00.0\"", "\"string\": \"0000:3d:00.0\"")).isTrue();
     assertThat(same("8GiB  4.2GiB  25%  …", "8GiB  -  25%  -")).isTrue();
   }
 

@@ -46,7 +46,7 @@ final class Terminal implements AutoCloseable {
     output = new BufferedReader(new InputStreamReader(bash.getInputStream(), StandardCharsets.UTF_8));
     // the shell itself goes on after a failure, as a reader's does
     stdin.write("set -o pipefail\ntrap 'printf \"%s\\n\" \"" + end + " " + FAILED
-        + " exit status $?: $BASH_COMMAND\"' ERR\ntrap 'kill $(jobs -p) 2>/dev/null' EXIT\n");
+        + " exit status $?: ${BASH_COMMAND%%[[:cntrl:]]*}\"' ERR\ntrap 'kill $(jobs -p) 2>/dev/null' EXIT\n");
   }
 
   /** Runs commands one after the other. */
