@@ -1,8 +1,8 @@
 package dev.partita.cli.placement;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.partita.cli.output.Table;
 import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.output.Table;
 import dev.partita.cli.whatif.AddNodesCommand;
 import dev.partita.cli.whatif.FitsCommand;
 import dev.partita.cli.whatif.ShrinkCommand;
