@@ -57,6 +57,7 @@ import dev.partita.plugin.prepare.InstancesOfClaims;
 import dev.partita.plugin.prepare.NodeSteps;
 import dev.partita.plugin.registration.PluginSockets;
 import dev.partita.plugin.resize.MemoryLending;
+import dev.partita.plugin.resize.Recalls;
 import dev.partita.plugin.resize.ShareResizer;
 import dev.partita.plugin.resize.SizeOwners;
 import dev.partita.plugin.setup.SetupReader;
@@ -320,8 +321,10 @@ public final class KubeletPlugin implements AutoCloseable {
     ShareResizer.NodeState sizes = new ShareResizer.NodeState(here.pool(), node::resizes, inventory::current,
         node::spec, usage::current, usage::looked);
     SizeOwners owners = new SizeOwners();
+    Recalls recalls = new Recalls(monotonicClock);
     MemoryLending lending = new MemoryLending(sizes, checkpoint, held, reports,
-        new ProcessEnd(new HostProcesses(Path.of("/proc")), reports), owners, settings.lendMemory(), monotonicClock);
+        new ProcessEnd(new HostProcesses(Path.of("/proc")), reports), owners, recalls, settings.lendMemory(),
+        monotonicClock);
     ClaimPreparer preparer =
         new ClaimPreparer(
             here, api, inventory, () -> node.spec(SPEC_WAIT), store, steps, reports, held, lending);
@@ -331,7 +334,7 @@ public final class KubeletPlugin implements AutoCloseable {
     XidCounts xids = new XidCounts();
     metrics.add(new NodeMetrics(
         new NodeMetrics.NodeState(settings.nodeName(), inventory::current, () -> node.spec(), checkpoint,
-            new NodeMetrics.Shares(usage::current, usage::coreUses),
+            new NodeMetrics.Shares(usage::current, usage::coreUses, recalls),
             new NodeMetrics.Containers(new ContainerDevices(settings.podResourcesSocket())::byCdiId,
                 new ProcessContainers(new HostProcesses(Path.of("/proc"))::place, api, monotonicClock)),
             xids, limits::failures),

@@ -39,10 +39,12 @@ class LendingInAContainerTest {
   void aShareUsesMoreThanIsItsOwnUntilAClaimNeedsIt() throws Exception {
     try (TestNode node = TestNode.withCards("node-l", "h200x1")) {
       assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
-      try (KubeletPlugin _ = TestNode.start(settings(node), client)) {
+      int port = TestNode.freePort();
+      try (KubeletPlugin _ = TestNode.start(settings(node, port), client)) {
         ResourceClaim borrower = client.resource(growing("borrower", "8Gi", "100Gi")).create();
         TestContainer container = TestContainer.of(node, borrower);
         awaitMemory(node, borrower, "100Gi");
+        assertThat(metric(port, "partita_share_memory_recalled_bytes")).isZero();
         awaitStatus("borrower", "memoryLimit=100Gi", "guarantee=memory=8Gi,cores=0");
         ResourceClaim owner = client.resource(claim("owner", share("node-l", "gpu", 0, "90Gi", ""))).create();
         CompletableFuture<String> prepared;
@@ -54,8 +56,14 @@ class LendingInAContainerTest {
           assertThat(prepared).as("what is held has not come back").isNotDone();
           assertThat(memory(node.quota(borrower))).as("what the other claim leaves of the card's 140 GiB")
               .isBetween(48 * GIB, 50 * GIB);
+          assertThat(metric(port, "partita_share_memory_recalled_bytes"))
+              .isEqualTo((double) (100 * GIB - memory(node.quota(borrower))));
+          assertThat(metric(port, "partita_share_memory_recall_overdue_seconds")).as("in its grace").isZero();
         }
         assertThat(prepared.get(60, TimeUnit.SECONDS)).isEmpty();
+        await().atMost(SOON).until(() -> recalls(port, "returned"), count -> count == 1);
+        assertThat(metric(port, "partita_share_memory_recalled_bytes")).isZero();
+        assertThat(recalls(port, "killed")).isZero();
         assertThat(TestContainer.of(node, owner).run("alloc", "85Gi")).contains("CUDA_SUCCESS");
 
         assertThat(node.unprepare(owner)).isEmpty();
@@ -68,7 +76,8 @@ class LendingInAContainerTest {
   void whoeverKeepsWhatWasLentIsKilledAfterTheGraceAndNotBefore() throws Exception {
     try (TestNode node = TestNode.withCards("node-l", "h200x1")) {
       assumeTrue(TestContainer.canRun(node.root), "no mount namespace with an overlay on this machine");
-      try (KubeletPlugin _ = TestNode.start(settings(node), client)) {
+      int port = TestNode.freePort();
+      try (KubeletPlugin _ = TestNode.start(settings(node, port), client)) {
         graceOf(5);
         ResourceClaim borrower = client.resource(growing("borrower", "8Gi", "100Gi")).create();
         TestContainer container = TestContainer.of(node, borrower);
@@ -80,6 +89,8 @@ class LendingInAContainerTest {
           assertThat(program.process().isAlive()).isTrue();
           assertThat(prepared.get(60, TimeUnit.SECONDS)).isEmpty();
           assertThat(note("ProcessKilled")).contains("its share held memory that it was lent, after it was asked back");
+          await().atMost(SOON).until(() -> recalls(port, "killed"), count -> count == 1);
+          assertThat(recalls(port, "returned")).isZero();
         }
         assertThat(container.run("alloc", "6Gi")).as("its own part is still its own").contains("CUDA_SUCCESS");
       }
@@ -148,6 +159,19 @@ class LendingInAContainerTest {
   private String note(String reason) {
     return client.events().v1().events().inNamespace("default").list().getItems().stream()
         .filter(event -> reason.equals(event.getReason())).map(Event::getNote).findFirst().orElse("");
+  }
+
+  private static double metric(int port, String name) throws IOException, InterruptedException {
+    return MetricsTest.value(port, name + "{", "claim=\"borrower\"");
+  }
+
+  private static double recalls(int port, String outcome) throws IOException, InterruptedException {
+    return MetricsTest.value(port, "partita_plugin_memory_recalls_total{", "outcome=\"" + outcome + "\"");
+  }
+
+  private static PluginSettings settings(TestNode node, int metricsPort) throws IOException {
+    return TestContainer.settings(node, "--usage-period=0.1", "--metrics-port=" + metricsPort,
+        "--metrics-access=everybody", "--pod-resources-socket=" + node.root.resolve("none"));
   }
 
   private static PluginSettings settings(TestNode node) throws IOException {

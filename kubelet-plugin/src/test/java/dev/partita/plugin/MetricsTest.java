@@ -296,7 +296,7 @@ class MetricsTest {
         .build();
   }
 
-  private static double value(int port, String start, String part) throws IOException, InterruptedException {
+  static double value(int port, String start, String part) throws IOException, InterruptedException {
     return value(scrape(port), start, part);
   }
 

@@ -16,6 +16,7 @@ import dev.partita.plugin.nvml.ProcessSample;
 import dev.partita.plugin.nvml.Samples;
 import dev.partita.plugin.podresources.ContainerRef;
 import dev.partita.plugin.podresources.ProcessContainers;
+import dev.partita.plugin.resize.Recalls;
 import dev.partita.plugin.usage.UseTotals;
 import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.verdict.CoreUse;
@@ -30,6 +31,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
@@ -51,6 +53,11 @@ public final class NodeMetrics implements Source {
 
   private static final Family UNSET_LIMITS = gauge("partita_plugin_unset_driver_limits",
       "Memory limits of pods that the driver has refused to set: only the interception library holds these pods.");
+
+  private static final Family RECALLS = Family.counter("partita_plugin_memory_recalls_total",
+      "Times since the plugin started that a claim was asked for memory that it was lent, by how that ended: it was"
+          + " returned, its processes were killed for it after the grace, or it was needed no more.",
+      "outcome");
 
   private final NodeState state;
   private final UseTotals totals;
@@ -85,8 +92,12 @@ public final class NodeMetrics implements Source {
    *
    * @param uses what they are used for
    * @param coreUses whether they keep to their core limits
+   * @param recalls what they have been lent and is asked back
    */
-  public record Shares(Supplier<Map<ShareRef, ShareUse>> uses, Supplier<Map<ShareRef, CoreUse>> coreUses) {}
+  public record Shares(
+      Supplier<Map<ShareRef, ShareUse>> uses,
+      Supplier<Map<ShareRef, CoreUse>> coreUses,
+      Recalls recalls) {}
 
   /**
    * Where it comes from which container has a device, and in which one a process runs.
@@ -122,7 +133,9 @@ public final class NodeMetrics implements Source {
   public static Map<String, List<Family>> families() {
     Map<String, List<Family>> families = new TreeMap<>();
     families.put("Partita",
-        Stream.concat(Stream.of(CLAIMS, CHECKPOINT, NVML_AGE, UNSET_LIMITS), new OwnDialect().families().stream())
+        Stream
+            .concat(Stream.of(CLAIMS, CHECKPOINT, NVML_AGE, UNSET_LIMITS, RECALLS),
+                new OwnDialect().families().stream())
             .toList());
     for (OtherNames other : OtherNames.values()) {
       families.put(other.whose(), other.dialect().families());
@@ -136,6 +149,8 @@ public final class NodeMetrics implements Source {
     into.put(CLAIMS, prepared.size());
     into.put(CHECKPOINT, checkpointSize());
     into.put(UNSET_LIMITS, state.unsetLimits().getAsInt());
+    state.shares().recalls().ended().forEach(
+        (outcome, count) -> into.put(RECALLS, count, outcome.name().toLowerCase(Locale.ROOT)));
     if (!(state.inventory().get() instanceof Inventory.Cards cards)) {
       return;
     }
@@ -181,6 +196,7 @@ public final class NodeMetrics implements Source {
       DriverFigures.Reading reading) {
     Map<ShareRef, ShareUse> uses = state.shares().uses().get();
     Map<ShareRef, CoreUse> coreUses = state.shares().coreUses().get();
+    Map<ShareRef, Recalls.OfShare> recalls = state.shares().recalls().current();
     Map<String, List<ContainerRef>> containers = prepared.isEmpty() ? Map.of() : state.containers().byDevice().get();
     Map<ContainerRef, Set<CardIdentity>> cardsOf = new HashMap<>();
     for (PreparedClaim claim : prepared) {
@@ -203,7 +219,8 @@ public final class NodeMetrics implements Source {
         devices.computeIfAbsent(grant.card().uuid(), card -> new ArrayList<>())
             .add(new NodeSnapshot.Device(claim, grant, those, number, use,
                 use.map(u -> parts(u, those, reading.samples())).orElse(List.of()),
-                Optional.ofNullable(coreUses.get(ref)), totals.of(ref)));
+                Optional.ofNullable(coreUses.get(ref)),
+                recalls.getOrDefault(ref, Recalls.OfShare.NOTHING), totals.of(ref)));
       }
     }
     return devices;

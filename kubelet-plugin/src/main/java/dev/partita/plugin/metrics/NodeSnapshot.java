@@ -8,6 +8,7 @@ import dev.partita.plugin.grant.Grant;
 import dev.partita.plugin.grant.Share;
 import dev.partita.plugin.nvml.CardFigure;
 import dev.partita.plugin.podresources.ContainerRef;
+import dev.partita.plugin.resize.Recalls;
 import dev.partita.plugin.usage.UseTotals;
 import dev.partita.plugin.usage.verdict.CoreUse;
 import dev.partita.plugin.usage.verdict.ProcessUse;
@@ -80,7 +81,8 @@ record NodeSnapshot(String node, String pool, String driverVersion, List<Card> c
    * @param use what a share is used for; empty for what is no share
    * @param parts of that use, by container; together they are all of it
    * @param coreUse whether a share keeps to its core limit; empty for what is no share
-   * @param total the same over time
+   * @param recall what it has been lent and is asked back
+   * @param total its use over time
    */
   record Device(
       PreparedClaim prepared,
@@ -90,6 +92,7 @@ record NodeSnapshot(String node, String pool, String driverVersion, List<Card> c
       Optional<ShareUse> use,
       List<Part> parts,
       Optional<CoreUse> coreUse,
+      Recalls.OfShare recall,
       UseTotals.Total total) {
     Device {
       containers = List.copyOf(containers);

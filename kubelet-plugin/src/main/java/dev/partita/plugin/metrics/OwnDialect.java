@@ -22,6 +22,7 @@ import java.util.stream.Stream;
 /** Partita's own names. Bytes, seconds, hertz and ratios from 0 to 1, as Prometheus has them. */
 final class OwnDialect implements Dialect {
   private static final double NANOS = 1e-9;
+  private static final double MILLIS = 1e-3;
   private static final double PERCENT = 0.01;
   private static final String[] CARD = {"node", "uuid", "gpu", "model"};
   private static final String[] DEVICE =
@@ -68,6 +69,10 @@ final class OwnDialect implements Dialect {
       "What of the limit may be on the card; less where the node or the claim oversubscribes.");
   private static final Family SHARE_MEMORY_LENT = device("partita_share_memory_lent_bytes",
       "What of the limit no claim has, and is taken back when one needs it; of shares that may grow.");
+  private static final Family SHARE_MEMORY_RECALLED = device("partita_share_memory_recalled_bytes",
+      "What of that a claim needs, and has not come back yet; of shares that may grow.");
+  private static final Family SHARE_RECALL_OVERDUE = device("partita_share_memory_recall_overdue_seconds",
+      "How long the grace for that has been over: 0 within it, or if nothing is asked back.");
   private static final Family SHARE_USED = device("partita_share_memory_used_bytes",
       "Memory of the card that the share's processes hold, by NVML: allocations and overhead.");
   private static final Family SHARE_PEAK = device("partita_share_memory_peak_bytes",
@@ -108,9 +113,9 @@ final class OwnDialect implements Dialect {
     return Stream.concat(
         Stream.of(CARD_DETAILS, CARD_HEALTHY, CARD_MEMORY, CARD_SELLABLE, CARD_ALLOCATED, CARD_CORES, CARD_CLAIMS),
         Stream.concat(FIGURES.values().stream().distinct(),
-            Stream.of(XID_ERRORS, DEVICE_MEMORY, SHARE_PHYSICAL, SHARE_MEMORY_LENT, SHARE_USED, SHARE_PEAK,
-                SHARE_LEDGER, SHARE_OVERHEAD,
-                SHARE_PROCESSES, SHARE_CORE_LIMIT, SHARE_CORE_USE, SHARE_CORE_SECONDS, SHARE_THROTTLED, SHARE_LENT,
+            Stream.of(XID_ERRORS, DEVICE_MEMORY, SHARE_PHYSICAL, SHARE_MEMORY_LENT, SHARE_MEMORY_RECALLED,
+                SHARE_RECALL_OVERDUE, SHARE_USED, SHARE_PEAK, SHARE_LEDGER, SHARE_OVERHEAD, SHARE_PROCESSES,
+                SHARE_CORE_LIMIT, SHARE_CORE_USE, SHARE_CORE_SECONDS, SHARE_THROTTLED, SHARE_LENT,
                 SHARE_BORROWED, SHARE_REFUSED, SHARE_REPAIRS, SHARE_MEMORY_HOLDS, SHARE_WITHIN_CORES,
                 SHARE_CORES_HOLD)))
         .toList();
@@ -147,7 +152,11 @@ final class OwnDialect implements Dialect {
     into.put(DEVICE_MEMORY, device.memoryBytes(), with(labels, strategy(device)));
     device.grant().share().ifPresent(limits -> {
       into.put(SHARE_PHYSICAL, limits.physicalBytes(), labels);
-      limits.growth().ifPresent(growth -> into.put(SHARE_MEMORY_LENT, growth.lentBytes(), labels));
+      limits.growth().ifPresent(growth -> {
+        into.put(SHARE_MEMORY_LENT, growth.lentBytes(), labels);
+        into.put(SHARE_MEMORY_RECALLED, device.recall().bytes(), labels);
+        into.put(SHARE_RECALL_OVERDUE, device.recall().overdue().toMillis() * MILLIS, labels);
+      });
       into.put(SHARE_CORE_LIMIT, limits.limitsCores() ? limits.cores() * PERCENT : 0, labels);
     });
     device.parts().forEach(part -> write(part, with(share, device.pod(part), device.container(part)), into));

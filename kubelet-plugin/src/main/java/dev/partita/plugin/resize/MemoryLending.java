@@ -65,6 +65,7 @@ public final class MemoryLending implements Loans {
   private final ClaimReports reports;
   private final ProcessEnd end;
   private final SizeOwners owners;
+  private final Recalls asked;
   private final boolean lends;
   private final Clock clock;
   private final ConcurrentMap<String, Wanted> wanted = new ConcurrentHashMap<>(); // by the claim's UID
@@ -110,6 +111,7 @@ public final class MemoryLending implements Loans {
    * @param held what takes memory without a record
    * @param end kills processes that keep what they were lent
    * @param owners keeps others from a claim whose loan comes back
+   * @param asked is told what is asked back, and what becomes of it
    * @param lends whether anything is lent; else what was lent before is taken back
    * @param monotonicClock for how long something lasts
    */
@@ -120,6 +122,7 @@ public final class MemoryLending implements Loans {
       ClaimReports reports,
       ProcessEnd end,
       SizeOwners owners,
+      Recalls asked,
       boolean lends,
       Clock monotonicClock) {
     this.node = node;
@@ -128,6 +131,7 @@ public final class MemoryLending implements Loans {
     this.reports = reports;
     this.end = end;
     this.owners = owners;
+    this.asked = asked;
     this.lends = lends;
     this.clock = monotonicClock;
   }
@@ -164,6 +168,7 @@ public final class MemoryLending implements Loans {
     Set<String> gone = recalls.keySet().stream().filter(uid -> !byUid.containsKey(uid)).collect(Collectors.toSet());
     gone.forEach(uid -> {
       recalls.remove(uid);
+      asked.returned(uid);
       owners.leave(uid, this);
     });
     written.retainAll(byUid.keySet());
@@ -235,6 +240,7 @@ public final class MemoryLending implements Loans {
       boolean done = (same ? preparer.writeSizes(record, record) : preparer.resize(record, all)).isEmpty();
       if (done) {
         written.add(uid);
+        asked.withdrawn(uid);
         if (recalls.remove(uid) != null && same) {
           reports.lent(record);
         }
@@ -285,6 +291,11 @@ public final class MemoryLending implements Loans {
       reports.recalled(to, "memory that this claim was lent is needed: it has " + words(to)
           + " for new allocations from now on, and processes that hold more in " + grace.toSeconds() + " s are killed");
     }
+    if (must) {
+      asked.asked(uid, toComeBack(record, to), until.orElseThrow());
+    } else {
+      asked.withdrawn(uid);
+    }
     if (recall == null || !recall.to().grants().equals(to.grants()) || !recall.until().equals(until)) {
       recalls.put(uid, new Recall(to, now, until));
       return true;
@@ -306,17 +317,35 @@ public final class MemoryLending implements Loans {
       if (holds > allowed) {
         holdsMore = true;
         if (isOver) {
-          kill(use, holds - allowed);
+          if (kill(use, holds - allowed)) {
+            asked.killed(uid);
+          }
           recalls.put(uid, new Recall(to, now, until));
         }
       }
     }
     if (!holdsMore && preparer.resize(record, to).isEmpty()) {
       recalls.remove(uid);
+      asked.returned(uid);
       LOG.info("claim {}: it has given back what it was lent: {}", record.claim(), words(to));
       reports.lent(to);
     }
     return true;
+  }
+
+  /** Bytes that shares have been lent and are not to keep. */
+  private static Map<ShareRef, Long> toComeBack(PreparedClaim record, PreparedClaim to) {
+    Map<ShareRef, Long> bytes = new HashMap<>();
+    for (Grant grant : record.grants()) {
+      growth(grant).ifPresent(share -> bytes.merge(new ShareRef(record.claim().uid(), grant.shareKey()),
+          share.lentBytes(), Long::sum));
+    }
+    for (Grant grant : to.grants()) {
+      growth(grant).ifPresent(share -> bytes.merge(new ShareRef(record.claim().uid(), grant.shareKey()),
+          -share.lentBytes(), Long::sum));
+    }
+    bytes.values().removeIf(left -> left <= 0);
+    return bytes;
   }
 
   /** Shares of the same card that a container has together with it: to its programs they are one. */
@@ -325,17 +354,20 @@ public final class MemoryLending implements Loans {
     return use.beside().stream().map(uses::get).filter(Objects::nonNull);
   }
 
-  /** Kills the largest processes, as many as hold that. */
-  private void kill(ShareUse use, long bytes) {
+  /** Kills the largest processes, as many as hold that; whether any was. */
+  private boolean kill(ShareUse use, long bytes) {
+    boolean any = false;
     long left = bytes;
     List<ProcessUse> largestFirst = use.processes().stream()
         .sorted(Comparator.comparingLong(ProcessUse::bytes).reversed()).toList();
     for (ProcessUse process : largestFirst) {
       if (left > 0) {
-        end.kill(use.share().claim(), process, "its share held memory that it was lent, after it was asked back");
+        any |= end.kill(use.share().claim(), process,
+            "its share held memory that it was lent, after it was asked back");
         left -= process.bytes();
       }
     }
+    return any;
   }
 
   /** {@code 8 GiB of GPU-…}, of each share that may grow. */

@@ -28,11 +28,12 @@ public final class ProcessEnd {
    * Kills it. A pid that was used again since the reading belongs to another process, which started at another time.
    *
    * @param why as a clause about the process: {@code it held more than the claim allows}
+   * @return whether it was killed now
    */
-  public void kill(ClaimRef claim, ProcessUse process, String why) {
+  public boolean kill(ClaimRef claim, ProcessUse process, String why) {
     boolean same = host.identity(process.pid()).equals(Optional.of(process.identity()));
     if (!same) {
-      return;
+      return false;
     }
     boolean ended = ProcessHandle.of(process.pid()).map(ProcessHandle::destroyForcibly).orElse(false);
     if (ended) {
@@ -43,5 +44,6 @@ public final class ProcessEnd {
       LOG.error("claim {}: process {} cannot be killed, though {}: the plugin needs the capability KILL", claim,
           process.pid(), why);
     }
+    return ended;
   }
 }
