@@ -17,6 +17,12 @@ for way in 'in a green context' 'as graphs of four kernels' 'as a graph with a W
     'beside a thread that polls' 'with copies of 64 MiB between'; do
     grep -q "^| cores | 30 % $way | pass | [0-9]" "$node/out"
 done
+for second in '' ', of which the second waits for each 1.5 ms'; do
+    grep -q "^| cores | three programs without shares$second | figure | [0-9.]*, [0-9.]* and [0-9.]* % of the card's time |" "$node/out"
+    for percent in 20 30 40; do
+        grep -q "^| cores | $percent % of three with 20, 30 and 40 %$second | pass | [0-9]" "$node/out"
+    done
+done
 grep -q "^| cores | the kernel's length, at the end against the beginning | figure | [0-9.]* |" "$node/out"
 for kind in 'cuMemCreate: 128 MiB, mapped' cuMemAllocManaged: cuIpcOpenMemHandle:; do
     grep -q "^| memory | $kind.* | pass |" "$node/out"
