@@ -198,13 +198,19 @@ public final class NvidiaMps implements MpsControl {
         .replaceAll("\\s+", " ");
   }
 
-  /** Ends the daemon that has written its number there, and its servers, whether they listen to anybody or not. */
+  /**
+   * Ends the daemon that has written its number there, and its servers, whether they listen to anybody or not. A server
+   * that hangs outlives a daemon that was killed, and keeps what it has of the card.
+   */
   private static void kill(Path pipe) throws IOException {
-    Optional<ProcessHandle> daemon = daemon(pipe);
-    if (daemon.isEmpty()) {
+    List<ProcessHandle> all = Stream.concat(
+        daemon(pipe).stream().flatMap(daemon -> Stream.concat(daemon.descendants(), Stream.of(daemon))),
+        ProcessHandle.allProcesses().filter(process -> isProgram(SERVER, process))
+            .filter(process -> wasBegunFor(pipe, process)))
+        .distinct().toList();
+    if (all.isEmpty()) {
       return;
     }
-    List<ProcessHandle> all = Stream.concat(daemon.get().descendants(), daemon.stream()).toList();
     LOG.warn("{}: the MPS daemon is ended by SIGKILL: {}", pipe,
         all.stream().map(process -> String.valueOf(process.pid())).collect(Collectors.joining(", ")));
     for (ProcessHandle process : all) {
@@ -225,10 +231,14 @@ public final class NvidiaMps implements MpsControl {
       return Optional.empty();
     }
     return NUMBER.matcher(number).matches()
-        ? ProcessHandle.of(Long.parseLong(number)).filter(process -> process.info().command()
-            .filter(command -> Objects.toString(Path.of(command).getFileName()).equals(CONTROL)).isPresent())
+        ? ProcessHandle.of(Long.parseLong(number)).filter(process -> isProgram(CONTROL, process))
             .filter(process -> wasBegunFor(pipe, process))
         : Optional.empty();
+  }
+
+  private static boolean isProgram(String name, ProcessHandle process) {
+    return process.info().command().filter(command -> Objects.toString(Path.of(command).getFileName()).equals(name))
+        .isPresent();
   }
 
   private static boolean wasBegunFor(Path pipe, ProcessHandle process) {

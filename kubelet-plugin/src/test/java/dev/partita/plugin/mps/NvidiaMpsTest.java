@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -126,6 +127,32 @@ class NvidiaMpsTest {
     stop(second);
     mps.end(pipe);
     assertThat(runs(second)).isFalse();
+  }
+
+  @Test
+  void aServerThatOutlivesItsDaemonIsEndedWithItAndBeforeANewOne() throws Exception {
+    NvidiaMps mps = simulated();
+    Process others = server(folder.resolve("other"));
+    try {
+      Process left = server(pipe);
+      mps.begin("GPU-1", pipe, log);
+      assertThat(left.waitFor(10, TimeUnit.SECONDS)).as("no two serve a card").isTrue();
+      daemon().destroyForcibly();
+      Process another = server(pipe);
+      mps.end(pipe);
+      assertThat(another.waitFor(10, TimeUnit.SECONDS)).isTrue();
+      assertThat(others.isAlive()).as("the server of another card").isTrue();
+    } finally {
+      mps.end(pipe);
+      others.destroyForcibly();
+    }
+  }
+
+  /** A server that no daemon has. */
+  private Process server(Path of) throws IOException {
+    ProcessBuilder builder = new ProcessBuilder(folder.resolve("driver/usr/bin/nvidia-cuda-mps-server").toString());
+    builder.environment().put("CUDA_MPS_PIPE_DIRECTORY", of.toString());
+    return builder.start();
   }
 
   @Test
