@@ -292,7 +292,7 @@ public final class KubeletPlugin implements AutoCloseable {
                 health -> new ClaimReports.CardNow(health, now.enforcerOf(grant.card().uuid())))),
         open.reporting()));
     MpsDaemons mps = new MpsDaemons(new NvidiaMps(settings.driverRoot(), settings.cgroupRoot()),
-        new MpsFolders(settings.runRoot().resolve("mps"), settings.sharedMemoryRoot()));
+        new MpsFolders(settings.runRoot().resolve("mps"), settings.sharedMemoryRoot()), reports::mpsEnded);
     ClaimSpec specs = new ClaimSpec(
         settings.driverRoot(), settings.extraDriverMounts(), folders, store.metadata(), mps.folders());
     PatientMigControl cards = opened(new PatientMigControl(reader));
@@ -373,7 +373,7 @@ public final class KubeletPlugin implements AutoCloseable {
     usage.start(loops, settings.usagePeriod());
     new UnsharedWatch(checkpoint, reader::processes, cards,
         UnsharedWatch.Pods.of(new HostProcesses(Path.of("/proc")), store.pods()), reports::used).start(loops);
-    new MpsWatch(checkpoint, open.lock(), mps, reports::mpsEnded).start(loops);
+    new MpsWatch(checkpoint, open.lock(), mps).start(loops);
     new XidWatch(reader, inventory, xids).start(loops);
     new CardHealthWatch(inventory, checkpoint, reports).start(loops);
     new DeviceHealthWatch(here.pool(), inventory, open.health(), clock).start(loops);

@@ -2,6 +2,7 @@ package dev.partita.plugin.mps;
 
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.grant.CardIdentity;
+import dev.partita.plugin.grant.ClaimRef;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
@@ -11,6 +12,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,8 +23,9 @@ import org.slf4j.LoggerFactory;
  *
  * @param control how they are begun and ended
  * @param folders where they have their files
+ * @param reports takes what happened to the daemon of a claim's card
  */
-public record MpsDaemons(MpsControl control, MpsFolders folders) {
+public record MpsDaemons(MpsControl control, MpsFolders folders, BiConsumer<ClaimRef, String> reports) {
   private static final Logger LOG = LoggerFactory.getLogger(MpsDaemons.class);
   private static final Path SHARED_MEMORY = Path.of("/dev/shm");
 
@@ -33,12 +36,12 @@ public record MpsDaemons(MpsControl control, MpsFolders folders) {
   static final long MOST_LOG_BYTES = 4L << 20;
 
   /**
-   * Has the card's daemon run, and give no client more than the largest of these claims has of the card.
+   * Has the card's daemon run, and give no client more than the largest of these claims has of the card. If it has to
+   * be begun, claims that were prepared before are told that theirs had ended.
    *
    * @param claims all that there are
-   * @return whether it had to be begun
    */
-  public boolean provide(CardIdentity card, Collection<PreparedClaim> claims) throws IOException {
+  public void provide(CardIdentity card, Collection<PreparedClaim> claims) throws IOException {
     Path pipe = folders.pipe(card.uuid());
     try {
       if (!Files.isDirectory(folders.shared()) || !Files.isSameFile(folders.shared(), SHARED_MEMORY)) {
@@ -48,19 +51,23 @@ public record MpsDaemons(MpsControl control, MpsFolders folders) {
       openToAll(folders.shared());
       Files.createDirectories(pipe);
       Files.createDirectories(folders.log(card.uuid()));
-      boolean runs = control.answers(pipe);
-      if (!runs) {
+      if (!control.answers(pipe)) {
         control.begin(card.uuid(), pipe, folders.log(card.uuid()));
+        LOG.info("{}: its MPS daemon has begun", at(card));
+        having(card, claims).filter(claim -> claim.phase() == PreparedClaim.Phase.COMPLETED)
+            .forEach(claim -> reports.accept(claim.claim(), "the MPS daemon of its card had ended and was begun anew:"
+                + " programs that used it have lost their CUDA contexts and must begin again"));
       }
       limit(pipe, MpsCeiling.of(card, claims));
-      if (runs) {
-        return false;
-      }
     } catch (IOException e) {
       throw new IOException("the MPS daemon of " + at(card) + " cannot be begun: " + e.getMessage(), e);
     }
-    LOG.info("{}: its MPS daemon has begun", at(card));
-    return true;
+  }
+
+  /** Those of some claims that have the card by MPS. */
+  static Stream<PreparedClaim> having(CardIdentity card, Collection<PreparedClaim> claims) {
+    return claims.stream().filter(claim -> claim.grants().stream()
+        .anyMatch(grant -> grant.use().mps().isPresent() && grant.card().uuid().equals(card.uuid())));
   }
 
   /**

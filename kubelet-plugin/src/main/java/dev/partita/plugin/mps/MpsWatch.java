@@ -3,7 +3,6 @@ package dev.partita.plugin.mps;
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.grant.CardIdentity;
-import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.store.OperationLock;
 import java.io.IOException;
@@ -13,14 +12,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.BiConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Sees to it that the cards of claims by MPS have their daemons. One that has ended, or does not answer, is begun anew,
- * and the claims of its card are told, once: programs that used it have lost their contexts. Those of a plugin that was
- * killed are found again, or begun anew, in the same way.
+ * and the claims of its card are told ({@link MpsDaemons#provide}); that it cannot be, they are told once. Those of a
+ * plugin that was killed are found again, or begun anew, in the same way.
  */
 public final class MpsWatch {
   private static final Logger LOG = LoggerFactory.getLogger(MpsWatch.class);
@@ -30,15 +28,12 @@ public final class MpsWatch {
   private final Checkpoint checkpoint;
   private final OperationLock lock;
   private final MpsDaemons daemons;
-  private final BiConsumer<ClaimRef, String> reports;
   private final Set<String> failing = new HashSet<>();
 
-  /** @param reports takes what happened to the daemon of a claim's card */
-  public MpsWatch(Checkpoint checkpoint, OperationLock lock, MpsDaemons daemons, BiConsumer<ClaimRef, String> reports) {
+  public MpsWatch(Checkpoint checkpoint, OperationLock lock, MpsDaemons daemons) {
     this.checkpoint = checkpoint;
     this.lock = lock;
     this.daemons = daemons;
-    this.reports = reports;
   }
 
   /** Looks every few seconds. */
@@ -59,36 +54,26 @@ public final class MpsWatch {
     for (CardIdentity card : cards.values()) {
       try {
         daemons.boundLogs(card);
-        if (!daemons.answers(card)) {
+        if (failing.contains(card.uuid()) || !daemons.answers(card)) { // one may have begun without its limits
           lock.onCards(List.of(card.uuid()), () -> beginAnew(card));
         }
         failing.remove(card.uuid());
       } catch (IOException e) {
         LOG.warn("card {}: {}", card.uuid(), e.getMessage());
         if (failing.add(card.uuid())) {
-          tell(claims(card), "the MPS daemon of its card has ended, and cannot be begun anew: " + e.getMessage());
+          String note = "the MPS daemon of its card has ended, and cannot be begun anew: " + e.getMessage();
+          MpsDaemons.having(card, checkpoint.readAll())
+              .forEach(claim -> daemons.reports().accept(claim.claim(), note));
         }
       }
     }
   }
 
   private boolean beginAnew(CardIdentity card) throws IOException {
-    List<ClaimRef> claims = claims(card); // the last one may have been released meanwhile
-    if (!claims.isEmpty() && daemons.provide(card, checkpoint.readAll())) {
-      tell(claims, "the MPS daemon of its card had ended and was begun anew: programs that used it have lost their CUDA"
-          + " contexts and must begin again");
+    List<PreparedClaim> claims = checkpoint.readAll(); // the last one may have been released meanwhile
+    if (MpsDaemons.having(card, claims).findAny().isPresent()) {
+      daemons.provide(card, claims);
     }
     return true;
-  }
-
-  private List<ClaimRef> claims(CardIdentity card) throws IOException {
-    return checkpoint.readAll().stream()
-        .filter(claim -> claim.grants().stream()
-            .anyMatch(grant -> grant.use().mps().isPresent() && grant.card().uuid().equals(card.uuid())))
-        .map(PreparedClaim::claim).toList();
-  }
-
-  private void tell(List<ClaimRef> claims, String note) {
-    claims.forEach(claim -> reports.accept(claim, note));
   }
 }

@@ -39,6 +39,7 @@ class MpsWatchTest {
   private final Map<Path, String> limits = new HashMap<>();
   private final List<String> told = new ArrayList<>();
   private String refusal = "";
+  private boolean refusesLimits;
   @SuppressWarnings("NullAway.Init") // set before every test
   private Checkpoint checkpoint;
   @SuppressWarnings("NullAway.Init") // set before every test
@@ -63,7 +64,10 @@ class MpsWatchTest {
     }
 
     @Override
-    public void limit(Path pipe, int percent, long mebibytes) {
+    public void limit(Path pipe, int percent, long mebibytes) throws IOException {
+      if (refusesLimits) {
+        throw new IOException("it takes no limits");
+      }
       limits.put(pipe, percent + " % " + mebibytes + "M");
     }
 
@@ -77,8 +81,9 @@ class MpsWatchTest {
   void begin() throws IOException {
     checkpoint = new Checkpoint(folder.resolve("claims"), Clock.systemUTC());
     lock = new OperationLock(folder.resolve("lock"));
-    daemons = new MpsDaemons(control, new MpsFolders(folder.resolve("mps"), Path.of("/dev/shm")));
-    watch = new MpsWatch(checkpoint, lock, daemons, (claim, note) -> told.add(claim.name() + ": " + note));
+    daemons = new MpsDaemons(control, new MpsFolders(folder.resolve("mps"), Path.of("/dev/shm")),
+        (claim, note) -> told.add(claim.name() + ": " + note));
+    watch = new MpsWatch(checkpoint, lock, daemons);
   }
 
   @AfterEach
@@ -93,8 +98,8 @@ class MpsWatchTest {
     claim("b", 0, new Mps(SHARE));
     claim("c", 1, new Mps(SHARE));
     claim("d", 2, new HookedShare(SHARE));
-    daemons.provide(Grants.card(0), checkpoint.readAll());
-    daemons.provide(Grants.card(1), checkpoint.readAll());
+    watch.look();
+    told.clear();
     watch.look();
     assertThat(told).isEmpty();
     running.remove(pipe(0));
@@ -120,10 +125,23 @@ class MpsWatchTest {
   }
 
   @Test
+  void oneThatBeganButDidNotTakeItsLimitsIsToldThemAgain() throws IOException {
+    claim("a", 0, new Mps(SHARE));
+    refusesLimits = true;
+    watch.look();
+    assertThat(running).containsExactly(pipe(0));
+    refusesLimits = false;
+    watch.look();
+    assertThat(limits).containsOnly(Map.entry(pipe(0), "25 % 1024M"));
+    assertThat(told.stream().filter(note -> note.contains("was begun anew"))).as("it was begun once").hasSize(1);
+  }
+
+  @Test
   void logsAreBoundedAndTheFilesOfADaemonGoWithIt() throws IOException {
     claim("a", 0, new Mps(SHARE));
-    assertThat(daemons.provide(Grants.card(0), checkpoint.readAll())).isTrue();
-    assertThat(daemons.provide(Grants.card(0), checkpoint.readAll())).as("again").isFalse();
+    daemons.provide(Grants.card(0), checkpoint.readAll());
+    daemons.provide(Grants.card(0), checkpoint.readAll());
+    assertThat(told).as("it was begun once").hasSize(1);
     Path log = folder.resolve("mps/GPU-0/log/control.log");
     Files.write(log, new byte[(int) MpsDaemons.MOST_LOG_BYTES + 1]);
     watch.look();
@@ -135,10 +153,19 @@ class MpsWatchTest {
 
   @Test
   void aFolderThatIsNotThePluginsOwnSharedMemoryIsRefused() {
-    MpsDaemons elsewhere = new MpsDaemons(control, new MpsFolders(folder.resolve("mps"), folder));
+    MpsDaemons elsewhere = new MpsDaemons(control, new MpsFolders(folder.resolve("mps"), folder), (claim, note) -> {});
     assertThatThrownBy(() -> elsewhere.provide(Grants.card(0), List.of()))
         .hasMessageContaining("is not that of the plugin, and with it of the daemon");
     assertThat(running).isEmpty();
+  }
+
+  @Test
+  void whoeverFindsThatTheDaemonHasEndedTheClaimsThatUsedItAreTold() throws IOException {
+    claim("a", 0, new Mps(SHARE), PreparedClaim.Phase.COMPLETED);
+    claim("b", 1, new Mps(SHARE), PreparedClaim.Phase.COMPLETED);
+    claim("new", 0, new Mps(SHARE), PreparedClaim.Phase.STARTED);
+    daemons.provide(Grants.card(0), checkpoint.readAll()); // as it is when that one is prepared
+    assertThat(told).singleElement().asString().startsWith("a: ").contains("had ended and was begun anew");
   }
 
   private Path pipe(int card) {
@@ -146,8 +173,12 @@ class MpsWatchTest {
   }
 
   private void claim(String name, int card, CardUse use) throws IOException {
+    claim(name, card, use, PreparedClaim.Phase.COMPLETED);
+  }
+
+  private void claim(String name, int card, CardUse use, PreparedClaim.Phase phase) throws IOException {
     Grant grant = new Grant(List.of("gpu"), "gpu-" + card + "-shared", Optional.of("k"), Grants.card(card), use);
-    checkpoint.write(new PreparedClaim(new ClaimRef("default", name, "uid-" + name), PreparedClaim.Phase.COMPLETED,
+    checkpoint.write(new PreparedClaim(new ClaimRef("default", name, "uid-" + name), phase,
         "boot", List.of(grant), Map.of(), false));
   }
 }
