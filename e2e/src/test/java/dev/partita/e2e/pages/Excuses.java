@@ -65,6 +65,8 @@ final class Excuses {
       new Excuse("chcon ", "needs a node with SELinux"),
       new Excuse("kubectl logs .* \\| grep \"cannot hold it\"",
           "written only where a driver refuses limits; DriverLimitIT has one that sets them"),
+      new Excuse("kubectl logs .* \\| grep -e \"be killed\" -e lent",
+          "written only where lent memory does not come back; GrowingMemoryIT lends some"),
       new Excuse("kubectl create token viewer ", "an account of the reader's; WebIT has one"),
       new Excuse("kubectl get configmap -n partita-system partita-history",
           "not there in a cluster's first minutes; LastDayIT reads it"),
