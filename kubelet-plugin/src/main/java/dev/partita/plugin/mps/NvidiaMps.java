@@ -130,6 +130,7 @@ public final class NvidiaMps implements MpsControl {
 
   @Override
   public void end(Path pipe) throws IOException {
+    Optional<ProcessHandle> daemon = daemon(pipe); // one that quits takes its number away before it has ended
     try {
       if (Files.exists(pipe.resolve("control"))) {
         tell(pipe, "quit -t " + QUIT_SECONDS + "\n", patience.answer().plusSeconds(QUIT_SECONDS));
@@ -138,6 +139,7 @@ public final class NvidiaMps implements MpsControl {
       LOG.warn("{}: the MPS daemon cannot be told to quit: {}", pipe, e.getMessage());
     }
     kill(pipe);
+    awaitEnd(daemon.stream().toList());
   }
 
   private Outcome tell(Path pipe, String commands, Duration howLong) throws IOException {
@@ -216,8 +218,12 @@ public final class NvidiaMps implements MpsControl {
     for (ProcessHandle process : all) {
       process.destroyForcibly();
     }
+    awaitEnd(all);
+  }
+
+  private static void awaitEnd(List<ProcessHandle> processes) {
     long deadline = System.nanoTime() + ENDING.toNanos();
-    while (all.stream().anyMatch(NvidiaMps::runs) && System.nanoTime() < deadline) {
+    while (processes.stream().anyMatch(NvidiaMps::runs) && System.nanoTime() < deadline) {
       LockSupport.parkNanos(Duration.ofMillis(5).toNanos());
     }
   }
