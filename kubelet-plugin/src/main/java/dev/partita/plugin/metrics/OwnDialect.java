@@ -70,9 +70,9 @@ final class OwnDialect implements Dialect {
   private static final Family SHARE_MEMORY_LENT = device("partita_share_memory_lent_bytes",
       "What of the limit no claim has, and is taken back when one needs it; of shares that may grow.");
   private static final Family SHARE_MEMORY_RECALLED = device("partita_share_memory_recalled_bytes",
-      "What of that a claim needs, and has not come back yet; of shares that may grow.");
+      "What a share was lent that a claim needs now, and that has not come back yet; of shares that may grow.");
   private static final Family SHARE_RECALL_OVERDUE = device("partita_share_memory_recall_overdue_seconds",
-      "How long the grace for that has been over: 0 within it, or if nothing is asked back.");
+      "How long the grace is over in which a share was to give back what it was lent; 0 within it, or if nothing is asked back.");
   private static final Family SHARE_USED = device("partita_share_memory_used_bytes",
       "Memory of the card that the share's processes hold, by NVML: allocations and overhead.");
   private static final Family SHARE_PEAK = device("partita_share_memory_peak_bytes",
