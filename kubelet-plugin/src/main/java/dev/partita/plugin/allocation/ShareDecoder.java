@@ -62,7 +62,8 @@ final class ShareDecoder {
       return new Part.Refused<>(" has a capacity allocated that is no amount: " + e.getMessage());
     }
     if (bytes.compareTo(BigDecimal.ONE) < 0 || bytes.compareTo(BigDecimal.valueOf(most)) > 0) {
-      return new Part.Refused<>(" has " + bytes + " bytes of memory allocated, the card has " + most);
+      return new Part.Refused<>(" has " + bytes + " bytes of memory allocated, the card has " + most
+          + "; if the node sold more than that when it was allocated (spec.memoryPercent of its GpuNode), sell as much again, or make the pod anew");
     }
     boolean all = bytes.compareTo(BigDecimal.valueOf(sold)) >= 0;
     if (config.memoryPercent().orElse(100) < 100 && all) {

@@ -242,6 +242,18 @@ class AllocationDecoderTest {
   }
 
   @Test
+  void whoeverWasGivenMoreThanTheNodeSellsNowIsToldWhatToDo() {
+    ResourceClaim claim = TestClaims.claim("c", TestClaims.share("node", "gpu", 0, "120Gi", ""));
+    GpuNodeSpec soldMore = new GpuNodeSpec(Allocator.Controller, List.of(), null, 150);
+    assertThat(AllocationDecoder.read(claim, Driver.poolOf("node"), CARDS, soldMore))
+        .isInstanceOf(AllocationDecoder.Granted.class);
+    assertThat(AllocationDecoder.read(claim, Driver.poolOf("node"), CARDS, GpuNodeSpec.DEFAULT))
+        .isInstanceOfSatisfying(AllocationDecoder.Refused.class, refused -> assertThat(refused.reason())
+            .contains("bytes of memory allocated, the card has " + 80 * Grants.GIB)
+            .endsWith("sell as much again, or make the pod anew"));
+  }
+
+  @Test
   void aShareThatHasTheCardAloneKeepsWhatWasAllocatedBeforeMoreWasReserved() {
     GpuNodeSpec reserving = new GpuNodeSpec(Allocator.Controller, List.of(), new Quantity("8Gi"), null);
     assertThat(share(ALONE, "80Gi", reserving).physicalBytes()).isEqualTo(80 * Grants.GIB);
