@@ -119,8 +119,10 @@ class MigInAContainerTest {
               assertThat(healthy.getReason()).isEqualTo("MigInstanceIsGone");
               assertThat(healthy.getMessage()).contains("3g.71gb at memory slice 4 is not there any more");
             }));
-        assertThat(ofCard("node-s", 0)).as("what no claim has is not listed any more").singleElement()
-            .satisfies(gone -> assertThat(gone.isHealthy()).isFalse());
+        // the claim and the node's report are written by threads of their own
+        await().atMost(Duration.ofSeconds(60)).untilAsserted(
+            () -> assertThat(ofCard("node-s", 0)).as("what no claim has is not listed any more").singleElement()
+                .satisfies(gone -> assertThat(gone.isHealthy()).isFalse()));
         cut(node, "enable");
         cut(node, "create", "3g.71gb:4");
         await().atMost(Duration.ofSeconds(60)).untilAsserted(() -> assertThat(condition("claim", "Healthy"))
