@@ -89,6 +89,8 @@ public final class Partita implements Runnable {
     CommandLine line = new CommandLine(new Partita());
     commands.forEach(line::addSubcommand);
     return line
+        // For a handler of its own picocli drops the command's writer where somebody replaces System.err meanwhile.
+        .setExecutionStrategy(parsed -> new CommandLine.RunLast().execute(parsed))
         .setParameterExceptionHandler(Partita::oneLine)
         .setExecutionExceptionHandler(Partita::report);
   }

@@ -39,6 +39,8 @@ public final class Main implements Callable<Integer> {
   static CommandLine commandLine() {
     CommandLine command = new CommandLine(new Main());
     command.setCaseInsensitiveEnumValuesAllowed(true);
+    // For a handler of its own picocli drops the command's writer where somebody replaces System.err meanwhile.
+    command.setExecutionStrategy(parsed -> new CommandLine.RunLast().execute(parsed));
     command.setParameterExceptionHandler(
         (e, arguments) -> {
           e.getCommandLine().getErr().println("partita-kubelet-plugin: " + e.getMessage() + " (see --help)");
