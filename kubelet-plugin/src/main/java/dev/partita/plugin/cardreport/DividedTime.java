@@ -65,7 +65,7 @@ final class DividedTime {
   }
 
   /**
-   * The time since the last call, divided.
+   * What each share had of the card since the last call.
    *
    * @param from where it begins, by CLOCK_MONOTONIC, in ns
    * @param to where it ends: up to there the figures go

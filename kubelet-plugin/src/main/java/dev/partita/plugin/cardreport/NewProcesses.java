@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Finds out which shares the containers of processes have that samples name before usage has seen them: usage looks
- * every second, and programs can begin and end in between. Not for several threads.
+ * Finds out whose a process is that NVML's samples name before {@code usage} has seen it: which shares its container
+ * has. {@code usage} looks every second, and programs can begin and end in between. For one thread.
  */
 public final class NewProcesses {
   /** For how long at least a process is remembered that has ended, in ns: samples come up to a second later. */

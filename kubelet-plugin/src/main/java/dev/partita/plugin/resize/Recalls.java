@@ -10,8 +10,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What shares have been lent and is asked back because a claim needs it, and how that ended since the plugin started.
- * What comes back although nobody needs it at once is not counted. For any thread.
+ * Keeps what claims are asked to give back of the memory that they were lent, since another claim needs it, and counts
+ * how that ended since the plugin started. What comes back although nobody needs it at once is not counted. For any
+ * thread.
  */
 public final class Recalls {
   /** How it ended that a claim was asked for what it had been lent. */
@@ -73,17 +74,18 @@ public final class Recalls {
 
   /** A claim has no more of what it was asked for. Nothing happens if it was not asked. */
   synchronized void returned(String uid) {
-    @Nullable Open its = open.remove(uid);
-    if (its != null) {
-      ended.merge(its.hasKilled() ? Outcome.KILLED : Outcome.RETURNED, 1L, Long::sum);
-    }
+    end(uid, Outcome.RETURNED);
   }
 
   /** A claim may keep what it was asked for. Nothing happens if it was not asked. */
   synchronized void withdrawn(String uid) {
+    end(uid, Outcome.WITHDRAWN);
+  }
+
+  private void end(String uid, Outcome unlessKilled) {
     @Nullable Open its = open.remove(uid);
     if (its != null) {
-      ended.merge(its.hasKilled() ? Outcome.KILLED : Outcome.WITHDRAWN, 1L, Long::sum);
+      ended.merge(its.hasKilled() ? Outcome.KILLED : unlessKilled, 1L, Long::sum);
     }
   }
 

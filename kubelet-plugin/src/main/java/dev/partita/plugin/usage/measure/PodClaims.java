@@ -42,7 +42,7 @@ public final class PodClaims {
    */
   private record Reading(Set<String> pods, Instant when) {}
 
-  /** A claim, of which one thread at a time asks. */
+  /** What was read last of one claim. Of several threads that ask, one reads and the others take what it read. */
   private final class Asked {
     private volatile Instant tried = Instant.MIN; // when that began or, once it has ended, when it ended
     private Optional<Reading> last = Optional.empty();
