@@ -13,9 +13,10 @@ stage=$root/deploy/target/command/partita
 rm -rf "$stage"
 mkdir -p "$stage/bin" "$stage/lib/app"
 cp -a "$runtime" "$stage/lib/runtime"
-rm -f "$stage/lib/runtime/lib/server/classes_coh.jsa" # for other object headers than these programs have
+rm -f "$stage/lib/runtime/lib/server"/classes*.jsa # the JVM reads none beside a cache of the program's own
 # What the controller needs, the other commands need; `demo`, `cluster`, `images` and `release` take more, and a checkout in any case.
-tr ':' '\n' < "$root/dra-controller/target/runtime.classpath" | xargs -r -d '\n' cp -p -t "$stage/lib/app"
+# No command issues certificates, for which the controller has Bouncy Castle.
+tr ':' '\n' < "$root/dra-controller/target/runtime.classpath" | grep -v '/bc[a-z]*-jdk18on-' | xargs -r -d '\n' cp -p -t "$stage/lib/app"
 find "$root/dra-controller/target" -maxdepth 1 -name 'dra-controller-*.jar' ! -name '*-tests.jar' -exec cp -p -t "$stage/lib/app" {} +
 cp -p "$root"/cli/target/cli-*.jar "$stage/lib/app/"
 "$jdk/bin/java" "$root/deploy/image/NewerClassFiles.java" "$stage"/lib/app/picocli-*.jar
