@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.ClaimUnderTest;
 import dev.partita.e2e.cluster.Daemons;
+import dev.partita.e2e.cluster.DependsOnVersion;
 import dev.partita.e2e.cluster.OnBrokenNode;
 import dev.partita.e2e.cluster.OnChangedNode;
 import dev.partita.e2e.cluster.OnRealCluster;
@@ -31,6 +32,7 @@ class CardHealthIT {
   private static final Ask OFTEN_ILL = Ask.share("1Gi").onCardOf("gpu-0");
 
   @Test
+  @DependsOnVersion
   @OnBrokenNode
   void aCardThatFallsOffTheBusShowsInTheStatusOfItsPodUntilItIsBackAndWasReset(
       RealCluster cluster,

@@ -7,6 +7,7 @@ import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.ClaimUnderTest;
 import dev.partita.e2e.cluster.Controllers;
 import dev.partita.e2e.cluster.Daemons;
+import dev.partita.e2e.cluster.DependsOnVersion;
 import dev.partita.e2e.cluster.Fresh;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodTraits;
@@ -107,6 +108,7 @@ class ControllerRightsIT {
   }
 
   @Test
+  @DependsOnVersion
   void itWritesSlicesOfOurDriverInThePoolOfANodeOnly(RealCluster cluster, Workspace workspace) {
     ResourceSlice ours = new Daemons(cluster.client()).awaitSlices(cluster.quietNodes().getFirst()).getFirst();
     String name = workspace.namespace();
@@ -296,6 +298,7 @@ class ControllerRightsIT {
 
   /** Whatever other tests had it do until now. */
   @Test
+  @DependsOnVersion
   void nothingThatOursTryIsRefusedForWantOfARight(RealCluster cluster) {
     assertThat(new Daemons(cluster.client()).logs())
         .isNotEmpty()

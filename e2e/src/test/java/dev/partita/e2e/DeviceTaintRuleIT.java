@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.Daemons;
+import dev.partita.e2e.cluster.DependsOnVersion;
 import dev.partita.e2e.cluster.NeedsSteadyController;
 import dev.partita.e2e.cluster.OnChangedNode;
 import dev.partita.e2e.cluster.OnRealCluster;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.Test;
 
 /** Taints that an administrator puts on cards by Kubernetes' own DeviceTaintRules. */
 @OnRealCluster
+@DependsOnVersion
 @OnChangedNode
 class DeviceTaintRuleIT {
   /** The newest first: of 1.37, and of 1.36 where it is switched on. */

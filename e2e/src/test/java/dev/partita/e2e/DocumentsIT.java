@@ -2,6 +2,7 @@ package dev.partita.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.e2e.cluster.DependsOnVersion;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.Test;
  * where it stands alone.
  */
 @OnRealCluster
+@DependsOnVersion
 class DocumentsIT {
   private static final Pattern YAML = Pattern.compile("(?ms)^```yaml\\n(.*?)^```");
   private static final Pattern BETWEEN_DOCUMENTS = Pattern.compile("(?m)^---\\s*$");

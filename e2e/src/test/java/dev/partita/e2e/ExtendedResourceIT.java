@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.partita.e2e.cluster.ClaimUnderTest;
 import dev.partita.e2e.cluster.Daemons;
+import dev.partita.e2e.cluster.DependsOnVersion;
 import dev.partita.e2e.cluster.OnChangedNode;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PodUnderTest;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.Test;
  * makes their claims. {@link DialectsIT} has one that is converted.
  */
 @OnRealCluster
+@DependsOnVersion
 @OnChangedNode
 class ExtendedResourceIT {
   @Test

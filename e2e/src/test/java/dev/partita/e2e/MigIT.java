@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.Cleanup;
 import dev.partita.e2e.cluster.Daemons;
+import dev.partita.e2e.cluster.DependsOnVersion;
 import dev.partita.e2e.cluster.NeedsSteadyController;
 import dev.partita.e2e.cluster.OnChangedNode;
 import dev.partita.e2e.cluster.OnRealCluster;
@@ -88,6 +89,7 @@ class MigIT {
   }
 
   @Test
+  @DependsOnVersion
   @NeedsSteadyController
   void kubeSchedulerBindsAPodOnceItsInstanceIsMadeAndNotWhereItCannotBe(RealCluster cluster, Workspace workspace) {
     String node = cluster.changedNode();

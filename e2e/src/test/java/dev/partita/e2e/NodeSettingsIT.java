@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.Daemons;
+import dev.partita.e2e.cluster.DependsOnVersion;
 import dev.partita.e2e.cluster.NeedsSteadyController;
 import dev.partita.e2e.cluster.OnChangedNode;
 import dev.partita.e2e.cluster.OnRealCluster;
@@ -29,6 +30,7 @@ class NodeSettingsIT {
   private static final String PLUGIN_LABEL = "gpu.partita.dev/plugin";
 
   @Test
+  @DependsOnVersion
   void kubeSchedulerAllocatesWhereANodeLeavesItToIt(RealCluster cluster, Workspace workspace) {
     String node = cluster.changedNode();
     Daemons daemons = new Daemons(cluster.client());

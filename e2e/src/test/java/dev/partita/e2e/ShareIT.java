@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.ClaimUnderTest;
+import dev.partita.e2e.cluster.DependsOnVersion;
 import dev.partita.e2e.cluster.NeedsSteadyController;
 import dev.partita.e2e.cluster.OnOwnNode;
 import dev.partita.e2e.cluster.OnRealCluster;
@@ -116,6 +117,7 @@ class ShareIT {
   }
 
   @Test
+  @DependsOnVersion
   void theDeviceMetadataLiesReadOnlyWhereKubernetesHasIt(RealCluster cluster, Workspace workspace) {
     String node = cluster.quietNodes().getFirst();
     String root = "/var/run/kubernetes.io/dra-device-attributes";
@@ -152,6 +154,7 @@ class ShareIT {
   }
 
   @Test
+  @DependsOnVersion
   @NeedsSteadyController // one that is killed says no more what it has done
   void theClaimTellsWhereItIsAndWhatItsLimitsAre(RealCluster cluster, Workspace workspace) {
     String node = cluster.quietNodes().getFirst();
