@@ -264,7 +264,7 @@ public final class KubeletPlugin implements AutoCloseable {
     SetupReader setup =
         new SetupReader(
             new SetupReader.Folders(settings.cgroupRoot(), settings.cdiRoot(), settings.installRoot()),
-            SetupReader.NodeMounts.ofInit(new HostProcesses(Path.of("/proc")).seesAll()),
+            SetupReader.NodeMounts.ofInit(HostProcesses.SEEN.seesAll()),
             () -> shareWasUsed.getAsBoolean(), settings.mig());
     InventoryReader reader =
         new InventoryReader(
@@ -323,7 +323,7 @@ public final class KubeletPlugin implements AutoCloseable {
     SizeOwners owners = new SizeOwners();
     Recalls recalls = new Recalls(monotonicClock);
     MemoryLending lending = new MemoryLending(sizes, checkpoint, held, reports,
-        new ProcessEnd(new HostProcesses(Path.of("/proc")), reports), owners, recalls, settings.lendMemory(),
+        new ProcessEnd(HostProcesses.SEEN, reports), owners, recalls, settings.lendMemory(),
         monotonicClock);
     ClaimPreparer preparer =
         new ClaimPreparer(
@@ -336,7 +336,7 @@ public final class KubeletPlugin implements AutoCloseable {
         new NodeMetrics.NodeState(settings.nodeName(), inventory::current, () -> node.spec(), checkpoint,
             new NodeMetrics.Shares(usage::current, usage::coreUses, recalls),
             new NodeMetrics.Containers(new ContainerDevices(settings.podResourcesSocket())::byCdiId,
-                new ProcessContainers(new HostProcesses(Path.of("/proc"))::place, api, monotonicClock)),
+                new ProcessContainers(HostProcesses.SEEN::place, api, monotonicClock)),
             xids, limits::failures),
         usage.totals(), reader::figures, samples, settings.metricsNames(), clock));
     if (settings.metricsPort() != 0) {
@@ -345,7 +345,7 @@ public final class KubeletPlugin implements AutoCloseable {
     ShareResizer resizer = new ShareResizer(sizes, checkpoint, api, preparer, reports, owners, monotonicClock);
     CardReports cardReports =
         opened(new CardReports(usage::current, usage::seesAll, samples, usage.times(), folders, open.lock(),
-            settings.yieldRule(), new NewProcesses(new HostProcesses(Path.of("/proc")), usage.containers())));
+            settings.yieldRule(), new NewProcesses(HostProcesses.SEEN, usage.containers())));
     opened(loops);
     node.start();
     inventory.start(settings.inventoryPeriod());
@@ -372,7 +372,7 @@ public final class KubeletPlugin implements AutoCloseable {
     sweep.start(loops, settings.sweepPeriod(), settings.inventoryPeriod());
     usage.start(loops, settings.usagePeriod());
     new UnsharedWatch(checkpoint, reader::processes, cards,
-        UnsharedWatch.Pods.of(new HostProcesses(Path.of("/proc")), store.pods()), reports::used).start(loops);
+        UnsharedWatch.Pods.of(HostProcesses.SEEN, store.pods()), reports::used).start(loops);
     new MpsWatch(checkpoint, open.lock(), mps).start(loops);
     new XidWatch(reader, inventory, xids).start(loops);
     new CardHealthWatch(inventory, checkpoint, reports).start(loops);

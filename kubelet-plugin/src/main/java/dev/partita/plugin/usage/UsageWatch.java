@@ -121,7 +121,7 @@ public final class UsageWatch {
     this.checkpoint = store.checkpoint();
     this.folders = store.folders();
     this.nvml = nvml;
-    this.host = new HostProcesses(Path.of("/proc"));
+    this.host = HostProcesses.SEEN;
     this.newState =
         () -> new ShareState(
             new QuotaOverhead(folders, store.lock()), new ShareEvents(reports),

@@ -9,7 +9,6 @@ import dev.partita.plugin.share.ShareFolders;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -29,7 +28,7 @@ public final class ClaimUsers {
 
   /** @param cards where NVML tells who is on a card */
   public ClaimUsers(ShareFolders folders, MigControl cards) {
-    this(folders, cards, new HostProcesses(Path.of("/proc")));
+    this(folders, cards, HostProcesses.SEEN);
   }
 
   ClaimUsers(ShareFolders folders, MigControl cards, HostProcesses host) {

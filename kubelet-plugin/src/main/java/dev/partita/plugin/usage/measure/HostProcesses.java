@@ -23,6 +23,9 @@ import java.util.regex.Pattern;
  * @param proc the /proc of the pid namespace in which NVML gives pids
  */
 public record HostProcesses(Path proc) {
+  /** Those that this process sees. */
+  public static final HostProcesses SEEN = new HostProcesses(Path.of("/proc"));
+
   /** Fields 3, 9 and 22 of /proc/pid/stat, counted after the name in parentheses, which may hold anything. */
   private static final int STATE_FIELD = 1;
 
