@@ -1,5 +1,6 @@
 package dev.partita.api.resize;
 
+import dev.partita.api.Annotations;
 import dev.partita.api.Driver;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -29,10 +30,8 @@ public record GrantedSizes(Map<String, ShareSize> byShareId) {
 
   /** Those on an object; none if its annotation is not there, or is not one that the controller writes. */
   public static GrantedSizes of(HasMetadata object) {
-    @Nullable Map<String, String> annotations =
-        object.getMetadata() == null ? null : object.getMetadata().getAnnotations();
-    @Nullable String text = annotations == null ? null : annotations.get(Driver.GRANTED_SIZES_ANNOTATION);
-    return text == null || text.length() > LONGEST ? NONE : parse(text);
+    return Annotations.value(object, Driver.GRANTED_SIZES_ANNOTATION).filter(text -> text.length() <= LONGEST)
+        .map(GrantedSizes::parse).orElse(NONE);
   }
 
   private static GrantedSizes parse(String text) {

@@ -1,10 +1,9 @@
 package dev.partita.api.resize;
 
+import dev.partita.api.Annotations;
 import dev.partita.api.Driver;
 import io.fabric8.kubernetes.api.model.HasMetadata;
-import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What became of a size that a claim's owner asked for, as the annotation {@link Driver#RESIZE_ANSWER_ANNOTATION} has
@@ -27,11 +26,12 @@ public record ResizeAnswer(String asked, String words) {
 
   /** The one on an object; empty if there is none that the controller writes. */
   public static Optional<ResizeAnswer> of(HasMetadata object) {
-    @Nullable Map<String, String> annotations =
-        object.getMetadata() == null ? null : object.getMetadata().getAnnotations();
-    @Nullable String text = annotations == null ? null : annotations.get(Driver.RESIZE_ANSWER_ANNOTATION);
-    int end = text == null ? -1 : text.indexOf(SEPARATOR);
-    if (text == null || end < 0) {
+    return Annotations.value(object, Driver.RESIZE_ANSWER_ANNOTATION).flatMap(ResizeAnswer::parse);
+  }
+
+  private static Optional<ResizeAnswer> parse(String text) {
+    int end = text.indexOf(SEPARATOR);
+    if (end < 0) {
       return Optional.empty();
     }
     String words = text.substring(end + SEPARATOR.length());

@@ -1,12 +1,11 @@
 package dev.partita.controller.gang;
 
+import dev.partita.api.Annotations;
 import dev.partita.api.Driver;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodSchedulingGroup;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -117,8 +116,6 @@ public final class Gang {
   }
 
   private static Optional<String> annotation(Pod pod, String name) {
-    Map<String, String> annotations = Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.of());
-    @Nullable String value = annotations.get(name);
-    return Optional.ofNullable(value).map(String::strip).filter(v -> !v.isEmpty());
+    return Annotations.value(pod, name).map(String::strip).filter(v -> !v.isEmpty());
   }
 }

@@ -1,5 +1,6 @@
 package dev.partita.controller.preempt;
 
+import dev.partita.api.Annotations;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.claim.PodOrder;
@@ -69,7 +70,7 @@ record VictimsOnNode(String node, Map<Victim, Pod> victims, Map<String, Set<Stri
 
   /** Whether kubelet itself runs the pod: it would come back at once. */
   static boolean isStatic(Pod pod) {
-    return Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.<String, String>of()).containsKey(MIRROR);
+    return Annotations.value(pod, MIRROR).isPresent();
   }
 
   private static Victim victim(Pod pod) {

@@ -1,5 +1,6 @@
 package dev.partita.controller.proposal;
 
+import dev.partita.api.Annotations;
 import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
 import dev.partita.api.sharing.SharingStrategy;
@@ -11,7 +12,6 @@ import dev.partita.controller.request.MemoryRequest;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.regex.Matcher;
@@ -47,7 +47,7 @@ public record Proposal(String node, List<Booking> bookings, String id) {
 
   /** Whether a claim's annotations hold a proposal, be it readable or not. */
   public static boolean isOn(ResourceClaim claim) {
-    return annotations(claim).containsKey(Driver.PROPOSAL_ANNOTATION);
+    return textOf(claim).isPresent();
   }
 
   /** A new one. */
@@ -57,12 +57,12 @@ public record Proposal(String node, List<Booking> bookings, String id) {
 
   /** The claim's annotation, be it readable or not. */
   public static Optional<String> textOf(ResourceClaim claim) {
-    return Optional.ofNullable(annotations(claim).get(Driver.PROPOSAL_ANNOTATION));
+    return Annotations.value(claim, Driver.PROPOSAL_ANNOTATION);
   }
 
   /** The claim's proposal; empty if it has none that can be read: nobody could write an allocation from it either. */
   public static Optional<Proposal> of(ResourceClaim claim) {
-    return Optional.ofNullable(annotations(claim).get(Driver.PROPOSAL_ANNOTATION)).flatMap(Proposal::parse);
+    return textOf(claim).flatMap(Proposal::parse);
   }
 
   /**
@@ -151,10 +151,6 @@ public record Proposal(String node, List<Booking> bookings, String id) {
         !(request.memory() instanceof MemoryRequest.Bytes(long bytes))
             || share.memory() <= Math.max(bytes, LEAST_MEMORY);
     return memory && share.cores() <= request.cores().orElse(0);
-  }
-
-  private static Map<String, String> annotations(ResourceClaim claim) {
-    return Optional.ofNullable(claim.getMetadata().getAnnotations()).orElse(Map.of());
   }
 
   /** As the annotation says it. */

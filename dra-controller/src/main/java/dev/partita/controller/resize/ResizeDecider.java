@@ -1,5 +1,6 @@
 package dev.partita.controller.resize;
 
+import dev.partita.api.Annotations;
 import dev.partita.api.Bytes;
 import dev.partita.api.Driver;
 import dev.partita.api.device.CapacityName;
@@ -45,8 +46,7 @@ public final class ResizeDecider {
 
   /** What its owner asks for; empty if that is nothing. */
   public static Optional<String> asked(ResourceClaim claim) {
-    @Nullable Map<String, String> annotations = claim.getMetadata().getAnnotations();
-    return Optional.ofNullable(annotations == null ? null : annotations.get(Driver.RESIZE_ANNOTATION));
+    return Annotations.value(claim, Driver.RESIZE_ANNOTATION);
   }
 
   /** Decides about a claim of which a size is asked for; empty as long as it is not allocated. */

@@ -1,5 +1,6 @@
 package dev.partita.controller.schedule;
 
+import dev.partita.api.Annotations;
 import dev.partita.api.Driver;
 import dev.partita.api.resize.GrantedSizes;
 import dev.partita.api.resize.ResizeAnswer;
@@ -113,8 +114,8 @@ final class Resizes {
   private static boolean isSaid(ResourceClaim claim, ResizeDecision decision) {
     boolean same = !(decision instanceof ResizeDecision.Granted granted)
         || GrantedSizes.of(claim).equals(granted.sizes());
-    return same && answer(claim, decision).toString()
-        .equals(claim.getMetadata().getAnnotations().get(Driver.RESIZE_ANSWER_ANNOTATION));
+    return same && Annotations.value(claim, Driver.RESIZE_ANSWER_ANNOTATION)
+        .equals(Optional.of(answer(claim, decision).toString()));
   }
 
   private static ResizeAnswer answer(ResourceClaim claim, ResizeDecision decision) {

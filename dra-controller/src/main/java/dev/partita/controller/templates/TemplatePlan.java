@@ -2,6 +2,7 @@ package dev.partita.controller.templates;
 
 import dev.partita.admission.convert.ClaimTemplate;
 import dev.partita.admission.convert.ConvertedRequests;
+import dev.partita.api.Annotations;
 import dev.partita.api.Driver;
 import dev.partita.api.config.Decoded;
 import dev.partita.controller.claim.PodClaims;
@@ -117,8 +118,7 @@ sealed interface TemplatePlan {
   }
 
   private static Optional<String> noted(Pod pod) {
-    return Optional.ofNullable(pod.getMetadata().getAnnotations())
-        .map(annotations -> annotations.get(Driver.CONVERTED_REQUESTS_ANNOTATION));
+    return Annotations.value(pod, Driver.CONVERTED_REQUESTS_ANNOTATION);
   }
 
   private static ResourceClaimTemplate labelled(ClaimTemplate template, String namespace) {

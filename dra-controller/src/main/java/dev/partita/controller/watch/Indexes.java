@@ -1,9 +1,10 @@
 package dev.partita.controller.watch;
 
+import dev.partita.api.Annotations;
 import dev.partita.api.Driver;
+import dev.partita.api.node.GpuNode;
 import dev.partita.controller.gang.Gang;
 import dev.partita.controller.gang.GangKey;
-import dev.partita.api.node.GpuNode;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -31,13 +32,7 @@ final class Indexes {
 
   static List<String> nodesOfClaim(ResourceClaim claim) {
     Set<String> nodes = new LinkedHashSet<>();
-    @Nullable String proposal =
-        claim.getMetadata().getAnnotations() == null
-            ? null
-            : claim.getMetadata().getAnnotations().get(Driver.PROPOSAL_ANNOTATION);
-    if (proposal != null) {
-      nodes.add(proposal.split(" ", 2)[0]);
-    }
+    Annotations.value(claim, Driver.PROPOSAL_ANNOTATION).ifPresent(proposal -> nodes.add(proposal.split(" ", 2)[0]));
     AllocatedDevices.of(claim).stream()
         .filter(result -> Driver.NAME.equals(result.getDriver()))
         .forEach(result -> Driver.nodeOfPool(result.getPool()).ifPresent(nodes::add));

@@ -1,5 +1,6 @@
 package dev.partita.plugin.allocation;
 
+import dev.partita.api.Annotations;
 import dev.partita.api.DnsName;
 import dev.partita.api.Driver;
 import dev.partita.api.RequestName;
@@ -12,7 +13,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Reads how a claim's device metadata is to name it. The names become parts of paths, and whoever may write a claim
@@ -32,11 +32,7 @@ final class NamesDecoder {
    * @param results all of the claim's, of whatever driver
    */
   static Part<MetadataNames> read(ResourceClaim claim, List<DeviceRequestAllocationResult> results) {
-    @Nullable Map<String, String> annotations =
-        claim.getMetadata() == null ? null : claim.getMetadata().getAnnotations();
-    Optional<String> podClaimName =
-        Optional.ofNullable(annotations == null ? null : annotations.get(POD_CLAIM_NAME))
-            .filter(name -> !name.isEmpty());
+    Optional<String> podClaimName = Annotations.value(claim, POD_CLAIM_NAME).filter(name -> !name.isEmpty());
     if (podClaimName.filter(name -> !DnsName.isLabel(name)).isPresent()) {
       return new Part.Refused<>("the claim's annotation " + POD_CLAIM_NAME
           + " is not the name of a pod's claim, which is a DNS label: \"" + podClaimName.get()

@@ -1,0 +1,14 @@
+package dev.partita.api;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import java.util.Optional;
+
+/** Annotations of objects. */
+public final class Annotations {
+  private Annotations() {}
+
+  /** The value of an object's annotation; empty if it has none of that name. */
+  public static Optional<String> value(HasMetadata object, String name) {
+    return Optional.ofNullable(object.getMetadata()).map(its -> its.getAnnotations()).map(its -> its.get(name));
+  }
+}
