@@ -1,12 +1,13 @@
 package dev.partita.plugin.allocation;
 
+import dev.partita.api.Bytes;
 import dev.partita.api.Driver;
-import dev.partita.api.config.GpuShareConfig.CoreLimit;
 import dev.partita.api.config.GpuShareConfig;
+import dev.partita.api.config.GpuShareConfig.CoreLimit;
 import dev.partita.api.device.CapacityName;
 import dev.partita.api.gpu.Gpu;
-import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.api.resize.ShareSize;
 import dev.partita.api.sharing.SharingStrategy;
 import dev.partita.plugin.grant.BookedShare;
@@ -21,7 +22,6 @@ import dev.partita.plugin.grant.Share;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import java.math.BigDecimal;
-import java.math.BigInteger;
 import java.util.Map;
 import java.util.Optional;
 
@@ -84,7 +84,7 @@ final class ShareDecoder {
       return new Part.Refused<>(" has " + percent + " cores allocated, a card has 100");
     }
     long allocated = bytes.longValue();
-    long memory = Math.min(percentOf(allocated, config.oversubscribe()), Share.MOST_BYTES);
+    long memory = Math.min(Bytes.percentOf(allocated, config.oversubscribe()), Share.MOST_BYTES);
     long part = node.physicalBytes(allocated);
     if (strategy instanceof SharingStrategy.BookedShare) {
       return new Part.Granted<>(new BookedShare(memory, Math.clamp(part, 1, memory), percent.intValue()));
@@ -127,11 +127,6 @@ final class ShareDecoder {
   private static Optional<Growth> growth(GpuShareConfig config, long memory) {
     long most = Math.min(config.memoryLimit().orElse(0), Share.MOST_BYTES);
     return most > memory ? Optional.of(new Growth(most, 0)) : Optional.empty();
-  }
-
-  private static long percentOf(long bytes, int percent) {
-    return BigInteger.valueOf(bytes).multiply(BigInteger.valueOf(percent)).divide(BigInteger.valueOf(100))
-        .longValueExact();
   }
 
   private static Optional<BigDecimal> capacity(Map<String, Quantity> consumed, String name) {
