@@ -79,16 +79,12 @@ public record GpuNodeStatus(
 
   /** The same with other conditions. */
   public GpuNodeStatus withConditions(List<Condition> others) {
-    return new GpuNodeStatus(
-        gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, held, grantedSizes,
-        askedSizes, otherDrivers, bindingClaims, setup, others);
+    return with(held, resizes(), otherDrivers, bindingClaims, setup, others);
   }
 
   /** The same with that to hold. */
   public GpuNodeStatus withHeld(List<HeldClaim> others) {
-    return new GpuNodeStatus(
-        gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, others, grantedSizes,
-        askedSizes, otherDrivers, bindingClaims, setup, conditions);
+    return with(others, resizes(), otherDrivers, bindingClaims, setup, conditions);
   }
 
   /** What the controller tells of shares that are resized. */
@@ -99,30 +95,34 @@ public record GpuNodeStatus(
 
   /** The same with other resizes. */
   public GpuNodeStatus withResizes(NodeResizes others) {
-    return new GpuNodeStatus(
-        gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, held, others.granted(),
-        others.asked(), otherDrivers, bindingClaims, setup, conditions);
+    return with(held, others, otherDrivers, bindingClaims, setup, conditions);
   }
 
   /** The same with another setup. */
   public GpuNodeStatus withSetup(@Nullable NodeSetup other) {
-    return new GpuNodeStatus(
-        gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, held, grantedSizes,
-        askedSizes, otherDrivers, bindingClaims, other, conditions);
+    return with(held, resizes(), otherDrivers, bindingClaims, other, conditions);
   }
 
   /** The same where claims have that by other DRA drivers. */
   public GpuNodeStatus withOtherDrivers(List<OtherDriverDevice> others) {
-    return new GpuNodeStatus(
-        gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, held, grantedSizes,
-        askedSizes, others, bindingClaims, setup, conditions);
+    return with(held, resizes(), others, bindingClaims, setup, conditions);
   }
 
   /** The same where the pods of those claims wait to be bound. */
   public GpuNodeStatus withBindingClaims(List<BindingClaim> others) {
+    return with(held, resizes(), otherDrivers, others, setup, conditions);
+  }
+
+  private GpuNodeStatus with(
+      List<HeldClaim> holds,
+      NodeResizes sizes,
+      List<OtherDriverDevice> others,
+      List<BindingClaim> binding,
+      @Nullable NodeSetup state,
+      List<Condition> says) {
     return new GpuNodeStatus(
-        gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, held, grantedSizes,
-        askedSizes, otherDrivers, others, setup, conditions);
+        gpuCount, models, driverVersion, cudaDriverVersion, pluginVersion, pluginPodUid, gpus, holds, sizes.granted(),
+        sizes.asked(), others, binding, state, says);
   }
 
   /** Whether the plugin makes MIG instances before the pods that they are for are bound. */
