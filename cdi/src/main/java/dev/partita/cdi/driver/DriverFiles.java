@@ -42,6 +42,11 @@ public record DriverFiles(
     return libraries.stream().filter(f -> f.path().equals(libraryFolder + "/" + name)).findFirst();
   }
 
+  /** A program by its name. */
+  public Optional<DriverFile> program(String name) {
+    return programs.stream().filter(file -> file.name().equals(name)).findFirst();
+  }
+
   /** The file that holds CUDA's driver library. */
   public Optional<DriverFile> cuda() {
     return library("libcuda.so." + version).or(() -> library(CUDA_SONAME));

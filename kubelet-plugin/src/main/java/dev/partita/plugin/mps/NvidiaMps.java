@@ -110,8 +110,8 @@ public final class NvidiaMps implements MpsControl {
     environment.put("CUDA_VISIBLE_DEVICES", card);
     environment.put(PIPE, pipe.toString());
     environment.put("CUDA_MPS_LOG_DIRECTORY", log.toString());
-    environment.put("PATH", files.programs().stream().filter(file -> file.name().equals(SERVER))
-        .map(file -> String.valueOf(file.localPath().getParent())).findFirst()
+    environment.put("PATH", files.program(SERVER)
+        .map(file -> String.valueOf(file.localPath().getParent()))
         .orElseThrow(() -> new IOException("there is no " + SERVER + " below the driver root; install the whole"
             + " driver (some distributions have MPS in a package of its own)")));
     // its folder may hold another C library, so it is handed in alone
@@ -154,8 +154,7 @@ public final class NvidiaMps implements MpsControl {
   }
 
   private Path program() throws IOException {
-    return files().programs().stream().filter(file -> file.name().equals(CONTROL)).findFirst()
-        .map(DriverFile::localPath)
+    return files().program(CONTROL).map(DriverFile::localPath)
         .orElseThrow(() -> new IOException("there is no " + CONTROL + " below the driver root; install the whole driver"
             + " (some distributions have MPS in a package of its own), or have claims ask for another sharing.strategy"));
   }

@@ -51,8 +51,7 @@ public final class NvidiaSmi implements TimeSliceControl {
       case DriverSearch.Found(DriverFiles found) -> found;
       case DriverSearch.NotFound(String what, String _) -> throw new CardGoneException(what);
     };
-    Path program = files.programs().stream().filter(file -> file.name().equals(PROGRAM)).findFirst()
-        .map(DriverFile::localPath)
+    Path program = files.program(PROGRAM).map(DriverFile::localPath)
         .orElseThrow(() -> new IOException("there is no " + PROGRAM + " below the driver root, by which alone a time"
             + " slice can be set; install the whole driver, or have claims leave sharing.interval out"));
     run(card, List.of(program.toString(), "compute-policy", "-i", card, "--set-timeslice",
