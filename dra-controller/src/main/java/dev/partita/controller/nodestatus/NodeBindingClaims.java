@@ -39,9 +39,6 @@ public final class NodeBindingClaims {
    * @return whether it was written, so that the GpuNode is not the one that was given
    */
   public boolean tell(GpuNode node) {
-    if (node.getStatus() == null) {
-      return false; // its plugin has not reported yet
-    }
     String name = node.getMetadata().getName();
     List<BindingClaim> wanted = of(view.claimsOn(name), name);
     if (wanted.equals(node.getStatus().bindingClaims())) {

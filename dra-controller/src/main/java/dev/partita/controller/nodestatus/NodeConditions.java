@@ -39,9 +39,6 @@ public final class NodeConditions {
 
   /** Writes the condition if the node is to have another one. */
   public void tell(GpuNode node, GpuHost host) {
-    if (node.getStatus() == null) {
-      return; // its plugin has not reported yet
-    }
     Optional<Condition> wanted = SlicePlan.hasCounters(host)
         ? SchedulingCost.condition(host, view.nodeCount(), serverMinor(), node, clock.instant())
         : Optional.empty();

@@ -41,9 +41,6 @@ public final class NodeOtherDrivers {
    * @return whether it was written, so that the GpuNode is not the one that was given
    */
   public boolean tell(GpuNode node) {
-    if (node.getStatus() == null) {
-      return false; // its plugin has not reported yet
-    }
     String name = node.getMetadata().getName();
     List<OtherDriverDevice> before = node.getStatus().otherDrivers();
     List<ResourceSlice> slices = view.claimedOtherSlices(name);

@@ -48,9 +48,6 @@ public final class NodeSizes {
    * @return how long to wait before looking again, if a card has not enough for all that was granted
    */
   public Optional<Duration> tell(GpuNode node, GpuHost host) {
-    if (node.getStatus() == null) {
-      return Optional.empty(); // its plugin has not reported yet
-    }
     Plan plan = plan(view.claimsOn(host.name()), host, node.getStatus().grantedSizes());
     if (!plan.resizes().equals(node.getStatus().resizes())) {
       writer.write(node, node.getStatus().withResizes(plan.resizes()));

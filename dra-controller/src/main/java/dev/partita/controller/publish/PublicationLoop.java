@@ -208,11 +208,12 @@ public final class PublicationLoop implements AutoCloseable {
 
   private void publish(Work work, String node, @Nullable GpuHost host, @Nullable GpuNode gpuNode) {
     toBeOrdered.remove(node);
-    boolean written = gpuNode != null && (otherDrivers.tell(gpuNode) || bindingClaims.tell(gpuNode));
+    @Nullable GpuNode reported = gpuNode != null && gpuNode.getStatus() != null ? gpuNode : null;
+    boolean written = reported != null && (otherDrivers.tell(reported) || bindingClaims.tell(reported));
     slices.publish(node, host, gpuNode).ifPresent(pause -> loop.postAfter(pause, work));
-    if (host != null && gpuNode != null && !written) { // what was written comes back as a change
-      sizes.tell(gpuNode, host).ifPresent(pause -> loop.postAfter(pause, work));
-      conditions.tell(gpuNode, host);
+    if (host != null && reported != null && !written) { // what was written comes back as a change
+      sizes.tell(reported, host).ifPresent(pause -> loop.postAfter(pause, work));
+      conditions.tell(reported, host);
     }
   }
 }
