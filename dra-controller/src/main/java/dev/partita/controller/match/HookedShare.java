@@ -52,18 +52,21 @@ record HookedShare() implements CardUse {
 
   /** Why neither a share nor the whole of a card can be had; empty if one of them can. */
   static Optional<CardRefusal> keptOff(Account others) {
+    Optional<CardRefusal> undivided = undivided(others);
+    return undivided.isEmpty() && others.isCut()
+        ? Optional.of(new CardRefusal.CutIntoInstances(others.begunInstances().size()))
+        : undivided;
+  }
+
+  /** Why nothing can be had of a card that somebody has whole, in turn or by MPS; empty if nobody does. */
+  static Optional<CardRefusal> undivided(Account others) {
     if (others.wholes() > 0) {
       return Optional.of(new CardRefusal.TakenWhole());
     }
     if (others.turns() > 0) {
       return Optional.of(new CardRefusal.TakenInTurn(others.turns()));
     }
-    if (others.mps() > 0) {
-      return Optional.of(new CardRefusal.SharedByMps(others.mps()));
-    }
-    return others.isCut()
-        ? Optional.of(new CardRefusal.CutIntoInstances(others.begunInstances().size()))
-        : Optional.empty();
+    return others.mps() > 0 ? Optional.of(new CardRefusal.SharedByMps(others.mps())) : Optional.empty();
   }
 
   static Optional<CardRefusal> tooMuch(Match wanted, Account others) {

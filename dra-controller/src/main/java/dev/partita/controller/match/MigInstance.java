@@ -36,18 +36,10 @@ record MigInstance() implements CardUse {
 
   /** Why no MIG instance of the card can be had; empty if one may. */
   static Optional<CardRefusal> keptOff(Account others) {
-    if (others.wholes() > 0) {
-      return Optional.of(new CardRefusal.TakenWhole());
-    }
-    if (others.turns() > 0) {
-      return Optional.of(new CardRefusal.TakenInTurn(others.turns()));
-    }
-    if (others.mps() > 0) {
-      return Optional.of(new CardRefusal.SharedByMps(others.mps()));
-    }
-    return others.shares() > 0
+    Optional<CardRefusal> undivided = HookedShare.undivided(others);
+    return undivided.isEmpty() && others.shares() > 0
         ? Optional.of(new CardRefusal.SharesInTheWay(others.shares()))
-        : Optional.empty();
+        : undivided;
   }
 
   /** Why the instance cannot be there beside the others; empty if it can. */
