@@ -181,7 +181,12 @@ public final class Main implements Callable<Integer> {
       System.setProperty(LOG_SETTINGS, "dev/partita/controller/logback.xml");
     }
     Thread.setDefaultUncaughtExceptionHandler(Main::ended);
-    System.exit(new CommandLine(new Main()).execute(arguments));
+    System.exit(commandLine().execute(arguments));
+  }
+
+  static CommandLine commandLine() {
+    // For a handler of its own picocli drops the command's writer where somebody replaces System.err meanwhile.
+    return new CommandLine(new Main()).setExecutionStrategy(parsed -> new CommandLine.RunLast().execute(parsed));
   }
 
   /**

@@ -75,7 +75,7 @@ class MainTest {
     "--webhook-port=8443 --webhook-drain=21", "--colour=red"})
   void badInputIsOneLineAndExitStatusTwo(String arguments) {
     StringWriter err = new StringWriter();
-    CommandLine line = new CommandLine(new Main()).setErr(new PrintWriter(err, true));
+    CommandLine line = Main.commandLine().setErr(new PrintWriter(err, true));
     assertThat(line.execute(arguments.split(" "))).isEqualTo(Main.EXIT_BAD_INPUT);
     assertThat(err.toString().lines().findFirst()).hasValueSatisfying(first -> assertThat(first).isNotBlank());
   }
