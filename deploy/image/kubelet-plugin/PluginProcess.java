@@ -1,13 +1,8 @@
+import dev.partita.plugin.socket.UnixChannel;
 import io.grpc.ManagedChannel;
-import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
-import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
-import io.grpc.netty.shaded.io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.grpc.netty.shaded.io.netty.channel.nio.NioIoHandler;
-import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioDomainSocketChannel;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.net.URI;
-import java.net.UnixDomainSocketAddress;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -220,19 +215,8 @@ final class PluginProcess {
   }
 
   private static <T> T call(Path socket, Call<T> call) throws Exception {
-    EventLoopGroup events = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
-    ManagedChannel channel =
-        NettyChannelBuilder.forAddress(UnixDomainSocketAddress.of(socket))
-            .channelType(NioDomainSocketChannel.class, UnixDomainSocketAddress.class)
-            .eventLoopGroup(events)
-            .overrideAuthority("localhost")
-            .usePlaintext()
-            .build();
-    try {
-      return call.on(channel);
-    } finally {
-      channel.shutdownNow();
-      events.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+    try (UnixChannel connection = UnixChannel.to(socket)) {
+      return call.on(connection.channel());
     }
   }
 

@@ -1,6 +1,6 @@
 package dev.partita.plugin;
 
-import dev.partita.plugin.registration.UnixSocketServer;
+import dev.partita.plugin.socket.UnixSocketServer;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.nio.file.Path;

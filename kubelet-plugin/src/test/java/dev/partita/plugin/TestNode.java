@@ -2,17 +2,12 @@ package dev.partita.plugin;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.partita.plugin.socket.UnixChannel;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.grpc.ManagedChannel;
-import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
-import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
-import io.grpc.netty.shaded.io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.grpc.netty.shaded.io.netty.channel.nio.NioIoHandler;
-import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioDomainSocketChannel;
 import java.io.IOException;
 import java.net.ServerSocket;
-import java.net.UnixDomainSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -223,19 +218,8 @@ final class TestNode implements AutoCloseable {
   }
 
   static <T> T call(Path socket, Function<ManagedChannel, T> call) {
-    EventLoopGroup events = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
-    ManagedChannel channel =
-        NettyChannelBuilder.forAddress(UnixDomainSocketAddress.of(socket))
-            .channelType(NioDomainSocketChannel.class, UnixDomainSocketAddress.class)
-            .eventLoopGroup(events)
-            .overrideAuthority("localhost")
-            .usePlaintext()
-            .build();
-    try {
-      return call.apply(channel);
-    } finally {
-      channel.shutdownNow();
-      var _ = events.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+    try (UnixChannel connection = UnixChannel.to(socket)) {
+      return call.apply(connection.channel());
     }
   }
 

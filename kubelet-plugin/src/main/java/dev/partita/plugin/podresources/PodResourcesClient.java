@@ -1,20 +1,14 @@
 package dev.partita.plugin.podresources;
 
-import io.grpc.ManagedChannel;
+import dev.partita.plugin.socket.UnixChannel;
 import io.grpc.StatusRuntimeException;
-import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
-import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
-import io.grpc.netty.shaded.io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.grpc.netty.shaded.io.netty.channel.nio.NioIoHandler;
-import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioDomainSocketChannel;
-import java.net.UnixDomainSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import k8s.io.kubelet.pkg.apis.podresources.v1.PodResourcesListerGrpc.PodResourcesListerBlockingStub;
 import k8s.io.kubelet.pkg.apis.podresources.v1.PodResourcesListerGrpc;
+import k8s.io.kubelet.pkg.apis.podresources.v1.PodResourcesListerGrpc.PodResourcesListerBlockingStub;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,9 +19,6 @@ import org.slf4j.LoggerFactory;
 final class PodResourcesClient {
   private static final Logger LOG = LoggerFactory.getLogger(PodResourcesClient.class);
   private static final int PATIENCE_MS = 1_000;
-
-  /** kubelet's own clients allow as much: k8s.io/kubelet, podresources, 16 MiB. */
-  private static final int MOST_BYTES = 16 << 20;
 
   private final Path socket;
   private final String withoutAnswer;
@@ -54,21 +45,14 @@ final class PodResourcesClient {
     if (!Files.exists(socket)) {
       return failed("there is no " + socket);
     }
-    EventLoopGroup group = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
-    ManagedChannel channel =
-        NettyChannelBuilder.forAddress(UnixDomainSocketAddress.of(socket))
-            .channelType(NioDomainSocketChannel.class, UnixDomainSocketAddress.class).eventLoopGroup(group)
-            .overrideAuthority("localhost").maxInboundMessageSize(MOST_BYTES).usePlaintext().build();
-    try {
+    try (UnixChannel connection = UnixChannel.to(socket)) {
       Optional<T> answer = Optional.of(question.apply(
-          PodResourcesListerGrpc.newBlockingStub(channel).withDeadlineAfter(PATIENCE_MS, TimeUnit.MILLISECONDS)));
+          PodResourcesListerGrpc.newBlockingStub(connection.channel()).withDeadlineAfter(PATIENCE_MS,
+              TimeUnit.MILLISECONDS)));
       failed = false;
       return answer;
     } catch (StatusRuntimeException e) {
       return failed(e.getStatus().toString());
-    } finally {
-      channel.shutdownNow();
-      var _ = group.shutdownGracefully(0, 0, TimeUnit.SECONDS);
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.partita.plugin.registration;
 
 import dev.partita.api.Driver;
+import dev.partita.plugin.socket.UnixSocketServer;
 import io.grpc.BindableService;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
@@ -66,7 +67,7 @@ public final class PluginSockets implements AutoCloseable {
 
   /** Whether the driver's services answer. */
   public SocketCheck check() {
-    return draServer.check();
+    return new SocketCheck(draServer);
   }
 
   @Override

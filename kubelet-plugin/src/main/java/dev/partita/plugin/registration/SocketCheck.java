@@ -1,11 +1,7 @@
 package dev.partita.plugin.registration;
 
-import io.grpc.ManagedChannel;
-import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
-import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
-import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioDomainSocketChannel;
-import java.net.UnixDomainSocketAddress;
-import java.nio.file.Path;
+import dev.partita.plugin.socket.UnixChannel;
+import dev.partita.plugin.socket.UnixSocketServer;
 import java.util.concurrent.TimeUnit;
 import k8s.io.kubelet.pkg.apis.dra.v1.DRAPluginGrpc;
 import k8s.io.kubelet.pkg.apis.dra.v1.NodeUnprepareResourcesRequest;
@@ -17,12 +13,10 @@ import k8s.io.kubelet.pkg.apis.dra.v1.NodeUnprepareResourcesRequest;
 public final class SocketCheck {
   private static final int PATIENCE_SECONDS = 10;
 
-  private final Path socket;
-  private final EventLoopGroup events;
+  private final UnixSocketServer server;
 
-  SocketCheck(Path socket, EventLoopGroup events) {
-    this.socket = socket;
-    this.events = events;
+  SocketCheck(UnixSocketServer server) {
+    this.server = server;
   }
 
   /**
@@ -30,20 +24,11 @@ public final class SocketCheck {
    * without an answer.
    */
   public void ask() {
-    ManagedChannel channel =
-        NettyChannelBuilder.forAddress(UnixDomainSocketAddress.of(socket))
-            .channelType(NioDomainSocketChannel.class, UnixDomainSocketAddress.class)
-            .eventLoopGroup(events)
-            .overrideAuthority("localhost")
-            .usePlaintext()
-            .build();
-    try {
+    try (UnixChannel connection = server.connect()) {
       var _ =
-          DRAPluginGrpc.newBlockingStub(channel)
+          DRAPluginGrpc.newBlockingStub(connection.channel())
               .withDeadlineAfter(PATIENCE_SECONDS, TimeUnit.SECONDS)
               .nodeUnprepareResources(NodeUnprepareResourcesRequest.getDefaultInstance());
-    } finally {
-      channel.shutdownNow();
     }
   }
 }

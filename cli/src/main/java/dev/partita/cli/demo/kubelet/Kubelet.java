@@ -1,6 +1,7 @@
 package dev.partita.cli.demo.kubelet;
 
 import dev.partita.cli.command.Waiting;
+import dev.partita.plugin.socket.UnixChannel;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.grpc.StatusRuntimeException;
@@ -76,7 +77,7 @@ public final class Kubelet implements AutoCloseable {
   }
 
   private Optional<Path> tryToRegister(String driver, Path socket) {
-    try (UnixChannel connection = new UnixChannel(socket)) {
+    try (UnixChannel connection = UnixChannel.to(socket)) {
       var registration =
           RegistrationGrpc.newBlockingStub(connection.channel()).withDeadlineAfter(GET_INFO_SECONDS, TimeUnit.SECONDS);
       PluginInfo plugin = registration.getInfo(InfoRequest.getDefaultInstance());
@@ -86,7 +87,7 @@ public final class Kubelet implements AutoCloseable {
       boolean known = plugin.getSupportedVersionsList().contains(DRA_V1);
       Path endpoint = Path.of(plugin.getEndpoint());
       if (known) {
-        drivers.put(driver, new Registered(socket, new UnixChannel(endpoint)));
+        drivers.put(driver, new Registered(socket, UnixChannel.to(endpoint)));
       }
       RegistrationStatus status =
           RegistrationStatus.newBuilder().setPluginRegistered(known)

@@ -1,4 +1,4 @@
-package dev.partita.plugin.registration;
+package dev.partita.plugin.socket;
 
 import io.grpc.BindableService;
 import io.grpc.Server;
@@ -64,9 +64,9 @@ public final class UnixSocketServer implements AutoCloseable {
     }
   }
 
-  /** Asks this server, on the thread that it accepts connections with. */
-  SocketCheck check() {
-    return new SocketCheck(socket, events);
+  /** A connection to this server, on the thread that it accepts connections with. */
+  public UnixChannel connect() {
+    return UnixChannel.to(socket, events);
   }
 
   /** Takes no more calls, lets those under way end within 5 s, and removes the socket. */
