@@ -10,7 +10,7 @@ import dev.partita.cli.demo.DemoCommand;
 import dev.partita.cli.doctor.DoctorCommand;
 import dev.partita.cli.explain.ExplainCommand;
 import dev.partita.cli.images.ImagesCommand;
-import dev.partita.cli.output.Table;
+import dev.partita.cli.output.Printable;
 import dev.partita.cli.placement.BenchCommand;
 import dev.partita.cli.placement.SimulateCommand;
 import dev.partita.cli.release.ReleaseCommand;
@@ -25,11 +25,11 @@ import dev.partita.cli.web.WebCommand;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.util.List;
 import java.util.Set;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine;
 
 /**
  * The top command. Exit status 0: done; 1: it could not be done; 2: it was asked for in a way that cannot work, with
@@ -119,7 +119,7 @@ public final class Partita implements Runnable {
           case KubernetesClientException refused -> ClusterAnswers.failure(refused);
           default -> throw failure;
         };
-    command.getErr().println("partita: " + Table.printableLines(String.valueOf(known.getMessage())));
+    command.getErr().println("partita: " + Printable.lines(String.valueOf(known.getMessage())));
     return known.exitStatus();
   }
 }

@@ -7,7 +7,7 @@ import dev.partita.admission.source.MemoryUnit;
 import dev.partita.admission.source.SourceCluster;
 import dev.partita.api.Bytes;
 import dev.partita.cli.command.CommandFailure;
-import dev.partita.cli.output.Table;
+import dev.partita.cli.output.Printable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
@@ -115,7 +115,7 @@ public final class ConvertCommand implements Callable<Integer> {
     }
     write(String.join("---\n", documents));
     PrintWriter err = spec.commandLine().getErr();
-    conversion.warnings().forEach(warning -> err.println("partita: " + Table.printableLines(warning)));
+    conversion.warnings().forEach(warning -> err.println("partita: " + Printable.lines(warning)));
     err.flush();
     return conversion.leftSomethingOut() ? SOME_LEFT : 0;
   }

@@ -1,6 +1,6 @@
 package dev.partita.cli.doctor;
 
-import dev.partita.cli.output.Table;
+import dev.partita.cli.output.Printable;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -70,10 +70,10 @@ final class DiagnosisText {
   private static void line(Finding finding, StringBuilder text) {
     String verdict = finding.verdict().toString();
     text.append(verdict).append(" ".repeat(6 - verdict.length())).append(finding.check())
-        .append(finding.subject().isEmpty() ? "" : " (" + Table.printable(finding.subject()) + ")")
-        .append(": ").append(Table.printable(finding.message())).append('\n');
+        .append(finding.subject().isEmpty() ? "" : " (" + Printable.text(finding.subject()) + ")")
+        .append(": ").append(Printable.text(finding.message())).append('\n');
     if (!finding.mend().isEmpty()) {
-      text.append("      mend: ").append(Table.printable(finding.mend())).append('\n');
+      text.append("      mend: ").append(Printable.text(finding.mend())).append('\n');
     }
   }
 }

@@ -1,8 +1,8 @@
 package dev.partita.cli.explain;
 
-import dev.partita.cli.output.Table;
-import dev.partita.controller.explain.PodExplanation.NodeReason;
+import dev.partita.cli.output.Printable;
 import dev.partita.controller.explain.PodExplanation;
+import dev.partita.controller.explain.PodExplanation.NodeReason;
 import dev.partita.controller.explain.Question;
 import java.util.Comparator;
 import java.util.List;
@@ -31,17 +31,17 @@ final class ExplanationText {
         };
     StringBuilder text =
         new StringBuilder(
-            Table.printable("pod " + pod.namespace() + "/" + pod.pod() + " is " + word + ": " + pod.summary())
+            Printable.text("pod " + pod.namespace() + "/" + pod.pod() + " is " + word + ": " + pod.summary())
                 + "\n");
     for (NodeReason node : pod.nodes()) {
       text.append("%n%s (%d %s): %s%n".formatted(node.node(), node.cards(), node.cards() == 1 ? "card" : "cards",
-          Table.printable(node.reason())));
+          Printable.text(node.reason())));
       int width = node.byCard().keySet().stream().mapToInt(String::length).max().orElse(0);
       node.byCard().entrySet().stream()
           .sorted(Comparator.<java.util.Map.Entry<String, String>>comparingInt(card -> card.getKey().length())
               .thenComparing(card -> card.getKey()))
           .forEach(card -> text.append("  ").append(card.getKey())
-              .append(" ".repeat(width - card.getKey().length() + 2)).append(Table.printable(card.getValue()))
+              .append(" ".repeat(width - card.getKey().length() + 2)).append(Printable.text(card.getValue()))
               .append('\n'));
     }
     return text.toString();

@@ -49,7 +49,7 @@ public final class OutputOption {
 
   private static String json(Object document) {
     try {
-      return Table.escapedJson(JSON.writerWithDefaultPrettyPrinter().writeValueAsString(document)) + "\n";
+      return Printable.json(JSON.writerWithDefaultPrettyPrinter().writeValueAsString(document)) + "\n";
     } catch (JsonProcessingException e) {
       throw new IllegalStateException(e);
     }

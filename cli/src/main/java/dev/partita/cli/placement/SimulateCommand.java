@@ -2,15 +2,15 @@ package dev.partita.cli.placement;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.cli.command.CommandFailure;
-import dev.partita.cli.output.Table;
+import dev.partita.cli.output.Printable;
 import dev.partita.cli.whatif.AddNodesCommand;
 import dev.partita.cli.whatif.FitsCommand;
 import dev.partita.cli.whatif.ShrinkCommand;
 import dev.partita.controller.stream.ClusterStream;
 import dev.partita.controller.stream.StreamPolicy;
 import dev.partita.controller.stream.StreamReport;
-import dev.partita.controller.stream.StreamRun.Answer;
 import dev.partita.controller.stream.StreamRun;
+import dev.partita.controller.stream.StreamRun.Answer;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.PrintWriter;
@@ -143,7 +143,7 @@ public final class SimulateCommand implements Callable<Integer> {
             : new PrintStream(new java.io.FileOutputStream(java.io.FileDescriptor.out), false,
                 StandardCharsets.UTF_8)) {
       for (Map<String, Object> answer : answers) {
-        to.println(Table.escapedJson(json.writeValueAsString(answer)));
+        to.println(Printable.json(json.writeValueAsString(answer)));
       }
       if (to.checkError()) {
         throw CommandFailure.failed("the answers could not be written to " + out.map(Path::toString).orElse("stdout"));

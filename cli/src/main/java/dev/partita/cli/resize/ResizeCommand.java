@@ -7,7 +7,7 @@ import dev.partita.cli.command.SpanConverter;
 import dev.partita.cli.command.Waiting;
 import dev.partita.cli.connection.ClusterOptions;
 import dev.partita.cli.connection.NamespaceOption;
-import dev.partita.cli.output.Table;
+import dev.partita.cli.output.Printable;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.Resource;
@@ -98,7 +98,7 @@ public final class ResizeCommand implements Runnable {
       out.println("resourceclaim " + name + ": asked for " + asked);
       out.flush();
       if (!timeout.isZero()) {
-        out.println("resourceclaim " + name + ": " + Table.printable(awaitInForce(name, claim, asked, out)));
+        out.println("resourceclaim " + name + ": " + Printable.text(awaitInForce(name, claim, asked, out)));
       }
     }
   }
@@ -130,7 +130,7 @@ public final class ResizeCommand implements Runnable {
     return Waiting.upTo(seconds, "the new size to be in force; it goes on all the same", () -> {
       ResizeProgress now = ResizeProgress.of(claim.get(), asked);
       if (!now.equals(last.getAndSet(now)) && now instanceof ResizeProgress.UnderWay(String words)) {
-        out.println("resourceclaim " + name + ": " + Table.printable(words));
+        out.println("resourceclaim " + name + ": " + Printable.text(words));
         out.flush();
       }
       return switch (now) {

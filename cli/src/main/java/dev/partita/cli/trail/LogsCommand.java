@@ -4,7 +4,7 @@ import dev.partita.cli.connection.ClusterOptions;
 import dev.partita.cli.connection.NamespaceOption;
 import dev.partita.cli.connection.PartitaNamespaceOption;
 import dev.partita.cli.output.OutputOption;
-import dev.partita.cli.output.Table;
+import dev.partita.cli.output.Printable;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.PrintWriter;
 import java.util.List;
@@ -52,7 +52,7 @@ public final class LogsCommand implements Runnable {
     PrintWriter err = spec.commandLine().getErr();
     try (KubernetesClient client = cluster.client()) {
       List<Entry> entries =
-          new TrailReader(client, partita.name(), note -> err.println("partita: " + Table.printable(note)))
+          new TrailReader(client, partita.name(), note -> err.println("partita: " + Printable.text(note)))
               .read(namespace.of(client), claim);
       PrintWriter out = spec.commandLine().getOut();
       out.print(output.text(Map.of("items", entries.stream().map(LogsCommand::item).toList()),
@@ -66,6 +66,6 @@ public final class LogsCommand implements Runnable {
   }
 
   static String line(Entry entry) {
-    return entry.time() + "  " + Table.printable(entry.source()) + "  " + Table.printable(entry.text()) + "\n";
+    return entry.time() + "  " + Printable.text(entry.source()) + "  " + Printable.text(entry.text()) + "\n";
   }
 }

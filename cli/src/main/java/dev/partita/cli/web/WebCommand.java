@@ -3,7 +3,7 @@ package dev.partita.cli.web;
 import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.connection.ClusterOptions;
 import dev.partita.cli.connection.PartitaNamespaceOption;
-import dev.partita.cli.output.Table;
+import dev.partita.cli.output.Printable;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.PrintWriter;
 import java.net.URLEncoder;
@@ -103,7 +103,7 @@ public final class WebCommand implements Callable<Integer> {
     try {
       page.open(local);
     } catch (CommandFailure notYet) {
-      spec.commandLine().getErr().println("partita: " + Table.printableLines(String.valueOf(notYet.getMessage())));
+      spec.commandLine().getErr().println("partita: " + Printable.lines(String.valueOf(notYet.getMessage())));
     }
   }
 

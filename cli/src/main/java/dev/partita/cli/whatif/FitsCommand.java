@@ -4,8 +4,8 @@ import dev.partita.cli.output.Cell;
 import dev.partita.cli.output.Column;
 import dev.partita.cli.output.OutputFormat;
 import dev.partita.cli.output.OutputOption;
+import dev.partita.cli.output.Printable;
 import dev.partita.cli.output.Sheet;
-import dev.partita.cli.output.Table;
 import dev.partita.controller.whatif.RequestedCards;
 import dev.partita.controller.whatif.WhatIf;
 import java.io.PrintWriter;
@@ -90,7 +90,7 @@ public final class FitsCommand implements Runnable {
     document.put("whyNoMore", fits.whyNoMore());
     return output.text(document,
         () -> (sheet.isEmpty() ? "" : sheet.table(false) + "\n") + fits.all() + " would fit; then: "
-            + Table.printable(fits.whyNoMore())
+            + Printable.text(fits.whyNoMore())
             + "\n");
   }
 }

@@ -26,6 +26,6 @@ class OutputOptionTest {
   }
 
   private static boolean moves(int character) {
-    return !Table.printable(Character.toString(character) + ".").equals(Character.toString(character) + ".");
+    return !Printable.text(Character.toString(character) + ".").equals(Character.toString(character) + ".");
   }
 }
