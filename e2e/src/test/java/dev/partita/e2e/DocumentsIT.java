@@ -6,13 +6,13 @@ import dev.partita.e2e.cluster.DependsOnVersion;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
+import dev.partita.e2e.pages.FencedBlock;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -25,7 +25,6 @@ import org.junit.jupiter.api.Test;
 @OnRealCluster
 @DependsOnVersion
 class DocumentsIT {
-  private static final Pattern YAML = Pattern.compile("(?ms)^```yaml\\n(.*?)^```");
   private static final Pattern BETWEEN_DOCUMENTS = Pattern.compile("(?m)^---\\s*$");
   private static final Pattern OBJECT = Pattern.compile("(?m)^apiVersion: .*");
   private static final Pattern TAINT_RULE = Pattern.compile("(?m)^kind: DeviceTaintRule$");
@@ -75,15 +74,10 @@ class DocumentsIT {
   /** The Kubernetes objects of a page, or of a file of YAML. */
   private static List<String> documents(Path file) throws IOException {
     String text = Files.readString(file);
-    Stream<String> blocks =
-        file.toString().endsWith(".md") ? YAML.matcher(text).results().map(DocumentsIT::inner) : Stream.of(text);
+    Stream<String> blocks = file.toString().endsWith(".md") ? FencedBlock.yaml(text) : Stream.of(text);
     return blocks
         .flatMap(BETWEEN_DOCUMENTS::splitAsStream)
         .filter(document -> OBJECT.matcher(document).find() && !CONFIG.matcher(document).find())
         .toList();
-  }
-
-  private static String inner(MatchResult block) {
-    return block.group(1);
   }
 }

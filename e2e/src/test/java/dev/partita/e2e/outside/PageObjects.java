@@ -1,5 +1,6 @@
 package dev.partita.e2e.outside;
 
+import dev.partita.e2e.pages.FencedBlock;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.ByteArrayInputStream;
@@ -18,8 +19,6 @@ import java.util.stream.Stream;
  * @param documents in the page's order
  */
 record PageObjects(List<String> documents) {
-  private static final Pattern YAML = Pattern.compile("(?ms)^```yaml\\n(.*?)^```");
-
   static PageObjects of(Path page) {
     return in(text(page));
   }
@@ -43,8 +42,8 @@ record PageObjects(List<String> documents) {
   }
 
   private static PageObjects in(String markdown) {
-    return new PageObjects(YAML.matcher(markdown).results()
-        .flatMap(block -> Stream.of(block.group(1).split("(?m)^---$", -1))).toList());
+    return new PageObjects(
+        FencedBlock.yaml(markdown).flatMap(block -> Stream.of(block.split("(?m)^---$", -1))).toList());
   }
 
   /** The first document of a kind. */

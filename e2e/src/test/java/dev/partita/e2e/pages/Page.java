@@ -20,7 +20,6 @@ record Page(List<Step> steps) {
   /** These pages are made from the code, by a command that each begins with. */
   private static final String REFERENCE = "docs/reference/";
 
-  private static final Pattern BLOCK = Pattern.compile("(?ms)^( *)```(\\w+)\\n(.*?)^ *```$");
   private static final Set<String> SHELL = Set.of("bash", "sh");
   private static final Set<String> OUTPUT = Set.of("text", "json");
   private static final Pattern LOOP = Pattern.compile("^for .*; do\\b");
@@ -60,18 +59,14 @@ record Page(List<Step> steps) {
   static Page parsed(String name, String markdown) {
     List<Step> steps = new ArrayList<>();
     boolean follows = false;
-    Matcher block = BLOCK.matcher(markdown);
-    while (block.find()) {
-      String language = block.group(2);
-      String text = block.group(3).replaceAll("(?m)^" + block.group(1), "");
-      if (SHELL.contains(language)) {
-        long line = markdown.substring(0, block.start()).lines().count() + 1;
-        steps.add(new Step(name + ":" + line, commands(text), Optional.empty()));
-      } else if (OUTPUT.contains(language) && follows) {
+    for (FencedBlock block : FencedBlock.in(markdown).toList()) {
+      if (SHELL.contains(block.language())) {
+        steps.add(new Step(name + ":" + block.line(), commands(block.text()), Optional.empty()));
+      } else if (OUTPUT.contains(block.language()) && follows) {
         Step before = steps.removeLast();
-        steps.add(new Step(before.where(), before.commands(), Optional.of(text)));
+        steps.add(new Step(before.where(), before.commands(), Optional.of(block.text())));
       }
-      follows = SHELL.contains(language);
+      follows = SHELL.contains(block.language());
     }
     return new Page(List.copyOf(steps));
   }
