@@ -60,6 +60,7 @@ class LargeObjectsTest {
   @Test
   void aPodWhoseTolerationsAreTooManyIsToldSoAndItsNeighbourIsServed() {
     cluster.start();
+    eventually().until(() -> cluster.slices().size() == 1);
     cluster.claim("large", "gpu.partita.dev", Map.of("memory", "1Gi"));
     cluster.claim("small", "gpu.partita.dev", Map.of("memory", "1Gi"));
     List<Toleration> many =

@@ -38,6 +38,7 @@ class PodConditionTest {
   void aPodThatWaitsSaysWhyAndThatItsWaitIsOver() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.start();
+    eventually().until(() -> cluster.slices().size() == 1);
     cluster.holdWholeCard("first");
     cluster.claim("second", "gpu.partita.dev", Map.of("memory", "8Gi"));
     cluster.pod("second", "second");
