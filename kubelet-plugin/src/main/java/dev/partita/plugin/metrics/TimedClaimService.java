@@ -16,7 +16,7 @@ import java.util.Optional;
 public final class TimedClaimService implements ClaimService {
   private static final Duration[] BUCKETS = {Duration.ofMillis(5), Duration.ofMillis(10), Duration.ofMillis(20),
     Duration.ofMillis(50), Duration.ofMillis(100), Duration.ofMillis(500), Duration.ofSeconds(1),
-    Duration.ofSeconds(5), Duration.ofSeconds(20), Duration.ofSeconds(45)};
+    Duration.ofSeconds(5), Duration.ofSeconds(10), Duration.ofSeconds(20), Duration.ofSeconds(45)};
 
   private final ClaimService claims;
   private final Timer prepared;
