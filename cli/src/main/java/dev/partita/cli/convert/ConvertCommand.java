@@ -8,6 +8,7 @@ import dev.partita.admission.source.SourceCluster;
 import dev.partita.api.Bytes;
 import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.output.Printable;
+import dev.partita.cli.output.YamlWriter;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
@@ -134,7 +135,7 @@ public final class ConvertCommand implements Callable<Integer> {
   }
 
   private static String yaml(JsonNode object) {
-    return YamlText.write(JSON.convertValue(object, Object.class));
+    return YamlWriter.write(JSON.convertValue(object, Object.class));
   }
 
   private static String text(String file) {

@@ -2,7 +2,6 @@ package dev.partita.cli.output;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.Arrays;
 import java.util.function.Supplier;
 import picocli.CommandLine.ITypeConverter;
@@ -43,7 +42,7 @@ public final class OutputOption {
     return switch (format) {
       case TABLE, WIDE -> table.get();
       case JSON -> json(document);
-      case YAML -> Serialization.asYaml(JSON.convertValue(document, Object.class));
+      case YAML -> YamlWriter.write(JSON.convertValue(document, Object.class));
     };
   }
 

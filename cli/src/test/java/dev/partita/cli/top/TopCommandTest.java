@@ -87,7 +87,7 @@ class TopCommandTest {
     assertThat(items.findValuesAsText("name")).containsExactlyInAnyOrder("large", "small");
     assertThat(items.findValues("used")).as("left out where it is not known").singleElement()
         .satisfies(used -> assertThat(used.asLong()).isEqualTo(3L << 30));
-    assertThat(run("top", "gpus", "-o", "yaml").out()).contains("items:").contains("gpu: \"gpu-1\"");
+    assertThat(run("top", "gpus", "-o", "yaml").out()).contains("items:").contains("gpu: gpu-1\n");
   }
 
   @Test
