@@ -1,5 +1,6 @@
 package dev.partita.controller;
 
+import dev.partita.controller.admission.Drain;
 import dev.partita.controller.certificate.WebhookNames;
 import dev.partita.serving.metrics.MetricsReaders;
 import java.time.Duration;
@@ -60,18 +61,26 @@ public record ControllerSettings(
    *
    * @param port 0 for any free one
    * @param names of the Service, the Secret with the certificate and the webhook configurations
-   * @param drain for how long API servers are still answered by an instance that stops: until all of them know that it
-   *        is no endpoint of the Service any more
+   * @param drain for how long API servers are still answered by an instance that stops
    * @param keepsCertificate whether the leader makes and renews the certificate; else somebody does, such as
    *        cert-manager, and has the webhook configurations trust it
    */
-  public record Webhook(int port, WebhookNames names, Duration drain, boolean keepsCertificate) {
+  public record Webhook(int port, WebhookNames names, Drain drain, boolean keepsCertificate) {
     public Webhook {
       check("webhook", port);
-      if (drain.isNegative() || drain.compareTo(MOST_DRAIN) > 0) {
+    }
+
+    /** @param quiet for how long nobody must have asked an instance that stops before it answers no more */
+    public Webhook(int port, WebhookNames names, Duration quiet, boolean keepsCertificate) {
+      this(port, names, new Drain(checked(quiet), MOST_DRAIN), keepsCertificate);
+    }
+
+    private static Duration checked(Duration quiet) {
+      if (quiet.isNegative() || quiet.compareTo(MOST_DRAIN) > 0) {
         throw new IllegalArgumentException(
-            "the webhook's drain must be from 0 to " + MOST_DRAIN.toSeconds() + " s: " + drain.toSeconds());
+            "the webhook's drain must be from 0 to " + MOST_DRAIN.toSeconds() + " s: " + quiet.toSeconds());
       }
+      return quiet;
     }
   }
 

@@ -267,8 +267,8 @@ public final class DraController implements AutoCloseable {
 
   /**
    * Stops: finishes what is being written, gives the lease back, ends every thread. API servers are answered until they
-   * have had time to learn that it goes ({@link ControllerSettings.Webhook#drain}): what they ask of nobody, they let
-   * pass unchanged.
+   * have learnt that it goes ({@link ControllerSettings.Webhook#drain}): what they ask of nobody, they let pass
+   * unchanged.
    */
   @Override
   public void close() {
@@ -297,14 +297,19 @@ public final class DraController implements AutoCloseable {
     if (asked != null) {
       asked.drain();
     }
-    if (ending != null) {
-      ending.close(); // before the lease goes: nothing is written without it
-    }
-    if (running != null) {
-      running.close();
+    try {
+      if (ending != null) {
+        ending.close(); // before the lease goes: nothing is written without it
+      }
+      if (running != null) {
+        running.close();
+      }
+    } catch (RuntimeException e) {
+      LOG.error("{} did not end in order what it wrote", settings.identity(), e);
     }
     if (asked != null) {
-      awaitDrained(begin);
+      LOG.info("{} answers API servers until they know that it stops", settings.identity());
+      asked.awaitDrained(settings.webhook().orElseThrow().drain(), Duration.ofNanos(System.nanoTime() - begin));
       asked.close();
     }
     if (explaining != null) {
@@ -320,17 +325,5 @@ public final class DraController implements AutoCloseable {
       listening.close();
     }
     view.close();
-  }
-
-  private void awaitDrained(long begin) {
-    Duration left = settings.webhook().orElseThrow().drain().minusNanos(System.nanoTime() - begin);
-    if (left.isPositive()) {
-      LOG.info("{} answers API servers for {} ms more", settings.identity(), left.toMillis());
-      try {
-        Thread.sleep(left);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-      }
-    }
   }
 }

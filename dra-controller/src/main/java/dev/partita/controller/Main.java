@@ -160,7 +160,10 @@ public final class Main implements Callable<Integer> {
       names = "--webhook-drain",
       paramLabel = "SECONDS",
       defaultValue = "${env:PARTITA_WEBHOOK_DRAIN:-5}",
-      description = "Seconds, at most 20, for which API servers are still answered when this instance stops (env PARTITA_WEBHOOK_DRAIN; default: ${DEFAULT-VALUE}).") int webhookDrain;
+      description = {
+        "An instance that stops answers API servers until none has asked for so many seconds, but not for longer than 20 s",
+        "(env PARTITA_WEBHOOK_DRAIN; at most 20; default: ${DEFAULT-VALUE})."
+      }) int webhookDrain;
 
   @Option(
       names = "--keep-webhook-certificate",

@@ -49,7 +49,7 @@ class MainTest {
     assertThat(settings().webhook()).isEmpty();
     ControllerSettings.Webhook webhook = settings("--webhook-port=8443").webhook().orElseThrow();
     assertThat(webhook.port()).isEqualTo(8443);
-    assertThat(webhook.drain()).isEqualTo(Duration.ofSeconds(5));
+    assertThat(webhook.drain().quiet()).isEqualTo(Duration.ofSeconds(5));
     assertThat(webhook.keepsCertificate()).isTrue();
     assertThat(
         settings("--webhook-port=8443", "--keep-webhook-certificate=false").webhook().orElseThrow().keepsCertificate())

@@ -2,6 +2,7 @@ package dev.partita.controller;
 
 import static dev.partita.controller.Cluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -194,6 +195,23 @@ class WebhookTest {
     closing.join();
   }
 
+  /** As where EndpointSlices take longer than usual to change. */
+  @Test
+  void anInstanceThatStopsAnswersForAsLongAsItIsAsked() throws IOException, InterruptedException {
+    Duration quiet = Duration.ofSeconds(2);
+    DraController leaving = start("leaving", quiet);
+    String review = ApiServerCall.review("", "pods", "default", "{\"spec\": {\"containers\": []}}");
+    ask(leaving, "/mutate-pods", review);
+    ApiServerCall call = new ApiServerCall(leaving.webhookPort().orElseThrow(), DNS_NAME, objects.trusted());
+    Thread closing = Thread.ofVirtual().start(leaving::close);
+    long begin = System.nanoTime();
+    while (System.nanoTime() - begin < quiet.multipliedBy(2).toNanos()) {
+      assertThat(call.post("/mutate-pods", review).status()).isEqualTo(200);
+    }
+    assertThat(closing.join(Duration.ofMinutes(1))).as("it ends when nobody asks any more").isTrue();
+    assertThatThrownBy(() -> call.post("/mutate-pods", review)).isInstanceOf(IOException.class);
+  }
+
   @Test
   void whereSomebodyElseKeepsTheCertificateItIsServedWithAndNothingOfItIsWritten() throws IOException {
     DraController controller =
@@ -205,7 +223,7 @@ class WebhookTest {
     objects.give(theirs);
     ApiServerCall call = new ApiServerCall(controller.webhookPort().orElseThrow(), DNS_NAME, theirs.trusted());
     String review = ApiServerCall.review("", "pods", "default", "{\"spec\": {\"containers\": []}}");
-    eventually().ignoreException(IOException.class).until(() -> call.post("/mutate-pods", review),
+    eventually().ignoreExceptionsInstanceOf(IOException.class).until(() -> call.post("/mutate-pods", review),
         given -> given.status() == 200);
   }
 
@@ -232,7 +250,7 @@ class WebhookTest {
     eventually().until(objects::areComplete);
     ApiServerCall call = new ApiServerCall(controller.webhookPort().orElseThrow(), DNS_NAME, objects.trusted());
     ApiServerCall.Answer answer =
-        eventually().ignoreException(IOException.class).until(() -> call.post(path, review),
+        eventually().ignoreExceptionsInstanceOf(IOException.class).until(() -> call.post(path, review),
             given -> given.status() == 200);
     return JSON.readTree(answer.body()).path("response");
   }

@@ -78,9 +78,27 @@ public final class AdmissionEndpoint implements AutoCloseable {
     return quotas.stuck(most);
   }
 
-  /** Answers on, and has API servers leave: before {@link #close}, once the Service no longer names this instance. */
+  /** Has API servers leave, and answers on; before {@link #awaitDrained}. */
   public void drain() {
     server.drain();
+  }
+
+  /**
+   * Waits until API servers have left; before {@link #close}.
+   *
+   * @param going since it was told to stop
+   */
+  public void awaitDrained(Drain drain, Duration going) {
+    long begin = System.nanoTime() - going.toNanos();
+    Duration left = drain.left(going, server.unasked());
+    try {
+      while (left.isPositive()) {
+        Thread.sleep(left);
+        left = drain.left(Duration.ofNanos(System.nanoTime() - begin), server.unasked());
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   @Override

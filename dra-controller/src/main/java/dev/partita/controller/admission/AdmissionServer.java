@@ -54,6 +54,7 @@ public final class AdmissionServer implements AutoCloseable {
   private final Semaphore large = new Semaphore(LARGE_AT_ONCE);
   private final Semaphore working = new Semaphore(AT_ONCE);
   private volatile boolean draining;
+  private volatile long lastAsked = System.nanoTime();
 
   private AdmissionServer(
       int port,
@@ -98,6 +99,11 @@ public final class AdmissionServer implements AutoCloseable {
     draining = true;
   }
 
+  /** Since somebody last asked, or since it began to listen. */
+  Duration unasked() {
+    return Duration.ofNanos(System.nanoTime() - lastAsked);
+  }
+
   /** Lets what is being answered end, but not for ever. */
   @Override
   public void close() {
@@ -105,6 +111,7 @@ public final class AdmissionServer implements AutoCloseable {
   }
 
   private HttpAnswer handle(Exchange exchange) throws IOException {
+    lastAsked = System.nanoTime();
     HttpAnswer answer = answer(exchange);
     if (answer.status() != HttpURLConnection.HTTP_OK) {
       unreviewed.accept(answer.status());
