@@ -55,6 +55,11 @@ public record Lab(String script) {
     return run("exec", node, "sh", "-c", shellScript);
   }
 
+  /** What the API server has logged of webhooks that it went on without, with the time and the reason of each. */
+  public List<String> webhooksThatFailed() {
+    return run("logs", "apiserver").lines().filter(line -> line.contains("failing open")).toList();
+  }
+
   private String run(String... words) {
     List<String> command = new ArrayList<>(List.of(script));
     command.addAll(List.of(words));
