@@ -134,6 +134,7 @@ class WebIT {
         card.locator("p.bad").getByText("XID 95").waitFor();
         open.show("claim/" + workspace.namespace() + "/" + pod.claim().name());
         open.awaitText("XidError");
+        open.awaitText("3.3 GiB of 8 GiB used");
         open.assertClean();
       } finally {
         pod.deleteAndAwait(); // a card that is in use cannot be reset
@@ -155,6 +156,7 @@ class WebIT {
       Locator why = open.page().locator("section.node").filter(new Locator.FilterOptions().setHasText(node));
       why.waitFor();
       assertThat(why.innerText()).contains("gpu-0", "has 139.8 GiB, asked 900 GiB");
+      assertThat(open.page().locator("main").innerText()).containsOnlyOnce("asks 900 GiB");
       open.assertClean();
     }
   }

@@ -114,12 +114,19 @@ function table(head, lines, none) {
     ${rows(lines, (line) => line.name, ({ cells }) => html`<tr>${cells.map((cell, i) => html`<td data-name=${head[i]}>${cell}</td>`)}</tr>`)}</tbody></table></div>`;
 }
 
+/** How much of it is used, in words and as a bar; more than there is of it is marked. */
+function gauge(used, of, words) {
+  return used === undefined || used === null ? 'unknown' : html`${words(used)}
+    <svg class="bar gauge" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label="${of > 0 ? Math.round(100 * used / of) : 0} % of it used">
+      <rect class=${used > of ? 'over' : 'used'} x="0" y="0" height="10" width=${part(used, of)}></rect></svg>`;
+}
+
 function claims(view) {
   return table(['Claim', 'Node', 'Card', 'Kind', 'Memory', 'Used', 'Cores', 'Cores used', 'By'],
     view.claims.rows.map((row) => ({ name: `${partName(row.part)} ${row.node} ${row.index}`, cells: [
       html`<a href=${claimLink(row.part.namespace, row.part.claim)}>${row.part.namespace}/${row.part.claim}</a>`, row.node,
-      `${row.index} ${row.model}`, KINDS[row.part.kind], bytes(row.part.memory), known(row.part.memoryUsed, bytes),
-      `${row.part.cores} %`, known(row.part.coresUsed, (used) => `${used} %`), row.part.users.join(', ')] })),
+      `${row.index} ${row.model}`, KINDS[row.part.kind], bytes(row.part.memory), gauge(row.part.memoryUsed, row.part.memory, bytes),
+      `${row.part.cores} %`, gauge(row.part.coresUsed, row.part.cores || 100, (used) => `${used} %`), row.part.users.join(', ')] })),
     'No claim holds anything of a card that you may see.');
 }
 
@@ -194,11 +201,23 @@ function history(view) {
 
 const pairs = (fields) => html`<dl>${Object.entries(fields).map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 
+/** Bytes of a Kubernetes quantity of memory, such as 25900Mi; undefined if it is none. */
+function quantity(text) {
+  const found = /^(\d+)([KMGTP]i)?$/.exec(text ?? '');
+  return found ? Number(found[1]) * 1024 ** (1 + ['Ki', 'Mi', 'Gi', 'Ti', 'Pi'].indexOf(found[2])) : undefined;
+}
+
+function memoryOf(data) {
+  const [limit, used] = [quantity(data.memoryLimit), quantity(data.memoryUsed)];
+  return limit === undefined || used === undefined ? nothing
+    : html`<p>${gauge(used, limit, (amount) => `${bytes(amount)} of ${bytes(limit)} used`)}</p>`;
+}
+
 function claim(view) {
   return html`<h2>Claim ${view.namespace}/${view.name}</h2>
     <div class="box">${pairs({ created: view.created, 'used by': view.users.join(', ') || 'nobody', ...view.annotations })}</div>
     ${view.devices.map((device) => html`<h2>Device ${device.device} of pool ${device.pool} <span class="dim">request ${device.request}, driver ${device.driver}</span></h2>
-      <div class="box">${pairs(device.data)}</div>
+      <div class="box">${memoryOf(device.data)}${pairs(device.data)}</div>
       ${table(['Condition', 'Status', 'Reason', 'Message', 'For'],
         device.conditions.map((each) => ({ name: each.type, cells: [each.type, html`<b class=${each.status === 'False' ? 'bad' : ''}>${each.status}</b>`, each.reason, each.message, ago(each.since)] })),
         'Its node has not said anything of it yet.')}`)}
@@ -213,7 +232,7 @@ function pod(view) {
   return html`<h2>Pod ${view.namespace}/${view.name}</h2>
     ${view.waiting ? html`<p class="message">Waits for ${ago(view.waiting.since)}: ${view.waiting.reason}. ${view.waiting.message}</p>` : view.explanation ? nothing : html`<p>It does not wait for a card.</p>`}
     ${view.hint ? html`<p class="dim">${view.hint}</p>` : nothing}
-    ${view.explanation ? html`<p><b>${view.explanation.state}</b>: ${view.explanation.summary}</p>
+    ${view.explanation ? html`${view.waiting?.message === view.explanation.summary ? nothing : html`<p><b>${view.explanation.state}</b>: ${view.explanation.summary}</p>`}
       ${rows(view.explanation.nodes.slice(0, 200), (node) => node.node, (node) => html`<section class="node box"><h3>${node.node} <span class="dim">${node.cards} cards</span></h3>
         <p>${node.reason}</p>${Object.keys(node.byCard).length ? pairs(node.byCard) : nothing}</section>`)}
       ${view.explanation.nodes.length > 200 ? html`<p class="dim">and ${view.explanation.nodes.length - 200} more nodes: <code>kubectl partita explain pod ${view.name} -n ${view.namespace}</code></p>` : nothing}` : nothing}`;
