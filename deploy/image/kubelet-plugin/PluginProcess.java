@@ -17,8 +17,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import k8s.io.kubelet.pkg.apis.dra.v1.Claim;
-import k8s.io.kubelet.pkg.apis.dra.v1.DRAPluginGrpc;
 import k8s.io.kubelet.pkg.apis.dra.v1.DRAPluginGrpc.DRAPluginBlockingStub;
+import k8s.io.kubelet.pkg.apis.dra.v1.DRAPluginGrpc;
 import k8s.io.kubelet.pkg.apis.dra.v1.NodePrepareResourcesRequest;
 import k8s.io.kubelet.pkg.apis.dra.v1.NodePrepareResourcesResponse;
 import k8s.io.kubelet.pkg.apis.dra.v1.NodeUnprepareResourcesRequest;
@@ -72,7 +72,7 @@ final class PluginProcess {
     return call(
         socket,
         channel -> {
-          var registration = RegistrationGrpc.newBlockingStub(channel).withWaitForReady();
+          var registration = RegistrationGrpc.newBlockingStub(channel).withWaitForReady().withDeadlineAfter(PATIENCE);
           registration.getInfo(InfoRequest.getDefaultInstance());
           registration.notifyRegistrationStatus(RegistrationStatus.newBuilder().setPluginRegistered(true).build());
           return (System.nanoTime() - begin) / 1_000_000;
