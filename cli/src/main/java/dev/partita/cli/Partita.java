@@ -25,11 +25,11 @@ import dev.partita.cli.web.WebCommand;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.util.List;
 import java.util.Set;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine;
 
 /**
  * The top command. Exit status 0: done; 1: it could not be done; 2: it was asked for in a way that cannot work, with

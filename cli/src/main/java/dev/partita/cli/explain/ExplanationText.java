@@ -1,8 +1,8 @@
 package dev.partita.cli.explain;
 
 import dev.partita.cli.output.Printable;
-import dev.partita.controller.explain.PodExplanation;
 import dev.partita.controller.explain.PodExplanation.NodeReason;
+import dev.partita.controller.explain.PodExplanation;
 import dev.partita.controller.explain.Question;
 import java.util.Comparator;
 import java.util.List;

@@ -6,7 +6,9 @@ import java.util.stream.Collectors;
 /** Texts of a cluster, which anybody may have written, as a terminal can be given them. */
 public final class Printable {
   /** Controls, of which terminals know those beyond ASCII as well, ends of lines, and what turns the writing around. */
-  private static final Pattern MOVING = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]");
+  static final String MOVERS = "\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}";
+
+  private static final Pattern MOVING = Pattern.compile("[" + MOVERS + "]");
 
   private Printable() {}
 

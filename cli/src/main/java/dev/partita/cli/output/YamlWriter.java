@@ -1,9 +1,9 @@
 package dev.partita.cli.output;
 
 import java.util.regex.Pattern;
-import org.yaml.snakeyaml.DumperOptions;
 import org.yaml.snakeyaml.DumperOptions.FlowStyle;
 import org.yaml.snakeyaml.DumperOptions.ScalarStyle;
+import org.yaml.snakeyaml.DumperOptions;
 import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
@@ -18,8 +18,8 @@ import org.yaml.snakeyaml.resolver.Resolver;
 public final class YamlWriter {
   private static final String FIRST_OF_NUMBER = "-+0123456789.";
 
-  /** As in {@link Table}, but for what makes texts of several lines. */
-  private static final Pattern UNSEEN = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}&&[^\\n\\t]]");
+  /** But for what makes texts of several lines. */
+  private static final Pattern UNSEEN = Pattern.compile("[" + Printable.MOVERS + "&&[^\\n\\t]]");
 
   private YamlWriter() {}
 

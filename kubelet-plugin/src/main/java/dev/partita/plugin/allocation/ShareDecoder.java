@@ -2,12 +2,12 @@ package dev.partita.plugin.allocation;
 
 import dev.partita.api.Bytes;
 import dev.partita.api.Driver;
-import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
+import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.device.CapacityName;
 import dev.partita.api.gpu.Gpu;
-import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
+import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.resize.ShareSize;
 import dev.partita.api.sharing.SharingStrategy;
 import dev.partita.plugin.grant.BookedShare;

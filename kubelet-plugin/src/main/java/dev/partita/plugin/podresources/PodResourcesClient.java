@@ -7,8 +7,8 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import k8s.io.kubelet.pkg.apis.podresources.v1.PodResourcesListerGrpc;
 import k8s.io.kubelet.pkg.apis.podresources.v1.PodResourcesListerGrpc.PodResourcesListerBlockingStub;
+import k8s.io.kubelet.pkg.apis.podresources.v1.PodResourcesListerGrpc;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
