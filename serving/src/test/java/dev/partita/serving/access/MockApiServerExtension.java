@@ -36,7 +36,9 @@ public final class MockApiServerExtension implements BeforeEachCallback, AfterEa
                   true)
               : new KubernetesMockServer(context, new MockWebServer(), answers, true);
       server.init();
-      return new Running(server, server.createClient());
+      // As our clients are: else one asks for 20 s where a server answers with an error.
+      return new Running(server,
+          server.createClient(builder -> builder.editOrNewConfig().withRequestRetryBackoffLimit(0).endConfig()));
     }
   }
 
