@@ -8,8 +8,8 @@ import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.DependsOnVersion;
 import dev.partita.e2e.cluster.NeedsSteadyController;
-import dev.partita.e2e.cluster.OnChangedNode;
 import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.OnSettingsNode;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 /** Taints that an administrator puts on cards by Kubernetes' own DeviceTaintRules. */
 @OnRealCluster
 @DependsOnVersion
-@OnChangedNode
+@OnSettingsNode
 class DeviceTaintRuleIT {
   /** The newest first: of 1.37, and of 1.36 where it is switched on. */
   private static final List<String> APIS = List.of("resource.k8s.io/v1", "resource.k8s.io/v1beta2");
@@ -36,7 +36,7 @@ class DeviceTaintRuleIT {
     Optional<String> served = APIS.stream().filter(api -> cluster.serves(api, KIND)).findFirst();
     assumeThat(served).as("Kubernetes 1.37 or newer, or 1.36 that serves the kind").isPresent();
     String api = served.orElseThrow();
-    String node = cluster.changedNode();
+    String node = cluster.settingsNode();
     new Daemons(cluster.client()).awaitFreeCards(node);
     String name = workspace.namespace() + "-away";
     Resource<GenericKubernetesResource> rule =

@@ -16,11 +16,13 @@ import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** A driver that limits memory itself holds what gets round the interception library. */
 @OnRealCluster
+@Order(2) // as those that wait for this lock test by test
 @ResourceLock(LockedPerTest.CHANGED_NODE) // from the first test to the last: they share the driver
 class DriverLimitIT {
   @BeforeAll

@@ -6,8 +6,8 @@ import static org.awaitility.Awaitility.await;
 import dev.partita.e2e.cluster.ClaimUnderTest;
 import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.DependsOnVersion;
-import dev.partita.e2e.cluster.OnChangedNode;
 import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.OnSettingsNode;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
@@ -19,13 +19,13 @@ import org.junit.jupiter.api.Test;
  */
 @OnRealCluster
 @DependsOnVersion
-@OnChangedNode
+@OnSettingsNode
 class ExtendedResourceIT {
   @Test
   void whereKubeSchedulerAllocatesAPodGetsACardByTheNameOfItsClassOrByAnExtendedResourceOfOnes(
       RealCluster cluster,
       Workspace workspace) {
-    String node = cluster.changedNode();
+    String node = cluster.settingsNode();
     Daemons daemons = new Daemons(cluster.client());
     daemons.awaitFreeCards(node);
     workspace.withoutAdmission();

@@ -8,8 +8,8 @@ import dev.partita.e2e.cluster.Cleanup;
 import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.DependsOnVersion;
 import dev.partita.e2e.cluster.NeedsSteadyController;
-import dev.partita.e2e.cluster.OnChangedNode;
 import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.OnSettingsNode;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 
 /** Cards that are cut for claims, on a node that offers it. */
 @OnRealCluster
-@OnChangedNode
+@OnSettingsNode
 class MigIT {
   private static final long GIB = 1L << 30;
 
@@ -51,7 +51,7 @@ class MigIT {
   @Test
   @NeedsSteadyController
   void aCardIsCutForClaimsAndServesAsAWholeAfterThem(RealCluster cluster, Workspace workspace) {
-    String node = cluster.changedNode();
+    String node = cluster.settingsNode();
     Daemons daemons = new Daemons(cluster.client());
     daemons.awaitFreeCards(node);
     try (Cleanup cleanup = new Cleanup()) {
@@ -92,7 +92,7 @@ class MigIT {
   @DependsOnVersion
   @NeedsSteadyController
   void kubeSchedulerBindsAPodOnceItsInstanceIsMadeAndNotWhereItCannotBe(RealCluster cluster, Workspace workspace) {
-    String node = cluster.changedNode();
+    String node = cluster.settingsNode();
     Daemons daemons = new Daemons(cluster.client());
     daemons.awaitFreeCards(node);
     try (Cleanup cleanup = new Cleanup()) {
@@ -128,7 +128,7 @@ class MigIT {
   @Test
   @NeedsSteadyController
   void podsWithSharesOfOneInstanceAreEachHeldToTheirsAndWhatDoesNotFitWaits(RealCluster cluster, Workspace workspace) {
-    String node = cluster.changedNode();
+    String node = cluster.settingsNode();
     Daemons daemons = new Daemons(cluster.client());
     daemons.awaitFreeCards(node);
     try (Cleanup cleanup = new Cleanup()) {
@@ -170,7 +170,7 @@ class MigIT {
   @Test
   @NeedsSteadyController
   void instancesThatAnAdministratorMadeServeClaimsAndOutliveThem(RealCluster cluster, Workspace workspace) {
-    String node = cluster.changedNode();
+    String node = cluster.settingsNode();
     Daemons daemons = new Daemons(cluster.client());
     daemons.awaitFreeCards(node);
     try (Cleanup cleanup = new Cleanup()) {

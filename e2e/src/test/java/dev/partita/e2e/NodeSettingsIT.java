@@ -7,8 +7,8 @@ import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.DependsOnVersion;
 import dev.partita.e2e.cluster.NeedsSteadyController;
-import dev.partita.e2e.cluster.OnChangedNode;
 import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.OnSettingsNode;
 import dev.partita.e2e.cluster.PodTraits;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
@@ -25,14 +25,14 @@ import org.junit.jupiter.api.Test;
 
 /** What differs from node to node: who allocates, and whether there is a driver at all. */
 @OnRealCluster
-@OnChangedNode
+@OnSettingsNode
 class NodeSettingsIT {
   private static final String PLUGIN_LABEL = "gpu.partita.dev/plugin";
 
   @Test
   @DependsOnVersion
   void kubeSchedulerAllocatesWhereANodeLeavesItToIt(RealCluster cluster, Workspace workspace) {
-    String node = cluster.changedNode();
+    String node = cluster.settingsNode();
     Daemons daemons = new Daemons(cluster.client());
     cluster.patchGpuNode(node, "{\"allocator\": \"Scheduler\"}");
     try {
@@ -57,7 +57,7 @@ class NodeSettingsIT {
 
   @Test
   void kubeSchedulerFillsTheCardWithTheLeastMemoryLeftFirst(RealCluster cluster, Workspace workspace) {
-    String node = cluster.changedNode();
+    String node = cluster.settingsNode();
     Daemons daemons = new Daemons(cluster.client());
     daemons.awaitFreeCards(node);
     cluster.patchGpuNode(node, "{\"allocator\": \"Scheduler\"}");
@@ -84,7 +84,7 @@ class NodeSettingsIT {
   @Test
   @NeedsSteadyController
   void whatKubeSchedulerDoesNotKnowIsNotLeftToIt(RealCluster cluster, Workspace workspace) {
-    String node = cluster.changedNode();
+    String node = cluster.settingsNode();
     Daemons daemons = new Daemons(cluster.client());
     Ask another = Ask.share("1Gi").config("placement: {models: {avoid: [h200]}}");
     cluster.patchGpuNode(node, "{\"allocator\": \"Scheduler\"}");
@@ -106,7 +106,7 @@ class NodeSettingsIT {
 
   @Test
   void aCardInUseIsOfferedInAnotherWayOnceItIsReleased(RealCluster cluster, Workspace workspace) {
-    String node = cluster.changedNode();
+    String node = cluster.settingsNode();
     Daemons daemons = new Daemons(cluster.client());
     cluster.patchGpuNode(node, "{\"allocator\": \"Scheduler\"}");
     try {
@@ -129,7 +129,7 @@ class NodeSettingsIT {
   @Test
   @NeedsSteadyController
   void aCardThatIsWithheldIsOfferedToNobodyUntilItIsNoMore(RealCluster cluster, Workspace workspace) {
-    String node = cluster.changedNode();
+    String node = cluster.settingsNode();
     Daemons daemons = new Daemons(cluster.client());
     daemons.awaitFreeCards(node);
     List<Map<String, Object>> cards = Objects.requireNonNull(cluster.gpuNode(node).get()).get("status", "gpus");
@@ -148,7 +148,7 @@ class NodeSettingsIT {
 
   @Test
   void aNodeWithoutADriverSaysSoAndOffersNothing(RealCluster cluster) {
-    String node = cluster.changedNode();
+    String node = cluster.settingsNode();
     Daemons daemons = new Daemons(cluster.client());
     Pod template = daemons.awaitPlugin(node);
     label(cluster, node, "disabled");

@@ -17,18 +17,20 @@ import java.util.Objects;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** A card that a file on its node lists is allocated and counted, and held by nothing but the books. */
 @OnRealCluster
-@ResourceLock(LockedPerTest.CHANGED_NODE) // from the first test to the last: they share the files
+@Order(2) // as those that wait for this lock test by test
+@ResourceLock(LockedPerTest.SETTINGS_NODE) // from the first test to the last: they share the files
 class OpaqueCardIT {
   private static final String CLASS = "opaque.gpu.partita.dev";
 
   @BeforeAll
   static void aFileListsACardOfAnotherVendorAndOneThatIsWrong(RealCluster cluster) {
-    String node = cluster.changedNode();
+    String node = cluster.settingsNode();
     cluster.files().shell(node, """
         set -e
         umask 022
@@ -47,7 +49,7 @@ class OpaqueCardIT {
 
   @AfterAll
   static void theFileIsGone(RealCluster cluster) {
-    cluster.files().shell(cluster.changedNode(), "rm -f /etc/partita/cards.d/acme.yaml");
+    cluster.files().shell(cluster.settingsNode(), "rm -f /etc/partita/cards.d/acme.yaml");
     await("no opaque card").atMost(Workspace.PATIENCE).until(() -> opaqueCards(cluster).isEmpty());
   }
 
@@ -65,7 +67,7 @@ class OpaqueCardIT {
 
   @Test
   void aPodGetsItsShareAndIsToldThatNothingHoldsIt(RealCluster cluster, Workspace workspace) {
-    String node = cluster.changedNode();
+    String node = cluster.settingsNode();
     PodUnderTest pod = workspace.pod("acme", node, share("6Gi").cores(25),
         "[ -c /dev/fuse ] && echo device; env; ls /usr/lib/partita /etc/partita/shares; echo ready; exec sleep infinity")
         .awaitLine("ready");
@@ -89,7 +91,7 @@ class OpaqueCardIT {
 
   @Test
   void whoAsksForAShareOrAWholeCardOfTheDriversNeverGetsIt(RealCluster cluster, Workspace workspace) {
-    String node = cluster.changedNode();
+    String node = cluster.settingsNode();
     workspace.pod("share", node, new Ask(Ask.ANY_SHARE, 1, Map.of(), "", "").onCardOf("gpu-100-opaque"), "true");
     assertThat(awaitWaiting(workspace, "share"))
         .contains("1 card on " + node + ": not selected by class gpu.partita.dev");
@@ -121,7 +123,7 @@ class OpaqueCardIT {
   }
 
   private static GenericKubernetesResource gpuNode(RealCluster cluster) {
-    return Objects.requireNonNull(cluster.gpuNode(cluster.changedNode()).get());
+    return Objects.requireNonNull(cluster.gpuNode(cluster.settingsNode()).get());
   }
 
   private static List<Map<String, Object>> opaqueCards(RealCluster cluster) {

@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.NeedsSteadyController;
-import dev.partita.e2e.cluster.OnChangedNode;
 import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.OnSettingsNode;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A node on which NVIDIA's own device plugin hands out the same cards. */
 @OnRealCluster
-@OnChangedNode
+@OnSettingsNode
 class OtherDevicePluginIT {
   private static final String PLUGIN_IMAGE = "localhost/partita-e2e/nvidia-device-plugin:1";
 
@@ -34,7 +34,7 @@ class OtherDevicePluginIT {
   @Test
   @NeedsSteadyController
   void noCardIsServedTwiceWhileANodeMovesFromIt(RealCluster cluster, Workspace workspace) {
-    String node = cluster.changedNode();
+    String node = cluster.settingsNode();
     Daemons daemons = new Daemons(cluster.client());
     makeImage(cluster);
     try (Workspace others = workspace.another().withoutAdmission()) {

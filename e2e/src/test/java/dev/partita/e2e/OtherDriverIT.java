@@ -6,8 +6,8 @@ import static org.awaitility.Awaitility.await;
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.NeedsSteadyController;
-import dev.partita.e2e.cluster.OnChangedNode;
 import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.OnSettingsNode;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
@@ -24,14 +24,14 @@ import org.junit.jupiter.api.Test;
  * get their devices from kube-scheduler and wait for kubelet to prepare them, which is when a card must be theirs.
  */
 @OnRealCluster
-@OnChangedNode
+@OnSettingsNode
 class OtherDriverIT {
   @Test
   @NeedsSteadyController
   void aCardThatKubeSchedulerGivesByAnotherDriverIsRefusedUntilItsPodHasEnded(
       RealCluster cluster,
       Workspace workspace) {
-    String node = cluster.changedNode();
+    String node = cluster.settingsNode();
     Daemons daemons = new Daemons(cluster.client());
     daemons.awaitFreeCards(node);
     String driver = workspace.namespace() + ".gpu.example.com";

@@ -8,8 +8,8 @@ import dev.partita.e2e.cluster.AllocationHistory;
 import dev.partita.e2e.cluster.Ask;
 import dev.partita.e2e.cluster.Cleanup;
 import dev.partita.e2e.cluster.Daemons;
-import dev.partita.e2e.cluster.OnChangedNode;
 import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.OnSettingsNode;
 import dev.partita.e2e.cluster.PaperNode;
 import dev.partita.e2e.cluster.PodTraits;
 import dev.partita.e2e.cluster.PodUnderTest;
@@ -50,9 +50,9 @@ class SchedulerVetoIT {
   }
 
   @Test
-  @OnChangedNode
+  @OnSettingsNode
   void thePodsOfANodeThatIsDrainedGetCardsElsewhere(RealCluster cluster, Workspace workspace) {
-    String drained = cluster.changedNode();
+    String drained = cluster.settingsNode();
     String other = cluster.quietNodes().getLast();
     assumeFalse(drained.equals(other), "needs two nodes");
     String label = PaperNode.POOL + "-" + workspace.namespace();

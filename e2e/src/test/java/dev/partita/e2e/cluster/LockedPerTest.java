@@ -33,6 +33,7 @@ public @interface LockedPerTest {
   String BROKEN_NODE = "2 the broken node";
   String CHANGED_NODE = "2 the changed node";
   String OWN_NODE = "2 the node for one test";
+  String SETTINGS_NODE = "2 the node of other settings";
 
   /** The name of the lock. */
   String value();

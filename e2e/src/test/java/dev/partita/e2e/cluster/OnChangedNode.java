@@ -6,7 +6,7 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import org.junit.jupiter.api.Order;
 
-/** Tests that change the cards or the settings of {@link RealCluster#changedNode}: one at a time. */
+/** Tests that change the cards or the driver of {@link RealCluster#changedNode}: one at a time. */
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)
 @Order(2)

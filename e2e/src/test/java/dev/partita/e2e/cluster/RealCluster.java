@@ -61,7 +61,7 @@ public final class RealCluster implements AutoCloseable {
     return switch (provision) {
       case Provision.Lab(String script) ->
           up(new PartitaCommand(HOME, environments.lab(script)), Optional.of(new Lab(script)), List.of(), "--provider",
-              "lab", "--nodes", "5", "--kubernetes", KUBERNETES);
+              "lab", "--nodes", "6", "--kubernetes", KUBERNETES);
       case Provision.Current(String kubeconfig) ->
           up(new PartitaCommand(HOME, environments.current(kubeconfig)), Optional.empty(), List.of(),
               onCurrent(System.getenv()));
@@ -157,15 +157,20 @@ public final class RealCluster implements AutoCloseable {
 
   /** The nodes that many tests share, and none breaks or changes, in order; at least one. */
   public List<String> quietNodes() {
-    return nodes.subList(0, Math.max(1, nodes.size() - 3));
+    return nodes.subList(0, Math.max(1, nodes.size() - 4));
   }
 
   /** The node that one test at a time has for itself, and none breaks or changes; they hold {@link OnOwnNode}. */
   public String ownNode() {
+    return fromTheEnd(4);
+  }
+
+  /** The node of which tests change what it offers, and who serves its cards; they hold {@link OnSettingsNode}. */
+  public String settingsNode() {
     return fromTheEnd(3);
   }
 
-  /** The node whose cards and settings tests change; they hold {@link OnChangedNode}. */
+  /** The node whose cards and driver tests change; they hold {@link OnChangedNode}. */
   public String changedNode() {
     return fromTheEnd(2);
   }
