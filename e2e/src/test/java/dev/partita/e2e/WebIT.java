@@ -152,7 +152,7 @@ class WebIT {
       open.awaitText(workspace.namespace() + "/huge");
       open.page().getByRole(AriaRole.LINK, new Page.GetByRoleOptions().setName(workspace.namespace() + "/huge"))
           .click();
-      open.awaitText("Waiting");
+      open.awaitText("Waits for ");
       Locator why = open.page().locator("section.node").filter(new Locator.FilterOptions().setHasText(node));
       why.waitFor();
       assertThat(why.innerText()).contains("gpu-0", "has 139.8 GiB, asked 900 GiB");

@@ -230,9 +230,9 @@ function claim(view) {
 
 function pod(view) {
   return html`<h2>Pod ${view.namespace}/${view.name}</h2>
-    ${view.waiting ? html`<p class="message">Waits for ${ago(view.waiting.since)}: ${view.waiting.reason}. ${view.waiting.message}</p>` : view.explanation ? nothing : html`<p>It does not wait for a card.</p>`}
+    ${view.waiting ? html`<p class="message">Waits for ${ago(view.waiting.since)}: ${view.waiting.reason}. ${view.explanation?.summary ?? view.waiting.message}</p>` : view.explanation ? nothing : html`<p>It does not wait for a card.</p>`}
     ${view.hint ? html`<p class="dim">${view.hint}</p>` : nothing}
-    ${view.explanation ? html`${view.waiting?.message === view.explanation.summary ? nothing : html`<p><b>${view.explanation.state}</b>: ${view.explanation.summary}</p>`}
+    ${view.explanation ? html`${view.waiting ? nothing : html`<p><b>${view.explanation.state}</b>: ${view.explanation.summary}</p>`}
       ${rows(view.explanation.nodes.slice(0, 200), (node) => node.node, (node) => html`<section class="node box"><h3>${node.node} <span class="dim">${node.cards} cards</span></h3>
         <p>${node.reason}</p>${Object.keys(node.byCard).length ? pairs(node.byCard) : nothing}</section>`)}
       ${view.explanation.nodes.length > 200 ? html`<p class="dim">and ${view.explanation.nodes.length - 200} more nodes: <code>kubectl partita explain pod ${view.name} -n ${view.namespace}</code></p>` : nothing}` : nothing}`;
