@@ -3,7 +3,7 @@ package dev.partita.api;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.util.Optional;
 
-/** Annotations of objects. */
+/** Reads annotations of Kubernetes objects, whose metadata may be missing. */
 public final class Annotations {
   private Annotations() {}
 

@@ -57,7 +57,8 @@ public record ControllerSettings(
   }
 
   /**
-   * Where admission webhooks are served.
+   * How the admission webhooks are served: on which port, by which certificate, and for how long by a controller that
+   * stops.
    *
    * @param port 0 for any free one
    * @param names of the Service, the Secret with the certificate and the webhook configurations
@@ -72,15 +73,7 @@ public record ControllerSettings(
 
     /** @param quiet for how long nobody must have asked an instance that stops before it answers no more */
     public Webhook(int port, WebhookNames names, Duration quiet, boolean keepsCertificate) {
-      this(port, names, new Drain(checked(quiet), MOST_DRAIN), keepsCertificate);
-    }
-
-    private static Duration checked(Duration quiet) {
-      if (quiet.isNegative() || quiet.compareTo(MOST_DRAIN) > 0) {
-        throw new IllegalArgumentException(
-            "the webhook's drain must be from 0 to " + MOST_DRAIN.toSeconds() + " s: " + quiet.toSeconds());
-      }
-      return quiet;
+      this(port, names, new Drain(quiet, MOST_DRAIN), keepsCertificate);
     }
   }
 

@@ -3,7 +3,10 @@ package dev.partita.cli.output;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** Texts of a cluster, which anybody may have written, as a terminal can be given them. */
+/**
+ * Makes texts of a cluster safe for a terminal. Anybody may have written them, and some characters move the cursor or
+ * turn the writing around: a pod's name could hide a line of the table.
+ */
 public final class Printable {
   /** Controls, of which terminals know those beyond ASCII as well, ends of lines, and what turns the writing around. */
   static final String MOVERS = "\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}";

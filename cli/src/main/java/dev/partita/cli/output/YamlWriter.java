@@ -12,13 +12,14 @@ import org.yaml.snakeyaml.representer.Representer;
 import org.yaml.snakeyaml.resolver.Resolver;
 
 /**
- * Writes YAML. A string is quoted wherever any reader could take it for something else, and what would move a
- * terminal's cursor or turn its writing around is written as escapes, whoever wrote it.
+ * Writes YAML that every reader understands alike, and that is safe for a terminal. A string is quoted wherever some
+ * version of YAML would take it for a number, a truth value or a date ({@code yes}, {@code 0644}); characters that move
+ * the cursor or turn the writing around are escaped.
  */
 public final class YamlWriter {
   private static final String FIRST_OF_NUMBER = "-+0123456789.";
 
-  /** But for what makes texts of several lines. */
+  /** What is escaped: of {@link Printable#MOVERS} all but tabs and ends of lines, which scripts have. */
   private static final Pattern UNSEEN = Pattern.compile("[" + Printable.MOVERS + "&&[^\\n\\t]]");
 
   private YamlWriter() {}
@@ -43,9 +44,7 @@ public final class YamlWriter {
     });
   }
 
-  /**
-   * Texts of several lines stay legible; what cannot be seen, and line breaks of other kinds, are written as escapes.
-   */
+  /** Writes strings of several lines as blocks, and such with characters to escape between double quotes. */
   private static final class BlockRepresenter extends Representer {
     BlockRepresenter(DumperOptions options) {
       super(options);
@@ -60,7 +59,7 @@ public final class YamlWriter {
     }
   }
 
-  /** Whatever some version of YAML reads as something else than a string. */
+  /** Takes for something else than a string whatever some version of YAML does, so that it is quoted. */
   private static final class AnyResolver extends Resolver {
     private static final Pattern LETTER = Pattern.compile("[yYnN]");
     private static final Pattern NUMBER_LIKE = Pattern.compile("[-+.]?[0-9][-+.:_0-9a-fA-FxXoOTZ]*");

@@ -13,7 +13,7 @@ import org.yaml.snakeyaml.Yaml;
 import picocli.CommandLine;
 
 class OutputOptionTest {
-  /** As in TableTest, and one beyond the first plane. */
+  /** As in PrintableTest, and one beyond the first plane. */
   static Stream<String> moving() {
     return Stream.of("\u009b", "\u0085", "\u202e", "\u2066", "\u2028", "\u200b", "\u007f", "\u001b[2J",
         "\udb40\udc01");

@@ -116,9 +116,9 @@ function table(head, lines, none) {
 
 /** How much of it is used, in words and as a bar; more than there is of it is marked. */
 function gauge(used, of, words) {
-  return used === undefined || used === null ? 'unknown' : html`${words(used)}
+  return known(used, () => html`${words(used)}
     <svg class="bar gauge" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label="${of > 0 ? Math.round(100 * used / of) : 0} % of it used">
-      <rect class=${used > of ? 'over' : 'used'} x="0" y="0" height="10" width=${part(used, of)}></rect></svg>`;
+      <rect class=${used > of ? 'over' : 'used'} x="0" y="0" height="10" width=${part(used, of)}></rect></svg>`);
 }
 
 function claims(view) {

@@ -11,7 +11,7 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
-/** A gRPC connection to a unix socket. */
+/** A gRPC client's connection to a Unix socket, such as kubelet has to its plugins. */
 public final class UnixChannel implements AutoCloseable {
   private static final long CLOSE_SECONDS = 2;
 
