@@ -40,6 +40,9 @@ final class Diagnosis {
                     .asYaml(client.resources(io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim.class)
                         .inNamespace(namespace).list()))
             + section("pods", () -> Serialization.asYaml(client.pods().inNamespace(namespace).list()))
+            + section("slices",
+                () -> Serialization
+                    .asYaml(client.resources(io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice.class).list()))
             + logs(client, namespace, client.pods().inNamespace(namespace).list().getItems())
             + logs(client, RealCluster.NAMESPACE, client.pods().inNamespace(RealCluster.NAMESPACE).list().getItems());
     writeFile(cluster.target(), test.replaceAll("[^A-Za-z0-9]+", "-"), text);
