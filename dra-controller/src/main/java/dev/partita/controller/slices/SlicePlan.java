@@ -35,8 +35,8 @@ import org.jspecify.annotations.Nullable;
  * adds.
  *
  * <p>Where the controller allocates, every device has a taint that claims do not tolerate, and there are no counters.
- * Where kube-scheduler allocates and cards are offered in more than one way, {@link CardCounters} make the ways exclude
- * each other; counters are in slices of their own, as the API demands.
+ * Where kube-scheduler allocates and devices of a card exclude each other, {@link CardCounters} make them do so;
+ * counters are in slices of their own, as the API demands.
  *
  * <p>A MIG instance that is still to be made then has binding conditions (KEP-5007): kube-scheduler binds the pod once
  * the node's plugin has made the instance, and takes the allocation back where that fails. Where the controller
@@ -131,9 +131,14 @@ public final class SlicePlan {
     return cards.stream().flatMap(card -> card.devices().stream()).toList();
   }
 
-  /** Whether some of the slices have counters. */
+  /**
+   * Whether some of the slices have counters: kube-scheduler allocates, and devices of a card exclude each other, for
+   * it is offered in several ways, or as MIG instances of which only some can be made.
+   */
   public static boolean hasCounters(GpuHost host) {
-    return host.allocator() == Allocator.Scheduler && host.devices().stream().map(Device::mode).distinct().count() > 1;
+    return host.allocator() == Allocator.Scheduler
+        && (host.devices().stream().map(Device::mode).distinct().count() > 1
+            || host.devices().stream().anyMatch(SlicePlan::isToBeMade));
   }
 
   private static <T> List<List<T>> parts(List<T> all, int size) {

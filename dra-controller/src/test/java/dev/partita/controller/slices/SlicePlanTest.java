@@ -19,9 +19,9 @@ import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.TaintRuleBuilder;
 import dev.partita.controller.inventory.Inventory;
+import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpec;
 import io.fabric8.kubernetes.client.utils.Serialization;
-import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -238,6 +238,16 @@ class SlicePlanTest {
         "memory-slice-6", "memory-slice-7");
     assertThat(counters(devices, "gpu-0-mig-1g-18gb-me-6")).containsExactly("gpu-0", "memory-slice-6",
         "profile-1g-18gb-me");
+  }
+
+  @Test
+  void instancesExcludeEachOtherWhereNothingElseIsOffered() {
+    List<ResourceSliceSpec> plan = plan(GpuNodes.ready("node-0",
+        new GpuNodeSpec(Allocator.Scheduler, List.of(PublishedMode.Mig), null), GpuNodes.migCards("node-0", 1)));
+    var devices = plan.getFirst().getDevices();
+    assertThat(counters(devices, "gpu-0-mig-7g-141gb-0")).containsAll(counters(devices, "gpu-0-mig-3g-71gb-4"))
+        .contains("memory-slice-4");
+    assertThat(plan.getLast().getSharedCounters()).hasSize(1);
   }
 
   @Test
