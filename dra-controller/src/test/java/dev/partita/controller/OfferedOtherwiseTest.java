@@ -18,6 +18,8 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceBuilder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -43,6 +45,34 @@ class OfferedOtherwiseTest {
 
       cluster.deallocate("c");
       eventually().untilAsserted(() -> assertThat(devices(cluster)).containsExactly("gpu-0-shared", "gpu-1-shared"));
+    }
+  }
+
+  @Test
+  void aPoolThatSomebodyHasHalfWrittenIsWrittenAnewWithAllCountersThatItsDevicesTake() {
+    try (Cluster cluster = Cluster.empty()) {
+      GpuNodeSpec spec =
+          new GpuNodeSpec(GpuNodeSpec.Allocator.Scheduler, List.of(GpuNodeSpec.PublishedMode.values()), null);
+      cluster.add(GpuNodes.ready("node-0", spec, GpuNodes.migCards("node-0", 4)));
+      cluster.claim("c", "mig.gpu.partita.dev", Map.of());
+      allocate(cluster, "c", "gpu-0-mig-1g-18gb-0");
+      cluster.start();
+      eventually().until(() -> cluster.slices().size() == 3);
+      long before = cluster.slices().getFirst().getSpec().getPool().getGeneration();
+
+      cluster.client.resource(cluster.slices().getFirst()).edit(
+          slice -> new ResourceSliceBuilder(slice).editSpec().editPool().withGeneration(before + 1).endPool().endSpec()
+              .build());
+      eventually().until(() -> cluster.slices().stream()
+          .allMatch(slice -> slice.getSpec().getPool().getGeneration() == before + 2));
+      Map<String, Set<String>> counters = cluster.slices().stream()
+          .flatMap(slice -> slice.getSpec().getSharedCounters().stream())
+          .collect(Collectors.toMap(set -> set.getName(), set -> set.getCounters().keySet()));
+      assertThat(cluster.slices().stream().flatMap(slice -> slice.getSpec().getDevices().stream())).hasSize(4 * 27)
+          .allSatisfy(device -> assertThat(device.getTaints()).isEmpty())
+          .flatExtracting(device -> device.getConsumesCounters())
+          .allSatisfy(taken -> assertThat(counters.get(taken.getCounterSet()))
+              .containsAll(taken.getCounters().keySet()));
     }
   }
 

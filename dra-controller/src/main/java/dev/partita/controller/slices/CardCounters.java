@@ -10,10 +10,13 @@ import io.fabric8.kubernetes.api.model.resource.v1.CounterSet;
 import io.fabric8.kubernetes.api.model.resource.v1.CounterSetBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceCounterConsumption;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceCounterConsumptionBuilder;
+import java.math.BigDecimal;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /**
  * Makes the counters by which the devices of one card exclude each other where kube-scheduler allocates. A card that is
@@ -90,6 +93,32 @@ final class CardCounters {
     DeviceCounterConsumption taken = of(device);
     taken.setAdditionalProperty(GROUPS, List.of(device.mode().attributeValue()));
     return taken;
+  }
+
+  /** Whether there are all counters in the set that these devices take. */
+  static boolean has(CounterSet set, List<io.fabric8.kubernetes.api.model.resource.v1.Device> devices) {
+    return taken(devices).allMatch(
+        taken -> taken.getCounterSet().equals(set.getName())
+            && set.getCounters().keySet().containsAll(taken.getCounters().keySet()));
+  }
+
+  /** The set that these devices of one card take, as far as it can be told from them: of each counter the most. */
+  static Optional<CounterSet> takenBy(List<io.fabric8.kubernetes.api.model.resource.v1.Device> devices) {
+    SortedMap<String, Counter> most = new TreeMap<>();
+    taken(devices).forEach(
+        taken -> taken.getCounters().forEach((name, counter) -> most.merge(name, counter, CardCounters::larger)));
+    return taken(devices).findFirst()
+        .map(any -> new CounterSetBuilder().withName(any.getCounterSet()).withCounters(most).build());
+  }
+
+  private static Stream<DeviceCounterConsumption> taken(
+      List<io.fabric8.kubernetes.api.model.resource.v1.Device> devices) {
+    return devices.stream().flatMap(device -> device.getConsumesCounters().stream());
+  }
+
+  private static Counter larger(Counter one, Counter other) {
+    BigDecimal value = one.getValue().getNumericalAmount();
+    return value.compareTo(other.getValue().getNumericalAmount()) < 0 ? other : one;
   }
 
   private static SortedMap<String, Counter> counters(SortedMap<String, Long> values) {

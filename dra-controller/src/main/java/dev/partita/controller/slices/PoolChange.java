@@ -1,5 +1,9 @@
 package dev.partita.controller.slices;
 
+import io.fabric8.kubernetes.api.model.resource.v1.CounterSet;
+import io.fabric8.kubernetes.api.model.resource.v1.Device;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceCounterConsumption;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceTaint;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpec;
@@ -7,22 +11,37 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpecBuilder;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says what to write so that a pool becomes what it should be. When the set of slices changes, all of them move to a
- * new generation, of which consumers see nothing until it is complete. When only a slice's devices change, that slice
- * alone is updated, under its generation.
+ * Says what to write so that a pool becomes what it should be. When the set of slices changes, or which devices and
+ * counters one of several holds, all of them move to a new generation, of which consumers see nothing until it is
+ * complete. Otherwise they could meet a device twice, or one whose counters are not there, and kube-scheduler would
+ * take the pool for invalid. When only what a slice says of its devices changes, that slice alone is updated, under its
+ * generation.
  *
- * @param create slices to make, by name
+ * @param create slices to make, by name; to be made first: where somebody else has made one since, nothing is half done
  * @param update existing slices with what they should say
  * @param delete slices that the pool no longer has; to be deleted last
  */
 record PoolChange(Map<String, ResourceSliceSpec> create, List<Update> update, List<ResourceSlice> delete) {
   /** An existing slice and its new spec. */
   record Update(ResourceSlice existing, ResourceSliceSpec spec) {}
+
+  /** What a slice holds for the others of its pool to rely on: its devices with what they consume, and its counters. */
+  private record Holdings(Map<String, List<DeviceCounterConsumption>> devices, List<CounterSet> counters) {
+    static Holdings of(ResourceSliceSpec spec) {
+      return new Holdings(
+          spec.getDevices().stream().collect(Collectors.toMap(Device::getName, Device::getConsumesCounters)),
+          spec.getSharedCounters());
+    }
+  }
 
   boolean isEmpty() {
     return create.isEmpty() && update.isEmpty() && delete.isEmpty();
@@ -38,10 +57,11 @@ record PoolChange(Map<String, ResourceSliceSpec> create, List<Update> update, Li
     existing.forEach(slice -> byName.put(slice.getMetadata().getName(), slice));
     long newest = existing.stream().mapToLong(PoolChange::generation).max().orElse(0);
     boolean sameGeneration = existing.stream().allMatch(slice -> generation(slice) == newest);
-    boolean sameSet = existing.size() == names.size() && byName.keySet().containsAll(names) && sameGeneration;
-    long generation = sameSet ? newest : newest + 1;
+    boolean sameSlices = sameGeneration && byName.keySet().equals(Set.copyOf(names));
+    boolean inPlace = sameSlices && (names.size() == 1 || holdings(byName).equals(holdings(names, desired)));
+    long generation = inPlace ? newest : newest + 1;
 
-    Map<String, ResourceSliceSpec> create = new java.util.LinkedHashMap<>();
+    Map<String, ResourceSliceSpec> create = new LinkedHashMap<>();
     List<Update> update = new ArrayList<>();
     for (int i = 0; i < names.size(); i++) {
       ResourceSliceSpec spec =
@@ -56,6 +76,16 @@ record PoolChange(Map<String, ResourceSliceSpec> create, List<Update> update, Li
     return new PoolChange(create, update, List.copyOf(byName.values()));
   }
 
+  private static Map<String, Holdings> holdings(Map<String, ResourceSlice> slices) {
+    return slices.entrySet().stream()
+        .collect(Collectors.toMap(Map.Entry::getKey, e -> Holdings.of(e.getValue().getSpec())));
+  }
+
+  private static Map<String, Holdings> holdings(List<String> names, List<ResourceSliceSpec> specs) {
+    return IntStream.range(0, names.size()).boxed()
+        .collect(Collectors.toMap(names::get, i -> Holdings.of(specs.get(i))));
+  }
+
   static long generation(ResourceSlice slice) {
     Long generation = slice.getSpec().getPool().getGeneration();
     return generation == null ? 0 : generation;
@@ -67,7 +97,7 @@ record PoolChange(Map<String, ResourceSliceSpec> create, List<Update> update, Li
         .withDevices(
             spec.getDevices().stream()
                 .map(
-                    device -> new io.fabric8.kubernetes.api.model.resource.v1.DeviceBuilder(device)
+                    device -> new DeviceBuilder(device)
                         .withTaints(device.getTaints().stream().map(taint -> timed(taint, null)).toList())
                         .build())
                 .toList())
@@ -87,7 +117,7 @@ record PoolChange(Map<String, ResourceSliceSpec> create, List<Update> update, Li
         .withDevices(
             fresh.getDevices().stream()
                 .map(
-                    device -> new io.fabric8.kubernetes.api.model.resource.v1.DeviceBuilder(device)
+                    device -> new DeviceBuilder(device)
                         .withTaints(
                             device.getTaints().stream()
                                 .map(taint -> timed(taint, times.get(device.getName() + "\n" + timed(taint, null))))

@@ -6,6 +6,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.Device;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -19,24 +20,34 @@ import java.util.TreeMap;
  * @param counters by what these exclude each other, where kube-scheduler allocates them
  */
 record PublishedCard(int index, List<Device> devices, Optional<CounterSet> counters) {
-  /** The cards that a pool offers by these slices, of whose generations the newest counts; by index. */
+  /**
+   * The cards that a pool offers by these slices, by index. Where somebody has ended while he wrote them they are of
+   * several generations; a card is then what the newest slice says that has it. If the counters that its devices take
+   * have been written over, they are told from the devices: one that is in use must never be without.
+   */
   static Map<Integer, PublishedCard> in(Collection<ResourceSlice> slices) {
-    long newest = slices.stream().mapToLong(PoolChange::generation).max().orElse(0);
+    List<ResourceSlice> newestFirst =
+        slices.stream().sorted(Comparator.comparingLong(PoolChange::generation).reversed()).toList();
+    Map<Integer, Long> generations = new TreeMap<>();
     Map<Integer, List<Device>> devices = new TreeMap<>();
-    Map<String, CounterSet> counters = new TreeMap<>();
-    for (ResourceSlice slice : slices) {
-      if (PoolChange.generation(slice) == newest) {
-        slice.getSpec().getSharedCounters().forEach(set -> counters.put(set.getName(), set));
-        for (Device device : slice.getSpec().getDevices()) {
-          DeviceName.parse(device.getName())
-              .ifPresent(name -> devices.computeIfAbsent(name.index(), i -> new ArrayList<>()).add(device));
-        }
+    for (ResourceSlice slice : newestFirst) {
+      long generation = PoolChange.generation(slice);
+      for (Device device : slice.getSpec().getDevices()) {
+        DeviceName.parse(device.getName())
+            .filter(name -> generations.computeIfAbsent(name.index(), _ -> generation) == generation)
+            .ifPresent(name -> devices.computeIfAbsent(name.index(), _ -> new ArrayList<>()).add(device));
       }
     }
     Map<Integer, PublishedCard> cards = new TreeMap<>();
-    devices.forEach((index, of) -> cards.put(index,
-        new PublishedCard(index, of, Optional.ofNullable(counters.get(CardCounters.nameOf(index))))));
+    devices.forEach((index, of) -> cards.put(index, new PublishedCard(index, of, counters(of, newestFirst))));
     return cards;
+  }
+
+  private static Optional<CounterSet> counters(List<Device> devices, List<ResourceSlice> newestFirst) {
+    return CardCounters.takenBy(devices)
+        .map(taken -> newestFirst.stream().flatMap(slice -> slice.getSpec().getSharedCounters().stream())
+            .filter(set -> CardCounters.has(set, devices))
+            .findFirst().orElse(taken));
   }
 
   Optional<Device> device(String name) {

@@ -148,10 +148,6 @@ public final class SlicePublisher {
   }
 
   private void write(@Nullable GpuNode gpuNode, PoolChange change) {
-    for (PoolChange.Update update : change.update()) {
-      ResourceSlice slice = new ResourceSliceBuilder(update.existing()).withSpec(update.spec()).build();
-      compare(slice, edge.write(WriteKind.SLICE, () -> client.resource(slice).update()));
-    }
     change
         .create()
         .forEach(
@@ -167,6 +163,10 @@ public final class SlicePublisher {
                       .build();
               compare(slice, edge.write(WriteKind.SLICE, () -> client.resource(slice).create()));
             });
+    for (PoolChange.Update update : change.update()) {
+      ResourceSlice slice = new ResourceSliceBuilder(update.existing()).withSpec(update.spec()).build();
+      compare(slice, edge.write(WriteKind.SLICE, () -> client.resource(slice).update()));
+    }
     for (ResourceSlice slice : change.delete()) {
       edge.write(WriteKind.SLICE, () -> client.resource(slice).delete());
     }

@@ -53,6 +53,25 @@ class HeldCardsTest {
   }
 
   @Test
+  void aCardWhoseSliceIsNewerThanThatOfItsCountersIsAsBothSay() {
+    List<ResourceSlice> halfWritten = slices(SlicePlan.of(BOTH));
+    halfWritten.getFirst().getSpec().getPool().setGeneration(2L);
+    halfWritten.getLast().getSpec().getPool().setGeneration(1L);
+    Map<Integer, PublishedCard> now = PublishedCard.in(halfWritten);
+    assertThat(List.copyOf(now.values())).isEqualTo(SlicePlan.cards(BOTH));
+    assertThat(offered(BOTH, now, Set.of("gpu-0-shared")).held()).isEmpty();
+  }
+
+  @Test
+  void aCardThatIsInUseIsNeverWithoutTheCountersOfItsDevicesThoughTheyHaveBeenWrittenOver() {
+    List<ResourceSlice> halfWritten = slices(SlicePlan.of(BOTH).subList(0, 1));
+    Map<Integer, PublishedCard> now = PublishedCard.in(halfWritten);
+    assertThat(List.copyOf(now.values())).isEqualTo(SlicePlan.cards(BOTH));
+    assertThat(offered(SHARES_ONLY, now, Set.of("gpu-0")).cards().getFirst().counters())
+        .isEqualTo(SlicePlan.cards(BOTH).getFirst().counters());
+  }
+
+  @Test
   void aCardThatGoesFromTheOneAllocatorToTheOtherWaitsToo() {
     GpuHost byController = host(Allocator.Controller, WHOLE_AND_SHARED);
     HeldCards toScheduler = offered(BOTH, published(byController), Set.of("gpu-1"));

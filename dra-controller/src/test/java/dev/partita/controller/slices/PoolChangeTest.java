@@ -7,6 +7,7 @@ import dev.partita.api.gpu.GpuHealth;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.inventory.Inventory;
+import io.fabric8.kubernetes.api.model.resource.v1.Device;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpec;
@@ -15,6 +16,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -67,6 +69,19 @@ class PoolChangeTest {
   }
 
   @Test
+  void aDeviceThatGoesToAnotherSliceMovesThePoolToANewGeneration() {
+    List<ResourceSliceSpec> before = migPlan(_ -> {});
+    List<ResourceSliceSpec> after =
+        migPlan(cards -> cards.set(0, GpuNodes.cut(cards.getFirst(), "3g.71gb:4")));
+    assertThat(before.get(1).getDevices()).extracting(Device::getName).contains("gpu-2", "gpu-3");
+    assertThat(after.get(0).getDevices()).extracting(Device::getName).contains("gpu-2").doesNotContain("gpu-3");
+    PoolChange change = change(after, existing(before, 7));
+    assertThat(change.create()).isEmpty();
+    assertThat(change.update()).hasSize(3)
+        .allSatisfy(u -> assertThat(u.spec().getPool().getGeneration()).isEqualTo(8));
+  }
+
+  @Test
   void aPoolThatIsDeletedAgainAndAgainComesBackMoreAndMoreSlowly() {
     Republication republication = new Republication();
     Instant now = Instant.parse("2026-01-01T00:00:00Z");
@@ -109,6 +124,16 @@ class PoolChangeTest {
               .build());
     }
     return slices;
+  }
+
+  /** Four cards as MIG instances, of which two fill a slice. */
+  private static List<ResourceSliceSpec> migPlan(Consumer<List<Gpu>> change) {
+    List<Gpu> cards = new ArrayList<>(GpuNodes.migCards("node-0", 4));
+    change.accept(cards);
+    GpuNodeSpec spec = new GpuNodeSpec(GpuNodeSpec.Allocator.Scheduler, List.of(GpuNodeSpec.PublishedMode.values()),
+        null);
+    return SlicePlan.of(Objects
+        .requireNonNull(Inventory.EMPTY.refreshed(List.of(GpuNodes.ready("node-0", spec, cards))).host("node-0")));
   }
 
   private static List<ResourceSliceSpec> plan(int cards, GpuHealth ofFirst) {
