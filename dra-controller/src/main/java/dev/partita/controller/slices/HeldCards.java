@@ -19,7 +19,9 @@ import org.jspecify.annotations.Nullable;
  * card by the counters that its devices consume: the counters of an allocated device must not change (KEP-4815), and if
  * its device were no longer offered, kube-scheduler would sell the card again. Until then the card has a taint, so that
  * it becomes free. The same holds for a card that the controller gave to a single share and that kube-scheduler is to
- * allocate now, or to several in turn: kube-scheduler knows neither, and would sell the rest.
+ * allocate now, or to several in turn: kube-scheduler knows neither, and would sell the rest. And it holds for a card
+ * of which a device is allocated that is not offered any more: kube-scheduler may have allocated it while the card was
+ * changed, or kubelet has deleted the slices since.
  *
  * @param cards all, in order
  * @param held indices of those that wait
@@ -46,7 +48,8 @@ record HeldCards(List<PublishedCard> cards, List<Integer> held) {
       if (now != null && (byKubeScheduler || now.counters().isPresent()) && staysAsItIs(now, card, use.devices())) {
         cards.add(waiting(now, card));
         held.add(card.index());
-      } else if (byKubeScheduler && (use.isClosedByShares(card.index()) || heldOnNode.contains(card.index()))) {
+      } else if (byKubeScheduler
+          && (use.isClosedByShares(card.index()) || heldOnNode.contains(card.index()) || use.hasOtherThan(card))) {
         cards.add(waiting(card, card));
         held.add(card.index());
       } else {

@@ -53,6 +53,13 @@ record PoolUse(Set<String> devices, Map<Integer, List<Booking>> byCard) {
         && !devices.contains(DeviceName.of(card, DeviceMode.WHOLE).toString());
   }
 
+  /** Whether a device of that card is allocated that it is not offered as. */
+  boolean hasOtherThan(PublishedCard card) {
+    return devices.stream()
+        .anyMatch(name -> card.device(name).isEmpty()
+            && DeviceName.parse(name).filter(its -> its.index() == card.index()).isPresent());
+  }
+
   /**
    * Best fit first: kube-scheduler takes the first devices that fit, in the order in which a slice lists them. Begun
    * cards come before untouched ones, of each those with the least memory left first; what nothing is left of comes

@@ -124,6 +124,17 @@ class HeldCardsTest {
   }
 
   @Test
+  void aCardOfWhichADeviceIsAllocatedThatIsNotOfferedAnyMoreTakesNothingNew() {
+    for (Map<Integer, PublishedCard> published : List.of(published(SHARES_ONLY), Map.<Integer, PublishedCard>of())) {
+      HeldCards cards = offered(SHARES_ONLY, published, Set.of("gpu-0", "gpu-1-shared"));
+      assertThat(cards.held()).containsExactly(0);
+      assertThat(cards.cards().getFirst().devices()).singleElement()
+          .satisfies(device -> assertThat(taints(device)).containsExactly("gpu.partita.dev/changing"));
+      assertThat(cards.cards().getLast()).isEqualTo(SlicePlan.cards(SHARES_ONLY).getLast());
+    }
+  }
+
+  @Test
   void whatTheNodeHoldsForAClaimThatIsGoneTakesNothingNewWhereKubeSchedulerAllocates() {
     PoolUse none = new PoolUse(Set.of(), Map.of());
     HeldCards cards = HeldCards.of(SlicePlan.cards(BOTH), published(BOTH), none, Set.of(1), true);
