@@ -2,9 +2,8 @@
 /*
  * Memory that graphs allocate. It belongs to the device, not to a graph, and is kept until it is trimmed: one account a
  * device, as a pool's. What a graph may need is known when it is instantiated: the addresses of its allocation nodes
- * are fixed by then, and allocations that do not live at once have the same ones. A launch charges beforehand what that
- * is above the memory that lies idle, or is refused. A graph whose memory is still mapped needs no more
- * (graph_mapped.h).
+ * are fixed by then, and allocations that do not live at once have the same ones. A launch claims that, and charges
+ * beforehand what the device's graph memory may grow by for it (graph_claims.h), or is refused.
  */
 #include "cuda_graphs.h"
 
@@ -16,7 +15,7 @@
 #include "cuda/cuda_charge.h"
 #include "cuda/cuda_driver.h"
 #include "cuda/cuda_timing.h"
-#include "cuda/graph_mapped.h"
+#include "cuda/graph_claims.h"
 #include "cuda/graph_needs.h"
 #include "cuda/pool_books.h"
 #include "cuda/pools.h"
@@ -27,8 +26,9 @@
  * leave.
  */
 enum { PART_SHIFT = 58 };
-static struct table parts; /* -> bits 0-31 units, 32-39 device, 40-63 of which account it is known to be mapped */
-enum { DEVICE_SHIFT = 32, NOTED_SHIFT = 40 };
+static struct table parts; /* -> bits 0-31 units, 32-39 device */
+static struct table notes; /* -> what is known of its last launch (graph_claims.h) */
+enum { DEVICE_SHIFT = 32 };
 static uint32_t graphs_with_memory;
 
 static struct table kernels_of; /* executable graph -> kernels in it + 1, and whether a launch may take any time */
@@ -48,6 +48,7 @@ static bool keep_needs(CUgraphExec exec, const struct graph_needs *needs) {
                   ((uint64_t)needs->kernels + 1) | (uint64_t)needs->open_ended << OPEN_ENDED_SHIFT, &former);
     for (unsigned int i = 0; i < needs->count && kept; i++) {
         uint64_t units = needs->part[i].units < UINT32_MAX ? needs->part[i].units : UINT32_MAX;
+        table_take(&notes, part_key(exec, i));
         kept = table_put(&parts, part_key(exec, i), (uint64_t)(needs->part[i].device & 0xff) << DEVICE_SHIFT | units,
                          &former);
         if (kept)
@@ -57,25 +58,23 @@ static bool keep_needs(CUgraphExec exec, const struct graph_needs *needs) {
     return kept;
 }
 
-static uint32_t noted_of(CUgraphExec exec, unsigned int part) {
-    return (uint32_t)(table_find(&parts, part_key(exec, part)) >> NOTED_SHIFT);
-}
-
-static void note_part(CUgraphExec exec, unsigned int part, uint32_t noted) {
-    uint64_t former, value = table_find(&parts, part_key(exec, part));
-    uint64_t without = value & ((UINT64_C(1) << NOTED_SHIFT) - 1);
-    if (value && table_put(&parts, part_key(exec, part), without | (uint64_t)noted << NOTED_SHIFT, &former) && !former)
-        table_take(&parts, part_key(exec, part)); /* it was destroyed meanwhile */
+/* Without memory for it nothing is known. */
+static void note_launch(CUgraphExec exec, unsigned int part, uint64_t note) {
+    uint64_t former;
+    int error = errno;
+    if (note && !table_put(&notes, part_key(exec, part), note, &former))
+        table_take(&notes, part_key(exec, part));
+    if (!table_find(&parts, part_key(exec, part)))
+        table_take(&notes, part_key(exec, part)); /* it was destroyed meanwhile */
+    errno = error;
 }
 
 static void forget_needs(CUgraphExec exec, unsigned int count) {
     table_take(&kernels_of, (uint64_t)(uintptr_t)exec);
     for (unsigned int i = 0; i < count; i++) {
-        uint64_t value = table_take(&parts, part_key(exec, i));
-        if (value)
+        if (table_take(&parts, part_key(exec, i)))
             __atomic_fetch_sub(&graphs_with_memory, 1, __ATOMIC_RELAXED);
-        graph_mapped_destroyed((CUdevice)(value >> DEVICE_SHIFT & 0xff), value & UINT32_MAX,
-                               (uint32_t)(value >> NOTED_SHIFT));
+        table_take(&notes, part_key(exec, i));
     }
 }
 
@@ -114,8 +113,10 @@ struct growth {
     struct {
         pool_id account;
         int device;
-        unsigned int number;    /* of the graph's parts */
-        uint64_t needed, units; /* by the graph, and charged beforehand */
+        unsigned int number; /* of the graph's parts */
+        uint64_t units;      /* charged beforehand */
+        struct graph_claim claim;
+        uint64_t noted;
         bool alone;
     } part[GRAPH_PARTS];
 };
@@ -127,28 +128,43 @@ static bool graph_memory_is(CUdevice device, int attribute, uint64_t *units) {
     return result == CUDA_SUCCESS;
 }
 
-/* What the device's graph memory may grow by when a graph is launched. NULL: an upload of one that is being made. */
-static uint64_t growth_of(CUgraphExec exec, unsigned int part, CUdevice device, uint64_t units) {
-    uint64_t reserved, used;
-    if (!graph_memory_is(device, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &reserved) ||
-        !graph_memory_is(device, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &used))
+static bool read_reserved(CUdevice device, struct graph_reading *reading) {
+    *reading = (struct graph_reading){.number = graph_reading_number()};
+    return graph_memory_is(device, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &reading->reserved);
+}
+
+/* Where the driver does not say it, all is. */
+static void read_used(CUdevice device, struct graph_reading *reading) {
+    reading->uses_known = true;
+    if (!graph_memory_is(device, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &reading->used))
+        reading->used = reading->reserved;
+}
+
+/* What the device's graph memory may grow by. */
+static uint64_t claim_part(CUdevice device, uint64_t units, uint64_t noted, struct graph_claim *claim) {
+    struct graph_reading reading;
+    uint64_t more;
+    *claim = (struct graph_claim){.settled = true};
+    if (!read_reserved(device, &reading))
         return units;
-    uint32_t number = graph_mapped_before(device, used), noted = exec ? noted_of(exec, part) : 0;
-    if (noted != 0 && noted == number)
-        return 0;
-    uint64_t idle = reserved > used ? reserved - used : 0;
-    return units > idle ? units - idle : 0;
+    if (!graph_claim(device, &reading, units, noted, claim, &more)) {
+        read_used(device, &reading);
+        graph_claim(device, &reading, units, noted, claim, &more);
+    }
+    return more;
 }
 
 /*
- * False: the quota does not allow what a launch may take. Else the launch is alone where it can be, so that no other
- * one counts on the same idle memory.
+ * False: the quota does not allow what a launch may take. Else the launch is alone where it can be: the driver does not
+ * give up meanwhile what it counts on.
  */
-static bool charge_part(pool_id account, CUgraphExec exec, unsigned int part, CUdevice device, uint64_t units,
+static bool charge_part(pool_id account, CUdevice device, uint64_t units, uint64_t noted, struct graph_claim *claim,
                         uint64_t *more, bool *alone) {
     *alone = pool_call_alone(account);
-    *more = growth_of(exec, part, device, units);
+    *more = claim_part(device, units, noted, claim);
     bool begun = pool_begin(account, *more);
+    if (!begun)
+        graph_claim_undo(device, claim);
     if (!begun && *alone)
         pool_call_alone_end(account);
     return begun;
@@ -157,36 +173,43 @@ static bool charge_part(pool_id account, CUgraphExec exec, unsigned int part, CU
 static bool begin_part(struct growth *growth, CUgraphExec exec, CUdevice device, int card, uint64_t units,
                        unsigned int part) {
     pool_id account = pool_open(pools_graph_memory_of(device), card, device);
-    uint64_t more;
+    uint64_t more, noted = exec ? table_find(&notes, part_key(exec, part)) : 0;
+    struct graph_claim claim;
     bool alone;
-    if (!charge_part(account, exec, part, device, units, &more, &alone) &&
+    if (!charge_part(account, device, units, noted, &claim, &more, &alone) &&
         /* Trimming also takes what lies idle here. */
-        (!pools_trim(card) || !charge_part(account, exec, part, device, units, &more, &alone)))
+        (!pools_trim(card) || !charge_part(account, device, units, noted, &claim, &more, &alone)))
         return cards_refuse(card);
     growth->part[growth->count].alone = alone;
     growth->part[growth->count].account = account;
     growth->part[growth->count].device = device;
     growth->part[growth->count].number = part;
-    growth->part[growth->count].needed = units;
+    growth->part[growth->count].claim = claim;
+    growth->part[growth->count].noted = noted;
     growth->part[growth->count++].units = more;
     return true;
 }
 
-static void end_part(CUgraphExec exec, unsigned int part, CUdevice device, uint64_t units) {
-    uint64_t used;
-    if (!graph_memory_is(device, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &used))
-        return;
-    uint32_t noted = exec ? noted_of(exec, part) : 0, now = graph_mapped_after(device, used, exec ? units : 0, noted);
-    if (exec && now != noted)
-        note_part(exec, part, now);
+/* exec NULL: of a graph that was not known. */
+static void end_part(CUdevice device, const struct graph_claim *claim, CUgraphExec exec, unsigned int part,
+                     uint64_t noted) {
+    struct graph_reading reading;
+    bool read = !claim->settled && read_reserved(device, &reading);
+    if (read)
+        read_used(device, &reading);
+    uint64_t note = graph_claim_launched(device, claim, read ? &reading : NULL);
+    if (exec && note != noted)
+        note_launch(exec, part, note);
 }
 
-/* NULL: what was launched did not begin, or is not known. */
 static void end_growth(const struct growth *growth, CUgraphExec exec, CUresult result) {
     for (unsigned int i = 0; i < growth->count; i++) {
         CUdevice device = growth->part[i].device;
         pools_end_call(growth->part[i].account, pools_graph_memory_of(device), growth->part[i].units, result);
-        end_part(result == CUDA_SUCCESS ? exec : NULL, growth->part[i].number, device, growth->part[i].needed);
+        if (result == CUDA_SUCCESS)
+            end_part(device, &growth->part[i].claim, exec, growth->part[i].number, growth->part[i].noted);
+        else
+            graph_claim_undo(device, &growth->part[i].claim);
         if (growth->part[i].alone)
             pool_call_alone_end(growth->part[i].account);
     }
@@ -217,7 +240,7 @@ static bool begin_growth(struct growth *growth, CUgraphExec exec, const struct g
         CUresult result = DRIVER(name) arguments;                                                                      \
         if (result == CUDA_SUCCESS && exec)                                                                            \
             result = keep_or_undo(exec, former, &needs);                                                               \
-        end_growth(&growth, NULL, result);                                                                             \
+        end_growth(&growth, result == CUDA_SUCCESS && exec ? *exec : NULL, result);                                    \
         return result;                                                                                                 \
     }
 
@@ -301,7 +324,8 @@ CUresult cuDeviceGraphMemTrim(CUdevice device) {
 
 void graphs_forget(void) {
     table_clear(&parts);
+    table_clear(&notes);
     table_clear(&kernels_of);
     graphs_with_memory = 0;
-    graph_mapped_forget();
+    graph_claims_forget();
 }
