@@ -117,6 +117,23 @@ class ResizeTest {
   }
 
   @Test
+  void theSizeOfTheAllocationCountsAgainOnceItsNodeSaysThatItIsInForce() {
+    cluster.add(GpuNodes.ready("node-0", 1, H200, CARD));
+    cluster.start();
+    share("c", "20Gi");
+    ask("c", "memory=100Gi");
+    awaitAnswer("c", "memory=100Gi: granted");
+    saysInForce("c", "memory=100Gi,cores=0");
+    ask("c", "memory=20Gi");
+    awaitAnswer("c", "memory=20Gi: granted");
+    cluster.claim("other", "gpu.partita.dev", Map.of("memory", "100Gi"));
+    cluster.pod("other", "other");
+    assertThat(cluster.note("other", "Unallocatable")).as("processes may hold the 100 GiB yet").isNotBlank();
+    saysNothingOfSizes("c");
+    cluster.result("other");
+  }
+
+  @Test
   void aQuotaHoldsForWhatAClaimGrowsTo() {
     cluster.add(GpuNodes.ready("node-0", 1, H200, CARD));
     cluster.labelNamespace("team", "a");
@@ -210,6 +227,12 @@ class ResizeTest {
 
   private NodeResizes told(String node) {
     return Objects.requireNonNull(cluster.client.resources(GpuNode.class).withName(node).get()).getStatus().resizes();
+  }
+
+  /** What the plugin does when the claim's share has the size of its allocation again. */
+  private void saysNothingOfSizes(String claim) {
+    cluster.client.resource(new ResourceClaimBuilder(cluster.read(claim)).editStatus().withDevices(List.of())
+        .endStatus().build()).updateStatus();
   }
 
   /** What the plugin does when the claim's share has that size. */

@@ -26,13 +26,18 @@ public record ShareSizes(ShareSize allocated, ShareSize granted, ShareSize inFor
     });
   }
 
-  /** Those of a share that was resized; empty if it was not. */
+  /**
+   * Those of a share that was resized; empty if it was not. One that is to have again what it was allocated is granted
+   * nothing any more, and counts as resized as long as its node says which size is in force.
+   */
   static Optional<ShareSizes> ofResized(ResourceClaim claim, DeviceRequestAllocationResult result) {
-    return GrantedSizes.of(claim).ofShare(result.getShareID())
-        .map(granted -> {
-          ShareSize allocated = allocated(result);
-          return new ShareSizes(allocated, granted, inForce(claim, result).orElse(allocated));
-        });
+    Optional<ShareSize> granted = GrantedSizes.of(claim).ofShare(result.getShareID());
+    Optional<ShareSize> inForce = inForce(claim, result);
+    if (granted.isEmpty() && inForce.isEmpty()) {
+      return Optional.empty();
+    }
+    ShareSize allocated = allocated(result);
+    return Optional.of(new ShareSizes(allocated, granted.orElse(allocated), inForce.orElse(allocated)));
   }
 
   /**
@@ -53,7 +58,8 @@ public record ShareSizes(ShareSize allocated, ShareSize granted, ShareSize inFor
             ? List.of()
             : claim.getStatus().getDevices();
     return devices.stream()
-        .filter(device -> Driver.NAME.equals(device.getDriver()) && result.getShareID().equals(device.getShareID()))
+        .filter(device -> Driver.NAME.equals(device.getDriver()) && device.getShareID() != null
+            && device.getShareID().equals(result.getShareID()))
         .findFirst()
         .flatMap(DeviceStatusData.SIZE_IN_FORCE::in)
         .flatMap(ShareSize::parse);
