@@ -20,9 +20,6 @@ import org.jspecify.annotations.Nullable;
  * @param most what may be had with what is borrowed
  */
 record Limit(String name, Set<String> models, Optional<LabelSelector> nodes, Use guaranteed, Use most) {
-  /** An amount that no sum comes near to, and that leaves room for sums. */
-  private static final long BEYOND = Long.MAX_VALUE / 4;
-
   static Limit of(GpuQuotaSpec.Limit limit) {
     Amounts own = limit.guaranteed();
     Amounts more = limit.burst();
@@ -63,6 +60,6 @@ record Limit(String name, Set<String> models, Optional<LabelSelector> nodes, Use
   }
 
   private static long amount(@Nullable Long given) {
-    return given == null ? 0 : Math.clamp(given, 0, BEYOND);
+    return given == null ? 0 : Math.clamp(given, 0, Use.BEYOND);
   }
 }

@@ -17,16 +17,30 @@ import java.util.stream.Stream;
 record Use(long memory, long cores, long cards, long claims) {
   static final Use NONE = new Use(0, 0, 0, 0);
 
+  /** An amount that no card comes near to, and that leaves room for sums: anybody may ask for more. */
+  static final long BEYOND = Long.MAX_VALUE / 4;
+
+  /** The sum, of each at most {@link #BEYOND}. */
   Use plus(Use other) {
-    return new Use(memory + other.memory, cores + other.cores, cards + other.cards, claims + other.claims);
+    return new Use(plus(memory, other.memory), plus(cores, other.cores), plus(cards, other.cards),
+        plus(claims, other.claims));
+  }
+
+  private static long plus(long amount, long more) {
+    return Math.min(BEYOND, amount + more);
   }
 
   Use minus(Use other) {
     return new Use(memory - other.memory, cores - other.cores, cards - other.cards, claims - other.claims);
   }
 
+  /** So many times as much, of each at most {@link #BEYOND}. */
   Use times(long count) {
-    return new Use(memory * count, cores * count, cards * count, claims * count);
+    return new Use(times(memory, count), times(cores, count), times(cards, count), times(claims, count));
+  }
+
+  private static long times(long amount, long count) {
+    return amount > BEYOND / count ? BEYOND : amount * count;
   }
 
   Use min(Use other) {

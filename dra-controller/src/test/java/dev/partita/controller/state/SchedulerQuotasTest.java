@@ -18,6 +18,7 @@ import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -35,6 +36,8 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SchedulerQuotasTest {
   private final Cluster cluster = Cluster.empty();
@@ -126,6 +129,18 @@ class SchedulerQuotasTest {
             clock)) {
       assertThat(quotas.refusal("default", claim("slow", "8Gi")))
           .contains("its selectors take more than 3 s to evaluate, so that quotas cannot be checked");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {5, 8, 32})
+  void noAmountIsSoLargeThatItPassesAQuota(long devices) {
+    try (SchedulerQuotas quotas = new SchedulerQuotas(view, (host, request, inTime) -> true, clock)) {
+      ResourceClaim several = new ResourceClaimBuilder(claim("several", "8Ei")).editSpec().editDevices()
+          .editFirstRequest().editExactly().withCount(devices).endExactly().endRequest().endDevices().endSpec().build();
+      assertThat(quotas.refusal("default", several))
+          .hasValueSatisfying(
+              words -> assertThat(words).startsWith("namespace quota team-a: 0 bytes of 40 GiB memory"));
     }
   }
 
