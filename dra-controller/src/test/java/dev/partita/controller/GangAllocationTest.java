@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.Driver;
 import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.PodSchedulingGate;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -121,6 +123,28 @@ class GangAllocationTest {
   }
 
   @Test
+  void whatAGangHasStaysWhileTheWatchDoesNotShowTheRestYet() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.awaitClasses();
+    cluster.rules.delay(
+        claim -> claim.getMetadata().getName().equals("t1") && claim.get("status", "allocation") != null);
+    for (int i = 0; i < 2; i++) {
+      cluster.claim("t" + i, "gpu.partita.dev", Map.of("memory", "8Gi"));
+      podOf("train", 2, "t" + i, "t" + i, List.of()); // without a gate, which would be taken off after the write
+    }
+    String share = cluster.result("t0").getShareID();
+    cluster.result("t1");
+    cluster.claim("later", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.pod("later", "later");
+    cluster.result("later"); // what became of the gang was heard of before
+    eventually().during(Duration.ofMillis(300))
+        .untilAsserted(() -> assertThat(cluster.isAllocated("t0")).as("nothing is taken back").isTrue());
+    cluster.rules.tellAll();
+    assertThat(cluster.result("t0").getShareID()).isEqualTo(share);
+  }
+
+  @Test
   void podsOfAGangMayShareAClaim() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.start();
@@ -191,6 +215,10 @@ class GangAllocationTest {
   }
 
   private void podOf(String gang, int size, String name, String claim) {
+    podOf(gang, size, name, claim, List.of(Driver.ALLOCATION_GATE));
+  }
+
+  private void podOf(String gang, int size, String name, String claim, List<String> gates) {
     cluster.client
         .resource(
             new PodBuilder()
@@ -201,7 +229,7 @@ class GangAllocationTest {
                 .addToAnnotations("gpu.partita.dev/gang-size", Integer.toString(size))
                 .endMetadata()
                 .withNewSpec()
-                .addNewSchedulingGate(Driver.ALLOCATION_GATE)
+                .withSchedulingGates(gates.stream().map(PodSchedulingGate::new).toList())
                 .addNewResourceClaim()
                 .withName("gpu")
                 .withResourceClaimName(claim)

@@ -22,10 +22,13 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
@@ -48,6 +51,8 @@ final class ServerRules extends KubernetesCrudDispatcher {
   private final Set<String> undefined = ConcurrentHashMap.newKeySet();
   private final Set<String> forbidden = ConcurrentHashMap.newKeySet();
   private final AtomicInteger refusals = new AtomicInteger();
+  private final Queue<Runnable> untold = new ConcurrentLinkedQueue<>();
+  private volatile Predicate<GenericKubernetesResource> late = changed -> false;
 
   /**
    * Puts objects there at once, before anybody watches: as many as would take minutes to be created one by one.
@@ -86,11 +91,36 @@ final class ServerRules extends KubernetesCrudDispatcher {
       @Nullable GenericKubernetesResource object,
       @Nullable String now) {
     Optional.ofNullable(before).flatMap(ServerRules::name).ifPresent(byName::remove);
-    if (now != null) {
-      // before those who watch are told, and ask
-      index(AttributeSet.merge(ofPath, attributeExtractor.fromResource(now)));
+    if (now == null) {
+      super.processEvent(path, ofPath, before, object, now);
+      return;
     }
-    super.processEvent(path, ofPath, before, object, now);
+    AttributeSet key = AttributeSet.merge(ofPath, attributeExtractor.fromResource(now));
+    index(key); // before those who watch are told, and ask
+    @Nullable String shown = before == null ? null : map.get(before);
+    if (shown == null || !late.test(Serialization.unmarshal(now, GenericKubernetesResource.class))) {
+      super.processEvent(path, ofPath, before, object, now);
+      return;
+    }
+    map.remove(before);
+    map.put(key, now);
+    untold.add(() -> {
+      map.put(key, shown);
+      super.processEvent(path, ofPath, key, object, now);
+    });
+  }
+
+  /** From now on those who watch are told of a change to such an object by {@link #tellAll} and not before. */
+  void delay(Predicate<GenericKubernetesResource> changed) {
+    late = changed;
+  }
+
+  /** Makes up for {@link #delay}. */
+  void tellAll() {
+    late = changed -> false;
+    for (Runnable telling = untold.poll(); telling != null; telling = untold.poll()) {
+      telling.run();
+    }
   }
 
   private void index(AttributeSet key) {

@@ -157,6 +157,7 @@ final class GangScheduler {
         live.forEach(each -> scheduler.decide(each)); // kube-scheduler knows no gangs
         yield false;
       }
+      case GangDecision.NoPlace(Pod _, Decision.Nothing _) -> false; // its next change comes back here
       case GangDecision.NoPlace(Pod pod, Decision decision) -> {
         refuse(gang, pod, decision, open, settled);
         if (decision instanceof Decision.Wait wait) {
