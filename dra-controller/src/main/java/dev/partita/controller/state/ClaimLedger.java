@@ -80,8 +80,13 @@ public final class ClaimLedger {
    * @param reservedFor UIDs of pods
    * @param proposed another instance is about to allocate it
    * @param onlyLooks the node, if it takes nothing of the devices that it has there
+   * @param proposal what is proposed for it, or what its allocation was made of, as its annotation says it
    */
-  private record Seen(Set<String> reservedFor, boolean proposed, Optional<String> onlyLooks) {}
+  private record Seen(
+      Set<String> reservedFor,
+      boolean proposed,
+      Optional<String> onlyLooks,
+      Optional<String> proposal) {}
 
   private final Predicate<String> uses;
   private final OthersProposals others;
@@ -326,7 +331,7 @@ public final class ClaimLedger {
       List<Booking> before = books.bookings(claimUid);
       assumed.remove(claimUid);
       Optional<String> onlyLooks = bookings.isEmpty() ? AllocatedClaim.nodeOfOurs(claim) : Optional.empty();
-      seen.put(claimUid, new Seen(AllocatedClaim.reservedFor(claim), false, onlyLooks));
+      seen.put(claimUid, new Seen(AllocatedClaim.reservedFor(claim), false, onlyLooks, Proposal.textOf(claim)));
       book(claimUid, claim.getMetadata().getNamespace(), bookings);
       return before.equals(bookings)
           ? new Change.None()
@@ -341,7 +346,7 @@ public final class ClaimLedger {
     if (ours == null && Proposal.isOn(claim) && !isSpent(claim) && !wasAllocated(claimUid)) {
       Optional<Proposal> counted = others.counted(claim);
       if (counted.isPresent()) {
-        seen.put(claimUid, new Seen(Set.of(), true, Optional.empty()));
+        seen.put(claimUid, new Seen(Set.of(), true, Optional.empty(), Proposal.textOf(claim)));
         book(claimUid, claim.getMetadata().getNamespace(), counted.get().bookings());
         return new Change.None();
       }
@@ -396,7 +401,10 @@ public final class ClaimLedger {
     if (last != null && last.proposed()) {
       return new Change.Freed(Optional.empty());
     }
-    Optional.ofNullable(proposals.get(claimUid)).ifPresent(text -> spent.put(claimUid, text));
+    // of what was seen allocated, not what another instance may have proposed anew since
+    Optional<String> past =
+        last == null || decided.isPresent() ? Optional.ofNullable(proposals.get(claimUid)) : last.proposal();
+    past.ifPresent(text -> spent.put(claimUid, text));
     boolean used = last != null && last.reservedFor().stream().anyMatch(uses);
     return new Change.Freed(
         used || released

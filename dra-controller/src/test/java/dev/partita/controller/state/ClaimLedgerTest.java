@@ -199,6 +199,15 @@ class ClaimLedgerTest {
   }
 
   @Test
+  void whatIsProposedAnewAtTheSameTimeIsNotPast() {
+    ledger.observe("uid", withProposal(allocated("6", "8", true)));
+    ResourceClaim anew = proposed("8", "node-0 gpu-0-shared=8/25 #2");
+    assertThat(ledger.observe("uid", anew)).as("what came between was not seen")
+        .isEqualTo(new ClaimLedger.Change.Freed(Optional.empty()));
+    assertThat(ledger.isSpent(anew)).as("another instance may be about to write it").isFalse();
+  }
+
+  @Test
   void aDeletedClaimGivesBackWhatItHad() {
     ledger.observe("uid", allocated("7", "8", true));
     assertThat(ledger.observe("uid", null)).isEqualTo(new ClaimLedger.Change.Freed(Optional.empty()));
