@@ -117,8 +117,8 @@ class GangAllocationTest {
     cluster.client.resource(PodGroupsOfTests.basic("default", "loose")).create();
     cluster.start();
     inPodGroup("loose", "fits", "60Gi");
-    inPodGroup("loose", "large", "100Gi");
     cluster.result("fits");
+    inPodGroup("loose", "large", "100Gi");
     eventually().untilAsserted(() -> assertThat(cluster.note("large", "Unallocatable")).startsWith("0 of 1"));
   }
 
