@@ -4,7 +4,14 @@ import static dev.partita.controller.Cluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.Driver;
+import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.events.AllocatedCondition;
+import dev.partita.controller.events.PodConditions;
+import dev.partita.controller.watch.ClusterView;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.PodCondition;
+import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -85,6 +92,25 @@ class PodConditionTest {
     assertThat(condition("second").orElseThrow().getStatus()).isEqualTo("False");
     cluster.rules.permit("/pods/second/status");
     assertThat(awaitStatus("second", "True").getMessage()).isEqualTo("on node-0");
+  }
+
+  @Test
+  void itSaysThatItsWaitIsOverThoughTheWatchDoesNotShowYetThatItWaited() {
+    ApiEdge edge = new ApiEdge(() -> true);
+    Pod pod = cluster.client.resource(new PodBuilder(cluster.pod("p")).withNewStatus()
+        .addNewCondition().withType(Driver.ALLOCATED_CONDITION).withStatus("True").withReason("Allocated")
+        .withMessage("on node-0").endCondition().endStatus().build()).updateStatus();
+    try (ClusterView view = new ClusterView(cluster.client);
+        PodConditions conditions = new PodConditions(cluster.client, edge, view, Clock.systemUTC())) {
+      view.start();
+      cluster.rules.delay(changed -> changed.getMetadata().getName().equals("p"));
+      conditions.tell(pod, AllocatedCondition.waits("kube-scheduler has taken it back"));
+      awaitStatus("p", "False");
+      conditions.tell(pod, AllocatedCondition.done("on node-0"));
+      awaitStatus("p", "True");
+      cluster.rules.tellAll();
+      cluster.awaitQuiet();
+    }
   }
 
   @Test

@@ -133,8 +133,9 @@ public final class PodConditions implements AutoCloseable {
       }
       List<PodCondition> conditions = conditions(pod);
       int index = index(conditions);
-      boolean known = (index >= 0 && says(conditions.get(index), condition))
-          || (before != null && echoing && before.condition().equals(condition));
+      boolean shown = index >= 0 && says(conditions.get(index), condition);
+      // what was written last may not be shown yet
+      boolean known = (before != null && echoing) ? before.condition().equals(condition) : shown;
       boolean needless = condition.status() != AllocatedCondition.Status.False && index < 0 && !echoing;
       if (known || needless || write(ref, pod, condition, now)) {
         failures.succeeded(ref);
