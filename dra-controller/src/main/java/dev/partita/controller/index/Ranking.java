@@ -101,9 +101,10 @@ final class Ranking {
       } else if (entry.exact()) {
         return placing.first(entry.hostState(), asked);
       } else {
+        Optional<PlacementScore> exact = exact(entry.hostState()); // first, for there may be no more time for it
         order.remove(entry);
         byHost.remove(entry.score().node());
-        exact(entry.hostState()).ifPresent(score -> {
+        exact.ifPresent(score -> {
           assert score.compareTo(entry.score()) >= 0 : score + " is below " + entry.score();
           add(new Entry(score, true, entry.hostState()));
         });
