@@ -40,7 +40,7 @@ record Use(long memory, long cores, long cards, long claims) {
   }
 
   private static long times(long amount, long count) {
-    return amount > BEYOND / count ? BEYOND : amount * count;
+    return count > 0 && amount > BEYOND / count ? BEYOND : amount * count;
   }
 
   Use min(Use other) {
