@@ -140,7 +140,7 @@ final class CardLoad {
 
   /** The same while no process uses the card, but makes no reports: what was told before still holds. */
   void pass(Moment now) {
-    division.take(List.of(), DividedTime.Untimed.NONE, now.nanos());
+    division.pass(now.nanos());
     percents = Map.of();
     periods.clear();
     divided.clear();

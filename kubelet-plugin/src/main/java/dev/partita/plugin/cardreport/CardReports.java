@@ -178,10 +178,6 @@ public final class CardReports implements AutoCloseable {
     }
     Map<String, CardSamples> newer = ask();
     newProcesses.beginLook(clock.get().nanos());
-    loads.keySet().retainAll(needed);
-    divided.retain(needed);
-    told.retainAll(needed);
-    told.removeAll(used);
     List<IOException> failures = new ArrayList<>();
     for (String card : needed) {
       switch (newer.getOrDefault(card, NOBODY)) {
@@ -215,8 +211,12 @@ public final class CardReports implements AutoCloseable {
             .collect(Collectors.toSet());
     needed = shared.keySet().stream().filter(card -> isNeeded(sharesOf(card))).toList();
     asked = shared.keySet().stream().filter(card -> needed.contains(card) || isLimited(sharesOf(card))).toList();
-    retain(now.keySet());
+    loads.keySet().retainAll(needed);
+    divided.retain(needed);
+    told.retainAll(needed);
+    told.removeAll(used);
     pending.keySet().retainAll(now.keySet());
+    retain(now.keySet());
   }
 
   private void reportOn(String card, List<ProcessSample> newer, List<IOException> failures) {

@@ -194,6 +194,14 @@ final class DividedTime {
         Math.round(rest), Math.round(covered));
   }
 
+  /** The same while nobody uses the card, which is all that an idle node does several times a second. */
+  void pass(long now) {
+    next = Math.max(next, (now - LAG) >> LaunchTimes.STRETCH_BITS);
+    begun = true;
+    accounts.clear();
+    replay.look();
+  }
+
   /** How many shares had launches pending lately, when it divided last. */
   long active() {
     return accounts.values().stream().filter(account -> account.pending).count();

@@ -38,7 +38,7 @@ final class SetBack {
    */
   CardSamples judge(CardSamples answer, Moment now) {
     List<ProcessSample> samples = answer.known();
-    boolean old = samples.stream().mapToLong(ProcessSample::timestampMicros)
+    boolean old = reached > 0 && samples.stream().mapToLong(ProcessSample::timestampMicros)
         .anyMatch(time -> time > now.epochMicros() + STEP && time <= reached + STEP);
     return old ? new CardSamples.NotTold("its samples are from before the node's clock was set back") : answer;
   }

@@ -42,7 +42,7 @@ public record InstancesOfClaims(ClaimStore store) implements ClaimedInstances.So
       unknown.addAll(record.cards());
     }
     for (String uid : store.cdi().ids()) {
-      if (ClaimRef.isUid(uid) && !withRecord.contains(uid)) {
+      if (!withRecord.contains(uid) && ClaimRef.isUid(uid)) {
         madeBySpec(uid).forEach(its -> made.computeIfAbsent(its.card(), _ -> new HashSet<>()).add(its.slot()));
       }
     }

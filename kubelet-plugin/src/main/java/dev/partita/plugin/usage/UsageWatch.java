@@ -68,7 +68,7 @@ public final class UsageWatch {
   private static final Duration SETTLING = Duration.ofSeconds(10);
 
   /** How often everything is looked at from then on. In between, only whether anything has happened is looked at. */
-  private static final Duration BETWEEN_WHOLE_LOOKS = Duration.ofSeconds(10);
+  private static final Duration BETWEEN_WHOLE_LOOKS = Duration.ofSeconds(30);
 
   /** A look at many shares on a busy node takes seconds. */
   private static final Duration ALLOWED = Duration.ofMinutes(2);

@@ -50,7 +50,11 @@ public final class HttpListener implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(HttpListener.class);
   private static final int BACKLOG = 256;
   private static final int UNKNOWN_LENGTH = -1;
-  private static final Duration CHECK = Duration.ofMillis(500);
+
+  /**
+   * How often overdue connections are looked for: they may stay for 10 s at least, and a node has this done for ever.
+   */
+  private static final Duration CHECK = Duration.ofSeconds(2);
 
   /** What there are too many of, such as open files, is not there again at once. */
   private static final Duration AFTER_FAILURE = Duration.ofMillis(100);

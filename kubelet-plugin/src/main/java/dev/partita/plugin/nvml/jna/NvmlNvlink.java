@@ -20,29 +20,25 @@ record NvmlNvlink(NvmlCalls nvml, Pointer device) {
 
   /** As the driver has it now; what it does not tell is not there. */
   CardReading.Nvlink read() {
-    return new CardReading.Nvlink(fabric(), linksTo(REMOTE_SWITCH), peers());
-  }
-
-  private boolean linksTo(int remoteType) {
-    for (int link = 0; link < LINKS_MAX; link++) {
-      if (isActive(link) && remoteType(link) == remoteType) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  private List<String> peers() {
+    boolean switched = false;
     List<String> peers = new ArrayList<>();
     for (int link = 0; link < LINKS_MAX; link++) {
-      Memory pci = NvmlCalls.zeros(PCI_V3_BYTES);
-      if (isActive(link)
-          && remoteType(link) == REMOTE_GPU
-          && nvml.answers(new String[]{"nvmlDeviceGetNvLinkRemotePciInfo_v2"}, device, link, pci)) {
-        peers.add(NvmlNames.busId(pci.getString(PCI_V3_BUS_ID, "US-ASCII")));
+      if (isActive(link)) {
+        int type = remoteType(link);
+        switched |= type == REMOTE_SWITCH;
+        if (type == REMOTE_GPU) {
+          peer(link).ifPresent(peers::add);
+        }
       }
     }
-    return peers;
+    return new CardReading.Nvlink(fabric(), switched, peers);
+  }
+
+  private Optional<String> peer(int link) {
+    Memory pci = NvmlCalls.zeros(PCI_V3_BYTES);
+    return nvml.answers(new String[]{"nvmlDeviceGetNvLinkRemotePciInfo_v2"}, device, link, pci)
+        ? Optional.of(NvmlNames.busId(pci.getString(PCI_V3_BUS_ID, "US-ASCII")))
+        : Optional.empty();
   }
 
   private boolean isActive(int link) {

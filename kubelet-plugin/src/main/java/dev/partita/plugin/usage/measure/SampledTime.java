@@ -113,6 +113,9 @@ public final class SampledTime {
   }
 
   private void learn(List<ProcessSample> samples) {
+    if (samples.isEmpty()) { // as several times a second on an idle card
+      return;
+    }
     long before = newest;
     for (long time : samples.stream().mapToLong(ProcessSample::timestampMicros).sorted().toArray()) {
       long apart = time - before;
