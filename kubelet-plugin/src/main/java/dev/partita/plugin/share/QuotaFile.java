@@ -97,6 +97,14 @@ public final class QuotaFile {
     return GENERATION.matcher(with).replaceFirst("generation " + (number(GENERATION, earlier) + 1));
   }
 
+  /** The same content with a generation behind that of another one, if that is all of a quota file. */
+  static String behind(String text, String begun) {
+    return isComplete(begun)
+        ? GENERATION.matcher(text)
+            .replaceFirst("generation " + (Math.max(number(GENERATION, text), number(GENERATION, begun)) + 1))
+        : text;
+  }
+
   /** Whether a text is all of a quota file. */
   static boolean isComplete(String text) {
     return text.startsWith("partita-quota 1\n") && text.endsWith("\nend\n");

@@ -83,7 +83,7 @@ public record ShareFolders(Path stateRoot, Path runRoot, UsageRegions regions) {
     Path quota = folder.resolve(QuotaFile.NAME);
     String earlier = written(claim.uid(), grant.shareKey());
     String text = QuotaFile.after(earlier, claim, grant, share, QuotaFile.overheadOf(earlier));
-    if (!text.equals(earlier) || !Files.exists(quota)) {
+    if (isUnfinished(claim.uid(), grant.shareKey()) || !text.equals(earlier) || !Files.exists(quota)) {
       writeQuota(claim.uid(), grant.shareKey(), text);
     }
     Path usage = usageFile(claim.uid(), grant.shareKey());
@@ -129,24 +129,42 @@ public record ShareFolders(Path stateRoot, Path runRoot, UsageRegions regions) {
     Path folder = quotaFolder(uid, shareKey);
     String earlier = written(uid, shareKey);
     String text = QuotaFile.withOverhead(earlier, overhead);
-    if (Files.exists(folder.resolve(QuotaFile.NAME)) && !text.equals(earlier)) {
+    if (Files.exists(folder.resolve(QuotaFile.NAME)) && (isUnfinished(uid, shareKey) || !text.equals(earlier))) {
       DurableFile.removeLeftovers(folder, QuotaFile.NAME);
       writeQuota(uid, shareKey, text);
     }
   }
 
-  /** Writes the quota first: if this ends in between, the same is written once more. */
+  /**
+   * Writes the quota between the two halves of its copy. If this ends in between, the file may be either, so the next
+   * one writes it whatever it says.
+   */
   private void writeQuota(String uid, String shareKey, String text) throws IOException {
     byte[] bytes = text.getBytes(StandardCharsets.US_ASCII);
+    Path begun = begun(uid, shareKey);
+    Files.createDirectories(Objects.requireNonNull(begun.getParent()));
+    Files.write(begun, bytes);
     DurableFile.replace(quotaFolder(uid, shareKey).resolve(QuotaFile.NAME), bytes, READABLE);
-    Path copy = copy(uid, shareKey);
-    Path temporary = Files.createDirectories(Objects.requireNonNull(copy.getParent())).resolve(shareKey + ".new");
-    Files.write(temporary, bytes);
-    Files.move(temporary, copy, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    Files.move(begun, copy(uid, shareKey), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
   }
 
-  /** The quota as it was written last; empty if it never was. */
+  /** Whether a plugin ended while it wrote the quota, or could not: the file may say something else than the copy. */
+  private boolean isUnfinished(String uid, String shareKey) {
+    return Files.exists(begun(uid, shareKey));
+  }
+
+  /**
+   * The quota as it was written last, of a generation that the file cannot have with another content; empty if it never
+   * was.
+   */
   private String written(String uid, String shareKey) throws IOException {
+    String last = lastWritten(uid, shareKey);
+    return isUnfinished(uid, shareKey)
+        ? QuotaFile.behind(last, Files.readString(begun(uid, shareKey), StandardCharsets.ISO_8859_1))
+        : last;
+  }
+
+  private String lastWritten(String uid, String shareKey) throws IOException {
     try {
       String text = Files.readString(copy(uid, shareKey), StandardCharsets.ISO_8859_1);
       if (QuotaFile.isComplete(text)) { // it is not written durably
@@ -161,6 +179,10 @@ public record ShareFolders(Path stateRoot, Path runRoot, UsageRegions regions) {
 
   private Path copy(String uid, String shareKey) {
     return stateRoot.resolve("quotas").resolve(uid).resolve(shareKey);
+  }
+
+  private Path begun(String uid, String shareKey) {
+    return copy(uid, shareKey).resolveSibling(shareKey + ".new");
   }
 
   /** Removes all of a claim's shares; whether there were any. */

@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.sun.jna.Function;
 import com.sun.jna.Memory;
 import com.sun.jna.NativeLibrary;
+import dev.partita.plugin.grant.ClaimRef;
+import dev.partita.plugin.grant.Grant;
+import dev.partita.plugin.grant.Grants;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -60,6 +63,38 @@ class ShareFoldersTest {
     assertThat(folders.isInUse(UID)).isFalse();
     Files.createDirectory(usage);
     assertThatThrownBy(() -> folders.isInUse(UID)).isInstanceOf(IOException.class);
+  }
+
+  @Test
+  void aSizeThatTheDiskHadNoRoomForIsNotInForceOnceTheOldOneIsWrittenAgain() throws IOException {
+    write(8);
+    Path obstacle = Files.createDirectory(root.resolve("state/quotas/" + UID + "/key.new"));
+    assertThatThrownBy(() -> write(16)).isInstanceOf(IOException.class);
+    Files.delete(obstacle);
+    write(8);
+    assertThat(quota()).content().contains("\nmemory " + (8L << 30) + "\n");
+  }
+
+  @Test
+  void aSizeThatAPluginWasKilledInWritingIsNotInForceOnceTheOldOneIsWrittenAgain() throws IOException {
+    write(8);
+    Path copy = root.resolve("state/quotas/" + UID + "/key");
+    byte[] before = Files.readAllBytes(copy);
+    write(16);
+    Files.copy(quota(), root.resolve("state/quotas/" + UID + "/key.new"));
+    Files.write(copy, before);
+    write(8);
+    assertThat(quota()).content().contains("\ngeneration 3\n", "\nmemory " + (8L << 30) + "\n");
+    assertThat(Files.readAllBytes(copy)).isEqualTo(Files.readAllBytes(quota()));
+  }
+
+  private Path quota() {
+    return folders.quotaFolder(UID, "key").resolve(QuotaFile.NAME);
+  }
+
+  private void write(long gib) throws IOException {
+    Grant grant = Grants.share("a", 0, "key", gib, 25);
+    folders.write(new ClaimRef("default", "claim", UID), grant, grant.share().orElseThrow());
   }
 
   /** What the kernel takes for another process: one whose locks are the open file's, not the process'. */
