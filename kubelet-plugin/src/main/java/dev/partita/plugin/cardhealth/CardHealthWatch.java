@@ -6,8 +6,6 @@ import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claimstatus.ClaimReports;
 import dev.partita.plugin.diagnosis.CardState;
 import dev.partita.plugin.grant.Grant;
-import dev.partita.plugin.grant.MigInstance;
-import dev.partita.plugin.grant.StaticInstance;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.inventory.NodeInventory;
 import dev.partita.plugin.loop.Loops;
@@ -116,7 +114,7 @@ public final class CardHealthWatch {
   /** What of the node has a health of its own: the card, or the instance of it that somebody else may end. */
   private static String partOf(Grant grant) {
     String card = grant.card().uuid();
-    return grant.use() instanceof StaticInstance(MigInstance instance) ? card + " " + instance.slot() : card;
+    return grant.use().made().isPresent() ? card : grant.mig().map(its -> card + " " + its.slot()).orElse(card);
   }
 
   /** Whether one event says both. */

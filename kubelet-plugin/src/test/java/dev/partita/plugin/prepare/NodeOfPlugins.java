@@ -130,7 +130,12 @@ final class NodeOfPlugins {
   }
 
   /** What one plugin prepares claims with. */
-  record Parts(ClaimPreparer preparer, Checkpoint checkpoint, ClaimReader api, ClaimReports reports) {}
+  record Parts(
+      ClaimPreparer preparer,
+      Checkpoint checkpoint,
+      ClaimReader api,
+      ClaimReports reports,
+      NodeInventory inventory) {}
 
   interface CallOnParts<T> {
     T on(Parts parts) throws IOException;
@@ -186,7 +191,7 @@ final class NodeOfPlugins {
                 reports,
                 held(store, clock),
                 NO_LOANS),
-            checkpoint, api, reports));
+            checkpoint, api, reports, inventory));
       }
     }
   }
