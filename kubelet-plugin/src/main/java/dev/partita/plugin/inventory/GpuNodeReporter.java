@@ -87,7 +87,7 @@ public final class GpuNodeReporter implements AutoCloseable {
   /** The cards that an earlier plugin reported; empty if that is not known. */
   public List<Gpu> earlierCards() {
     try {
-      GpuNode node = client.resources(GpuNode.class).withName(nodeName).get();
+      @Nullable GpuNode node = calls.call(() -> client.resources(GpuNode.class).withName(nodeName).get());
       return node == null || node.getStatus() == null ? List.of() : node.getStatus().gpus();
     } catch (KubernetesClientException e) {
       LOG.info("cannot read the cards reported earlier: {}", ApiCalls.explain(e));

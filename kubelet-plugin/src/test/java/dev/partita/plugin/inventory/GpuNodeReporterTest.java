@@ -3,8 +3,13 @@ package dev.partita.plugin.inventory;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.GpuHealth;
+import dev.partita.api.gpu.GpuProduct;
+import dev.partita.api.gpu.GpuTopology;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.node.GpuNodeStatus;
 import dev.partita.api.node.NodeSetup;
 import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.serving.access.MockApiServer;
@@ -72,6 +77,23 @@ class GpuNodeReporterTest {
         new GpuNodeReporter(client, ApiCalls.standard(), name, Optional.empty(), Optional.empty(), Clock.systemUTC())) {
       reporter.report(NO_DRIVER, List.of(), SETUP);
       assertThat(reporter.spec(Duration.ZERO)).isEqualTo(new GpuNodeSpec(allocator, List.of(), null));
+    }
+  }
+
+  @Test
+  void theCardsOfAnEarlierPluginAreKnownThoughTheServerFailsAtFirst() {
+    Gpu gpu = new Gpu(1, 0, "GPU-1", GpuProduct.named("NVIDIA H200", "Nvidia", "Hopper", "9.0"), 141L << 30,
+        GpuTopology.UNKNOWN, GpuHealth.HEALTHY);
+    GpuNode node = new GpuNode();
+    node.setMetadata(new ObjectMetaBuilder().withName("node-e").build());
+    node.setStatus(new GpuNodeStatus(1, "1x h200", "580.1", "13.0", "old", "uid-old", List.of(gpu), List.of()));
+    String path = "/apis/gpu.partita.dev/v1alpha1/gpunodes/node-e";
+    server.expect().get().withPath(path).andReturn(503, "").once();
+    server.expect().get().withPath(path).andReturn(200, node).always();
+    try (GpuNodeReporter reporter =
+        new GpuNodeReporter(client, ApiCalls.standard(), "node-e", Optional.empty(), Optional.empty(),
+            Clock.systemUTC())) {
+      assertThat(reporter.earlierCards()).extracting(Gpu::index).containsExactly(1);
     }
   }
 
