@@ -9,12 +9,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.PriorityQueue;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Holds reports about claims until they are written. It stays within its bounds however slowly the API server takes
- * reports: of a claim's states only the newest waits, the same event waits once, and beyond its bounds the queue drops
- * reports and says so. Claims take turns, so a claim with many reports does not delay the others.
+ * reports: of a claim's states only the newest of each device waits, the same event waits once, and beyond its bounds
+ * the queue drops reports and says so. Claims take turns, so a claim with many reports does not delay the others.
  *
  * <p>For example, 200 shares whose use changes every 5 s while a call takes 15 s: 200 states wait, each the newest one
  * of its claim.
@@ -49,6 +50,13 @@ final class ReportQueue {
     @Override
     public ClaimRef about() {
       return claim.claim();
+    }
+
+    /** The same with what an earlier one says of devices of which it says nothing. */
+    State after(State earlier) {
+      Map<String, DeviceNotes> all = new TreeMap<>(earlier.notes());
+      all.putAll(notes);
+      return new State(claim, all);
     }
   }
 
@@ -98,8 +106,7 @@ final class ReportQueue {
     switch (report) {
       case State state -> {
         State before = waiting.state;
-        waiting.state =
-            before != null && state.notes().isEmpty() ? new State(state.claim(), before.notes()) : state;
+        waiting.state = before == null ? state : state.after(before);
       }
       case Event event -> addEvent(waiting, event);
     }

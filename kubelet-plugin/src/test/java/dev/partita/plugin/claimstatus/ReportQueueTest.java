@@ -35,6 +35,17 @@ class ReportQueueTest {
   }
 
   @Test
+  void whatIsSaidOfOneDeviceDoesNotTakeThePlaceOfWhatIsSaidOfAnother() {
+    DeviceNotes card = new DeviceNotes(Map.of("memoryUsed", "1Gi"), List.of());
+    DeviceNotes share = new DeviceNotes(Map.of("memoryUsed", "2Gi"), List.of());
+    DeviceNotes later = new DeviceNotes(Map.of("memoryUsed", "3Gi"), List.of());
+    queue.add(new ReportQueue.State(state(1, "boot").claim(), Map.of("gpu-0", card, "share", share)));
+    queue.add(new ReportQueue.State(state(1, "boot").claim(), Map.of("share", later)));
+    assertThat(taken()).containsExactly(
+        new ReportQueue.State(state(1, "boot").claim(), Map.of("gpu-0", card, "share", later)));
+  }
+
+  @Test
   void anEventThatWaitsAlreadyIsNotAddedAgain() {
     for (int i = 0; i < 10_000; i++) {
       queue.add(event(1, EventReason.PrepareFailed, "no card", false));
