@@ -281,13 +281,25 @@ public final class ClaimReports implements AutoCloseable {
   private void write(ReportQueue.Report report) {
     try {
       switch (report) {
-        case ReportQueue.State state -> writeOverOthers(() -> writeStatus(state.claim(), state.notes()));
+        case ReportQueue.State state -> writeState(state);
         case ReportQueue.Event event -> writeEvent(event);
       }
     } catch (KubernetesClientException e) {
       explain(report.about(), e);
     } catch (RuntimeException e) {
       LOG.warn("claim {}: cannot report on it: {}", report.about(), e.toString());
+    }
+  }
+
+  /** One that is lost is tried again: of a claim that nobody uses there may be no other for days. */
+  private void writeState(ReportQueue.State state) {
+    try {
+      writeOverOthers(() -> writeStatus(state.claim(), state.notes()));
+    } catch (KubernetesClientException e) {
+      if (ApiCalls.mayPass(e)) {
+        queue.addLater(state, System.nanoTime() + firstRepeat.toNanos());
+      }
+      throw e;
     }
   }
 

@@ -81,7 +81,7 @@ final class ReportQueue {
    */
   record Dropped(long count, Report last) {}
 
-  private record Repeat(Event event, long due) {}
+  private record Repeat(Report report, long due) {}
 
   private static final class Waiting {
     @Nullable State state;
@@ -105,7 +105,7 @@ final class ReportQueue {
     }
     switch (report) {
       case State state -> {
-        State before = waiting.state;
+        State before = waiting.state == null ? takeLost(state.about()) : waiting.state;
         waiting.state = before == null ? state : state.after(before);
       }
       case Event event -> addEvent(waiting, event);
@@ -122,7 +122,8 @@ final class ReportQueue {
 
   /** Adds an event when it is due, by {@link System#nanoTime}; false if too many of its claim wait for that already. */
   synchronized boolean addLater(Event event, long due) {
-    long ofClaim = repeats.stream().filter(repeat -> repeat.event.about().equals(event.about())).count();
+    long ofClaim = repeats.stream()
+        .filter(repeat -> repeat.report instanceof Event && repeat.report.about().equals(event.about())).count();
     if (ofClaim >= MOST_EVENTS || repeats.size() >= MOST_CLAIMS) {
       return false;
     }
@@ -130,11 +131,36 @@ final class ReportQueue {
     return true;
   }
 
+  /**
+   * Adds a state that was lost when it is due, by {@link System#nanoTime}, or what a newer one leaves of it at once.
+   */
+  synchronized void addLater(State lost, long due) {
+    Waiting waiting = claims.get(lost.about());
+    if (waiting != null && waiting.state != null) {
+      waiting.state = waiting.state.after(lost);
+    } else if (repeats.size() < MOST_CLAIMS) {
+      repeats.add(new Repeat(lost, due));
+    } else {
+      drop(lost);
+    }
+  }
+
+  /** The claim's state that was to be repeated, which a newer one takes the place of. */
+  private @Nullable State takeLost(ClaimRef claim) {
+    for (Repeat repeat : repeats) {
+      if (repeat.report instanceof State state && state.about().equals(claim)) {
+        repeats.remove(repeat);
+        return state;
+      }
+    }
+    return null;
+  }
+
   /** Takes the report whose turn it is; a claim's state goes before its events. */
   synchronized Optional<Report> take(long now) {
     for (Repeat first = repeats.peek(); first != null && first.due - now <= 0; first = repeats.peek()) {
       repeats.remove();
-      add(first.event);
+      add(first.report);
     }
     if (claims.isEmpty()) {
       return Optional.empty();

@@ -4,11 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.partita.api.event.EventObject;
+import dev.partita.plugin.TestClaims;
+import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.grant.ClaimRef;
+import dev.partita.plugin.grant.Grants;
 import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
 import io.github.resilience4j.retry.Retry;
@@ -17,6 +21,8 @@ import java.net.HttpURLConnection;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -60,6 +66,27 @@ class ClaimReportsTest {
       reports.released(CLAIM);
       await().atMost(Duration.ofSeconds(20)).until(() -> tries.get() == 1);
       assertThat(Duration.ofNanos(System.nanoTime() - begin)).isGreaterThanOrEqualTo(Duration.ofSeconds(1));
+    }
+  }
+
+  @Test
+  void theStateOfAClaimThatWasLostIsWrittenOnceTheServerTakesIt() {
+    ResourceClaim claim = TestClaims.claim(CLAIM.name(), TestClaims.share("node", "a", 0, "8Gi", ""));
+    claim.getMetadata().setUid(CLAIM.uid());
+    String path = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims/" + CLAIM.name();
+    AtomicReference<String> written = new AtomicReference<>("");
+    server.expect().get().withPath(path).andReturn(HttpURLConnection.HTTP_UNAVAILABLE, "").times(2);
+    server.expect().get().withPath(path).andReturn(HttpURLConnection.HTTP_OK, claim).always();
+    server.expect().patch().withPath(path + "/status").andReply(HttpURLConnection.HTTP_OK, request -> {
+      written.set(request.getUtf8Body());
+      return claim;
+    }).always();
+    String share = claim.getStatus().getAllocation().getDevices().getResults().getFirst().getShareID();
+    PreparedClaim prepared = new PreparedClaim(CLAIM, PreparedClaim.Phase.COMPLETED, "boot",
+        List.of(Grants.share("a", 0, share, 8, 0)), Map.of(), false);
+    try (ClaimReports reports = reports(Duration.ofMillis(1))) {
+      reports.lent(prepared);
+      await().atMost(Duration.ofSeconds(20)).until(() -> String.valueOf(written.get()).contains("\"Ready\""));
     }
   }
 
