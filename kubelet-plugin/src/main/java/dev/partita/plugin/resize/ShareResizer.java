@@ -189,7 +189,7 @@ public final class ShareResizer {
     if (last != null && last.sizes().equals(sizes) && last.record().equals(record)) {
       return true;
     }
-    return sizes.isEmpty()
+    return sizes.isEmpty() && !tightened.containsKey(record.claim().uid())
         && record.grants().stream().allMatch(grant -> grant.share().flatMap(Share::resized).isEmpty());
   }
 

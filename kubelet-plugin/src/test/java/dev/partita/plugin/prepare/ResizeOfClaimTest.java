@@ -1,0 +1,86 @@
+package dev.partita.plugin.prepare;
+
+import static dev.partita.plugin.TestClaims.share;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.partita.api.Driver;
+import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.resize.GrantedSize;
+import dev.partita.api.resize.GrantedSizes;
+import dev.partita.api.resize.NodeResizes;
+import dev.partita.api.resize.ShareSize;
+import dev.partita.plugin.dra.ClaimService;
+import dev.partita.plugin.loop.Loops;
+import dev.partita.plugin.loop.PeriodicLoop;
+import dev.partita.plugin.resize.ShareResizer;
+import dev.partita.plugin.resize.SizeOwners;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import io.fabric8.kubernetes.client.dsl.Resource;
+import java.io.IOException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+
+/** A share gets another size while something else happens to its claim. */
+class ResizeOfClaimTest extends OnNodeOfPlugins {
+  private static final Duration SOON = Duration.ofSeconds(20);
+  private static final long GIB = 1L << 30;
+
+  private volatile List<GrantedSize> told = List.of();
+
+  @Test
+  void aSmallerSizeThatIsTakenBackBeforeItIsInForceHoldsNobodyAnyMore() throws IOException {
+    ResourceClaim claim = node.newClaim(share(NodeOfPlugins.NODE, "a", 0, "8Gi", ""));
+    assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
+    grant(claim, Optional.of(new ShareSize(4 * GIB, 0)));
+    node.runParts(real -> real, parts -> {
+      parts.inventory().refresh();
+      try (Loops loops = new Loops()) {
+        PeriodicLoop resizing = resizer(parts, () -> GpuNodeSpec.DEFAULT).start(loops);
+        awaitMemory(4 * GIB);
+        grant(claim, Optional.empty()); // as the controller says that it is to have again what it was allocated
+        resizing.soon();
+        awaitMemory(8 * GIB);
+      }
+      return true;
+    });
+  }
+
+  private ShareResizer resizer(NodeOfPlugins.Parts parts, Supplier<GpuNodeSpec> spec) {
+    ShareResizer.NodeState state = new ShareResizer.NodeState(NodeOfPlugins.NODE + "/gpu",
+        () -> Optional.of(new NodeResizes(told, List.of())), parts.inventory()::current, spec, () -> Map.of(),
+        () -> Instant.EPOCH);
+    return new ShareResizer(state, parts.checkpoint(), parts.api(), parts.preparer(), parts.reports(),
+        new SizeOwners(), Clock.systemUTC());
+  }
+
+  private void awaitMemory(long bytes) {
+    await().atMost(SOON).until(node::quotas,
+        quotas -> quotas.size() == 1 && quotas.getFirst().contains("\nmemory " + bytes + "\n"));
+  }
+
+  /** What the controller does; nothing is granted of what is as the allocation says. */
+  private void grant(ResourceClaim claim, Optional<ShareSize> size) {
+    String share = claim.getStatus().getAllocation().getDevices().getResults().getFirst().getShareID();
+    await().atMost(SOON).ignoreExceptions().until(() -> stored(claim).edit(read -> {
+      ResourceClaimBuilder edited = new ResourceClaimBuilder(read);
+      return size.isPresent()
+          ? edited.editMetadata().addToAnnotations(Driver.GRANTED_SIZES_ANNOTATION,
+              new GrantedSizes(Map.of(share, size.get())).toString()).endMetadata().build()
+          : edited.editMetadata().removeFromAnnotations(Driver.GRANTED_SIZES_ANNOTATION).endMetadata().build();
+    }) != null);
+    told = size.stream().map(its -> new GrantedSize(claim.getMetadata().getUid(), GrantedSizes.key(share),
+        its.toString())).toList();
+  }
+
+  private Resource<ResourceClaim> stored(ResourceClaim claim) {
+    return client.resources(ResourceClaim.class).inNamespace("default").withName(claim.getMetadata().getName());
+  }
+}
