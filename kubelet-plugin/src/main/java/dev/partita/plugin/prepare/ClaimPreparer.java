@@ -316,9 +316,15 @@ public final class ClaimPreparer implements ClaimService {
       throws IOException {
     return store.lock().onClaim(
         record.claim().uid(),
-        () -> store.checkpoint().read(record.claim().uid()).equals(Optional.of(record))
-            ? store.lock().onCards(cardsOf(wanted.grants()), () -> rewriteUnlessItClashes(wanted, rewriting))
-            : Optional.empty());
+        () -> {
+          Optional<PreparedClaim> now = store.checkpoint().read(record.claim().uid());
+          if (now.isPresent() && !now.get().equals(record)) {
+            return Optional.of("it was prepared anew meanwhile");
+          }
+          return now.isPresent()
+              ? store.lock().onCards(cardsOf(wanted.grants()), () -> rewriteUnlessItClashes(wanted, rewriting))
+              : Optional.empty();
+        });
   }
 
   private Optional<String> rewriteUnlessItClashes(PreparedClaim wanted, List<Step> rewriting) throws IOException {

@@ -17,6 +17,7 @@ import dev.partita.plugin.resize.ShareResizer;
 import dev.partita.plugin.resize.SizeOwners;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import java.io.IOException;
 import java.time.Clock;
@@ -25,6 +26,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
@@ -53,6 +55,29 @@ class ResizeOfClaimTest extends OnNodeOfPlugins {
     });
   }
 
+  @Test
+  void aSizeThatComesWhileTheClaimIsPreparedForAnotherPodIsInForceSoon() throws IOException {
+    ResourceClaim claim = node.newClaim(share(NodeOfPlugins.NODE, "a", 0, "8Gi", ""));
+    assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
+    grant(claim, Optional.of(new ShareSize(12 * GIB, 0)));
+    AtomicBoolean again = new AtomicBoolean();
+    node.runParts(real -> real, parts -> {
+      parts.inventory().refresh();
+      try (Loops loops = new Loops()) {
+        resizer(parts, () -> {
+          if (again.compareAndSet(false, true)) { // after it has read the record, and before it writes
+            reserve(claim);
+            assertThat(parts.preparer().prepare(NodeOfPlugins.ref(claim))).isInstanceOf(ClaimService.Ready.class);
+          }
+          return GpuNodeSpec.DEFAULT;
+        }).start(loops);
+        awaitMemory(12 * GIB);
+      }
+      return true;
+    });
+    assertThat(again).isTrue();
+  }
+
   private ShareResizer resizer(NodeOfPlugins.Parts parts, Supplier<GpuNodeSpec> spec) {
     ShareResizer.NodeState state = new ShareResizer.NodeState(NodeOfPlugins.NODE + "/gpu",
         () -> Optional.of(new NodeResizes(told, List.of())), parts.inventory()::current, spec, () -> Map.of(),
@@ -78,6 +103,14 @@ class ResizeOfClaimTest extends OnNodeOfPlugins {
     }) != null);
     told = size.stream().map(its -> new GrantedSize(claim.getMetadata().getUid(), GrantedSizes.key(share),
         its.toString())).toList();
+  }
+
+  private void reserve(ResourceClaim claim) {
+    await().atMost(SOON).ignoreExceptions().until(() -> stored(claim).editStatus(read -> {
+      read.getStatus().setReservedFor(
+          List.of(new ResourceClaimConsumerReference("", "p", "pods", "6a2f41a3-c54c-4ce8-92d2-0324e1c32e22")));
+      return read;
+    }) != null);
   }
 
   private Resource<ResourceClaim> stored(ResourceClaim claim) {
