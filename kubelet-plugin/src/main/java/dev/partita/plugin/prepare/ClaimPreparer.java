@@ -89,7 +89,7 @@ public final class ClaimPreparer implements ClaimService {
   public Map<ClaimRef, Outcome> prepare(Collection<ClaimRef> claims) {
     Call call = new Call(Patience.ofKubelet(), new CallReads(api, here.pool()), new ConcurrentLinkedQueue<>());
     try (WaitingCalls.Call _ = reports.kubeletWaits()) {
-      return AtOnce.each(claims, claim -> prepare(claim, takeBack(claim.uid()), call));
+      return AtOnce.each(claims, claim -> prepare(claim, Goal.ALL, call));
     } finally {
       // not before: they would take the API server from claims that kubelet still waits for
       call.reports().forEach(Runnable::run);
@@ -112,7 +112,7 @@ public final class ClaimPreparer implements ClaimService {
    */
   public Outcome rebuild(ClaimRef claim) {
     Call call = new Call(Patience.NONE, new CallReads(api, here.pool()), new ConcurrentLinkedQueue<>());
-    Outcome outcome = prepare(claim, Step.forget(claim.uid()), call);
+    Outcome outcome = prepare(claim, Goal.RECORD, call);
     call.reports().forEach(Runnable::run);
     return outcome;
   }
@@ -129,7 +129,7 @@ public final class ClaimPreparer implements ClaimService {
       if (claim.isEmpty()) {
         return new Provision.Impossible("claim " + ref + " does not exist any more");
       }
-      switch (tryOnce(ref, claim.get(), takeBack(ref.uid()), reads, Goal.INSTANCES)) {
+      switch (tryOnce(ref, claim.get(), reads, Goal.INSTANCES)) {
         case Refused(String reason) -> {
           return new Provision.Impossible(reason);
         }
@@ -157,7 +157,9 @@ public final class ClaimPreparer implements ClaimService {
   private enum Goal {
     /** As far as is to be done before its pod is bound. */
     INSTANCES,
-    ALL
+    ALL,
+    /** The same of a claim that was prepared before, as its containers know, and has lost its record. */
+    RECORD
   }
 
   /**
@@ -169,10 +171,10 @@ public final class ClaimPreparer implements ClaimService {
    */
   private record Call(Patience patience, CallReads reads, Queue<Runnable> reports) {}
 
-  private Outcome prepare(ClaimRef claim, List<Step> takeBack, Call call) {
+  private Outcome prepare(ClaimRef claim, Goal goal, Call call) {
     Outcome outcome;
     try {
-      outcome = tryToPrepare(claim, takeBack, call);
+      outcome = tryToPrepare(claim, goal, call);
     } catch (KubernetesClientException e) {
       outcome = new Failed("the API server does not answer as it should: " + ApiCalls.explain(e));
     } catch (IOException | IllegalStateException e) {
@@ -339,14 +341,14 @@ public final class ClaimPreparer implements ClaimService {
   }
 
   /** Tries until the claim is prepared, refused, or kubelet has waited long enough for another claim to be released. */
-  private Outcome tryToPrepare(ClaimRef ref, List<Step> takeBack, Call call) throws IOException {
+  private Outcome tryToPrepare(ClaimRef ref, Goal goal, Call call) throws IOException {
     CallReads reads = call.reads();
     while (true) {
       Optional<ResourceClaim> claim = reads.claim(ref);
       if (claim.isEmpty()) {
         return new Failed("claim " + ref + " does not exist any more");
       }
-      switch (tryOnce(ref, claim.get(), takeBack, reads, Goal.ALL)) {
+      switch (tryOnce(ref, claim.get(), reads, goal)) {
         case Refused refused -> {
           return new Failed(refused.reason());
         }
@@ -375,7 +377,6 @@ public final class ClaimPreparer implements ClaimService {
   private PreparedOrRefused tryOnce(
       ClaimRef ref,
       ResourceClaim claim,
-      List<Step> takeBack,
       CallReads reads,
       Goal goal)
       throws IOException {
@@ -383,10 +384,10 @@ public final class ClaimPreparer implements ClaimService {
     Inventory.Cards cards = cardsFor(claim, knobs);
     AllocationDecoder.Outcome reading = AllocationDecoder.read(claim, here.pool(), cards, knobs);
     ContainerView view =
-        goal == Goal.ALL && reading instanceof AllocationDecoder.Granted granted
+        goal != Goal.INSTANCES && reading instanceof AllocationDecoder.Granted granted
             ? new Containers(reads, cards, knobs).view(ref, claim, granted.grants())
             : new ContainerView(Map.of(), false);
-    return store.lock().onClaim(ref.uid(), () -> decideAndExecute(ref, claim, cards, reading, view, takeBack, goal));
+    return store.lock().onClaim(ref.uid(), () -> decideAndExecute(ref, claim, cards, reading, view, goal));
   }
 
   private Outcome answer(ClaimRef ref, ResourceClaim claim, PreparedClaim prepared, Call call) {
@@ -418,7 +419,6 @@ public final class ClaimPreparer implements ClaimService {
       Inventory.Cards cards,
       AllocationDecoder.Outcome reading,
       ContainerView view,
-      List<Step> takeBack,
       Goal goal)
       throws IOException {
     if (Context.current().isCancelled()) {
@@ -471,7 +471,7 @@ public final class ClaimPreparer implements ClaimService {
       // without the cards: from its first record on the others count with it, so nobody waits for this one's disk
       return goal == Goal.INSTANCES ? new Prepared(wanted.in(Phase.STARTED)) : complete(wanted);
     } catch (IOException | RuntimeException e) {
-      rollBack(wanted, takeBack, e);
+      rollBack(wanted, goal == Goal.RECORD ? Step.forget(ref.uid()) : takeBack(ref.uid()), e);
       throw e;
     }
   }
@@ -515,7 +515,11 @@ public final class ClaimPreparer implements ClaimService {
     List<PreparedClaim> prepared = Stream.concat(records.stream(), others.stream()).toList();
     Optional<Clash> clash = Clash.between(wanted.grants(), wanted.claim(), prepared);
     if (clash.isEmpty()) {
-      execute(goal == Goal.INSTANCES ? Step.beginInstances(wanted) : Step.begin(wanted));
+      execute(switch (goal) {
+        case INSTANCES -> Step.beginInstances(wanted);
+        case ALL -> Step.begin(wanted);
+        case RECORD -> Step.beginAgain(wanted);
+      });
     }
     return clash.map(its -> isWithLoansOnly(wanted, its, prepared) ? new Lent(its, wanted, others) : new Clashing(its));
   }

@@ -70,26 +70,36 @@ public sealed interface Step {
 
   /** Begins to prepare a claim: the record goes ahead. */
   static List<Step> begin(PreparedClaim claim) {
-    List<Step> steps = beginRecord(claim);
+    List<Step> steps = beginRecord(claim, Phase.STARTED);
     steps.addAll(files(claim));
     return steps;
   }
 
-  /** The same, but no further than to the MIG instances that are made for it. */
+  /**
+   * The same for a claim whose containers may run: what its record says at any moment is that they may. Its files, of
+   * which the record may be ahead then, are written anew where one is missing.
+   */
+  static List<Step> beginAgain(PreparedClaim claim) {
+    List<Step> steps = beginRecord(claim, Phase.COMPLETED);
+    steps.addAll(files(claim));
+    return steps;
+  }
+
+  /** As {@link #begin}, but no further than to the MIG instances that are made for it. */
   static List<Step> beginInstances(PreparedClaim claim) {
-    List<Step> steps = beginRecord(claim);
+    List<Step> steps = beginRecord(claim, Phase.STARTED);
     for (Grant grant : claim.grants()) {
       grant.use().made().ifPresent(instance -> steps.add(new MakeInstance(grant, instance)));
     }
     return steps;
   }
 
-  private static List<Step> beginRecord(PreparedClaim claim) {
+  private static List<Step> beginRecord(PreparedClaim claim, Phase phase) {
     List<Step> steps = new ArrayList<>();
     for (Grant grant : claim.grants()) { // before the record, which says that what is there is the claim's
       grant.use().made().ifPresent(instance -> steps.add(new RequireFreePlace(grant, instance)));
     }
-    steps.add(new WriteRecord(claim.in(Phase.STARTED)));
+    steps.add(new WriteRecord(claim.in(phase)));
     return steps;
   }
 

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.plugin.TestClaims;
 import dev.partita.plugin.checkpoint.Checkpoint;
+import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.dra.ClaimService;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.grpc.Context;
@@ -194,6 +195,33 @@ class CrashTest extends OnNodeOfPlugins {
     assertThat(rebuilt).isInstanceOf(ClaimService.Ready.class);
     assertThat(node.unprepare(claim)).isEmpty();
     node.assertNothingLeft();
+  }
+
+  /** Such a record is released without a look at who uses the claim, and what its shares use is not watched. */
+  @Test
+  void afterACrashInAnyStepOfARebuildNoRecordSaysThatNoContainerHasTheClaim() throws IOException {
+    for (int steps = 0;; steps++) {
+      ResourceClaim claim = node.newClaim();
+      assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
+      String uid = claim.getMetadata().getUid();
+      Files.delete(root.resolve("state/claims/" + uid + ".claim"));
+      boolean crashed = false;
+      try {
+        plugin(steps, p -> p.rebuild(NodeOfPlugins.ref(claim)));
+      } catch (Killed e) {
+        crashed = true;
+      }
+      try (Checkpoint records = new Checkpoint(root.resolve("state/claims"), Clock.systemUTC())) {
+        assertThat(records.read(uid).map(PreparedClaim::phase)).as("after %d steps", steps)
+            .isNotEqualTo(Optional.of(PreparedClaim.Phase.STARTED));
+      }
+      assertThat(node.unprepare(claim)).isEmpty();
+      node.assertNothingLeft();
+      if (!crashed) {
+        assertThat(steps).isGreaterThan(8);
+        return;
+      }
+    }
   }
 
   @Test
