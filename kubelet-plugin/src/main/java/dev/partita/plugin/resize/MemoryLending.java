@@ -282,7 +282,8 @@ public final class MemoryLending implements Loans {
       return true;
     }
     @Nullable Recall recall = recalls.get(uid);
-    Optional<Instant> until = recall == null ? Optional.empty() : recall.until();
+    // who may keep what it holds for a while has all of the grace when it is asked again
+    Optional<Instant> until = recall == null || !must ? Optional.empty() : recall.until();
     if (must && until.isEmpty()) {
       Duration grace = node.spec().get().loans().grace();
       until = Optional.of(now.plus(grace));

@@ -1,0 +1,113 @@
+package dev.partita.plugin.prepare;
+
+import static dev.partita.plugin.TestClaims.config;
+import static dev.partita.plugin.TestClaims.share;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.partita.api.Driver;
+import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.resize.NodeResizes;
+import dev.partita.cdi.CdiFolder;
+import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.dra.ClaimService;
+import dev.partita.plugin.grant.ClaimRef;
+import dev.partita.plugin.grant.Grants;
+import dev.partita.plugin.held.HeldClaims;
+import dev.partita.plugin.loop.Loops;
+import dev.partita.plugin.resize.MemoryLending;
+import dev.partita.plugin.resize.Recalls;
+import dev.partita.plugin.resize.ShareResizer;
+import dev.partita.plugin.resize.SizeOwners;
+import dev.partita.plugin.share.ShareFolders;
+import dev.partita.plugin.share.UsageRegions;
+import dev.partita.plugin.usage.excess.ProcessEnd;
+import dev.partita.plugin.usage.measure.HostProcesses;
+import dev.partita.plugin.usage.measure.ShareRef;
+import dev.partita.plugin.usage.measure.WatchedShare;
+import dev.partita.plugin.usage.verdict.CoreState;
+import dev.partita.plugin.usage.verdict.MemoryState;
+import dev.partita.plugin.usage.verdict.ShareUse;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+/** Memory that claims were lent is asked back, by a clock that the test sets. */
+class LendingOfClaimTest extends OnNodeOfPlugins {
+  private static final Duration SOON = Duration.ofSeconds(20);
+  private static final long GIB = 1L << 30;
+
+  private volatile Instant now = Instant.parse("2026-01-01T00:00:00Z");
+
+  @Test
+  void whoIsAskedAgainForWhatNobodyNeededForAWhileHasAllOfTheGrace() throws IOException {
+    ResourceClaim first = growing();
+    ResourceClaim second = growing();
+    node.runParts(real -> real, parts -> {
+      Clock clock = InstantSource.offset(() -> now, Duration.ZERO).withZone(ZoneOffset.UTC);
+      Recalls recalls = new Recalls(clock);
+      try (UsageRegions regions = new UsageRegions(); Loops loops = new Loops()) {
+        assertThat(parts.preparer().prepare(NodeOfPlugins.ref(first))).isInstanceOf(ClaimService.Ready.class);
+        MemoryLending lending = lending(parts, regions, recalls, clock);
+        lending.start(loops, parts.preparer());
+        await().atMost(SOON).until(() -> parts.checkpoint().readAll().stream().flatMap(its -> its.grants().stream())
+            .anyMatch(grant -> grant.share().orElseThrow().lentBytes() > 0));
+        assertThat(parts.preparer().prepare(NodeOfPlugins.ref(second))).isInstanceOf(ClaimService.Ready.class);
+        lending.recall(wanted());
+        await().atMost(SOON).until(() -> !recalls.current().isEmpty());
+        now = now.plus(Duration.ofMinutes(4)); // kubelet asks for it no more; the second one is to have more meanwhile
+        lending.changed();
+        await().atMost(SOON).until(() -> recalls.current().isEmpty());
+        lending.recall(wanted());
+        await().atMost(SOON).until(() -> !recalls.current().isEmpty());
+        assertThat(recalls.current().values()).extracting(Recalls.OfShare::overdue).containsOnly(Duration.ZERO);
+      }
+      return true;
+    });
+  }
+
+  private ResourceClaim growing() {
+    return node.newClaim(
+        List.of(config("FromClaim", List.of(),
+            Map.of("apiVersion", Driver.GROUP_VERSION, "kind", "GpuShareConfig", "memoryLimit", "100Gi"))),
+        share(NodeOfPlugins.NODE, "a", 0, "8Gi", ""));
+  }
+
+  private static PreparedClaim wanted() {
+    return new PreparedClaim(new ClaimRef("default", "wanted", "0b5e8a9e-0000-4000-8000-000000000001"),
+        PreparedClaim.Phase.COMPLETED, "boot", List.of(Grants.share("a", 0, "wanted", 100, 0)), Map.of(), false);
+  }
+
+  /** Each share holds 40 GiB, and it is never seen what they hold after they are held to less. */
+  private MemoryLending lending(NodeOfPlugins.Parts parts, UsageRegions regions, Recalls recalls, Clock clock) {
+    ShareResizer.NodeState state = new ShareResizer.NodeState(NodeOfPlugins.NODE + "/gpu",
+        () -> Optional.of(NodeResizes.NONE), parts.inventory()::current, () -> GpuNodeSpec.DEFAULT, () -> {
+          try {
+            return WatchedShare.of(parts.checkpoint().readAll()).stream()
+                .collect(Collectors.toMap(WatchedShare::ref, LendingOfClaimTest::used));
+          } catch (IOException e) {
+            throw new UncheckedIOException(e);
+          }
+        }, () -> Instant.EPOCH);
+    HeldClaims held = new HeldClaims(parts.checkpoint(), new CdiFolder(root.resolve("cdi"), "gpu.partita.dev-claim"),
+        new ShareFolders(root.resolve("state"), root.resolve("run"), regions), clock);
+    return new MemoryLending(state, parts.checkpoint(), held, parts.reports(),
+        new ProcessEnd(HostProcesses.SEEN, parts.reports()), new SizeOwners(), recalls, true, clock);
+  }
+
+  private static ShareUse used(WatchedShare share) {
+    return new ShareUse(share, List.of(), new ShareUse.LedgerTotals(40 * GIB, 0, 0, 0), new CoreState.Unused(),
+        Set.<ShareRef>of(), new MemoryState.Held());
+  }
+}
