@@ -22,8 +22,9 @@ static struct timing_lock {
 
 void timing_sleep(uint64_t ns) {
     struct timespec pause = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
-    int error = errno;
-    nanosleep(&pause, NULL); /* a signal ends it early: who waits asks again */
+    int error = errno, cancelling = cancelling_off(); /* no function of the driver's is a cancellation point */
+    nanosleep(&pause, NULL);                          /* a signal ends it early: who waits asks again */
+    cancelling_back(cancelling);
     errno = error;
 }
 

@@ -263,12 +263,36 @@ static void a_launch_goes_on_waiting_for_its_turn_whatever_interrupts_it(void) {
     the_whole_quota_is_free();
 }
 
+/* No function of CUDA's is a point at which a thread is cancelled: the program may hold a lock across it. */
+static void *launch_when_cancelled(void *went_on) {
+    int state;
+    CHECK_EQUAL(pthread_cancel(pthread_self()), 0);
+    while (cuda.busy() < 100 * MS)
+        CHECK_EQUAL(cuda.launch(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), CUDA_SUCCESS);
+    *(bool *)went_on = true;
+    CHECK_EQUAL(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state), 0); /* AddressSanitizer cannot follow */
+    CHECK_EQUAL(state, PTHREAD_CANCEL_ENABLE);
+    return NULL;
+}
+
+static void a_thread_is_not_cancelled_while_its_launch_waits_for_its_turn(void) {
+    pthread_t thread;
+    bool went_on = false;
+    start(20);
+    *cuda.kernel_ns = 2 * MS;
+    CHECK_EQUAL(cuda.launch(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), CUDA_SUCCESS); /* what a call does once */
+    CHECK_EQUAL(pthread_create(&thread, NULL, launch_when_cancelled, &went_on), 0);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    CHECK(went_on);
+}
+
 int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         CASE(a_handler_may_ask_and_allocate_in_the_middle_of_allocations),
         CASE(a_handler_may_ask_and_allocate_while_several_threads_allocate),
         CASE(a_handler_may_allocate_and_free_in_the_middle_of_what_pools_do),
         CASE(a_launch_goes_on_waiting_for_its_turn_whatever_interrupts_it),
+        CASE(a_thread_is_not_cancelled_while_its_launch_waits_for_its_turn),
     };
     return RUN_CASES(cases, argc, argv);
 }
