@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "common/atomics.h"
+#include "common/cancelling.h"
 #include "common/growing.h"
 #include "common/owned_lock.h"
 #include "common/this_thread.h"
@@ -262,11 +263,15 @@ static uint64_t surplus(struct pool *pool) {
 enum { MOST_WAITS = 20000, YIELDS = 100 };
 static const struct timespec wait_time = {.tv_nsec = 50000};
 
+/* Who waits to be alone keeps the others waiting meanwhile: a thread that ended there would do so for ever. */
 static void wait_a_moment(int waited) {
-    if (waited < YIELDS)
+    if (waited < YIELDS) {
         sched_yield();
-    else
-        nanosleep(&wait_time, NULL);
+        return;
+    }
+    int cancelling = cancelling_off();
+    nanosleep(&wait_time, NULL);
+    cancelling_back(cancelling);
 }
 
 void pool_call_begin(pool_id id) {
