@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/pool_books.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <string.h>
 #include <time.h>
@@ -269,9 +270,10 @@ static void wait_a_moment(int waited) {
         sched_yield();
         return;
     }
-    int cancelling = cancelling_off();
+    int error = errno, cancelling = cancelling_off();
     nanosleep(&wait_time, NULL);
     cancelling_back(cancelling);
+    errno = error;
 }
 
 void pool_call_begin(pool_id id) {
