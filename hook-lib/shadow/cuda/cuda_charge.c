@@ -154,25 +154,17 @@ CUresult charge_return(uint64_t taken, CUresult result, uint64_t address) {
     return result;
 }
 
-static void wait_for_stream(CUstream stream, bool per_thread) {
-    __typeof__(&cuStreamSynchronize) synchronize =
-        per_thread ? DRIVER(cuStreamSynchronize_ptsz) : DRIVER(cuStreamSynchronize);
-    if (synchronize)
-        synchronize(stream);
-}
-
 CUresult charge_return_in_order(uint64_t taken, CUresult result, uint64_t address, CUstream stream, bool per_thread) {
     if (!taken || result != CUDA_SUCCESS)
         return charge_return(taken, result, address);
     int mode = timing_calls_begin();
     uint64_t owner = sparse_new_owner();
     bool kept = keep_charge(owner, taken);
-    if (kept &&
-        (sparse_watch(owner, stream, per_thread) || (sparse_settle() && sparse_watch(owner, stream, per_thread)))) {
+    if (kept && sparse_watch(owner, stream, per_thread)) {
         timing_calls_end(mode);
         return result;
     }
-    wait_for_stream(stream, per_thread);
+    sparse_wait(stream, per_thread);
     timing_calls_end(mode);
     return charge_return(kept ? charge_take(owner) : taken, result, owner);
 }

@@ -2,7 +2,8 @@
 /*
  * Memory that is mapped into sparse and deferred arrays. It is mapped and unmapped in the order of a stream: what a
  * call takes out of an array stays charged until an event behind the call is done, or the stream's context is gone.
- * Without events it stays charged until the process ends. Memory that cuMemFreeAsync frees waits here likewise.
+ * Where there are too many events, or none, the stream is waited for. Memory that cuMemFreeAsync frees waits here
+ * likewise.
  */
 #include "common/atomics.h"
 #include "cuda/sparse.h"
@@ -85,7 +86,7 @@ static bool keep_leaving(CUevent event, uint64_t owner, CUcontext context) {
 }
 
 /* An event can only be recorded in streams of its own context. */
-bool sparse_watch(uint64_t owner, CUstream stream, bool per_thread) {
+static bool watch(uint64_t owner, CUstream stream, bool per_thread) {
     __typeof__(&cuEventRecord) record = per_thread ? DRIVER(cuEventRecord_ptsz) : DRIVER(cuEventRecord);
     CUstream name = stream_name(stream, per_thread);
     CUevent event;
@@ -153,6 +154,16 @@ bool sparse_settle(void) {
         DRIVER(cuThreadExchangeStreamCaptureMode)(&mode);
     cancelling_back(cancelling);
     return settled;
+}
+
+bool sparse_watch(uint64_t owner, CUstream stream, bool per_thread) {
+    return watch(owner, stream, per_thread) || (sparse_settle() && watch(owner, stream, per_thread));
+}
+
+bool sparse_wait(CUstream stream, bool per_thread) {
+    __typeof__(&cuStreamSynchronize) synchronize =
+        per_thread ? DRIVER(cuStreamSynchronize_ptsz) : DRIVER(cuStreamSynchronize);
+    return synchronize && synchronize(stream) == CUDA_SUCCESS;
 }
 
 void sparse_context_ends(CUcontext context) {
@@ -225,6 +236,13 @@ static uint32_t context_of(CUstream stream) {
     return cuda_context_number(known ? contexts.home : NULL);
 }
 
+static void give_back_in_order(uint64_t owner, CUstream stream, bool per_thread) {
+    int mode = timing_calls_begin();
+    if (!sparse_watch(owner, stream, per_thread) && sparse_wait(stream, per_thread))
+        given_back(owner);
+    timing_calls_end(mode);
+}
+
 static CUresult map(CUarrayMapInfo *list, unsigned int count, CUstream stream, bool per_thread) {
     __typeof__(&cuMemMapArrayAsync) call = per_thread ? DRIVER(cuMemMapArrayAsync_ptsz) : DRIVER(cuMemMapArrayAsync);
     if (!list)
@@ -256,7 +274,7 @@ static CUresult map(CUarrayMapInfo *list, unsigned int count, CUstream stream, b
     if (objects != few)
         munmap(objects, count * sizeof *objects);
     if (any)
-        sparse_watch(owner, stream, per_thread);
+        give_back_in_order(owner, stream, per_thread);
     return result;
 }
 

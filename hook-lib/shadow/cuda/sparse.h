@@ -17,11 +17,14 @@ bool sparse_waiting(void);
 bool sparse_settle(void);
 
 /*
- * What a stream is to give back: a key of its own for the charge or the parts, and the wait for the stream. False: it
- * cannot be waited for.
+ * What a stream is to give back: a key of its own for the charge or the parts, and what gives it back when the stream
+ * has come so far. False: the stream cannot be watched, or too much is already, and sparse_wait has to be called.
  */
 uint64_t sparse_new_owner(void);
 bool sparse_watch(uint64_t owner, CUstream stream, bool per_thread);
+
+/* Waits until the stream has come so far; whether it has. */
+bool sparse_wait(CUstream stream, bool per_thread);
 
 /* An array is gone, and with it what was mapped into it. */
 void sparse_array_gone(const void *array);

@@ -109,6 +109,23 @@ static void tiles_are_unmapped_together_and_exchanged_one_by_one(void) {
     CHECK_EQUAL(used(), 8 * MIB);
 }
 
+/* More at once than are watched: what comes then is waited for. */
+static void however_much_a_stream_is_to_unmap_all_of_it_is_given_back(void) {
+    enum { MANY = 300 };
+    start(MANY * 2 * MIB);
+    for (unsigned int i = 0; i < MANY; i++) {
+        CUmemGenericAllocationHandle handle = must_create(2 * MIB);
+        must_map(CU_MEM_OPERATION_TYPE_MAP, i, 1, handle);
+        CHECK_EQUAL(CUDA(cuMemRelease)(handle), CUDA_SUCCESS);
+    }
+    must_refuse(2 * MIB);
+    for (unsigned int i = 0; i < MANY; i++)
+        must_map(CU_MEM_OPERATION_TYPE_UNMAP, i, 1, 0);
+    run_stream();
+    CHECK_EQUAL(used(), 0);
+    must_create(MANY * 2 * MIB);
+}
+
 static void an_array_that_is_destroyed_lets_go_of_what_was_mapped_into_it(void) {
     start(8 * MIB);
     CUmemGenericAllocationHandle handle = must_create(8 * MIB);
@@ -428,6 +445,7 @@ int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         CASE(a_sparse_array_keeps_the_charge_until_the_stream_has_unmapped_it),
         CASE(tiles_are_unmapped_together_and_exchanged_one_by_one),
+        CASE(however_much_a_stream_is_to_unmap_all_of_it_is_given_back),
         CASE(an_array_that_is_destroyed_lets_go_of_what_was_mapped_into_it),
         CASE(a_mapping_that_fails_keeps_nothing),
         CASE(what_is_bound_to_a_multicast_object_stays_charged_until_it_is_unbound),

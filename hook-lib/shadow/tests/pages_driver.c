@@ -7,7 +7,7 @@
 #include "cuda_pages.h"
 #include "cuda_pools.h"
 
-enum { OBJECTS = 64, MAPPINGS = 256 };
+enum { OBJECTS = 1024, MAPPINGS = 256 };
 
 static struct {
     size_t size;
