@@ -33,9 +33,10 @@
 enum { CONTEXTS = 1024, DEVICES = 128 };
 static const uint64_t TURN_PAUSE_NS = 100000;
 
-/* A handle keeps its place. */
-static CUcontext contexts[CONTEXTS];
-static uint32_t lives[CONTEXTS];         /* how many contexts with the handle have ended, or were expected to */
+/* A handle keeps its place until its context is over and another one finds no other place. */
+static uint64_t contexts[CONTEXTS];      /* the handle; with OVER, its context has ended, or was expected to */
+static uint32_t lives[CONTEXTS];         /* how many contexts in the place have ended, or were expected to */
+static uint32_t attached[CONTEXTS + 1];  /* by place, how often cuCtxAttach was called; the last one: without a place */
 static CUcontext primaries[DEVICES];     /* by device, as last retained */
 static uint8_t charged[CONTEXTS];        /* for the context itself: the card + 1; 0: nothing */
 static uint8_t charged_primary[DEVICES]; /* likewise, in the device's turn */
@@ -43,19 +44,47 @@ static uint32_t turns[DEVICES];          /* 1: a call that may make or end the p
 
 _Static_assert(CONTEXTS < 1 << CONTEXT_HANDLE_BITS, "a handle's number fits");
 
-/* -1: there is none for it. */
+/* A handle is an address of the host. */
+#define OVER (UINT64_C(1) << 63)
+
+static bool change_place(int place, uint64_t from, uint64_t to) {
+    return __atomic_compare_exchange_n(&contexts[place], &from, to, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+/*
+ * The place that the handle has or, -1 - the place, that it may have: a free one or, where there is none, one whose
+ * context is over. CONTEXTS: none. *there: what stands in it.
+ */
+static int look_for_place(uint64_t handle, uint64_t *there) {
+    uint64_t hash = handle * UINT64_C(0x9e3779b97f4a7c15);
+    int over = CONTEXTS;
+    for (uint32_t i = 0; i < CONTEXTS; i++) {
+        int place = (int)(((uint32_t)(hash >> 32) + i) % CONTEXTS);
+        uint64_t now = load_relaxed(&contexts[place]);
+        if ((now & ~OVER) == handle || now == 0) {
+            *there = now;
+            return now ? place : -1 - place;
+        }
+        if (now & OVER && over == CONTEXTS) {
+            *there = now;
+            over = -1 - place;
+        }
+    }
+    return over;
+}
+
+/* `fresh`: the handle is a living context's, and gets a place. -1: there is none for it. */
 static int handle_place(CUcontext context, bool fresh) {
-    uint64_t hash = (uint64_t)(uintptr_t)context * UINT64_C(0x9e3779b97f4a7c15);
-    for (uint32_t i = 0; i < CONTEXTS && context; i++) {
-        uint32_t place = ((uint32_t)(hash >> 32) + i) % CONTEXTS;
-        CUcontext there = load_relaxed(&contexts[place]);
-        if (!there && !fresh)
-            return -1;
-        if (!there &&
-            __atomic_compare_exchange_n(&contexts[place], &there, context, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-            return (int)place;
-        if (there == context)
-            return (int)place;
+    uint64_t handle = (uint64_t)(uintptr_t)context, there = 0;
+    while (handle) {
+        int found = look_for_place(handle, &there), place = found < 0 ? -1 - found : found;
+        if (found == CONTEXTS || (found < 0 && !fresh))
+            break;
+        if (fresh && there != handle && !change_place(place, there, handle))
+            continue;
+        if (found < 0)
+            store_relaxed(&attached[place], 0); /* the former one's */
+        return place;
     }
     return -1;
 }
@@ -79,7 +108,18 @@ uint32_t cuda_context_number(CUcontext context) {
 /* From now on the handle is another context's; the number that it had. 0: nothing was ever known to be in it. */
 static uint32_t next_life(CUcontext context) {
     int place = handle_place(context, false);
-    return number_of(place, place < 0 ? 0 : __atomic_fetch_add(&lives[place], 1, __ATOMIC_ACQ_REL));
+    if (place < 0)
+        return 0;
+    uint32_t number = number_of(place, __atomic_fetch_add(&lives[place], 1, __ATOMIC_ACQ_REL));
+    change_place(place, (uint64_t)(uintptr_t)context, (uint64_t)(uintptr_t)context | OVER);
+    return number;
+}
+
+/* It did not end. */
+static void goes_on(CUcontext context) {
+    int place = handle_place(context, false);
+    if (place >= 0)
+        change_place(place, (uint64_t)(uintptr_t)context | OVER, (uint64_t)(uintptr_t)context);
 }
 
 static uint8_t note_of(const struct context_memory *memory) {
@@ -101,7 +141,7 @@ static uint8_t take_memory(CUcontext context) {
 
 /* After it. */
 static void give_back_memory(CUcontext context, uint8_t taken, bool gone) {
-    int place = handle_place(context, false);
+    int place = gone ? -1 : handle_place(context, false);
     if (gone)
         context_memory_gone(taken - 1);
     else if (place >= 0)
@@ -146,6 +186,7 @@ static void context_ended(CUcontext context, uint32_t number, bool gone) {
         timing_context_gone(context);
         sparse_context_gone(number);
     } else {
+        goes_on(context);
         timing_context_stays(context);
         sparse_context_stays(context);
     }
@@ -155,8 +196,8 @@ static void context_ended(CUcontext context, uint32_t number, bool gone) {
     CUresult name(CUcontext context) {                                                                                 \
         NEED(name);                                                                                                    \
         context_ends(context);                                                                                         \
-        uint32_t number = next_life(context);                                                                          \
         uint8_t memory = take_memory(context);                                                                         \
+        uint32_t number = next_life(context);                                                                          \
         CUresult result = DRIVER(name)(context);                                                                       \
         context_ended(context, number, result == CUDA_SUCCESS);                                                        \
         give_back_memory(context, memory, result == CUDA_SUCCESS);                                                     \
@@ -167,8 +208,6 @@ CONTEXT_DESTROY(cuCtxDestroy)
 CONTEXT_DESTROY(cuCtxDestroy_v2)
 
 /* Of a context that was attached to more often than it was detached from, nothing ends. */
-static uint32_t attached[CONTEXTS + 1]; /* the last one: of handles without a place */
-
 static uint32_t *attached_to(CUcontext context) {
     int place = handle_place(context, true);
     return &attached[place < 0 ? CONTEXTS : place];
@@ -186,8 +225,8 @@ CUresult cuCtxDetach(CUcontext context) {
     NEED(cuCtxDetach);
     uint32_t *attachments = attached_to(context);
     context_ends(context);
-    uint32_t number = next_life(context);
     uint8_t memory = take_memory(context);
+    uint32_t number = next_life(context);
     CUresult result = DRIVER(cuCtxDetach)(context);
     uint32_t more = load_relaxed(attachments);
     while (result == CUDA_SUCCESS && more > 0 &&

@@ -236,6 +236,26 @@ static void a_share_that_is_smaller_than_the_guess_is_full_until_its_context_is_
     child_end(&child);
 }
 
+/* Each has a handle of its own: the driver gives none out again. */
+static void makes_and_ends_many(void) {
+    CUdevice device;
+    CUcontext context;
+    cuda_load(box, RTLD_NOW | RTLD_LOCAL);
+    CHECK_EQUAL(cuda.init(0), CUDA_SUCCESS);
+    CHECK_EQUAL(cuda.device_get(&device, 0), CUDA_SUCCESS);
+    for (int i = 0; i < 1100; i++) {
+        CHECK_EQUAL(cuda.context_create(&context, 0, device), CUDA_SUCCESS);
+        CHECK_EQUAL(take(512 * MIB), CUDA_SUCCESS); /* ends with it */
+        CHECK_EQUAL(cuda.context_destroy(context), CUDA_SUCCESS);
+    }
+    CHECK_EQUAL(stage_card_used(0), 0);
+}
+
+static void however_many_contexts_come_and_go_each_gives_back_what_it_was_charged(void) {
+    stage(GIB, CONTEXT);
+    in_a_process(makes_and_ends_many);
+}
+
 int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         CASE(a_share_is_filled_beside_its_contexts_and_takes_no_context_more),
@@ -246,6 +266,7 @@ int main(int argc, char **argv) {
         CASE(a_context_is_charged_by_every_version_of_the_function_that_makes_it),
         CASE(a_context_that_could_not_be_made_is_not_charged),
         CASE(a_share_that_is_smaller_than_the_guess_is_full_until_its_context_is_measured),
+        CASE(however_many_contexts_come_and_go_each_gives_back_what_it_was_charged),
     };
     return RUN_CASES(cases, argc, argv);
 }
