@@ -80,8 +80,10 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
 CUresult cuMemExportToShareableHandle(void *shareable, CUmemGenericAllocationHandle handle, int type,
                                       unsigned long long flags) {
     NEED(cuMemExportToShareableHandle);
-    page_exported(handle);
-    return DRIVER(cuMemExportToShareableHandle)(shareable, handle, type, flags);
+    page_object object = page_export_begin(handle);
+    CUresult result = DRIVER(cuMemExportToShareableHandle)(shareable, handle, type, flags);
+    page_export_end(object, result == CUDA_SUCCESS);
+    return result;
 }
 
 CUresult cuMemMap(CUdeviceptr pointer, size_t size, size_t offset, CUmemGenericAllocationHandle handle,

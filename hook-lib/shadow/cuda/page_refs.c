@@ -14,9 +14,9 @@
 struct object {
     uint64_t units;
     int card, device;
-    uint32_t refs; /* handles, mappings, parts, and calls under way; 0: free */
-    uint32_t next; /* of those that are free */
-    bool exported;
+    uint32_t refs;     /* handles, mappings, parts, and calls under way; 0: free */
+    uint32_t next;     /* of those that are free */
+    uint32_t exported; /* how often, calls under way included */
 };
 
 /*
@@ -218,21 +218,11 @@ page_object page_created(uint64_t handle, int card, int device, uint64_t units) 
         object = ++object_count;
     if (object) {
         objects_live++;
-        objects[object] = (struct object){units, card, device, 1, 0, false};
+        objects[object] = (struct object){units, card, device, 1, 0, 0};
         add_handle(handle, object);
     }
     page_books_leave();
     return object;
-}
-
-void page_exported(uint64_t handle) {
-    page_books_enter();
-    struct handle *known = by_number(handle);
-    if (known) {
-        objects[known->object].exported = true;
-        store_relaxed(&exports, 1);
-    }
-    page_books_leave();
 }
 
 bool page_exports(void) {
@@ -269,6 +259,27 @@ page_object page_map_begin(uint64_t handle) {
     page_object object = more(known ? known->object : 0);
     page_books_leave();
     return object;
+}
+
+page_object page_export_begin(uint64_t handle) {
+    page_object object = page_map_begin(handle);
+    page_books_enter();
+    if (object) {
+        objects[object].exported++;
+        store_relaxed(&exports, 1);
+    }
+    page_books_leave();
+    return object;
+}
+
+void page_export_end(page_object object, bool exported) {
+    if (!object)
+        return;
+    page_books_enter();
+    if (!exported)
+        objects[object].exported--;
+    drop_reference(object);
+    leave_behind(page_books_leave_and_give_back());
 }
 
 page_object page_bind_begin(uint64_t address) {

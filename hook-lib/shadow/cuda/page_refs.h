@@ -32,9 +32,10 @@ page_object page_created(uint64_t handle, int card, int device, uint64_t units);
 
 /*
  * The handle is being exported: other processes may hold the allocation when this one lets go of it, so that its charge
- * is left behind then (cards_leave_behind).
+ * is left behind then (cards_leave_behind). Nothing is where the driver refused.
  */
-void page_exported(uint64_t handle);
+page_object page_export_begin(uint64_t handle);
+void page_export_end(page_object object, bool exported);
 
 /* Whether any was. */
 bool page_exports(void);

@@ -127,10 +127,30 @@ static void exported_memory_that_nobody_else_holds_is_given_back_at_once(void) {
     CHECK_EQUAL(cuda_free(), QUOTA);
 }
 
+/* Without a context nothing tells what the card has free: what was exported would stay charged for a while. */
+static void memory_that_could_not_be_exported_is_given_back_at_once(void) {
+    const CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                      .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    CUmemGenericAllocationHandle handle;
+    stage();
+    cuda_start(box, 0);
+    CHECK_EQUAL(((__typeof__(&cuMemCreate))cuda_function("cuMemCreate"))(&handle, EXPORTED, &prop, 0), CUDA_SUCCESS);
+    CHECK_EQUAL(((__typeof__(&cuMemExportToShareableHandle))cuda_function("cuMemExportToShareableHandle"))(
+                    fabric, handle, CU_MEM_HANDLE_TYPE_FABRIC, 0),
+                CUDA_ERROR_INVALID_VALUE);
+    __typeof__(&cuCtxSetCurrent) set_current = cuda_function("cuCtxSetCurrent");
+    CHECK_EQUAL(set_current(NULL), CUDA_SUCCESS);
+    CHECK_EQUAL(release(handle), CUDA_SUCCESS);
+    CHECK_EQUAL(set_current(cuda.context), CUDA_SUCCESS);
+    CHECK_EQUAL(stage_hardware_used(0), 0);
+    CHECK_EQUAL(cuda_free(), QUOTA);
+}
+
 int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         CASE(memory_that_only_an_importer_holds_stays_charged_until_the_plugin_has_counted_it_there),
         CASE(exported_memory_that_nobody_else_holds_is_given_back_at_once),
+        CASE(memory_that_could_not_be_exported_is_given_back_at_once),
     };
     return RUN_CASES(cases, argc, argv);
 }
