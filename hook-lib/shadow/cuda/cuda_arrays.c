@@ -74,18 +74,16 @@ CUresult cuMipmappedArrayCreate(CUmipmappedArray *array, const CUDA_ARRAY3D_DESC
 
 CUresult cuArrayDestroy(CUarray array) {
     NEED(cuArrayDestroy);
-    uint64_t taken = charge_take(array_key(array));
+    uint64_t taken = charge_take(array_key(array)), owner = sparse_array_ends(array);
     CUresult result = DRIVER(cuArrayDestroy)(array);
-    if (result == CUDA_SUCCESS)
-        sparse_array_gone(array);
+    sparse_array_ended(owner, array, result == CUDA_SUCCESS);
     return charge_return(taken, result, array_key(array));
 }
 
 CUresult cuMipmappedArrayDestroy(CUmipmappedArray array) {
     NEED(cuMipmappedArrayDestroy);
-    uint64_t taken = charge_take(array_key(array));
+    uint64_t taken = charge_take(array_key(array)), owner = sparse_array_ends(array);
     CUresult result = DRIVER(cuMipmappedArrayDestroy)(array);
-    if (result == CUDA_SUCCESS)
-        sparse_array_gone(array);
+    sparse_array_ended(owner, array, result == CUDA_SUCCESS);
     return charge_return(taken, result, array_key(array));
 }

@@ -219,8 +219,17 @@ bool sparse_waiting(void) {
     return load_relaxed(&leaving_count) > 0;
 }
 
-void sparse_array_gone(const void *array) {
-    page_parts_gone((uint64_t)(uintptr_t)array | ARRAY);
+uint64_t sparse_array_ends(const void *array) {
+    uint64_t owner = sparse_new_owner();
+    page_parts_moved((uint64_t)(uintptr_t)array | ARRAY, owner);
+    return owner;
+}
+
+void sparse_array_ended(uint64_t owner, const void *array, bool gone) {
+    if (gone)
+        page_parts_gone(owner);
+    else
+        page_parts_moved(owner, (uint64_t)(uintptr_t)array | ARRAY);
 }
 
 void sparse_forget(void) {

@@ -383,6 +383,14 @@ bool page_part_moved(const struct page_part *part, uint64_t to) {
     return any;
 }
 
+void page_parts_moved(uint64_t owner, uint64_t to) {
+    page_books_enter();
+    for (uint32_t i = 0; i < part_count; i++)
+        if (part_objects[i] && parts[i].owner == owner)
+            parts[i].owner = to;
+    page_books_leave();
+}
+
 void page_parts_gone(uint64_t owner) {
     page_books_enter();
     drop_parts_of(owner, NULL);

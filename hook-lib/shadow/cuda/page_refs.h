@@ -91,6 +91,7 @@ bool page_part_moved(const struct page_part *part, uint64_t to);
 
 /* The same of all kinds and places of an owner. */
 void page_parts_gone(uint64_t owner);
+void page_parts_moved(uint64_t owner, uint64_t to);
 
 /* A context is gone, and with it its arrays; the number that it had. */
 void page_parts_of_context_gone(uint32_t context);

@@ -26,8 +26,12 @@ bool sparse_watch(uint64_t owner, CUstream stream, bool per_thread);
 /* Waits until the stream has come so far; whether it has. */
 bool sparse_wait(CUstream stream, bool per_thread);
 
-/* An array is gone, and with it what was mapped into it. */
-void sparse_array_gone(const void *array);
+/*
+ * Before the driver destroys an array: as soon as it has, another one may have the handle. After: whether the array is
+ * gone, and with it what was mapped into it. `owner`: what the first gave.
+ */
+uint64_t sparse_array_ends(const void *array);
+void sparse_array_ended(uint64_t owner, const void *array, bool gone);
 
 /*
  * Before a call that may end the context: its events are not asked until it is known whether it stays or is gone. NULL:

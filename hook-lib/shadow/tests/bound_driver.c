@@ -166,8 +166,18 @@ CUresult cuStreamSynchronize(CUstream stream) {
     return CUDA_SUCCESS;
 }
 
+/* What another thread does when an array has been destroyed, before the call that destroyed it returns. */
+PARTITA_EXPORT extern void (*bound_driver_meanwhile)(void);
+void (*bound_driver_meanwhile)(void);
+
 CUresult cuArrayDestroy(CUarray array) {
+    if (!array)
+        return CUDA_ERROR_INVALID_HANDLE;
     unbind_all_of((unsigned long long)(uintptr_t)array);
+    void (*meanwhile)(void) = bound_driver_meanwhile;
+    bound_driver_meanwhile = NULL;
+    if (meanwhile)
+        meanwhile();
     return CUDA_SUCCESS;
 }
 

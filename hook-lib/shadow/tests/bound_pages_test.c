@@ -136,6 +136,41 @@ static void an_array_that_is_destroyed_lets_go_of_what_was_mapped_into_it(void) 
     must_create(8 * MIB);
 }
 
+/* The driver gives the array's handle out again. */
+static void map_into_the_next_array(void) {
+    CUmemGenericAllocationHandle handle = must_create(4 * MIB);
+    must_map(CU_MEM_OPERATION_TYPE_MAP, 0, 64, handle);
+    CHECK_EQUAL(CUDA(cuMemRelease)(handle), CUDA_SUCCESS);
+}
+
+static void what_is_mapped_into_an_array_with_the_handle_of_one_that_is_being_destroyed_stays_charged(void) {
+    start(8 * MIB);
+    map_into_the_next_array();
+    *(void (**)(void))function("bound_driver_meanwhile") = map_into_the_next_array;
+    CHECK_EQUAL(CUDA(cuArrayDestroy)(array), CUDA_SUCCESS);
+    run_stream();
+    CHECK_EQUAL(used(), 4 * MIB);
+    must_refuse(6 * MIB);
+    CHECK_EQUAL(CUDA(cuArrayDestroy)(array), CUDA_SUCCESS);
+    must_create(8 * MIB);
+}
+
+static void an_array_that_could_not_be_destroyed_keeps_what_is_mapped_into_it(void) {
+    start(8 * MIB);
+    CUmemGenericAllocationHandle handle = must_create(4 * MIB);
+    CUarrayMapInfo info = tiles(CU_MEM_OPERATION_TYPE_MAP, 0, 64, handle);
+    info.resource.array = NULL; /* which this driver does not destroy */
+    CHECK_EQUAL(CUDA(cuMemMapArrayAsync)(&info, 1, NULL), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuMemRelease)(handle), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuArrayDestroy)(NULL), CUDA_ERROR_INVALID_HANDLE);
+    CHECK_EQUAL(used(), 4 * MIB);
+    must_refuse(6 * MIB);
+    info.memOperationType = CU_MEM_OPERATION_TYPE_UNMAP;
+    CHECK_EQUAL(CUDA(cuMemMapArrayAsync)(&info, 1, NULL), CUDA_SUCCESS);
+    run_stream();
+    must_create(8 * MIB);
+}
+
 static void a_mapping_that_fails_keeps_nothing(void) {
     start(8 * MIB);
     CUmemGenericAllocationHandle handle = must_create(8 * MIB);
@@ -447,6 +482,8 @@ int main(int argc, char **argv) {
         CASE(tiles_are_unmapped_together_and_exchanged_one_by_one),
         CASE(however_much_a_stream_is_to_unmap_all_of_it_is_given_back),
         CASE(an_array_that_is_destroyed_lets_go_of_what_was_mapped_into_it),
+        CASE(what_is_mapped_into_an_array_with_the_handle_of_one_that_is_being_destroyed_stays_charged),
+        CASE(an_array_that_could_not_be_destroyed_keeps_what_is_mapped_into_it),
         CASE(a_mapping_that_fails_keeps_nothing),
         CASE(what_is_bound_to_a_multicast_object_stays_charged_until_it_is_unbound),
         CASE(devices_bind_to_a_multicast_object_each_for_itself),
