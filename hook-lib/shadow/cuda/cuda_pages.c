@@ -109,9 +109,10 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void 
     NEED(cuMemRetainAllocationHandle);
     if (!page_room(0))
         return CUDA_ERROR_OUT_OF_MEMORY;
+    page_object object = page_bind_begin((uint64_t)(uintptr_t)address);
     CUresult result = DRIVER(cuMemRetainAllocationHandle)(handle, address);
-    if (result == CUDA_SUCCESS && handle)
-        page_retained(*handle, (uint64_t)(uintptr_t)address);
+    bool retained = result == CUDA_SUCCESS && handle;
+    page_retain_end(object, retained ? *handle : 0, retained);
     return result;
 }
 

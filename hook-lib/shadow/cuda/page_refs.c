@@ -322,12 +322,15 @@ struct page_left page_unmap_end(uint32_t unmapping, bool unmapped) {
     return page_books_leave_and_give_back();
 }
 
-void page_retained(uint64_t handle, uint64_t address) {
+void page_retain_end(page_object object, uint64_t handle, bool retained) {
+    if (!object)
+        return;
     page_books_enter();
-    page_object object = more(ranges_at(&mappings, address));
-    if (object)
+    if (retained)
         add_handle(handle, object);
-    page_books_leave();
+    else
+        drop_reference(object);
+    leave_behind(page_books_leave_and_give_back());
 }
 
 void page_imported(uint64_t handle) {

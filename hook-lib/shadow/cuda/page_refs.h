@@ -63,8 +63,8 @@ void page_map_end(page_object object, uint64_t address, uint64_t size, bool mapp
 uint32_t page_unmap_begin(uint64_t address, uint64_t size);
 struct page_left page_unmap_end(uint32_t unmapping, bool unmapped);
 
-/* A handle that the driver gave out for what is mapped at the address: one handle reference more. */
-void page_retained(uint64_t handle, uint64_t address);
+/* A handle that the driver gave out for what is mapped at an address (page_bind_begin), if it did. */
+void page_retain_end(page_object object, uint64_t handle, bool retained);
 
 /*
  * A handle that the driver gave out for an exported allocation: one handle reference more if it is a handle of ours. An

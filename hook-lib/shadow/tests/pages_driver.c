@@ -133,6 +133,10 @@ CUresult cuMemUnmap(CUdeviceptr pointer, size_t size) {
     return found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
+/* What another thread does when a handle has been retained, before the call that retained it returns. */
+PARTITA_EXPORT extern void (*pages_driver_meanwhile)(void);
+void (*pages_driver_meanwhile)(void);
+
 /* A handle whose number may be someone else's by now gets a fresh one. */
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *address) {
     CUdeviceptr pointer = (CUdeviceptr)(uintptr_t)address;
@@ -146,6 +150,8 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void 
                 objects[i].handle = *handle;
             }
             *handle = objects[i].handle;
+            if (pages_driver_meanwhile)
+                pages_driver_meanwhile();
             return CUDA_SUCCESS;
         }
     return CUDA_ERROR_INVALID_VALUE;

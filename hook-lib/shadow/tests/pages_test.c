@@ -111,6 +111,24 @@ static void a_retained_handle_keeps_the_charge(void) {
     must_create(2 * MIB);
 }
 
+static void unmap_all(void) {
+    CHECK_EQUAL(unmap(0x10000000, 6 * MIB), CUDA_SUCCESS);
+}
+
+static void a_handle_that_is_retained_while_another_thread_unmaps_the_address_keeps_the_charge(void) {
+    CUmemGenericAllocationHandle again;
+    start(8 * MIB);
+    CUmemGenericAllocationHandle handle = must_create(6 * MIB);
+    CHECK_EQUAL(map(0x10000000, 6 * MIB, 0, handle, 0), CUDA_SUCCESS);
+    CHECK_EQUAL(release(handle), CUDA_SUCCESS);
+    *(void (**)(void))dlsym(library, "pages_driver_meanwhile") = unmap_all;
+    CHECK_EQUAL(retain(&again, (void *)(uintptr_t)0x10000000), CUDA_SUCCESS);
+    CHECK_EQUAL(used(), 6 * MIB);
+    must_refuse(4 * MIB);
+    CHECK_EQUAL(release(again), CUDA_SUCCESS);
+    must_create(8 * MIB);
+}
+
 static void pages_on_the_host_are_not_charged_and_bad_calls_get_the_drivers_answer(void) {
     const CUmemAllocationProp on_host = {.type = 1, .location = {2, 0}};
     CUmemGenericAllocationHandle handle;
@@ -215,6 +233,7 @@ int main(int argc, char **argv) {
         CASE(a_mapping_keeps_the_charge_after_the_handle_is_gone),
         CASE(a_range_of_mappings_is_given_back_at_once_and_handles_are_used_again),
         CASE(a_retained_handle_keeps_the_charge),
+        CASE(a_handle_that_is_retained_while_another_thread_unmaps_the_address_keeps_the_charge),
         CASE(pages_on_the_host_are_not_charged_and_bad_calls_get_the_drivers_answer),
         CASE(no_kind_of_host_memory_is_charged),
         CASE(pages_of_another_card_charge_that_card),
