@@ -374,11 +374,46 @@ void page_part_gone(const struct page_part *part) {
     leave_behind(page_books_leave_and_give_back());
 }
 
+static bool overlap(const struct page_part *a, const struct page_part *b) {
+    bool so = a->kind == b->kind;
+    for (int i = 0; i < 3 && so; i++)
+        so = a->from[i] >= b->from[i] ? a->from[i] - b->from[i] < b->extent[i] || a->from[i] == b->from[i]
+                                      : b->from[i] - a->from[i] < a->extent[i];
+    return so;
+}
+
+/* The first `length` of a part along an axis, or all but that, becomes one of its own, which keeps the object, too. */
+static void cut_off(uint32_t part, int axis, uint64_t length, bool first) {
+    struct page_part rest = parts[part];
+    uint64_t others = rest.extent[axis] - length;
+    rest.extent[axis] = first ? length : others;
+    rest.from[axis] += first ? 0 : length;
+    parts[part].extent[axis] = first ? others : length;
+    parts[part].from[axis] += first ? length : 0;
+    keep_part(more(part_objects[part]), &rest);
+}
+
+/* What of the part lies outside becomes parts of their own. False: no memory for them. */
+static bool trim_part(uint32_t part, const struct page_part *outer) {
+    if (!parts_room(6))
+        return false;
+    for (int i = 0; i < 3; i++) {
+        if (parts[part].from[i] < outer->from[i])
+            cut_off(part, i, outer->from[i] - parts[part].from[i], true);
+        uint64_t reach = outer->extent[i] - (parts[part].from[i] - outer->from[i]);
+        if (parts[part].extent[i] > reach)
+            cut_off(part, i, reach, false);
+    }
+    return true;
+}
+
+/* What was mapped in one piece may be taken out in several. */
 bool page_part_moved(const struct page_part *part, uint64_t to) {
     bool any = false;
     page_books_enter();
     for (uint32_t i = 0; i < part_count; i++)
-        if (part_objects[i] && parts[i].owner == part->owner && part_within(&parts[i], part)) {
+        if (part_objects[i] && parts[i].owner == part->owner && overlap(&parts[i], part) &&
+            (part_within(&parts[i], part) || trim_part(i, part))) {
             parts[i].owner = to;
             any = true;
         }

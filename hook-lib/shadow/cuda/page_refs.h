@@ -86,7 +86,10 @@ void page_part_end(page_object object, const struct page_part *part, bool kept);
 /* All parts of that owner and kind within this one keep nothing any more. */
 void page_part_gone(const struct page_part *part);
 
-/* They are another owner's from now on; false: there were none. */
+/*
+ * They are another owner's from now on, and of those that lie partly within it that part; false: there were none. What
+ * there is no memory to divide for stays the owner's.
+ */
 bool page_part_moved(const struct page_part *part, uint64_t to);
 
 /* The same of all kinds and places of an owner. */

@@ -128,11 +128,25 @@ CUresult cuLogicalEndpointDestroy(CUlogicalEndpointId endpoint) {
 
 static CUcontext context_of(CUstream stream);
 
+/* What reaches beyond the place is a binding of its own from there on. */
+static void cut(unsigned long long owner, unsigned long long place) {
+    for (int b = 0; b < BINDINGS; b++) {
+        if (!bindings[b].object || bindings[b].leaves || bindings[b].owner != owner || bindings[b].place >= place ||
+            place - bindings[b].place >= bindings[b].size)
+            continue;
+        unsigned long long rest = bindings[b].place + bindings[b].size - place;
+        bindings[b].size -= rest;
+        bind(owner, place, rest, bindings[b].object - 1);
+    }
+}
+
 CUresult cuMemMapArrayAsync(CUarrayMapInfo *list, unsigned int count, CUstream stream) {
     for (unsigned int i = 0; i < count; i++) {
         unsigned long long owner = (unsigned long long)(uintptr_t)list[i].resource.array;
         unsigned long long place = list[i].subresource.sparseLevel.offsetX;
         unsigned long long size = list[i].subresource.sparseLevel.extentWidth;
+        cut(owner, place);
+        cut(owner, place + size);
         for (int b = 0; b < BINDINGS; b++)
             if (bindings[b].object && bindings[b].owner == owner && bindings[b].place >= place &&
                 bindings[b].place + bindings[b].size <= place + size)

@@ -109,6 +109,40 @@ static void tiles_are_unmapped_together_and_exchanged_one_by_one(void) {
     CHECK_EQUAL(used(), 8 * MIB);
 }
 
+static void what_was_mapped_in_one_piece_may_be_unmapped_in_several(void) {
+    start(8 * MIB);
+    CUmemGenericAllocationHandle handle = must_create(8 * MIB);
+    must_map(CU_MEM_OPERATION_TYPE_MAP, 0, 64, handle);
+    CHECK_EQUAL(CUDA(cuMemRelease)(handle), CUDA_SUCCESS);
+    must_map(CU_MEM_OPERATION_TYPE_UNMAP, 16, 16, 0);
+    run_stream();
+    must_refuse(2 * MIB);
+    must_map(CU_MEM_OPERATION_TYPE_UNMAP, 0, 16, 0);
+    run_stream();
+    must_refuse(2 * MIB);
+    must_map(CU_MEM_OPERATION_TYPE_UNMAP, 24, 40, 0);
+    run_stream();
+    CHECK_EQUAL(used(), 0);
+    must_create(8 * MIB);
+}
+
+static void what_takes_a_part_of_anothers_place_keeps_the_charge_of_both(void) {
+    start(8 * MIB);
+    CUmemGenericAllocationHandle first = must_create(4 * MIB), second = must_create(4 * MIB);
+    must_map(CU_MEM_OPERATION_TYPE_MAP, 0, 64, first);
+    must_map(CU_MEM_OPERATION_TYPE_MAP, 16, 16, second);
+    CHECK_EQUAL(CUDA(cuMemRelease)(first), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuMemRelease)(second), CUDA_SUCCESS);
+    run_stream();
+    must_refuse(2 * MIB);
+    must_map(CU_MEM_OPERATION_TYPE_UNMAP, 0, 16, 0);
+    must_map(CU_MEM_OPERATION_TYPE_UNMAP, 32, 32, 0);
+    run_stream();
+    CHECK_EQUAL(used(), 4 * MIB);
+    must_create(4 * MIB);
+    must_refuse(2 * MIB);
+}
+
 /* More at once than are watched: what comes then is waited for. */
 static void however_much_a_stream_is_to_unmap_all_of_it_is_given_back(void) {
     enum { MANY = 300 };
@@ -480,6 +514,8 @@ int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         CASE(a_sparse_array_keeps_the_charge_until_the_stream_has_unmapped_it),
         CASE(tiles_are_unmapped_together_and_exchanged_one_by_one),
+        CASE(what_was_mapped_in_one_piece_may_be_unmapped_in_several),
+        CASE(what_takes_a_part_of_anothers_place_keeps_the_charge_of_both),
         CASE(however_much_a_stream_is_to_unmap_all_of_it_is_given_back),
         CASE(an_array_that_is_destroyed_lets_go_of_what_was_mapped_into_it),
         CASE(what_is_mapped_into_an_array_with_the_handle_of_one_that_is_being_destroyed_stays_charged),
