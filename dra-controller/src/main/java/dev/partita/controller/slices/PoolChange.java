@@ -34,7 +34,10 @@ record PoolChange(Map<String, ResourceSliceSpec> create, List<Update> update, Li
   /** An existing slice and its new spec. */
   record Update(ResourceSlice existing, ResourceSliceSpec spec) {}
 
-  /** What a slice holds for the others of its pool to rely on: its devices with what they consume, and its counters. */
+  /**
+   * The devices of a slice with the counters that each consumes, by name, and its counter sets. In these the slices of
+   * a pool depend on each other: a device may stand in one of them only, and another one has the counters it consumes.
+   */
   private record Holdings(Map<String, List<DeviceCounterConsumption>> devices, List<CounterSet> counters) {
     static Holdings of(ResourceSliceSpec spec) {
       return new Holdings(

@@ -154,12 +154,9 @@ final class DividedTime {
    * @param now by CLOCK_MONOTONIC, in ns
    */
   Interval take(List<User> users, Untimed untimed, long now) {
-    long end = Math.max(next, (now - LAG) >> LaunchTimes.STRETCH_BITS);
-    long from = begun ? next : end;
-    begun = true;
-    next = end;
+    long from = advance(now);
+    long end = next;
     accounts.keySet().retainAll(users.stream().map(User::ref).collect(Collectors.toSet()));
-    replay.look();
     users.forEach(user -> accounts.computeIfAbsent(user.ref(), ref -> new Account()).read(user, replay, now));
     List<Account> pending = accounts.values().stream().filter(account -> account.pending).toList();
     long last = now >> LaunchTimes.STRETCH_BITS;
@@ -196,10 +193,18 @@ final class DividedTime {
 
   /** The same while nobody uses the card, which is all that an idle node does several times a second. */
   void pass(long now) {
-    next = Math.max(next, (now - LAG) >> LaunchTimes.STRETCH_BITS);
-    begun = true;
+    advance(now);
     accounts.clear();
+  }
+
+  /** Goes on to the last stretch of which all is known; the stretch from which it did. */
+  private long advance(long now) {
+    long end = Math.max(next, (now - LAG) >> LaunchTimes.STRETCH_BITS);
+    long from = begun ? next : end;
+    begun = true;
+    next = end;
     replay.look();
+    return from;
   }
 
   /** How many shares had launches pending lately, when it divided last. */

@@ -81,6 +81,7 @@ final class ReportQueue {
    */
   record Dropped(long count, Report last) {}
 
+  /** A report that was lost and is to be written again, from a moment of {@link System#nanoTime} on. */
   private record Repeat(Report report, long due) {}
 
   private static final class Waiting {
