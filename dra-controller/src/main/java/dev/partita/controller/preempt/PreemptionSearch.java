@@ -41,6 +41,9 @@ public final class PreemptionSearch {
 
   private static final long DEFAULT_GRACE_SECONDS = 30;
 
+  /** More of a grace period does not count: the victim's owner chooses it, and it may be any number. */
+  private static final long LONGEST_GRACE_SECONDS = Duration.ofHours(1).toSeconds();
+
   private final ClusterObjects objects;
   private final SchedulerState state;
   private final PodDecisions decisions;
@@ -219,6 +222,8 @@ public final class PreemptionSearch {
   }
 
   private static long grace(Pod pod) {
-    return Objects.requireNonNullElse(pod.getSpec().getTerminationGracePeriodSeconds(), DEFAULT_GRACE_SECONDS);
+    return Math.clamp(
+        Objects.requireNonNullElse(pod.getSpec().getTerminationGracePeriodSeconds(), DEFAULT_GRACE_SECONDS), 0,
+        LONGEST_GRACE_SECONDS);
   }
 }

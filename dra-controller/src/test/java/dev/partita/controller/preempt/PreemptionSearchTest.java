@@ -147,6 +147,17 @@ class PreemptionSearchTest {
   }
 
   @Test
+  void nobodyWaitsForLongerThanAnHourForAVictimWhateverGracePeriodItAsksFor() {
+    start("a:1", "x 1 a/0 100");
+    Pod victim = requireNonNull(cluster.pod(new ObjectKey("default", "x")));
+    for (long grace : new long[]{3_601, 1L << 40, Long.MAX_VALUE}) {
+      cluster.put(new PodBuilder(victim).editSpec().withTerminationGracePeriodSeconds(grace).endSpec().build());
+      assertThat(find(cluster.waiting("p 10 60")).orElseThrow().awaited().until())
+          .isEqualTo(cluster.clock.instant().plusSeconds(3_600 + 300));
+    }
+  }
+
+  @Test
   void whatIsNominatedForOthersIsLeftToThemUnlessTheyMatterLess() {
     start("a:2", "x 1 a/0 100, y 1 a/1 100");
     cluster.state.nominate(find(cluster.waiting("first 10 100")).orElseThrow());
