@@ -17,6 +17,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -120,6 +121,21 @@ class PreemptionTest {
     pod("high", 10, "", "60Gi");
     eventually().until(() -> cluster.client.pods().inNamespace("default").withName("middle").get() == null);
     assertThat(cluster.client.pods().inNamespace("default").withName("protected").get()).isNotNull();
+  }
+
+  @Test
+  void forAPodForWhichManyMustGoAllOfThemGoAndItIsToldOfSome() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    List<String> names = IntStream.range(0, 10).mapToObj(i -> "low-" + i + "-" + "x".repeat(100)).toList();
+    names.forEach(name -> running(name, 1, "14Gi"));
+    pod("high", 10, "", "140Gi");
+    eventually().untilAsserted(
+        () -> assertThat(cluster.note("high", "Unallocatable")).startsWith("preempts default/low-")
+            .contains(" and 7 more pods on node-0; 0 of 1 card fits"));
+    eventually().until(() -> cluster.client.pods().inNamespace("default").list().getItems().size() == 1);
+    names.forEach(cluster::deallocate);
+    cluster.result("high");
   }
 
   @Test

@@ -20,6 +20,9 @@ import java.util.stream.Collectors;
 
 /** Tells people what became of claims, in events on them and in the log, and of pods, in their conditions. */
 final class ClaimNotes {
+  /** Characters below which a summary says nothing. */
+  private static final int LEAST_EXPLANATION = 40;
+
   private final ClaimEvents events;
   private final PodConditions conditions;
 
@@ -54,6 +57,16 @@ final class ClaimNotes {
   /** The pod could not be decided about, and is left alone for a while. */
   void setAside(Pod pod, List<ResourceClaim> claims, String why) {
     waiting(pod, claims, "could not be decided: " + why + "; it is tried again later, and nobody waits for it");
+  }
+
+  /**
+   * Others are evicted for the pod, and why it waits.
+   *
+   * @param words who is evicted
+   */
+  void preempting(Pod pod, Decision.Wait wait, String words) {
+    int room = WhyWaiting.MAX_EXPLANATION - words.length() - 2;
+    preempting(pod, wait.claims(), room < LEAST_EXPLANATION ? words : words + "; " + wait.why().summary(room));
   }
 
   /** Others are evicted for the pod: that is said even if it has its place a moment later. */

@@ -163,8 +163,7 @@ final class PodScheduler {
           preemption
               .makeRoom(pod, wait)
               .ifPresentOrElse(
-                  words -> notes.preempting(pod, wait.claims(),
-                      words + "; " + wait.why().summary(WhyWaiting.MAX_EXPLANATION - words.length() - 2)),
+                  words -> notes.preempting(pod, wait, words),
                   () -> show(List.of(pod), wait));
       case Decision.Allocate _ -> {}
       case Decision.Nothing _,Decision.ClaimMissing _,Decision.HeldBack _,Decision.LeaveToScheduler _,Decision.Settled _,Decision.Refuse _ ->

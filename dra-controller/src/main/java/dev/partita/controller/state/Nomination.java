@@ -18,6 +18,8 @@ import java.util.stream.Collectors;
  * @param awaited what has to go before it gets its place
  */
 public record Nomination(Preemptor pod, Place place, List<Victim> victims, Grounds grounds, Awaited awaited) {
+  private static final int MOST_NAMED = 3;
+
   public Nomination {
     victims = List.copyOf(victims);
   }
@@ -83,7 +85,11 @@ public record Nomination(Preemptor pod, Place place, List<Victim> victims, Groun
 
   /** Who makes room, for the pod's owner, who sees no other namespace; empty if nobody has to. */
   public Optional<String> words() {
-    String names = victims.stream().map(this::named).collect(Collectors.joining(", "));
+    String names = victims.stream().limit(MOST_NAMED).map(this::named).collect(Collectors.joining(", "));
+    int more = victims.size() - MOST_NAMED;
+    if (more > 0) {
+      names += " and " + more + " more " + (more == 1 ? "pod" : "pods");
+    }
     return victims.isEmpty() ? Optional.empty() : Optional.of("preempts " + names + " on " + place.node());
   }
 
