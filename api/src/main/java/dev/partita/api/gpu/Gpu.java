@@ -5,6 +5,8 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.partita.api.MigSlot;
 import dev.partita.api.node.GpuNode;
+import io.fabric8.generator.annotation.Max;
+import io.fabric8.generator.annotation.Min;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -39,8 +41,8 @@ import org.jspecify.annotations.Nullable;
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record Gpu(
-    int index,
-    int minor,
+    @Min(0) @Max(Integer.MAX_VALUE) int index,
+    @Min(-1) @Max(Integer.MAX_VALUE) int minor,
     String uuid,
     String productName,
     String model,
@@ -51,7 +53,7 @@ public record Gpu(
     @JsonPropertyDescription("What of the memory is not sold to shares.") @Nullable GpuReserve reserved,
     @Nullable String pciBusId,
     @Nullable String pcieRoot,
-    @Nullable Integer numaNode,
+    @Min(-1) @Max(Integer.MAX_VALUE) @Nullable Integer numaNode,
     @Nullable String nvlinkDomain,
     @JsonPropertyDescription("Cards of the node to which its NVLinks lead directly, and not over switches.")
     @JsonInclude(JsonInclude.Include.NON_EMPTY) List<NvlinkPeer> nvlinkPeers,
@@ -69,6 +71,10 @@ public record Gpu(
 
   @SuppressWarnings("ConstantValue") // Jackson hands in null for what a document leaves out
   public Gpu {
+    uuid = uuid == null ? "" : uuid;
+    productName = productName == null ? "" : productName;
+    model = model == null ? "" : model;
+    health = health == null ? GpuHealth.HEALTHY : health;
     nvlinkPeers = nvlinkPeers == null ? List.of() : List.copyOf(nvlinkPeers);
     migProfiles = migProfiles == null ? List.of() : List.copyOf(migProfiles);
     staticMigInstances = staticMigInstances == null ? List.of() : List.copyOf(staticMigInstances);

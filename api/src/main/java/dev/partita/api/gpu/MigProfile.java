@@ -3,6 +3,8 @@ package dev.partita.api.gpu;
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.partita.api.MigSlot;
+import io.fabric8.generator.annotation.Max;
+import io.fabric8.generator.annotation.Min;
 import java.util.List;
 
 /**
@@ -18,9 +20,10 @@ import java.util.List;
 public record MigProfile(
     @JsonPropertyDescription("NVIDIA's name, such as 1g.18gb.") String name,
     @JsonPropertyDescription("Device memory of an instance, in bytes.") long memoryBytes,
-    @JsonPropertyDescription("Streaming multiprocessors of an instance.") int multiprocessors,
-    @JsonPropertyDescription("Compute slices of an instance.") int slices,
-    @JsonPropertyDescription("How many instances there can be at once.") int count,
+    @JsonPropertyDescription("Streaming multiprocessors of an instance.") @Min(0)
+    @Max(Integer.MAX_VALUE) int multiprocessors,
+    @JsonPropertyDescription("Compute slices of an instance.") @Min(0) @Max(Integer.MAX_VALUE) int slices,
+    @JsonPropertyDescription("How many instances there can be at once.") @Min(0) @Max(Integer.MAX_VALUE) int count,
     @JsonPropertyDescription("Where on the card an instance can lie.") List<Placement> placements) {
   /** Most memory slices that are told apart; cards have 8. */
   public static final int MAX_SLICES = 32;
@@ -38,12 +41,12 @@ public record MigProfile(
    * @param size how many
    */
   public record Placement(
-      @JsonPropertyDescription("First memory slice, from 0.") int start,
-      @JsonPropertyDescription("Memory slices.") int size) {
+      @JsonPropertyDescription("First memory slice, from 0.") @Min(0) @Max(Integer.MAX_VALUE) int start,
+      @JsonPropertyDescription("Memory slices.") @Min(0) @Max(Integer.MAX_VALUE) int size) {
     /** The slices as bits, the first one the lowest; 0 for what is no placement. */
     @JsonIgnore
     public int mask() {
-      return start < 0 || size < 1 || start + size > MAX_SLICES ? 0 : (int) ((1L << size) - 1) << start;
+      return start < 0 || size < 1 || start > MAX_SLICES - size ? 0 : (int) ((1L << size) - 1) << start;
     }
 
     /** Whether the two have a memory slice in common: then a card cannot have an instance at both. */

@@ -1,6 +1,8 @@
 package dev.partita.api.gpu;
 
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Max;
+import io.fabric8.generator.annotation.Min;
 
 /**
  * A device plugin other than Partita's that hands out the same card, as kubelet tells. Kubernetes counts what it hands
@@ -13,7 +15,7 @@ import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 public record OtherServer(
     @JsonPropertyDescription("The extended resource that pods ask for.") String resource,
     @JsonPropertyDescription("Whether new pods may get the card so.") boolean offered,
-    @JsonPropertyDescription("How many pods of the node have the card so.") int pods) {
+    @JsonPropertyDescription("How many pods of the node have the card so.") @Min(0) @Max(Integer.MAX_VALUE) int pods) {
   /** In words: {@code nvidia.com/gpu, which 2 pods have}. */
   @Override
   public String toString() {

@@ -7,6 +7,8 @@ import dev.partita.api.gpu.Gpu;
 import dev.partita.api.resize.AskedSize;
 import dev.partita.api.resize.GrantedSize;
 import dev.partita.api.resize.NodeResizes;
+import io.fabric8.generator.annotation.Max;
+import io.fabric8.generator.annotation.Min;
 import io.fabric8.kubernetes.api.model.Condition;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -31,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record GpuNodeStatus(
-    int gpuCount,
+    @Min(0) @Max(Integer.MAX_VALUE) int gpuCount,
     String models,
     @Nullable String driverVersion,
     @Nullable String cudaDriverVersion,

@@ -3,6 +3,8 @@ package dev.partita.api.node;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.partita.api.gpu.MigProfile;
+import io.fabric8.generator.annotation.Max;
+import io.fabric8.generator.annotation.Min;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +22,8 @@ public record HeldDevice(
     @JsonPropertyDescription("UUID of the card, as status.gpus has it.") String uuid,
     Kind kind,
     @JsonPropertyDescription("Device memory of a share, in bytes.") @Nullable Long memoryBytes,
-    @JsonPropertyDescription("Percent of the card that a share has of its cores.") @Nullable Integer cores,
+    @JsonPropertyDescription("Percent of the card that a share has of its cores.") @Min(0) @Max(100)
+    @Nullable Integer cores,
     @JsonPropertyDescription("Profile of a MIG instance.") @Nullable String profile,
     @JsonPropertyDescription("Where on the card a MIG instance lies.") MigProfile.@Nullable Placement placement) {
 

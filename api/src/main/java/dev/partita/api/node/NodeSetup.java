@@ -2,6 +2,8 @@ package dev.partita.api.node;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Max;
+import io.fabric8.generator.annotation.Min;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record NodeSetup(
-    @JsonPropertyDescription("Version of cgroups that the node runs: 1 or 2.") @Nullable Integer cgroupVersion,
+    @JsonPropertyDescription("Version of cgroups that the node runs: 1 or 2.") @Min(0) @Max(Integer.MAX_VALUE)
+    @Nullable Integer cgroupVersion,
     @JsonPropertyDescription("Where the plugin writes CDI specs; the container runtime must read them there.")
     @Nullable String cdiFolder,
     @JsonPropertyDescription("Why no CDI spec can be written there.") @Nullable String cdiProblem,

@@ -1,6 +1,8 @@
 package dev.partita.api.node;
 
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Max;
+import io.fabric8.generator.annotation.Min;
 
 /**
  * A device of another DRA driver that is a card of the node, or a part of one, and that claims have. Kubernetes'
@@ -17,7 +19,7 @@ public record OtherDriverDevice(
     @JsonPropertyDescription("The other DRA driver.") String driver,
     @JsonPropertyDescription("The pool of its ResourceSlices.") String pool,
     @JsonPropertyDescription("The name of its device.") String device,
-    @JsonPropertyDescription("How many claims have the device.") int claims) {
+    @JsonPropertyDescription("How many claims have the device.") @Min(0) @Max(Integer.MAX_VALUE) int claims) {
 
   @SuppressWarnings("ConstantValue") // Jackson hands in null for what a document leaves out
   public OtherDriverDevice {

@@ -2,6 +2,8 @@ package dev.partita.api.quota;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Max;
+import io.fabric8.generator.annotation.Min;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -17,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record GpuQuotaStatus(
-    int namespaces,
+    @Min(0) @Max(Integer.MAX_VALUE) int namespaces,
     @Nullable Amounts used,
     String fullest,
     @JsonPropertyDescription("What they have of the cards that each limit counts.") List<LimitUse> limits,

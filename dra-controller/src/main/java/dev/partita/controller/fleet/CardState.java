@@ -29,9 +29,9 @@ public record CardState(Card card, CardStanding standing, Account sold, List<Cla
 
   /** What is wrong with the card or a MIG instance of it, or who else hands it out, for people. */
   public Optional<String> problem() {
-    @Nullable GpuHealth health = card.gpu().health();
-    if (health != null && health.message() != null) {
-      return Optional.of(health.message());
+    Optional<String> ofCard = Optional.ofNullable(card.gpu().health().message());
+    if (ofCard.isPresent()) {
+      return ofCard;
     }
     Optional<GpuHealth> ofInstance = card.gpu().staticMigInstances().stream()
         .filter(instance -> !instance.isHealthy()).findFirst().map(StaticMigInstance::health);

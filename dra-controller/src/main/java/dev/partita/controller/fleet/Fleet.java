@@ -83,7 +83,7 @@ public record Fleet(List<NodeState> nodes) {
 
   private static CardStanding standing(GpuNode node, GpuHost host, Card card) {
     GpuNodeSpec spec = Objects.requireNonNullElse(node.getSpec(), GpuNodeSpec.DEFAULT);
-    if (card.gpu().health() != null && card.gpu().health().state() != GpuHealth.State.Healthy) {
+    if (card.gpu().health().state() != GpuHealth.State.Healthy) {
       return CardStanding.Unhealthy;
     }
     if (!host.isReady()) {

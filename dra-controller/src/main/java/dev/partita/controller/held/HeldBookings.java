@@ -81,7 +81,7 @@ public record HeldBookings(
 
   /** An instance that cannot be read takes all of its card. */
   private static Booking instance(CardKey card, @Nullable String profile, @Nullable Placement placement) {
-    if (profile == null || placement == null || placement.start() < 0 || MigSlot.labelOf(profile).isEmpty()) {
+    if (profile == null || placement == null || placement.mask() == 0 || MigSlot.labelOf(profile).isEmpty()) {
       return new Booking(card, DeviceMode.WHOLE, 0, 0);
     }
     MigSlot slot = new MigSlot(MigSlot.labelOf(profile), placement.start());

@@ -66,7 +66,8 @@ final class HostReader {
       Set<Integer> seen = new HashSet<>();
       List<Gpu> gpus = status.gpus().stream().sorted(Comparator.comparingInt(Gpu::index)).toList();
       for (Gpu gpu : gpus) {
-        if (gpu.index() < 0 || gpu.memoryBytes() <= 0 || !seen.add(gpu.index())) {
+        if (gpu.index() < 0 || gpu.memoryBytes() <= 0 || gpu.uuid().isEmpty() || gpu.model().isEmpty()
+            || !seen.add(gpu.index())) {
           continue; // nothing that a device could be made of
         }
         MigGeometry mig = shared.derived(gpu.migProfiles(), MigGeometry::of);
