@@ -61,12 +61,25 @@ class AdmissionIT {
     workspace.awaitAdmission();
     assertRefuses(
         workspace,
-        "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuQuota, metadata: {name: wrong}, spec: {limits: [{name: all, guaranteed: {memory: -1Gi}}]}}",
-        "spec.limits[0].guaranteed.memory");
+        "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuQuota, metadata: {name: wrong}, spec: {limits: [{name: all, guaranteed: {memory: 500m}}]}}",
+        "spec.limits[0].guaranteed.memory", "must be a whole number of bytes");
     assertRefuses(
         workspace,
-        "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuNode, metadata: {name: wrong}, spec: {reservedMemory: -1Gi}}",
-        "spec.reservedMemory");
+        "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuNode, metadata: {name: wrong}, spec: {reservedMemory: 500m}}",
+        "spec.reservedMemory", "must be a whole number of bytes");
+  }
+
+  /** By the API server itself, for the webhook may be away: who cannot read one of a list reads none of them. */
+  @Test
+  void whatIsNoQuantityIsRefusedByTheSchemaOfGpuNodesAndGpuQuotas(Workspace workspace) {
+    assertRefuses(
+        workspace,
+        "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuQuota, metadata: {name: wrong}, spec: {limits: [{name: all, guaranteed: {memory: 10Gi5Mi}}]}}",
+        "spec.limits[0].guaranteed.memory", "should match");
+    assertRefuses(
+        workspace,
+        "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuNode, metadata: {name: wrong}, spec: {reservedMemory: ''}}",
+        "spec.reservedMemory", "should match");
   }
 
   /** Nobody of ours is asked again there: the claim would be allocated. */
