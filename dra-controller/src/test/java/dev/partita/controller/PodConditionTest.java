@@ -100,12 +100,14 @@ class PodConditionTest {
     Pod pod = cluster.client.resource(new PodBuilder(cluster.pod("p")).withNewStatus()
         .addNewCondition().withType(Driver.ALLOCATED_CONDITION).withStatus("True").withReason("Allocated")
         .withMessage("on node-0").endCondition().endStatus().build()).updateStatus();
+    HeldClock monotonicClock = new HeldClock(Instant.EPOCH);
     try (ClusterView view = new ClusterView(cluster.client);
-        PodConditions conditions = new PodConditions(cluster.client, edge, view, Clock.systemUTC())) {
+        PodConditions conditions = new PodConditions(cluster.client, edge, view, Clock.systemUTC(), monotonicClock)) {
       view.start();
       cluster.rules.delay(changed -> changed.getMetadata().getName().equals("p"));
       conditions.tell(pod, AllocatedCondition.waits("kube-scheduler has taken it back"));
       awaitStatus("p", "False");
+      monotonicClock.advance(Duration.ofMinutes(1)); // however long the watch is behind
       conditions.tell(pod, AllocatedCondition.done("on node-0"));
       awaitStatus("p", "True");
       cluster.rules.tellAll();

@@ -11,6 +11,7 @@ import dev.partita.controller.watch.Backoff;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.Faults;
 import dev.partita.controller.watch.ObjectKey;
+import dev.partita.controller.watch.ResourceVersion;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodCondition;
 import io.fabric8.kubernetes.api.model.PodConditionBuilder;
@@ -23,6 +24,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -58,13 +60,18 @@ public final class PodConditions implements AutoCloseable {
 
   private record PodRef(ObjectKey key, String uid) {}
 
-  private record Written(AllocatedCondition condition, Instant when) {}
+  /**
+   * What was written last.
+   *
+   * @param version of the pod with it
+   */
+  private record Written(AllocatedCondition condition, Instant when, String version) {}
 
   private final KubernetesClient client;
   private final ApiEdge edge;
   private final ClusterView view;
   private final Clock clock;
-  private final Clock monotonicClock = MonotonicClock.start(); // the pause goes by it, which nobody sets
+  private final Clock monotonicClock;
   private final Map<PodRef, AllocatedCondition> wanted = new ConcurrentHashMap<>();
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("pod-conditions").daemon().factory());
@@ -74,6 +81,12 @@ public final class PodConditions implements AutoCloseable {
   private final Map<PodRef, Written> written = new LruMap<>(REMEMBERED);
 
   public PodConditions(KubernetesClient client, ApiEdge edge, ClusterView view, Clock clock) {
+    this(client, edge, view, clock, MonotonicClock.start());
+  }
+
+  /** @param monotonicClock the pause goes by it: nobody sets it */
+  public PodConditions(KubernetesClient client, ApiEdge edge, ClusterView view, Clock clock, Clock monotonicClock) {
+    this.monotonicClock = monotonicClock;
     this.client = client;
     this.edge = edge;
     this.view = view;
@@ -134,9 +147,10 @@ public final class PodConditions implements AutoCloseable {
       List<PodCondition> conditions = conditions(pod);
       int index = index(conditions);
       boolean shown = index >= 0 && says(conditions.get(index), condition);
-      // what was written last may not be shown yet
-      boolean known = (before != null && echoing) ? before.condition().equals(condition) : shown;
-      boolean needless = condition.status() != AllocatedCondition.Status.False && index < 0 && !echoing;
+      Optional<AllocatedCondition> notShown = Optional.ofNullable(before)
+          .filter(last -> !ResourceVersion.hasReached(pod, last.version())).map(Written::condition);
+      boolean known = notShown.map(condition::equals).orElse(shown);
+      boolean needless = condition.status() != AllocatedCondition.Status.False && index < 0 && notShown.isEmpty();
       if (known || needless || write(ref, pod, condition, now)) {
         failures.succeeded(ref);
       } else {
@@ -168,11 +182,12 @@ public final class PodConditions implements AutoCloseable {
 
   /** Whether nothing more is to be done about it. */
   private boolean write(PodRef ref, Pod shown, AllocatedCondition condition, Instant now) {
-    written.put(ref, new Written(condition, now));
     try {
       @Nullable Pod pod = shown;
       for (int i = 0; i < ATTEMPTS && pod != null && pod.getMetadata().getUid().equals(ref.uid()); i++) {
-        if (patched(pod, condition, clock.instant())) {
+        Optional<String> version = patched(pod, condition, clock.instant());
+        if (version.isPresent()) {
+          written.put(ref, new Written(condition, now, version.get()));
           return true;
         }
         pod = client.resource(pod).get();
@@ -195,11 +210,11 @@ public final class PodConditions implements AutoCloseable {
   /**
    * Under the version that was read, for others append conditions too.
    *
-   * @return false if the pod has changed since
+   * @return the pod's version with it; empty if the pod has changed since
    */
-  private boolean patched(Pod pod, AllocatedCondition condition, Instant now) {
+  private Optional<String> patched(Pod pod, AllocatedCondition condition, Instant now) {
     if (LeftOut.of(pod).contains("status.conditions")) {
-      return false; // the pod is read, and written as it is then
+      return Optional.empty(); // the pod is read, and written as it is then
     }
     List<PodCondition> conditions = conditions(pod);
     int index = index(conditions);
@@ -226,11 +241,11 @@ public final class PodConditions implements AutoCloseable {
       patch.replace("/status/conditions/" + index, fresh);
     }
     try {
-      patch.applyToStatus(client, edge, WriteKind.POD_CONDITION, pod);
-      return true;
+      return Optional
+          .of(patch.applyToStatus(client, edge, WriteKind.POD_CONDITION, pod).getMetadata().getResourceVersion());
     } catch (KubernetesClientException e) {
       if (ApiEdge.isConflict(e) || e.getCode() == UNPROCESSABLE) {
-        return false;
+        return Optional.empty();
       }
       throw e;
     }
