@@ -40,7 +40,8 @@ final class Trail {
   static List<Entry> events(Collection<Event> events) {
     List<Entry> entries = new ArrayList<>();
     for (Event event : events) {
-      String count = event.getCount() != null && event.getCount() > 1 ? " (" + event.getCount() + " times)" : "";
+      int times = times(event);
+      String count = times > 1 ? " (" + times + " times)" : "";
       time(event).ifPresent(time -> entries.add(new Entry(time,
           "event of " + event.getInvolvedObject().getKind() + "/" + event.getInvolvedObject().getName(),
           line(event.getReason() + ": " + event.getMessage() + count))));
@@ -48,10 +49,21 @@ final class Trail {
     return entries;
   }
 
+  /** By its series where it has one (events.k8s.io), or by the field that series have taken the place of. */
+  private static int times(Event event) {
+    @Nullable Integer ofSeries = event.getSeries() == null ? null : event.getSeries().getCount();
+    @Nullable Integer older = event.getCount();
+    return Math.max(ofSeries == null ? 1 : ofSeries, older == null ? 1 : older);
+  }
+
   private static Optional<Instant> time(Event event) {
+    @Nullable String ofSeries = event.getSeries() == null || event.getSeries().getLastObservedTime() == null
+        ? null
+        : event.getSeries().getLastObservedTime().getTime();
     @Nullable String last = event.getLastTimestamp();
     @Nullable String once = event.getEventTime() == null ? null : event.getEventTime().getTime();
-    return instant(last).or(() -> instant(once)).or(() -> instant(event.getMetadata().getCreationTimestamp()));
+    return instant(ofSeries).or(() -> instant(last)).or(() -> instant(once))
+        .or(() -> instant(event.getMetadata().getCreationTimestamp()));
   }
 
   /** When it was made and allocated, and since when the conditions of its devices are as they are. */

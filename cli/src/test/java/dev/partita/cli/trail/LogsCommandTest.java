@@ -7,6 +7,7 @@ import dev.partita.cli.command.PaperCluster;
 import dev.partita.controller.fleet.PaperFleet;
 import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.EventBuilder;
+import io.fabric8.kubernetes.api.model.MicroTime;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
@@ -39,6 +40,17 @@ class LogsCommandTest {
             """;
     assertThat(Trail.log("dra-controller", log, List.of("team/c", "team/p")))
         .extracting(Entry::text).containsExactly("INFO claim team/c:0b5e allocated", "INFO pod team/p is placed");
+  }
+
+  @Test
+  void anEventThatIsCountedInASeriesIsTimedByTheLastOfThem() {
+    Event repeated = new EventBuilder(event("ResourceClaim", "c", "Unallocatable", "")).withCount(null)
+        .withLastTimestamp(null).withEventTime(new MicroTime("2026-01-01T00:00:01.000000Z")).withNewSeries()
+        .withCount(7).withLastObservedTime(new MicroTime("2026-01-01T00:10:00.000000Z")).endSeries().build();
+    assertThat(Trail.events(List.of(repeated))).singleElement().satisfies(entry -> {
+      assertThat(entry.time()).isEqualTo("2026-01-01T00:10:00Z");
+      assertThat(entry.text()).endsWith("it (7 times)");
+    });
   }
 
   @Test
