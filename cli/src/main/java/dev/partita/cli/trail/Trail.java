@@ -113,7 +113,7 @@ final class Trail {
   static List<Entry> log(String source, String log, Collection<String> names) {
     List<Entry> entries = new ArrayList<>();
     Pattern any = Pattern.compile("(?<![A-Za-z0-9-])(?:"
-        + names.stream().map(Pattern::quote).collect(Collectors.joining("|")) + ")(?![A-Za-z0-9-])");
+        + names.stream().map(Pattern::quote).collect(Collectors.joining("|")) + ")(?![.]?[A-Za-z0-9-])");
     log.lines().filter(line -> any.matcher(line).find()).forEach(line -> {
       int blank = line.indexOf(' ');
       instant(blank < 0 ? null : line.substring(0, blank))

@@ -43,6 +43,13 @@ class LogsCommandTest {
   }
 
   @Test
+  void aNameWithADotBehindItIsAnotherNameUnlessTheSentenceEnds() {
+    String log = "2026-01-01T00:00:03Z pod team/p.v2 is placed\n2026-01-01T00:00:04Z waits for team/p.\n";
+    assertThat(Trail.log("dra-controller", log, List.of("team/p"))).extracting(Entry::text)
+        .containsExactly("waits for team/p.");
+  }
+
+  @Test
   void anEventThatIsCountedInASeriesIsTimedByTheLastOfThem() {
     Event repeated = new EventBuilder(event("ResourceClaim", "c", "Unallocatable", "")).withCount(null)
         .withLastTimestamp(null).withEventTime(new MicroTime("2026-01-01T00:00:01.000000Z")).withNewSeries()
