@@ -7,6 +7,7 @@ import dev.partita.cli.output.OutputOption;
 import dev.partita.cli.output.Printable;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.PrintWriter;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -61,8 +62,12 @@ public final class LogsCommand implements Runnable {
     }
   }
 
-  private static Map<String, String> item(Entry entry) {
-    return Map.of("time", entry.time().toString(), "source", entry.source(), "text", entry.text());
+  private static Map<String, Object> item(Entry entry) {
+    Map<String, Object> item = new LinkedHashMap<>();
+    item.put("time", entry.time().toString());
+    item.put("source", entry.source());
+    item.put("text", entry.text());
+    return item;
   }
 
   static String line(Entry entry) {
