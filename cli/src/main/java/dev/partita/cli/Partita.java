@@ -90,9 +90,31 @@ public final class Partita implements Runnable {
     commands.forEach(line::addSubcommand);
     return line
         // For a handler of its own picocli drops the command's writer where somebody replaces System.err meanwhile.
-        .setExecutionStrategy(parsed -> new CommandLine.RunLast().execute(parsed))
+        .setExecutionStrategy(Partita::execute)
         .setParameterExceptionHandler(Partita::oneLine)
         .setExecutionExceptionHandler(Partita::report);
+  }
+
+  private static int execute(CommandLine.ParseResult parsed) {
+    Integer helped = CommandLine.executeHelpRequest(parsed);
+    if (helped != null) {
+      return helped;
+    }
+    refuseUnread(parsed);
+    return new CommandLine.RunLast().execute(parsed);
+  }
+
+  /**
+   * Only the last command runs, and reads options that stand behind it. One before it, such as {@code --context}, would
+   * be left out without a word.
+   */
+  private static void refuseUnread(CommandLine.ParseResult parsed) {
+    for (CommandLine.ParseResult at = parsed; at.hasSubcommand(); at = at.subcommand()) {
+      if (!at.matchedOptions().isEmpty()) {
+        throw new ParameterException(at.commandSpec().commandLine(), "%s must stand behind '%s'"
+            .formatted(at.matchedOptions().getFirst().longestName(), at.subcommand().commandSpec().name()));
+      }
+    }
   }
 
   @Override
