@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.partita.api.config.FieldError;
 import dev.partita.api.device.CapacityName;
+import dev.partita.cli.convert.ClaimDevices.Translated;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -24,6 +25,7 @@ final class ClaimConversion {
 
   private final List<FieldError> problems = new ArrayList<>();
   private final List<FieldError> notes = new ArrayList<>();
+  private final List<Translated> translations = new ArrayList<>();
   private final Set<ForeignClass> asked = EnumSet.noneOf(ForeignClass.class);
 
   private ClaimConversion() {}
@@ -44,7 +46,7 @@ final class ClaimConversion {
           : new ClaimResult.NothingAsked();
     }
     ClaimDevices claim = ClaimDevices.copyOf(object);
-    claim.forEachRequest(this::devices);
+    claim.eachRequest().forEach(this::devices);
     for (String driver : asked.stream().map(ForeignClass::driver).distinct().toList()) {
       claim.constraints(driver, (constraint, about) -> constraint(driver, constraint, about));
       claim.takeConfigs(driver, this::config);
@@ -57,11 +59,13 @@ final class ClaimConversion {
         : new ClaimResult.Refused(problems.stream().distinct().toList());
   }
 
-  private void devices(ObjectNode request, String path) {
-    Optional<ForeignClass> known = ForeignClass.of(request.path("deviceClassName").asText());
+  private void devices(ClaimDevices.Request asking) {
+    Optional<ForeignClass> known = ForeignClass.of(asking.className());
     if (known.isEmpty()) {
       return;
     }
+    ObjectNode request = asking.fields();
+    String path = asking.path();
     asked.add(known.get());
     if (known.get().kind() instanceof ForeignClass.Kind.None(String reason)) {
       problems.add(new FieldError(path + ".deviceClassName", reason));
@@ -71,15 +75,16 @@ final class ClaimConversion {
     amounts.properties().stream().map(Map.Entry::getKey).filter(name -> !AMOUNTS.contains(name))
         .forEach(name -> problems.add(new FieldError(path + ".capacity.requests[" + name + "]",
             "has no equal: ask for memory, and for cores where the time is to be limited")));
+    boolean isInstance = known.get().kind() instanceof ForeignClass.Kind.Instance;
+    translations.add(new Translated(asking, SelectorTranslation.toOurs(known.get().driver(), isInstance)));
     known.get().equal(amounts.has(CapacityName.MEMORY)).ifPresent(name -> request.put("deviceClassName", name));
-    ClaimDevices.selectors(request, path, SelectorTranslation.toOurs(known.get().driver(),
-        known.get().kind() instanceof ForeignClass.Kind.Instance), problems);
+    ClaimDevices.selectors(request, path, translations.getLast().translation(), problems);
   }
 
   private void constraint(String driver, ObjectNode constraint, ClaimDevices.Constraint about) {
-    SelectorTranslation.toOurs(driver, about.attribute().endsWith("/parentUUID")).attribute(about.attribute())
-        .ifPresentOrElse(ours -> constraint.put(about.field(), ours),
-            () -> problems.add(new FieldError(about.path(), about.attribute() + " has no equal")));
+    about.translated(translations, SelectorTranslation.toOurs(driver, false)).ifPresentOrElse(
+        ours -> constraint.put(about.field(), ours),
+        () -> problems.add(new FieldError(about.path(), about.attribute() + " has no equal")));
   }
 
   private void config(JsonNode parameters, String path) {

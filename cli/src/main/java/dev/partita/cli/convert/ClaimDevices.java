@@ -6,8 +6,10 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.partita.api.config.FieldError;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiConsumer;
+import java.util.stream.StreamSupport;
 
 /**
  * The devices of a ResourceClaim or of a ResourceClaimTemplate, in any version that has requests: these are as in v1,
@@ -39,25 +41,51 @@ record ClaimDevices(ObjectNode object, JsonNode devices, String path) {
     return new ClaimDevices(copy, spec.path("devices"), (template ? "spec.spec" : "spec") + ".devices");
   }
 
-  /** Hands on whatever names a class, with its path: requests, and alternatives in them. */
-  void forEachRequest(BiConsumer<ObjectNode, String> reader) {
+  /**
+   * What asks for devices of a class.
+   *
+   * @param name as constraints name it: of an alternative {@code request/alternative}
+   * @param fields its own, of which the class is one
+   * @param path of it
+   */
+  record Request(String name, ObjectNode fields, String path) {
+    String className() {
+      return fields.path("deviceClassName").asText();
+    }
+
+    /**
+     * Whether a constraint is about it: about all requests where it names none, and with one about its alternatives.
+     */
+    boolean isIn(JsonNode constraint) {
+      JsonNode names = constraint.path("requests");
+      return names.isEmpty() || StreamSupport.stream(names.spliterator(), false).map(JsonNode::asText)
+          .anyMatch(each -> name.equals(each) || name.startsWith(each + "/"));
+    }
+  }
+
+  /** Whatever names a class: requests, and alternatives in them. */
+  List<Request> eachRequest() {
+    List<Request> found = new ArrayList<>();
     JsonNode requests = devices.path("requests");
     for (int i = 0; i < requests.size(); i++) {
       JsonNode request = requests.path(i);
+      String name = request.path("name").asText();
       String where = path + ".requests[" + i + "]";
       if (request.path("exactly") instanceof ObjectNode exactly) {
-        reader.accept(exactly, where + ".exactly");
+        found.add(new Request(name, exactly, where + ".exactly"));
       }
       if (request instanceof ObjectNode flat && flat.has("deviceClassName")) {
-        reader.accept(flat, where);
+        found.add(new Request(name, flat, where));
       }
       JsonNode alternatives = request.path("firstAvailable");
       for (int j = 0; j < alternatives.size(); j++) {
         if (alternatives.path(j) instanceof ObjectNode alternative) {
-          reader.accept(alternative, where + ".firstAvailable[" + j + "]");
+          found.add(new Request(name + "/" + alternative.path("name").asText(), alternative,
+              where + ".firstAvailable[" + j + "]"));
         }
       }
     }
+    return found;
   }
 
   /** Translates the selectors of a request. */
@@ -83,14 +111,32 @@ record ClaimDevices(ObjectNode object, JsonNode devices, String path) {
         if (constraints.path(i) instanceof ObjectNode constraint
             && constraint.path(field).asText().startsWith(driver + "/")) {
           reader.accept(constraint,
-              new Constraint(field, constraint.path(field).asText(), path + ".constraints[" + i + "]." + field));
+              new Constraint(constraint, field, constraint.path(field).asText(),
+                  path + ".constraints[" + i + "]." + field));
         }
       }
     }
   }
 
+  /** A request, and how what is said of its devices is translated. */
+  record Translated(Request request, SelectorTranslation translation) {}
+
   /** What a constraint is about. */
-  record Constraint(String field, String attribute, String path) {}
+  record Constraint(ObjectNode constraint, String field, String attribute, String path) {
+    /**
+     * The attribute that means the same for the devices of all requests that it is about, such as the UUID of their
+     * card, which cards and MIG instances have by different names; empty if there is none.
+     *
+     * @param otherwise how it is translated where it is about none of these requests
+     */
+    Optional<String> translated(List<Translated> requests, SelectorTranslation otherwise) {
+      List<SelectorTranslation> of = requests.stream().filter(each -> each.request().isIn(constraint))
+          .map(Translated::translation).filter(each -> attribute.startsWith(each.from() + "/")).distinct().toList();
+      List<Optional<String>> there = (of.isEmpty() ? List.of(otherwise) : of).stream()
+          .map(translation -> translation.attribute(attribute)).distinct().toList();
+      return there.size() == 1 ? there.getFirst() : Optional.empty();
+    }
+  }
 
   /** Takes the driver's configs out, and hands on each with its path. */
   void takeConfigs(String driver, BiConsumer<JsonNode, String> reader) {

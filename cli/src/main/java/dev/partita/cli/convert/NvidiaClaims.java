@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.partita.api.Driver;
 import dev.partita.api.config.FieldError;
 import dev.partita.api.device.CapacityName;
+import dev.partita.cli.convert.ClaimDevices.Translated;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +25,7 @@ final class NvidiaClaims {
 
   private final List<FieldError> problems = new ArrayList<>();
   private final List<FieldError> notes = new ArrayList<>();
+  private final List<Translated> translations = new ArrayList<>();
   private boolean asked;
 
   private NvidiaClaims() {}
@@ -35,7 +37,7 @@ final class NvidiaClaims {
 
   private ClaimResult result(JsonNode object) {
     ClaimDevices claim = ClaimDevices.copyOf(object);
-    claim.forEachRequest(this::devices);
+    claim.eachRequest().forEach(this::devices);
     if (!asked) {
       return new ClaimResult.NothingAsked();
     }
@@ -46,8 +48,10 @@ final class NvidiaClaims {
         : new ClaimResult.Refused(problems.stream().distinct().toList());
   }
 
-  private void devices(ObjectNode request, String path) {
-    String name = request.path("deviceClassName").asText();
+  private void devices(ClaimDevices.Request asking) {
+    ObjectNode request = asking.fields();
+    String path = asking.path();
+    String name = asking.className();
     if (!name.equals(Driver.NAME) && !name.endsWith("." + Driver.NAME)) {
       return;
     }
@@ -57,7 +61,9 @@ final class NvidiaClaims {
       share(request, name, path);
     }
     request.put("deviceClassName", instances ? INSTANCE_CLASS : CARD_CLASS);
-    ClaimDevices.selectors(request, path, SelectorTranslation.fromOurs(DRIVER, instances), problems);
+    SelectorTranslation translation = SelectorTranslation.fromOurs(DRIVER, instances);
+    translations.add(new Translated(asking, translation));
+    ClaimDevices.selectors(request, path, translation, problems);
   }
 
   /** The driver counts memory where it has consumable-shares, and limits nobody to it. */
@@ -81,10 +87,9 @@ final class NvidiaClaims {
   }
 
   private void constraint(ObjectNode constraint, ClaimDevices.Constraint about) {
-    boolean ofCard = about.attribute().endsWith("/uuid");
-    SelectorTranslation.fromOurs(DRIVER, ofCard).attribute(about.attribute())
-        .ifPresentOrElse(theirs -> constraint.put(about.field(), theirs),
-            () -> problems.add(new FieldError(about.path(), about.attribute() + " has no equal")));
+    about.translated(translations, SelectorTranslation.fromOurs(DRIVER, false)).ifPresentOrElse(
+        theirs -> constraint.put(about.field(), theirs),
+        () -> problems.add(new FieldError(about.path(), about.attribute() + " has no equal")));
   }
 
   private void config(JsonNode parameters, String path) {

@@ -103,6 +103,17 @@ class ClaimConversionTest {
         .containsExactly("spec.devices.constraints[0].matchAttribute: gpu.nvidia.com/cliqueID has no equal");
   }
 
+  /** The UUID of an instance is its own there, and its card's here. */
+  @Test
+  void aConstraintOnTheUuidOfInstancesHasNoEqual() {
+    assertThat(problems(
+        "{requests: [{name: a, exactly: {deviceClassName: mig.nvidia.com, count: 2}}], constraints: [{distinctAttribute: gpu.nvidia.com/uuid}]}"))
+        .containsExactly("spec.devices.constraints[0].distinctAttribute: gpu.nvidia.com/uuid has no equal");
+    assertThat(converted(
+        "{requests: [{name: a, exactly: {deviceClassName: gpu.nvidia.com, count: 2}}], constraints: [{distinctAttribute: gpu.nvidia.com/uuid}]}")
+        .path("constraints").toString()).isEqualTo("[{\"distinctAttribute\":\"gpu.partita.dev/uuid\"}]");
+  }
+
   @Test
   void timeSlicingOfAClaimIsWhatItsPodsHaveOfAWholeCardAnyway() {
     String config =

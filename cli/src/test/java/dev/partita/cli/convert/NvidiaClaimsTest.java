@@ -43,6 +43,33 @@ class NvidiaClaimsTest {
     assertThat(converted.notes()).singleElement().asString().contains("limits nobody");
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "whole.gpu.partita.dev | gpu.nvidia.com | uuid", "mig.gpu.partita.dev | mig.nvidia.com | parentUUID"})
+  void aConstraintOnCardsIsWhatTheDevicesThereCallTheirCard(String ours, String theirs, String attribute) {
+    String requests =
+        "{name: a, exactly: {deviceClassName: %1$s}}, {name: b, firstAvailable: [{name: c, deviceClassName: %1$s}]}";
+    JsonNode claim = claim("{requests: [" + requests.formatted(ours)
+        + ", {name: d, exactly: {deviceClassName: another.example}}], constraints: [{distinctAttribute: gpu.partita.dev/uuid}]}");
+    assertThat(((ClaimResult.Converted) NvidiaClaims.convert(claim)).object().toString())
+        .contains("\"distinctAttribute\":\"gpu.nvidia.com/" + attribute + "\"");
+    JsonNode mixed = claim("{requests: [" + requests.formatted(ours)
+        + ", {name: d, exactly: {deviceClassName: whole.gpu.partita.dev}}, {name: e, exactly: {deviceClassName: mig.gpu.partita.dev}}],"
+        + " constraints: [{requests: [a, b/c], distinctAttribute: gpu.partita.dev/uuid}]}");
+    assertThat(((ClaimResult.Converted) NvidiaClaims.convert(mixed)).object().toString())
+        .contains("\"distinctAttribute\":\"gpu.nvidia.com/" + attribute + "\"");
+  }
+
+  @Test
+  void whatIsOneAttributeHereAndTwoThereIsRefusedForBothTogether() {
+    assertThat(problems(
+        "{requests: [{name: a, exactly: {deviceClassName: whole.gpu.partita.dev}}, {name: b, exactly: {deviceClassName: mig.gpu.partita.dev}}],"
+            + " constraints: [{distinctAttribute: gpu.partita.dev/uuid}]}"))
+        .singleElement().asString().startsWith("spec.devices.constraints[0].distinctAttribute: gpu.partita.dev/uuid");
+  }
+
   @Test
   void whatHasNoEqualIsNamed() {
     assertThat(problems(
