@@ -5,6 +5,8 @@ import org.yaml.snakeyaml.DumperOptions;
 import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
+import org.yaml.snakeyaml.nodes.Node;
+import org.yaml.snakeyaml.nodes.ScalarNode;
 import org.yaml.snakeyaml.nodes.Tag;
 import org.yaml.snakeyaml.representer.Representer;
 import org.yaml.snakeyaml.resolver.Resolver;
@@ -27,8 +29,23 @@ final class YamlText {
     options.setCodePointLimit(MAX_LENGTH);
     options.setAllowDuplicateKeys(false);
     DumperOptions unused = new DumperOptions();
-    return new Yaml(new SafeConstructor(options), new Representer(unused), unused, options, new KubectlResolver())
+    return new Yaml(new KubectlConstructor(options), new Representer(unused), unused, options, new KubectlResolver())
         .load(text);
+  }
+
+  /** Knows the octal numbers of YAML 1.2 as well, which Go's parser takes. */
+  private static final class KubectlConstructor extends SafeConstructor {
+    KubectlConstructor(LoaderOptions options) {
+      super(options);
+      yamlConstructors.put(Tag.INT, new ConstructYamlInt() {
+        @Override
+        public Object construct(Node node) {
+          ScalarNode scalar = (ScalarNode) node;
+          return super.construct(new ScalarNode(node.getTag(), scalar.getValue().replaceFirst("^([-+]?)0o", "$10"),
+              node.getStartMark(), node.getEndMark(), scalar.getScalarStyle()));
+        }
+      });
+    }
   }
 
   private static final class KubectlResolver extends Resolver {

@@ -23,6 +23,11 @@ class YamlTextTest {
                 Map.of("a", "b")));
   }
 
+  @Test
+  void octalNumbersMayBeWrittenAsYaml12HasThem() {
+    assertThat(YamlText.read("[0o644, -0o17, +0o7, 0o1_0, 08]")).isEqualTo(List.of(420, -15, 7, 8, 8.0));
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {
