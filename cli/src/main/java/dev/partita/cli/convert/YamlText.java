@@ -1,5 +1,10 @@
 package dev.partita.cli.convert;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.util.regex.Pattern;
 import org.yaml.snakeyaml.DumperOptions;
 import org.yaml.snakeyaml.LoaderOptions;
@@ -23,8 +28,19 @@ final class YamlText {
 
   private YamlText() {}
 
-  /** Reads one document. */
+  private static final ObjectMapper JSON =
+      JsonMapper.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+          .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS).build();
+
+  /** Reads one document: what begins with a brace as JSON, which may have tabs, and as YAML where it is none. */
   static Object read(String text) {
+    if (text.stripLeading().startsWith("{")) {
+      try {
+        return JSON.readValue(text, Object.class);
+      } catch (JsonProcessingException notJson) {
+        // YAML, perhaps: its reader says what is wrong otherwise.
+      }
+    }
     LoaderOptions options = new LoaderOptions();
     options.setCodePointLimit(MAX_LENGTH);
     options.setAllowDuplicateKeys(false);

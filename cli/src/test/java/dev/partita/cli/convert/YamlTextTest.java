@@ -1,6 +1,7 @@
 package dev.partita.cli.convert;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.partita.cli.output.YamlWriter;
 import java.util.List;
@@ -8,6 +9,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.yaml.snakeyaml.error.YAMLException;
 
 class YamlTextTest {
   @Test
@@ -26,6 +28,16 @@ class YamlTextTest {
   @Test
   void octalNumbersMayBeWrittenAsYaml12HasThem() {
     assertThat(YamlText.read("[0o644, -0o17, +0o7, 0o1_0, 08]")).isEqualTo(List.of(420, -15, 7, 8, 8.0));
+  }
+
+  /** As kubectl does, which takes a document that begins with a brace for JSON first. */
+  @Test
+  void jsonMayBeIndentedByTabs() {
+    assertThat(YamlText.read("\n{\n\t\"a\": [1, 1.5, true, null],\n\t\"b\": \"\\u0041\\/\u007f\"\n}\n"))
+        .isEqualTo(Map.of("a", java.util.Arrays.asList(1, 1.5, true, null), "b", "A/\u007f"));
+    assertThat(YamlText.read("{a: b}")).isEqualTo(Map.of("a", "b"));
+    assertThatThrownBy(() -> YamlText.read("{\"a\": 1, \"a\": 2}")).isInstanceOf(YAMLException.class)
+        .hasMessageContaining("duplicate key");
   }
 
   @ParameterizedTest
