@@ -127,6 +127,9 @@ public final class TopCommand implements Runnable {
             Terminal::height);
     redraw.show(text(asked, look.apply(reader)));
     while (asked.watch) {
+      if (spec.commandLine().getOut().checkError()) {
+        throw CommandFailure.failed("standard output cannot be written");
+      }
       pause(Duration.ofSeconds(asked.interval));
       redraw.show(again(asked, reader, look));
     }

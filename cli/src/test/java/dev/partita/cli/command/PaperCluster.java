@@ -49,8 +49,13 @@ public final class PaperCluster implements AutoCloseable {
 
   /** Runs a command line against this cluster. */
   public CommandRun run(String... arguments) {
-    return CommandRun.of(Stream.concat(Stream.of(arguments), Stream.of("--kubeconfig", kubeconfig.toString()))
-        .toArray(String[]::new));
+    return CommandRun.of(withKubeconfig(arguments));
+  }
+
+  /** The command line with the option that names this cluster. */
+  public String[] withKubeconfig(String... arguments) {
+    return Stream.concat(Stream.of(arguments), Stream.of("--kubeconfig", kubeconfig.toString()))
+        .toArray(String[]::new);
   }
 
   @Override

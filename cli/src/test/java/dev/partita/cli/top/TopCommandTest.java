@@ -1,6 +1,7 @@
 package dev.partita.cli.top;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -8,6 +9,10 @@ import dev.partita.cli.command.CommandRun;
 import dev.partita.cli.command.PaperCluster;
 import dev.partita.cli.output.Redraw;
 import dev.partita.controller.fleet.PaperFleet;
+import dev.partita.cli.Partita;
+import java.io.Writer;
+import java.time.Duration;
+import picocli.CommandLine;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -95,6 +100,30 @@ class TopCommandTest {
     CommandRun run = cluster.run("top", "gpus", "--sort-by", "age");
     assertThat(run.status()).isEqualTo(2);
     assertThat(run.err()).contains("--sort-by knows no 'age'; it knows node, gpu, model");
+  }
+
+  /** As behind {@code | head}: nobody would end it. */
+  @Test
+  void whoWatchesEndsWhenNobodyReadsAnyMore() {
+    StringWriter err = new StringWriter();
+    Writer closed = new Writer() {
+      @Override
+      public void write(char[] text, int from, int length) throws IOException {
+        throw new IOException("Broken pipe");
+      }
+
+      @Override
+      public void flush() {}
+
+      @Override
+      public void close() {}
+    };
+    CommandLine line =
+        Partita.commandLine().setOut(new PrintWriter(closed)).setErr(new PrintWriter(err, true));
+    int status = assertTimeoutPreemptively(Duration.ofSeconds(30),
+        () -> line.execute(cluster.withKubeconfig("top", "--watch", "--interval", "1")));
+    assertThat(status).isEqualTo(1);
+    assertThat(err.toString()).isEqualTo("partita: standard output cannot be written\n");
   }
 
   @Test
