@@ -6,7 +6,9 @@ import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.io.File;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
@@ -39,10 +41,28 @@ public final class ClusterClient {
 
   /** A client for that configuration. */
   static KubernetesClient of(Config config) {
-    if (config.getClientKeyData() != null && isEllipticCurve(config.getClientKeyData())) {
-      config.setClientKeyAlgo("EC"); // the client takes every PKCS #8 key for RSA
-    }
+    keyAlgorithm(config).ifPresent(config::setClientKeyAlgo); // the client takes every PKCS #8 key for RSA
     return new KubernetesClientBuilder().withConfig(config).build();
+  }
+
+  /** The algorithm of the client's key where it is an elliptic curve's, in the kubeconfig or a file that this names. */
+  static Optional<String> keyAlgorithm(Config config) {
+    return keyPem(config).filter(ClusterClient::isEllipticCurve).map(_ -> "EC");
+  }
+
+  /** Empty also where it cannot be read: the client says so. */
+  private static Optional<String> keyPem(Config config) {
+    try {
+      if (config.getClientKeyData() != null) {
+        byte[] pem = Base64.getDecoder().decode(config.getClientKeyData().strip());
+        return Optional.of(new String(pem, StandardCharsets.US_ASCII));
+      }
+      return config.getClientKeyFile() == null
+          ? Optional.empty()
+          : Optional.of(Files.readString(Path.of(config.getClientKeyFile()), StandardCharsets.ISO_8859_1));
+    } catch (IOException | IllegalArgumentException unreadable) {
+      return Optional.empty();
+    }
   }
 
   /**
@@ -92,8 +112,7 @@ public final class ClusterClient {
     return config;
   }
 
-  private static boolean isEllipticCurve(String keyData) {
-    String pem = new String(Base64.getDecoder().decode(keyData.strip()), StandardCharsets.US_ASCII);
+  private static boolean isEllipticCurve(String pem) {
     if (!pem.contains(PKCS8_BEGIN)) {
       return pem.contains("-----BEGIN EC PRIVATE KEY-----");
     }

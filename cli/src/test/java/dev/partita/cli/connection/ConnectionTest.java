@@ -5,6 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.cli.command.CommandRun;
 import io.fabric8.kubernetes.api.model.StatusBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.util.Base64;
+import java.security.spec.ECGenParameterSpec;
+import java.security.KeyPairGenerator;
+import java.nio.charset.StandardCharsets;
+import io.fabric8.kubernetes.client.ConfigBuilder;
+import io.fabric8.kubernetes.client.Config;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -57,6 +63,25 @@ class ConnectionTest {
     Path broken = Files.writeString(folder.resolve("broken"), "contexts: {");
     assertOneLine(CommandRun.of("explain", "pod", "p", "--kubeconfig", broken.toString()), 2,
         "broken cannot be read: while parsing");
+  }
+
+  /** The client takes every key for RSA's, and says that no server answers. */
+  @Test
+  void aClientKeyOfAnEllipticCurveIsTakenForOneInAFileAsWell(@TempDir Path folder) throws Exception {
+    KeyPairGenerator keys = KeyPairGenerator.getInstance("EC");
+    keys.initialize(new ECGenParameterSpec("secp256r1"));
+    String pem = "-----BEGIN PRIVATE KEY-----\n"
+        + Base64.getMimeEncoder().encodeToString(keys.generateKeyPair().getPrivate().getEncoded())
+        + "\n-----END PRIVATE KEY-----\n";
+    Path file = Files.writeString(folder.resolve("key.pem"), pem);
+    String data = Base64.getEncoder().encodeToString(pem.getBytes(StandardCharsets.US_ASCII));
+    assertThat(ClusterClient.keyAlgorithm(new ConfigBuilder(Config.empty()).withClientKeyFile(file.toString()).build()))
+        .contains("EC");
+    assertThat(ClusterClient.keyAlgorithm(new ConfigBuilder(Config.empty()).withClientKeyData(data).build()))
+        .contains("EC");
+    assertThat(ClusterClient.keyAlgorithm(Config.empty())).isEmpty();
+    assertThat(ClusterClient.keyAlgorithm(
+        new ConfigBuilder(Config.empty()).withClientKeyFile(folder.resolve("none").toString()).build())).isEmpty();
   }
 
   private static String said(int code, String message) {
