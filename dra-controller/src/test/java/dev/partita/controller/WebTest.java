@@ -137,6 +137,15 @@ class WebTest {
     }
   }
 
+  /** Browsers' regular expressions take U+2028 for the end of a line, and anybody may write one into a claim. */
+  @Test
+  void whatATenantWroteEndsNoLineForAnyReader() {
+    cluster.claim("odd", "gpu.partita.dev", Map.of("memory", "1Gi"), Map.of("coreLimit", "a\u2028b"));
+    cluster.pod("odd", "odd");
+    String shown = eventually().until(() -> get("/api/pods", "admin").body(), now -> now.contains("coreLimit"));
+    assertThat(shown).contains("a\\u2028b").doesNotContain("\u2028");
+  }
+
   /** A browser leaves a stream with each letter of a search. */
   @Test
   void whoHasLeftAStreamTakesNobodysPlace() throws Exception {

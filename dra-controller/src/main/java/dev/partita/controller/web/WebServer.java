@@ -1,6 +1,8 @@
 package dev.partita.controller.web;
 
+import com.fasterxml.jackson.core.JsonFactoryBuilder;
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonpCharacterEscapes;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.controller.explain.Answer;
 import dev.partita.controller.explain.Question;
@@ -54,7 +56,9 @@ public final class WebServer implements AutoCloseable {
   /** A proxy on the way may close what is silent for longer. */
   private static final Duration SILENCE = Duration.ofSeconds(15);
 
-  private static final ObjectMapper JSON = new ObjectMapper();
+  /** Escapes U+2028 and U+2029 as well, which some readers of lines take for their ends, and tenants can write. */
+  private static final ObjectMapper JSON =
+      new ObjectMapper(new JsonFactoryBuilder().characterEscapes(JsonpCharacterEscapes.instance()).build());
 
   private final Assets assets = new Assets();
   private final FleetNow fleet;

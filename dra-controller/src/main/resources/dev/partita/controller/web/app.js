@@ -80,7 +80,7 @@ async function read(body, signal) {
     const events = (rest + value).split('\n\n');
     rest = events.pop();
     for (const event of events) {
-      const data = /^data: (.*)$/m.exec(event);
+      const data = /^data: ([^\n]*)/m.exec(event);
       if (data) {
         take(/^event: (.*)$/m.exec(event)[1], JSON.parse(data[1]));
       }
