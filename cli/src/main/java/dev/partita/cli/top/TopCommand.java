@@ -131,16 +131,22 @@ public final class TopCommand implements Runnable {
         throw CommandFailure.failed("standard output cannot be written");
       }
       pause(Duration.ofSeconds(asked.interval));
-      redraw.show(again(asked, reader, look));
+      again(asked, reader, look, redraw);
     }
   }
 
-  /** Whoever watches wants to go on when the API server is away for a while. */
-  private static String again(Options asked, FleetReader reader, Function<FleetReader, Sheet> look) {
+  /** Whoever watches wants to go on when the API server is away for a while; whoever reads JSON reads nothing else. */
+  private void again(Options asked, FleetReader reader, Function<FleetReader, Sheet> look, Redraw redraw) {
     try {
-      return text(asked, look.apply(reader));
+      redraw.show(text(asked, look.apply(reader)));
     } catch (KubernetesClientException e) {
-      return "partita: " + ClusterAnswers.failure(e).getMessage() + "\n";
+      String away = "partita: " + ClusterAnswers.failure(e).getMessage();
+      if (asked.output.format().isTable()) {
+        redraw.show(away + "\n");
+      } else {
+        spec.commandLine().getErr().println(away);
+        spec.commandLine().getErr().flush();
+      }
     }
   }
 

@@ -7,12 +7,15 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.cli.command.CommandRun;
 import dev.partita.cli.command.PaperCluster;
+import dev.partita.cli.command.Waiting;
 import dev.partita.cli.output.Redraw;
 import dev.partita.controller.fleet.PaperFleet;
 import dev.partita.cli.Partita;
 import java.io.Writer;
 import java.time.Duration;
 import picocli.CommandLine;
+import java.nio.file.Files;
+import java.util.List;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -24,6 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class TopCommandTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static PaperCluster cluster;
 
   @BeforeAll
@@ -120,10 +124,33 @@ class TopCommandTest {
     };
     CommandLine line =
         Partita.commandLine().setOut(new PrintWriter(closed)).setErr(new PrintWriter(err, true));
-    int status = assertTimeoutPreemptively(Duration.ofSeconds(30),
+    int status = assertTimeoutPreemptively(PATIENCE,
         () -> line.execute(cluster.withKubeconfig("top", "--watch", "--interval", "1")));
     assertThat(status).isEqualTo(1);
     assertThat(err.toString()).isEqualTo("partita: standard output cannot be written\n");
+  }
+
+  /** Whoever reads JSON reads nothing else. */
+  @Test
+  void whenTheServerIsAwayForAWhileOnlyATableSaysSo(@TempDir Path folder) throws Exception {
+    for (String format : List.of("json", "table")) {
+      StringWriter out = new StringWriter();
+      StringWriter err = new StringWriter();
+      PaperCluster away = new PaperCluster(Files.createDirectory(folder.resolve(format)));
+      CommandLine line = Partita.commandLine().setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
+      Thread watch = new Thread(
+          () -> line.execute(away.withKubeconfig("top", "--watch", "--interval", "1", "-o", format)));
+      watch.start();
+      try {
+        assertThat(Waiting.until(PATIENCE, () -> !out.toString().isEmpty())).isTrue();
+        away.close();
+        assertThat(Waiting.until(PATIENCE, () -> (out.toString() + err).contains("no API server answers"))).isTrue();
+        assertThat(out.toString().contains("partita: ")).isEqualTo(format.equals("table"));
+      } finally {
+        watch.interrupt();
+        watch.join();
+      }
+    }
   }
 
   @Test
