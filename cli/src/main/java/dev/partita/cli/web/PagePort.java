@@ -17,6 +17,7 @@ import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 
 /** Forwards a port of this machine to the page of the controller that leads, which alone can explain. */
@@ -79,8 +80,13 @@ final class PagePort implements AutoCloseable {
   }
 
   private LocalPortForward to(String pod, int port) {
-    return client.pods().inNamespace(namespace).withName(pod)
-        .portForward(ControllerSettings.DEFAULT_WEB_PORT, InetAddress.getLoopbackAddress(), port);
+    try {
+      return client.pods().inNamespace(namespace).withName(pod)
+          .portForward(ControllerSettings.DEFAULT_WEB_PORT, InetAddress.getLoopbackAddress(), port);
+    } catch (IllegalStateException e) { // what the client makes of a port that it cannot bind
+      throw CommandFailure.failed("port " + port + " of this machine cannot be had: "
+          + Objects.requireNonNullElse(e.getCause(), e).getMessage() + "; --port names another");
+    }
   }
 
   private List<String> controllers() {

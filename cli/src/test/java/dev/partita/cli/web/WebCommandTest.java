@@ -7,6 +7,12 @@ import dev.partita.cli.Partita;
 import dev.partita.cli.command.CommandFailure;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
+import dev.partita.cli.command.PaperCluster;
+import dev.partita.cli.command.CommandRun;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import java.net.ServerSocket;
+import java.net.InetAddress;
+import java.util.List;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
@@ -48,6 +54,25 @@ class WebCommandTest {
     Path page = Desktop.page(folder, "http://127.0.0.1:1/#token=secret");
     assertThat(Files.readString(page)).contains("url=http://127.0.0.1:1/#token=secret");
     assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(page))).isEqualTo("rw-------");
+  }
+
+  @Test
+  void aPortThatSomebodyElseHasIsOneLine() throws Exception {
+    Path token = Files.writeString(folder.resolve("token"), "secret\n");
+    try (PaperCluster cluster = new PaperCluster(folder);
+        ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      for (String name : List.of("controller-a", "controller-b")) {
+        cluster.add(new PodBuilder().withNewMetadata().withNamespace("partita-system").withName(name)
+            .addToLabels("app.kubernetes.io/name", "dra-controller").endMetadata().withNewSpec().endSpec()
+            .withNewStatus()
+            .withPhase("Running").endStatus().build());
+      }
+      CommandRun run = cluster.run("web", "--no-open", "--token-file", token.toString(), "--port",
+          String.valueOf(taken.getLocalPort()));
+      assertThat(run.status()).as(run.err()).isEqualTo(1);
+      assertThat(run.err().lines()).singleElement().asString()
+          .startsWith("partita: port " + taken.getLocalPort() + " of this machine cannot be had: ").contains("in use");
+    }
   }
 
   @Test
