@@ -19,6 +19,7 @@ import dev.partita.plugin.held.HeldClaims;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.inventory.NodeInventory;
 import dev.partita.plugin.kube.ApiCalls;
+import dev.partita.plugin.share.QuotaFile;
 import dev.partita.plugin.store.ClaimStore;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -36,6 +37,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -312,6 +314,15 @@ public final class ClaimPreparer implements ClaimService {
   /** The same, and the claim's record says so from then on. */
   public Optional<String> resize(PreparedClaim record, PreparedClaim sizes) throws IOException {
     return rewrite(record, sizes, Stream.concat(Step.sizes(sizes).stream(), Step.complete(sizes).stream()).toList());
+  }
+
+  /** Whether the containers of a prepared claim are held to less memory than its record says. */
+  public boolean isHeldToLess(PreparedClaim record) throws IOException {
+    Map<String, QuotaFile.Limits> limits = store.folders().limits(record.claim().uid());
+    return record.grants().stream().anyMatch(grant -> {
+      QuotaFile.@Nullable Limits written = limits.get(grant.shareKey());
+      return written != null && grant.share().filter(share -> written.memoryBytes() < share.memoryBytes()).isPresent();
+    });
   }
 
   private Optional<String> rewrite(PreparedClaim record, PreparedClaim wanted, List<Step> rewriting)

@@ -6,6 +6,7 @@ import dev.partita.api.resize.NodeResizes;
 import dev.partita.plugin.allocation.AllocationDecoder;
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.MetadataNames;
+import dev.partita.plugin.claim.PreparedClaim.Phase;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claimstatus.ClaimReports;
 import dev.partita.plugin.grant.ClaimRef;
@@ -183,14 +184,23 @@ public final class ShareResizer {
     asked.putAll(now);
   }
 
-  /** A claim that was never resized needs no look; of any other the files are written once by each plugin. */
-  private boolean isSettled(PreparedClaim record, Map<String, String> sizes) {
-    @Nullable Told last = settled.get(record.claim().uid());
-    if (last != null && last.sizes().equals(sizes) && last.record().equals(record)) {
+  /**
+   * A claim that was never resized is only looked at for what a plugin before this one has left of a smaller size that
+   * was taken back meanwhile; of any other the files are written once by each plugin.
+   */
+  private boolean isSettled(PreparedClaim record, Map<String, String> sizes) throws IOException {
+    String uid = record.claim().uid();
+    Told now = new Told(record, sizes);
+    if (now.equals(settled.get(uid))) {
       return true;
     }
-    return sizes.isEmpty() && !tightened.containsKey(record.claim().uid())
-        && record.grants().stream().allMatch(grant -> grant.share().flatMap(Share::resized).isEmpty());
+    boolean asPrepared = sizes.isEmpty() && !tightened.containsKey(uid)
+        && record.grants().stream().allMatch(grant -> grant.share().flatMap(Share::resized).isEmpty())
+        && (record.phase() != Phase.COMPLETED || !preparer.isHeldToLess(record));
+    if (asPrepared && record.phase() == Phase.COMPLETED) {
+      settled.put(uid, now);
+    }
+    return asPrepared;
   }
 
   /** How a try ended. */

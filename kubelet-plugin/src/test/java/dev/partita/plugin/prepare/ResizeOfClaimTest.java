@@ -56,6 +56,16 @@ class ResizeOfClaimTest extends OnNodeOfPlugins {
   }
 
   @Test
+  void aSmallerSizeThatIsTakenBackWhileNoPluginRunsHoldsNobodyAnyMore() throws IOException {
+    ResourceClaim claim = node.newClaim(share(NodeOfPlugins.NODE, "a", 0, "8Gi", ""));
+    assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
+    grant(claim, Optional.of(new ShareSize(4 * GIB, 0)));
+    whileResizing(() -> awaitMemory(4 * GIB));
+    grant(claim, Optional.empty());
+    whileResizing(() -> awaitMemory(8 * GIB));
+  }
+
+  @Test
   void aSizeThatComesWhileTheClaimIsPreparedForAnotherPodIsInForceSoon() throws IOException {
     ResourceClaim claim = node.newClaim(share(NodeOfPlugins.NODE, "a", 0, "8Gi", ""));
     assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
@@ -76,6 +86,18 @@ class ResizeOfClaimTest extends OnNodeOfPlugins {
       return true;
     });
     assertThat(again).isTrue();
+  }
+
+  /** One plugin's life. */
+  private void whileResizing(Runnable check) throws IOException {
+    node.runParts(real -> real, parts -> {
+      parts.inventory().refresh();
+      try (Loops loops = new Loops()) {
+        resizer(parts, () -> GpuNodeSpec.DEFAULT).start(loops);
+        check.run();
+      }
+      return true;
+    });
   }
 
   private ShareResizer resizer(NodeOfPlugins.Parts parts, Supplier<GpuNodeSpec> spec) {
