@@ -135,7 +135,7 @@ public final class ClaimPreparer implements ClaimService {
         case Refused(String reason) -> {
           return new Provision.Impossible(reason);
         }
-        case Clashing(Clash clash) -> {
+        case Clashing(Clash clash, List<PreparedClaim> _) -> {
           return new Provision.NotYet(clash.reason());
         }
         case Lent lent -> {
@@ -372,8 +372,8 @@ public final class ClaimPreparer implements ClaimService {
           }
           reads = new CallReads(api, here.pool());
         }
-        case Clashing(Clash clash) -> {
-          if (!releases.await(clash.others(), call.patience())) {
+        case Clashing(Clash clash, List<PreparedClaim> recorded) -> {
+          if (!releases.await(recorded, call.patience())) {
             return new Failed(clash.reason());
           }
           reads = new CallReads(api, here.pool()); // what was read before the wait may not be so any more
@@ -414,7 +414,8 @@ public final class ClaimPreparer implements ClaimService {
 
   private record Refused(String reason) implements PreparedOrRefused {}
 
-  private record Clashing(Clash clash) implements PreparedOrRefused {}
+  /** @param recorded those of the others that have a record */
+  private record Clashing(Clash clash, List<PreparedClaim> recorded) implements PreparedOrRefused {}
 
   /**
    * Others have been lent what the claim is to have.
@@ -532,7 +533,9 @@ public final class ClaimPreparer implements ClaimService {
         case RECORD -> Step.beginAgain(wanted);
       });
     }
-    return clash.map(its -> isWithLoansOnly(wanted, its, prepared) ? new Lent(its, wanted, others) : new Clashing(its));
+    return clash.map(its -> isWithLoansOnly(wanted, its, prepared)
+        ? new Lent(its, wanted, others)
+        : new Clashing(its, its.others().stream().filter(records::contains).toList()));
   }
 
   /** An earlier preparation as it would be now. */

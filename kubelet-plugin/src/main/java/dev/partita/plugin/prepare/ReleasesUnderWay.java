@@ -24,8 +24,8 @@ record ReleasesUnderWay(ClaimReader api, Checkpoint checkpoint, String pool) {
   /**
    * Waits until one of the claims that nothing needs any more is released.
    *
-   * @param prepared claims; one that is needed, or that has no record here, is not waited for
-   * @return whether one was released; otherwise it is not to be expected, or patience is over
+   * @param prepared claims as their records were; one that is needed is not waited for
+   * @return whether one was released, maybe before the call; otherwise it is not to be expected, or patience is over
    */
   boolean await(List<PreparedClaim> prepared, Patience patience) throws IOException {
     if (patience.isOver()) {
@@ -33,8 +33,11 @@ record ReleasesUnderWay(ClaimReader api, Checkpoint checkpoint, String pool) {
     }
     List<PreparedClaim> ending = new ArrayList<>();
     List<PreparedClaim> records = checkpoint.readAll();
+    if (!records.containsAll(prepared)) {
+      return true;
+    }
     for (PreparedClaim record : prepared) {
-      if (records.contains(record) && !isNeeded(record, api.claim(record.claim()))) {
+      if (!isNeeded(record, api.claim(record.claim()))) {
         ending.add(record);
       }
     }
