@@ -15,9 +15,12 @@ import dev.partita.plugin.usage.verdict.ProcessUse;
 import dev.partita.plugin.usage.verdict.ShareUse;
 import dev.partita.plugin.xid.XidCounts;
 import java.util.List;
+import java.util.LongSummaryStatistics;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.stream.Collectors;
 
 /**
  * The node as one scrape sees it.
@@ -60,10 +63,13 @@ record NodeSnapshot(String node, String pool, String driverVersion, List<Card> c
       return value == null ? OptionalDouble.empty() : OptionalDouble.of(value);
     }
 
-    /** Bytes of it that prepared claims have, without what is lent. */
+    /** Bytes of it that prepared claims have, without what is lent; claims that have it in turn have the same ones. */
     long allocatedBytes() {
-      return devices.stream().filter(Device::takes).mapToLong(device -> device.memoryBytes() - device.lentBytes())
-          .sum();
+      Map<Boolean, LongSummaryStatistics> byTurns = devices.stream().filter(Device::takes)
+          .collect(Collectors.partitioningBy(device -> device.grant().use().timeSlicing().isPresent(),
+              Collectors.summarizingLong(device -> device.memoryBytes() - device.lentBytes())));
+      return Objects.requireNonNull(byTurns.get(false)).getSum()
+          + Math.max(0, Objects.requireNonNull(byTurns.get(true)).getMax());
     }
 
     /** Percent of its time that prepared claims have: 100 for a whole card, nothing for MIG instances. */

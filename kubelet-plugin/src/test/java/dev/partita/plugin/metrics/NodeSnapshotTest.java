@@ -1,0 +1,51 @@
+package dev.partita.plugin.metrics;
+
+import static dev.partita.plugin.grant.Grants.GIB;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.GpuHealth;
+import dev.partita.api.gpu.GpuProduct;
+import dev.partita.api.gpu.GpuTopology;
+import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.grant.ClaimRef;
+import dev.partita.plugin.grant.Grant;
+import dev.partita.plugin.grant.Grants;
+import dev.partita.plugin.resize.Recalls;
+import dev.partita.plugin.usage.UseTotals;
+import dev.partita.plugin.xid.XidCounts;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+class NodeSnapshotTest {
+  private static final Gpu CARD =
+      new Gpu(0, 0, "GPU-0", GpuProduct.named("NVIDIA H100", "Nvidia", "Hopper", "9.0"), 80 * GIB, GpuTopology.UNKNOWN,
+          GpuHealth.HEALTHY);
+
+  @Test
+  void claimsThatHaveACardInTurnHaveItsMemoryTogetherOnce() {
+    assertThat(allocatedBytes(Grants.inTurn("a", 0), Grants.inTurn("b", 0))).isEqualTo(80 * GIB);
+  }
+
+  @Test
+  void sharesHaveTheirMemoryEach() {
+    assertThat(allocatedBytes(Grants.share("a", 0, "a", 8, 0), Grants.share("b", 0, "b", 4, 0)))
+        .isEqualTo(12 * GIB);
+    assertThat(allocatedBytes()).isZero();
+  }
+
+  private static long allocatedBytes(Grant... grants) {
+    List<NodeSnapshot.Device> devices = Stream.of(grants).map(NodeSnapshotTest::device).toList();
+    return new NodeSnapshot.Card(CARD, 80 * GIB, Map.of(), new XidCounts().of("GPU-0"), devices).allocatedBytes();
+  }
+
+  private static NodeSnapshot.Device device(Grant grant) {
+    PreparedClaim claim = new PreparedClaim(new ClaimRef("default", grant.requests().getFirst(), "uid"),
+        PreparedClaim.Phase.COMPLETED, "boot", List.of(grant), Map.of(), false);
+    return new NodeSnapshot.Device(claim, grant, List.of(), 0, Optional.empty(), List.of(), Optional.empty(),
+        Recalls.OfShare.NOTHING, UseTotals.Total.NONE);
+  }
+}
