@@ -54,6 +54,10 @@ public final class MpsWatch {
     for (CardIdentity card : cards.values()) {
       try {
         daemons.boundLogs(card);
+      } catch (IOException e) {
+        LOG.warn("card {}: the log of its MPS daemon cannot be emptied: {}", card.uuid(), e.toString());
+      }
+      try {
         if (failing.contains(card.uuid()) || !daemons.answers(card)) { // one may have begun without its limits
           lock.onCards(List.of(card.uuid()), () -> beginAnew(card));
         }

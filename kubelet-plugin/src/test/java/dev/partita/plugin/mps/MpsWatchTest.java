@@ -17,6 +17,7 @@ import dev.partita.plugin.store.OperationLock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -149,6 +150,24 @@ class MpsWatchTest {
     daemons.end(Grants.card(0));
     assertThat(folder.resolve("mps/GPU-0")).doesNotExist();
     daemons.end(Grants.card(0));
+  }
+
+  @Test
+  void aLogThatCannotBeEmptiedIsNoEndOfTheDaemon() throws IOException {
+    claim("a", 0, new Mps(SHARE));
+    daemons.provide(Grants.card(0), checkpoint.readAll());
+    told.clear();
+    Path log = folder.resolve("mps/GPU-0/log/control.log");
+    Files.copy(Path.of("/bin/sleep"), log);
+    Files.write(log, new byte[(int) MpsDaemons.MOST_LOG_BYTES], StandardOpenOption.APPEND);
+    Process running = new ProcessBuilder(log.toString(), "1000").start(); // ETXTBSY for whoever writes it
+    try {
+      watch.look();
+      assertThat(told).isEmpty();
+      assertThat(log).as("it was not emptied").isNotEmptyFile();
+    } finally {
+      running.destroyForcibly();
+    }
   }
 
   @Test
