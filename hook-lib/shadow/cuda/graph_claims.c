@@ -74,11 +74,12 @@ static void claim_in(struct account *account, struct graph_claim *claim) {
         account->unshown += claim->unshown = claim->units;
         claim->note = account->number << NOTE_SHIFT;
     } else if (!(claim->note & AGAIN)) {
-        account->again += claim->units;
+        account->again += claim->again = claim->units;
         claim->note |= AGAIN;
     }
     account->under_way += claim->units;
     claim->opened = account->opened;
+    claim->fell = account->fell;
 }
 
 bool graph_claim(CUdevice device, const struct graph_reading *reading, uint64_t units, uint64_t note,
@@ -114,6 +115,8 @@ void graph_claim_undo(CUdevice device, const struct graph_claim *claim) {
         account->most -= claim->most;
         account->unshown -= least(account->unshown, claim->unshown);
     }
+    if (claim->fell == account->fell) /* else it is not in `again` any more */
+        account->again -= claim->again;
     owned_lock_leave(&lock);
 }
 

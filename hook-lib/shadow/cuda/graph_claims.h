@@ -40,11 +40,11 @@ struct graph_reading {
 uint64_t graph_reading_number(void);
 
 struct graph_claim {
-    uint64_t units;         /* 0: none */
-    uint64_t most, unshown; /* what it added of them */
-    uint64_t opened;        /* the account, and when */
-    uint64_t note;          /* what is known of the graph when it has been launched */
-    bool settled;           /* its launch tells nothing new: the driver need not be asked afterwards */
+    uint64_t units;                /* 0: none */
+    uint64_t most, unshown, again; /* what it added of them */
+    uint64_t opened, fell;         /* the account, and when */
+    uint64_t note;                 /* what is known of the graph when it has been launched */
+    bool settled;                  /* its launch tells nothing new: the driver need not be asked afterwards */
 };
 
 /*
