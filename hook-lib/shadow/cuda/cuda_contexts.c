@@ -192,15 +192,30 @@ static void context_ended(CUcontext context, uint32_t number, bool gone) {
     }
 }
 
+/* A context is destroyed however often it was attached to: another one with its handle is not. */
+static uint32_t take_attachments(CUcontext context) {
+    int place = handle_place(context, false);
+    return place < 0 ? 0 : __atomic_exchange_n(&attached[place], 0, __ATOMIC_RELAXED);
+}
+
+static void give_back_attachments(CUcontext context, uint32_t taken) {
+    int place = handle_place(context, false);
+    if (place >= 0)
+        __atomic_fetch_add(&attached[place], taken, __ATOMIC_RELAXED);
+}
+
 #define CONTEXT_DESTROY(name)                                                                                          \
     CUresult name(CUcontext context) {                                                                                 \
         NEED(name);                                                                                                    \
         context_ends(context);                                                                                         \
+        uint32_t attachments = take_attachments(context);                                                              \
         uint8_t memory = take_memory(context);                                                                         \
         uint32_t number = next_life(context);                                                                          \
         CUresult result = DRIVER(name)(context);                                                                       \
         context_ended(context, number, result == CUDA_SUCCESS);                                                        \
         give_back_memory(context, memory, result == CUDA_SUCCESS);                                                     \
+        if (result != CUDA_SUCCESS)                                                                                    \
+            give_back_attachments(context, attachments);                                                               \
         return result;                                                                                                 \
     }
 

@@ -87,6 +87,20 @@ CUresult cuCtxDestroy_v2(CUcontext context) {
     return context == &ordinary && ordinary.references ? end(context) : CUDA_ERROR_INVALID_CONTEXT;
 }
 
+CUresult cuCtxAttach(CUcontext *context, unsigned int flags) {
+    if (!current || flags)
+        return CUDA_ERROR_INVALID_VALUE;
+    current->references++;
+    *context = current;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxDetach(CUcontext context) {
+    if (context != &ordinary || !ordinary.references)
+        return CUDA_ERROR_INVALID_CONTEXT;
+    return --ordinary.references ? CUDA_SUCCESS : end(context);
+}
+
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
     __atomic_fetch_add(&primary.references, 1, __ATOMIC_SEQ_CST);
     *context = &primary;

@@ -94,6 +94,33 @@ static void a_context_that_could_not_be_destroyed_gives_all_back_when_it_is(void
     must_alloc(8 * MIB);
 }
 
+static void a_context_with_the_handle_of_one_that_was_destroyed_while_attached_ends_when_it_is_detached(void) {
+    __typeof__(&cuCtxAttach) attach;
+    __typeof__(&cuCtxDetach) detach;
+    CUcontext primary, again;
+    start();
+    *(void **)&attach = dlsym(library, "cuCtxAttach");
+    *(void **)&detach = dlsym(library, "cuCtxDetach");
+    CHECK_EQUAL(create(&context, 0, 0), CUDA_SUCCESS);
+    CHECK_EQUAL(attach(&again, 0), CUDA_SUCCESS);
+    CHECK_EQUAL(destroy(context), CUDA_SUCCESS);
+    CHECK_EQUAL(create(&context, 0, 0), CUDA_SUCCESS);
+    CHECK(context == again);
+    must_alloc(6 * MIB);
+    CHECK_EQUAL(detach(context), CUDA_SUCCESS);
+    CHECK_EQUAL(used(), 0);
+    CHECK_EQUAL(create(&context, 0, 0), CUDA_SUCCESS);
+    must_alloc(8 * MIB);
+    CHECK_EQUAL(destroy(context), CUDA_SUCCESS);
+    CHECK_EQUAL(retain(&primary, 0), CUDA_SUCCESS);
+    CHECK_EQUAL(set_current(primary), CUDA_SUCCESS);
+    CHECK_EQUAL(attach(&again, 0), CUDA_SUCCESS);
+    must_alloc(6 * MIB);
+    CHECK_EQUAL(destroy(primary), CUDA_ERROR_INVALID_CONTEXT);
+    CHECK_EQUAL(detach(primary), CUDA_ERROR_INVALID_CONTEXT);
+    must_refuse(4 * MIB);
+}
+
 static void a_context_with_the_handle_of_a_green_one_that_is_ending_is_one_of_its_own(void) {
     CUgreenCtx green;
     start();
@@ -168,6 +195,7 @@ int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         CASE(what_is_allocated_under_the_handle_of_a_context_that_is_ending_stays_charged),
         CASE(a_context_that_could_not_be_destroyed_gives_all_back_when_it_is),
+        CASE(a_context_with_the_handle_of_one_that_was_destroyed_while_attached_ends_when_it_is_detached),
         CASE(a_context_with_the_handle_of_a_green_one_that_is_ending_is_one_of_its_own),
         CASE(a_primary_context_that_another_thread_retains_as_it_ends_gives_back_what_it_held),
         CASE(a_primary_context_that_another_thread_retains_as_it_is_reset_keeps_what_is_new),
