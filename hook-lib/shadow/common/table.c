@@ -100,8 +100,8 @@ static uint64_t find_in(const struct bucket *bucket, uint64_t hash, uint64_t key
         int i = __builtin_ctzll(left) / 8;
         if (load_acquire(&bucket->keys[i]) != key)
             continue;
-        uint64_t value = load_relaxed(&bucket->values[i]);
-        if (load_acquire(&bucket->keys[i]) == key)
+        uint64_t value = load_acquire(&bucket->values[i]); /* before the key is read again */
+        if (load_relaxed(&bucket->keys[i]) == key)
             return value;
     }
     return 0;
