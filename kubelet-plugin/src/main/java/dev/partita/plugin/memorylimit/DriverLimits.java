@@ -107,26 +107,43 @@ public final class DriverLimits implements AutoCloseable {
     calls.close();
   }
 
-  Duration check(Supplier<Map<String, Set<String>>> podsAtWork) {
+  /**
+   * Checks and mends the limits once.
+   *
+   * @param podsAtWork as {@link #start} takes it
+   * @return how long to pause before the next time
+   */
+  public Duration check(Supplier<Map<String, Set<String>>> podsAtWork) {
     Set<String> cards = limitedCards();
     if (cards.isEmpty()) {
       failed.clear();
       return PERIOD;
     }
+    Map<String, Set<String>> atWork = podsAtWork.get();
     try {
-      List<PreparedClaim> claims =
-          store.checkpoint().readAll().stream().filter(claim -> hasShareOf(claim, cards)).toList();
-      Map<String, Set<String>> pods = reserved(claims);
-      podsAtWork.get().forEach((claim, uids) -> pods.computeIfAbsent(claim, uid -> new TreeSet<>()).addAll(uids));
-      List<PodLimit> limits = PodLimit.of(claims, pods, cards);
+      List<PodLimit> limits = new ArrayList<>();
+      for (String card : cards) { // with its lock: whoever changes a claim's sizes there has the driver told before
+        store.lock().onCards(Set.of(card), () -> limits.addAll(setAll(card, atWork)));
+      }
       failed.keySet().retainAll(limits);
-      limits.forEach(this::set);
     } catch (IOException e) {
       LOG.warn(
           "cannot read which pods have which shares, so the driver's memory limits are not checked; trying again: {}",
           e.toString());
     }
     return PERIOD;
+  }
+
+  /** Sets the limits of one card as its claims are recorded; gives them. */
+  private List<PodLimit> setAll(String card, Map<String, Set<String>> podsAtWork) throws IOException {
+    Set<String> cards = Set.of(card);
+    List<PreparedClaim> claims =
+        store.checkpoint().readAll().stream().filter(claim -> hasShareOf(claim, cards)).toList();
+    Map<String, Set<String>> pods = reserved(claims);
+    podsAtWork.forEach((claim, uids) -> pods.computeIfAbsent(claim, uid -> new TreeSet<>()).addAll(uids));
+    List<PodLimit> limits = PodLimit.of(claims, pods, cards);
+    limits.forEach(this::set);
+    return limits;
   }
 
   private Set<String> limitedCards() {

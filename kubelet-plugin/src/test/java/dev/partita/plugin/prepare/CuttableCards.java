@@ -34,6 +34,8 @@ final class CuttableCards implements CardReader {
   boolean migOn;
   boolean inUse;
   boolean limitsMemory;
+  /** Happens while the driver is asked for a limit. */
+  volatile Runnable whileLimitIsRead = () -> {};
   boolean refusesLimits;
 
   /** By the cgroup's folder and the card. */
@@ -115,6 +117,7 @@ final class CuttableCards implements CardReader {
 
   @Override
   public OptionalLong memoryLimit(String card, Path cgroup) {
+    whileLimitIsRead.run();
     Long limit = limits.get(cgroup + " " + card);
     return limit == null ? OptionalLong.empty() : OptionalLong.of(limit);
   }

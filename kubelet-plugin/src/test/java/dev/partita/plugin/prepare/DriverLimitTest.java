@@ -4,14 +4,26 @@ import static dev.partita.plugin.TestClaims.share;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.entry;
 
+import dev.partita.api.config.GpuShareConfig.CoreLimit;
+import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.dra.ClaimService;
+import dev.partita.plugin.grant.Grant;
+import dev.partita.plugin.grant.HookedShare;
+import dev.partita.plugin.grant.Share;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 
 /** As claims are prepared, the driver is told what their pods may hold of the cards. */
@@ -60,6 +72,50 @@ class DriverLimitTest extends OnNodeOfPlugins {
     node.cards.limitsMemory = true;
     assertThat(node.prepare(claimOf(List.of(POD), "8Gi"))).isInstanceOf(ClaimService.Ready.class);
     assertThat(node.cards.limits).isEmpty();
+  }
+
+  @Test
+  void aCheckDoesNotSetBackTheLimitOfAShareThatGrowsMeanwhile() throws Exception {
+    node.cards.limitsMemory = true;
+    Path pod = cgroup(POD);
+    assertThat(node.prepare(claimOf(List.of(POD), "8Gi"))).isInstanceOf(ClaimService.Ready.class);
+    CompletableFuture<Optional<String>> grown = new CompletableFuture<>();
+    node.runParts(real -> real, parts -> {
+      parts.inventory().refresh();
+      node.cards.whileLimitIsRead = () -> {
+        node.cards.whileLimitIsRead = () -> {};
+        grown.completeAsync(this::grow, Thread::startVirtualThread);
+        waitForASecond(grown);
+      };
+      return parts.limits().check(Map::of);
+    });
+    assertThat(grown.get(20, TimeUnit.SECONDS)).isEmpty();
+    assertThat(node.cards.limits).containsOnly(entry(pod + " GPU-0", 12 * GIB));
+  }
+
+  /** Another plugin gives the claim 12 GiB. */
+  private Optional<String> grow() {
+    try {
+      return node.runParts(real -> real, parts -> {
+        parts.inventory().refresh();
+        PreparedClaim record = parts.checkpoint().readAll().getFirst();
+        Grant grant = record.grants().getFirst();
+        Grant larger = new Grant(grant.requests(), grant.device(), grant.shareId(), grant.card(),
+            new HookedShare(new Share(12 * GIB, 0, CoreLimit.HARD, 1)));
+        return parts.preparer().resize(record, record.with(List.of(larger)));
+      });
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Less where that ends earlier: it cannot while who asks the driver keeps it from doing so. */
+  private static void waitForASecond(CompletableFuture<?> call) {
+    try {
+      call.get(1, TimeUnit.SECONDS);
+    } catch (InterruptedException | ExecutionException | TimeoutException e) {
+      // the test looks at it
+    }
   }
 
   private Path cgroup(String pod) throws IOException {

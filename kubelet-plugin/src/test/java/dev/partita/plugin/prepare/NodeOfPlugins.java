@@ -135,7 +135,9 @@ final class NodeOfPlugins {
       Checkpoint checkpoint,
       ClaimReader api,
       ClaimReports reports,
-      NodeInventory inventory) {}
+      NodeInventory inventory,
+      ClaimStore store,
+      DriverLimits limits) {}
 
   interface CallOnParts<T> {
     T on(Parts parts) throws IOException;
@@ -191,7 +193,7 @@ final class NodeOfPlugins {
                 reports,
                 held(store, clock),
                 NO_LOANS),
-            checkpoint, api, reports, inventory));
+            checkpoint, api, reports, inventory, store, limits));
       }
     }
   }
