@@ -14,6 +14,7 @@ import dev.partita.plugin.prepare.ClaimPreparer;
 import dev.partita.plugin.store.ClaimStore;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -27,7 +28,7 @@ import org.slf4j.LoggerFactory;
  * Has CDI specs of prepared claims written anew, when they are missing or name other files than the driver has now: the
  * names of a driver's files have its version in them. Kubelet starts a container that ended again without asking for
  * its claim, and that must not fail after an upgrade of the driver, or after a reboot, which takes specs and usage
- * regions along.
+ * regions along. Where the driver may have been loaded anew, it is also told the claims' time slices again.
  */
 public final class SpecRenewal {
   private static final Logger LOG = LoggerFactory.getLogger(SpecRenewal.class);
@@ -43,26 +44,53 @@ public final class SpecRenewal {
     this.preparer = preparer;
   }
 
-  /** Looks if the driver's files are others than at the last look. */
-  void lookIfDriverChanged() throws IOException {
-    if (inventory.get() instanceof Inventory.Cards cards && !cards.files().equals(Optional.ofNullable(looked))) {
-      look();
+  /** Looks if the driver's files are others than at the last look, or if no driver answered since. */
+  public void lookIfDriverChanged() throws IOException {
+    switch (inventory.get()) {
+      case Inventory.NoCards _ -> looked = null;
+      case Inventory.Cards cards when !cards.files().equals(Optional.ofNullable(looked)) -> look();
+      case Inventory.Cards _ -> {}
     }
   }
 
   /** Looks at all specs. */
   void look() throws IOException {
     if (!(inventory.get() instanceof Inventory.Cards cards)) {
+      looked = null;
       return;
     }
     Optional<DriverFiles> driver = cards.files();
+    boolean maybeLoadedAnew = looked == null;
     for (PreparedClaim record : store.checkpoint().readAll()) {
       if (record.phase() == Phase.COMPLETED && !record.grants().isEmpty()
           && (driver.isPresent() || isOpaque(record))) {
         renewIfStale(record, driver);
       }
     }
+    if (maybeLoadedAnew) {
+      setTimeSlices();
+    }
     looked = driver.orElse(null);
+  }
+
+  /** A driver that was loaded anew has forgotten them. It cannot be while a plugin has it open. */
+  private void setTimeSlices() throws IOException {
+    Set<String> cards = new HashSet<>();
+    for (PreparedClaim record : store.checkpoint().readAll()) {
+      for (Grant grant : record.grants()) {
+        if (grant.use().timeSlicing().isPresent() && cards.add(grant.card().uuid())) {
+          setTimeSlice(record, grant);
+        }
+      }
+    }
+  }
+
+  private void setTimeSlice(PreparedClaim record, Grant grant) {
+    try {
+      preparer.setTimeSlice(record, grant); // what counts on its card, whichever claim asks for it
+    } catch (IOException | IllegalStateException e) {
+      LOG.warn("card {}: its time slice cannot be set anew: {}", grant.card().uuid(), e.toString());
+    }
   }
 
   private void renewIfStale(PreparedClaim record, Optional<DriverFiles> driver) throws IOException {

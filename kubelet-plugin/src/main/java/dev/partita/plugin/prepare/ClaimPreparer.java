@@ -299,6 +299,16 @@ public final class ClaimPreparer implements ClaimService {
         });
   }
 
+  /** Has the driver give the card its time slice that a prepared claim has in turn, if its record is the given one. */
+  public void setTimeSlice(PreparedClaim record, Grant grant) throws IOException {
+    store.lock().onClaim(record.claim().uid(), () -> {
+      if (store.checkpoint().read(record.claim().uid()).equals(Optional.of(record))) {
+        onCards(List.of(grant), List.of(new Step.SetTimeSlice(grant)));
+      }
+      return true;
+    });
+  }
+
   /**
    * Has containers held to other sizes of a prepared claim's shares, if its record is still the given one. The record
    * stays as it is: what is prepared beside the claim counts with that.

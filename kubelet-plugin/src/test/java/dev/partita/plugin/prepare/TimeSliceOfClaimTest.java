@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.entry;
 
 import dev.partita.api.config.GpuShareConfig.TimeSlice;
 import dev.partita.plugin.dra.ClaimService;
+import dev.partita.plugin.leftover.SpecRenewal;
 import dev.partita.plugin.share.HookLibraries;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.io.IOException;
@@ -71,6 +72,25 @@ class TimeSliceOfClaimTest extends OnNodeOfPlugins {
     node.bootId = "next boot";
     assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
     assertThat(node.timeSlices.other).containsExactly(entry("GPU-0", TimeSlice.LONG));
+  }
+
+  @Test
+  void aDriverThatWasLoadedAnewHasForgottenItAndIsToldAgain() throws IOException {
+    prepared("Default");
+    prepared("Long");
+    node.timeSlices.other.clear();
+    node.timeSlices.times = 0;
+    node.runParts(real -> real, parts -> { // the driver cannot be unloaded while a plugin has it open
+      SpecRenewal renewal = new SpecRenewal(parts.inventory()::current, parts.store(), parts.preparer());
+      renewal.lookIfDriverChanged();
+      assertThat(node.timeSlices.other).as("the cards have not been read yet").isEmpty();
+      parts.inventory().refresh();
+      renewal.lookIfDriverChanged();
+      assertThat(node.timeSlices.other).containsExactly(entry("GPU-0", TimeSlice.LONG));
+      renewal.lookIfDriverChanged();
+      assertThat(node.timeSlices.times).as("once for each card and driver").isOne();
+      return true;
+    });
   }
 
   @Test
