@@ -15,6 +15,7 @@ import dev.partita.plugin.loop.PeriodicLoop;
 import dev.partita.plugin.prepare.ClaimPreparer;
 import dev.partita.plugin.prepare.Loans;
 import dev.partita.plugin.usage.excess.ProcessEnd;
+import dev.partita.plugin.usage.measure.ProcessIdentity;
 import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.verdict.ProcessUse;
 import dev.partita.plugin.usage.verdict.ShareUse;
@@ -306,20 +307,22 @@ public final class MemoryLending implements Loans {
     }
     boolean isOver = must && until.isPresent() && !now.isBefore(until.get());
     boolean holdsMore = false;
+    Set<ShareRef> killedFor = new HashSet<>();
     for (Grant grant : to.grants()) {
       @Nullable ShareUse use = node.uses().get().get(new ShareRef(uid, grant.shareKey()));
       if (use == null || growth(grant).isEmpty()) {
         continue;
       }
-      long allowed = Stream.concat(growth(grant).stream(), beside(use).map(other -> other.share().share()))
-          .mapToLong(Share::physicalBytes).sum();
-      long holds = Stream.concat(Stream.of(use), beside(use))
-          .mapToLong(its -> isOver ? its.bytes() - its.unchargedOverheadBytes() : its.chargedBytes()).sum();
-      if (holds > allowed) {
+      long excess = excess(use, to, isOver);
+      if (excess > 0) {
         holdsMore = true;
         if (isOver) {
-          if (kill(use, holds - allowed)) {
+          if (!killedFor.contains(use.share().ref()) && kill(use, excess)) {
             asked.killed(uid);
+            killedFor.addAll(use.beside()); // what they hold too much is the same
+            // who waits for the same programs looks again first
+            use.beside().forEach(other -> recalls.computeIfPresent(other.uid(),
+                (_, its) -> new Recall(its.to(), now, its.until())));
           }
           recalls.put(uid, new Recall(to, now, until));
         }
@@ -355,20 +358,53 @@ public final class MemoryLending implements Loans {
     return use.beside().stream().map(uses::get).filter(Objects::nonNull);
   }
 
-  /** Kills the largest processes, as many as hold that; whether any was. */
+  /**
+   * Bytes that a share's processes, and those of the shares beside it, hold beyond what these are to become together.
+   *
+   * @param to what its claim is to become
+   * @param onlyNvml whether NVML alone counts
+   */
+  private long excess(ShareUse use, PreparedClaim to, boolean onlyNvml) {
+    List<ShareUse> together = Stream.concat(Stream.of(use), beside(use)).toList();
+    long allowed = together.stream().mapToLong(its -> become(its, to).physicalBytes()).sum();
+    return together.stream()
+        .mapToLong(its -> onlyNvml ? its.bytes() - its.unchargedOverheadBytes() : its.chargedBytes()).sum() - allowed;
+  }
+
+  /** What a share is to become; of another claim than that one, too, if something is asked back of it. */
+  private Share become(ShareUse use, PreparedClaim to) {
+    ShareRef ref = use.share().ref();
+    @Nullable Recall recall = recalls.get(ref.uid());
+    Optional<PreparedClaim> claim = ref.uid().equals(to.claim().uid())
+        ? Optional.of(to)
+        : Optional.ofNullable(recall).map(Recall::to);
+    return claim.stream().flatMap(its -> its.grants().stream()).filter(grant -> grant.shareKey().equals(ref.key()))
+        .flatMap(grant -> grant.share().stream()).findFirst().orElse(use.share().share());
+  }
+
+  /**
+   * Kills the largest processes of a share and of those of its claim beside it, as many as hold that; whether any was.
+   */
   private boolean kill(ShareUse use, long bytes) {
+    Map<ProcessIdentity, List<ProcessUse>> processes =
+        Stream.concat(Stream.of(use), beside(use).filter(other -> other.share().claim().equals(use.share().claim())))
+            .flatMap(its -> its.processes().stream()).collect(Collectors.groupingBy(ProcessUse::identity));
     boolean any = false;
     long left = bytes;
-    List<ProcessUse> largestFirst = use.processes().stream()
-        .sorted(Comparator.comparingLong(ProcessUse::bytes).reversed()).toList();
-    for (ProcessUse process : largestFirst) {
+    List<List<ProcessUse>> largestFirst = processes.values().stream()
+        .sorted(Comparator.comparingLong(MemoryLending::bytes).reversed()).toList();
+    for (List<ProcessUse> process : largestFirst) {
       if (left > 0) {
-        any |= end.kill(use.share().claim(), process,
+        any |= end.kill(use.share().claim(), process.getFirst(),
             "its share held memory that it was lent, after it was asked back");
-        left -= process.bytes();
+        left -= bytes(process);
       }
     }
     return any;
+  }
+
+  private static long bytes(List<ProcessUse> ofProcess) {
+    return ofProcess.stream().mapToLong(ProcessUse::bytes).sum();
   }
 
   /** {@code 8 GiB of GPU-…}, of each share that may grow. */

@@ -27,7 +27,9 @@ import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.measure.WatchedShare;
 import dev.partita.plugin.usage.verdict.CoreState;
 import dev.partita.plugin.usage.verdict.MemoryState;
+import dev.partita.plugin.usage.verdict.ProcessUse;
 import dev.partita.plugin.usage.verdict.ShareUse;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceAllocationConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -38,8 +40,12 @@ import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
@@ -47,6 +53,9 @@ import org.junit.jupiter.api.Test;
 class LendingOfClaimTest extends OnNodeOfPlugins {
   private static final Duration SOON = Duration.ofSeconds(20);
   private static final long GIB = 1L << 30;
+
+  private static final List<DeviceAllocationConfiguration> UP_TO_100_GIB = List.of(config("FromClaim", List.of(),
+      Map.of("apiVersion", Driver.GROUP_VERSION, "kind", "GpuShareConfig", "memoryLimit", "100Gi")));
 
   private volatile Instant now = Instant.parse("2026-01-01T00:00:00Z");
 
@@ -77,11 +86,57 @@ class LendingOfClaimTest extends OnNodeOfPlugins {
     });
   }
 
+  @Test
+  void forWhatTwoSharesOfOneContainerHoldTooMuchNoMoreIsKilledThanHoldsThat() throws Exception {
+    ResourceClaim claim = node.newClaim(UP_TO_100_GIB, share(NodeOfPlugins.NODE, "a", 0, "8Gi", ""),
+        share(NodeOfPlugins.NODE, "b", 0, "8Gi", ""));
+    Process large = new ProcessBuilder("sleep", "1000").start();
+    Process small = new ProcessBuilder("sleep", "1000").start();
+    try {
+      node.runParts(real -> real, parts -> {
+        Clock clock = InstantSource.offset(() -> now, Duration.ZERO).withZone(ZoneOffset.UTC);
+        Recalls recalls = new Recalls(clock);
+        try (UsageRegions regions = new UsageRegions(); Loops loops = new Loops()) {
+          assertThat(parts.preparer().prepare(NodeOfPlugins.ref(claim))).isInstanceOf(ClaimService.Ready.class);
+          MemoryLending lending = lending(parts, regions, recalls, clock,
+              share -> used(share, share.grant().requests().contains("a") ? large : small, parts),
+              () -> now.plusSeconds(10));
+          lending.start(loops, parts.preparer());
+          await().atMost(SOON).until(() -> parts.checkpoint().readAll().getFirst().grants().stream()
+              .allMatch(grant -> grant.share().orElseThrow().memoryBytes() > 50 * GIB));
+          lending.recall(wanted());
+          await().atMost(SOON).until(() -> !recalls.current().isEmpty());
+          now = now.plus(GpuNodeSpec.DEFAULT.loans().grace()).plusSeconds(1);
+          await().atMost(SOON).until(() -> recalls.ended().get(Recalls.Outcome.KILLED),
+              ended -> Objects.equals(ended, 1L));
+        }
+        return true;
+      });
+      assertThat(large.waitFor(20, TimeUnit.SECONDS)).isTrue();
+      assertThat(small.isAlive()).as("the other one held more than was too much").isTrue();
+    } finally {
+      large.destroyForcibly();
+      small.destroyForcibly();
+    }
+  }
+
+  /** Of two shares of a container one holds 45 GiB and the other one 1 GiB, as long as their processes live. */
+  private static ShareUse used(WatchedShare share, Process process, NodeOfPlugins.Parts parts) {
+    long bytes = share.grant().requests().contains("a") ? 45 * GIB : GIB;
+    List<ProcessUse> processes = HostProcesses.SEEN.identity(process.pid()).filter(_ -> process.isAlive()).stream()
+        .map(identity -> new ProcessUse(identity, bytes, bytes, 0, 0, 0, true, 0)).toList();
+    try {
+      Set<ShareRef> beside = WatchedShare.of(parts.checkpoint().readAll()).stream().map(WatchedShare::ref)
+          .filter(ref -> !ref.equals(share.ref())).collect(Collectors.toSet());
+      return new ShareUse(share, processes, ShareUse.LedgerTotals.NONE, new CoreState.Unused(), beside,
+          new MemoryState.Held());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   private ResourceClaim growing() {
-    return node.newClaim(
-        List.of(config("FromClaim", List.of(),
-            Map.of("apiVersion", Driver.GROUP_VERSION, "kind", "GpuShareConfig", "memoryLimit", "100Gi"))),
-        share(NodeOfPlugins.NODE, "a", 0, "8Gi", ""));
+    return node.newClaim(UP_TO_100_GIB, share(NodeOfPlugins.NODE, "a", 0, "8Gi", ""));
   }
 
   private static PreparedClaim wanted() {
@@ -91,15 +146,31 @@ class LendingOfClaimTest extends OnNodeOfPlugins {
 
   /** Each share holds 40 GiB, and it is never seen what they hold after they are held to less. */
   private MemoryLending lending(NodeOfPlugins.Parts parts, UsageRegions regions, Recalls recalls, Clock clock) {
+    return lending(parts, regions, recalls, clock, LendingOfClaimTest::used, () -> Instant.EPOCH);
+  }
+
+  /**
+   * The same.
+   *
+   * @param use what a share is used for
+   * @param looked when that was seen
+   */
+  private MemoryLending lending(
+      NodeOfPlugins.Parts parts,
+      UsageRegions regions,
+      Recalls recalls,
+      Clock clock,
+      Function<WatchedShare, ShareUse> use,
+      Supplier<Instant> looked) {
     ShareResizer.NodeState state = new ShareResizer.NodeState(NodeOfPlugins.NODE + "/gpu",
         () -> Optional.of(NodeResizes.NONE), parts.inventory()::current, () -> GpuNodeSpec.DEFAULT, () -> {
           try {
             return WatchedShare.of(parts.checkpoint().readAll()).stream()
-                .collect(Collectors.toMap(WatchedShare::ref, LendingOfClaimTest::used));
+                .collect(Collectors.toMap(WatchedShare::ref, use));
           } catch (IOException e) {
             throw new UncheckedIOException(e);
           }
-        }, () -> Instant.EPOCH);
+        }, looked);
     HeldClaims held = new HeldClaims(parts.checkpoint(), new CdiFolder(root.resolve("cdi"), "gpu.partita.dev-claim"),
         new ShareFolders(root.resolve("state"), root.resolve("run"), regions), clock);
     return new MemoryLending(state, parts.checkpoint(), held, parts.reports(),
