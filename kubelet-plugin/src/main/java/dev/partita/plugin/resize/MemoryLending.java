@@ -276,7 +276,8 @@ public final class MemoryLending implements Loans {
       throws IOException {
     String uid = record.claim().uid();
     Instant now = clock.instant();
-    // each time: kubelet may have had the claim's files written anew meanwhile, as its record says
+    // kubelet may have had the claim's files written anew meanwhile, as its record says
+    boolean isHeld = preparer.isHeldToLess(record);
     Optional<String> wait = preparer.writeSizes(record, to);
     if (wait.isPresent()) {
       LOG.warn("claim {}: cannot take back what it was lent: {}", record.claim(), wait.get());
@@ -298,7 +299,7 @@ public final class MemoryLending implements Loans {
     } else {
       asked.withdrawn(uid);
     }
-    if (recall == null || !recall.to().grants().equals(to.grants()) || !recall.until().equals(until)) {
+    if (!isHeld || recall == null || !recall.to().grants().equals(to.grants()) || !recall.until().equals(until)) {
       recalls.put(uid, new Recall(to, now, until));
       return true;
     }

@@ -286,7 +286,8 @@ public final class ShareResizer {
       case ResizedClaim.Changed(PreparedClaim changed, boolean isSmaller) -> {
         if (isSmaller) {
           @Nullable Tightened before = tightened.get(uid);
-          if (before == null || !before.to().equals(changed)) {
+          // kubelet may have had the claim's files written anew meanwhile, as its record says
+          if (before == null || !before.to().equals(changed) || !preparer.isHeldToLess(record)) {
             tightened.put(uid, new Tightened(changed, clock.instant()));
             return preparer.writeSizes(record, changed).<Try>map(Try.Waits::new).orElseGet(Try.UnderWay::new);
           }

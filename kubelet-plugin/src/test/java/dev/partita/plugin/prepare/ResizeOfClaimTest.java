@@ -66,6 +66,25 @@ class ResizeOfClaimTest extends OnNodeOfPlugins {
   }
 
   @Test
+  void aClaimThatIsPreparedAgainIsSoonHeldToTheSmallerSizeThatIsNotInForceYet() throws IOException {
+    ResourceClaim claim = node.newClaim(share(NodeOfPlugins.NODE, "a", 0, "8Gi", ""));
+    assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
+    grant(claim, Optional.of(new ShareSize(4 * GIB, 0)));
+    node.runParts(real -> real, parts -> {
+      parts.inventory().refresh();
+      try (Loops loops = new Loops()) {
+        resizer(parts, () -> GpuNodeSpec.DEFAULT).start(loops);
+        awaitMemory(4 * GIB);
+        for (int i = 0; i < 3; i++) {
+          assertThat(parts.preparer().prepare(NodeOfPlugins.ref(claim))).isInstanceOf(ClaimService.Ready.class);
+          awaitMemory(4 * GIB);
+        }
+      }
+      return true;
+    });
+  }
+
+  @Test
   void aSizeThatComesWhileTheClaimIsPreparedForAnotherPodIsInForceSoon() throws IOException {
     ResourceClaim claim = node.newClaim(share(NodeOfPlugins.NODE, "a", 0, "8Gi", ""));
     assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
