@@ -59,6 +59,7 @@ public final class NodeInventory implements AutoCloseable {
   private @Nullable Begun underWay;
   private @Nullable Begun stuck;
   private boolean readOnce;
+  private boolean isPrepared; // by the thread that reads alone
 
   /** A reading that has begun. */
   private record Begun(long nanos, CompletableFuture<Inventory> outcome) {}
@@ -166,11 +167,12 @@ public final class NodeInventory implements AutoCloseable {
   }
 
   private Duration readNow() {
+    if (!isPrepared) { // before the reading begins: it is not NVML that is waited for
+      isPrepared = true;
+      beforeFirst.run();
+    }
     Begun begun = begin();
     try {
-      if (!readOnce) {
-        beforeFirst.run();
-      }
       Inventory now = reader.read();
       if (!now.equals(current)) {
         log(now);

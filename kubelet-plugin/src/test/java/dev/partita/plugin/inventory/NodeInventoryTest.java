@@ -25,6 +25,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -81,14 +83,37 @@ class NodeInventoryTest {
     }
   }
 
+  @Test
+  void aWaitForWhatIsKnownOfTheCardsFromBeforeIsNoSilenceOfNvml() throws IOException {
+    card.readings.release(1_000_000);
+    Semaphore known = new Semaphore(0);
+    Queue<Inventory> told = new ConcurrentLinkedQueue<>();
+    try (NodeInventory inventory = inventory(known::acquireUninterruptibly, told::add, Duration.ofMillis(100))) {
+      inventory.start(Duration.ofMillis(10));
+      await().atMost(SOON).until(known::hasQueuedThreads);
+      assertThat(inventory.refresh()).as("it waits for longer than NVML may take")
+          .isInstanceOf(Inventory.NoCards.class);
+      assertThat(inventory.state()).isEmpty();
+      known.release();
+      await().atMost(SOON).until(() -> !told.isEmpty());
+      assertThat(told).allSatisfy(state -> assertThat(state).isInstanceOf(Inventory.Cards.class));
+    }
+  }
+
   private NodeInventory inventory(Consumer<Inventory> listener, Duration patience) throws IOException {
+    return inventory(() -> {}, listener, patience);
+  }
+
+  private NodeInventory inventory(Runnable beforeFirst, Consumer<Inventory> listener, Duration patience)
+      throws IOException {
     Path libraries = Files.createDirectories(root.resolve("usr/lib64"));
     Files.createFile(libraries.resolve("libcuda.so.580.1"));
     Files.createFile(libraries.resolve("libnvidia-ml.so.580.1"));
     InventoryReader reader =
         new InventoryReader(new DriverRoot(root, "/"), root.resolve("sys"), library -> card,
             new CardPolicy(new Reserve.Amount(0), false, true));
-    return new NodeInventory(reader, () -> {}, listener, new NodeInventory.Patience(patience, patience), new Loops());
+    return new NodeInventory(reader, beforeFirst, listener, new NodeInventory.Patience(patience, patience),
+        new Loops());
   }
 
   /** Each reading waits until it may end. */
