@@ -23,7 +23,8 @@ import org.slf4j.LoggerFactory;
 public final class MpsWatch {
   private static final Logger LOG = LoggerFactory.getLogger(MpsWatch.class);
   private static final Duration PERIOD = Duration.ofSeconds(5);
-  private static final Duration ALLOWED = Duration.ofMinutes(3);
+  private static final int MOST_CARDS = 16; // of a node
+  private static final Duration ALLOWED = NvidiaMps.LONGEST_LOOK.multipliedBy(MOST_CARDS).plus(PERIOD);
 
   private final Checkpoint checkpoint;
   private final OperationLock lock;

@@ -59,6 +59,13 @@ public final class NvidiaMps implements MpsControl {
   }
 
   /**
+   * The longest that one look at a daemon takes: two questions whether it answers, its end, the begin of another one,
+   * and either that one's end or what it is told of its limits.
+   */
+  static final Duration LONGEST_LOOK = Patience.STANDARD.answer().multipliedBy(4).plus(Patience.STANDARD.begin())
+      .plus(ENDING.multipliedBy(2));
+
+  /**
    * @param root where the driver is; it is looked at anew each time
    * @param cgroups where the cgroups are, /sys/fs/cgroup
    */

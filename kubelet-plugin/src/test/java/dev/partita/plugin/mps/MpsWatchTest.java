@@ -2,6 +2,7 @@ package dev.partita.plugin.mps;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
 import dev.partita.plugin.checkpoint.Checkpoint;
@@ -13,25 +14,32 @@ import dev.partita.plugin.grant.Grants;
 import dev.partita.plugin.grant.HookedShare;
 import dev.partita.plugin.grant.Mps;
 import dev.partita.plugin.grant.Share;
+import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.store.OperationLock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class MpsWatchTest {
+  private static final int CARDS = 16; // as many as a node has
   private static final Share SHARE = new Share(Grants.GIB, 25, CoreLimit.NONE, 1);
 
   @TempDir Path folder;
@@ -150,6 +158,46 @@ class MpsWatchTest {
     daemons.end(Grants.card(0));
     assertThat(folder.resolve("mps/GPU-0")).doesNotExist();
     daemons.end(Grants.card(0));
+  }
+
+  @Test
+  void aWholeNodeWhoseDaemonsHangIsNoStandstillOfTheLoop() throws IOException {
+    AtomicLong nanos = new AtomicLong();
+    CountDownLatch begun = new CountDownLatch(CARDS);
+    Queue<String> standstills = new ConcurrentLinkedQueue<>();
+    try (Loops loops = new Loops(nanos::get, Loops.Excuse.NONE)) {
+      MpsControl hanging = new MpsControl() {
+        @Override
+        public boolean answers(Path pipe) {
+          takes(NvidiaMps.Patience.STANDARD.answer());
+          return false;
+        }
+
+        @Override
+        public void begin(String card, Path pipe, Path log) throws IOException {
+          takes(NvidiaMps.Patience.STANDARD.begin());
+          begun.countDown();
+          throw new IOException("it hangs");
+        }
+
+        @Override
+        public void limit(Path pipe, int percent, long mebibytes) {}
+
+        @Override
+        public void end(Path pipe) {}
+
+        private void takes(Duration time) {
+          nanos.addAndGet(time.toNanos());
+          loops.standstill().ifPresent(standstills::add);
+        }
+      };
+      for (int card = 0; card < CARDS; card++) {
+        claim("c" + card, card, new Mps(SHARE));
+      }
+      new MpsWatch(checkpoint, lock, new MpsDaemons(hanging, daemons.folders(), (claim, note) -> {})).start(loops);
+      await().atMost(Duration.ofSeconds(20)).until(() -> begun.getCount() == 0);
+    }
+    assertThat(standstills).isEmpty();
   }
 
   @Test
