@@ -135,6 +135,20 @@ class SchedulingGateTest {
   }
 
   @Test
+  void theGateOfAPodWhoseClaimIsMissingGoesHoweverFarTheClockIsBehind() {
+    HeldClock clock = new HeldClock(Clock.systemUTC().instant().minus(Duration.ofDays(30)));
+    cluster.start(clock);
+    cluster.gatedPod("p", GATE, "missing");
+    AtomicInteger minutes = new AtomicInteger();
+    eventually().until(() -> {
+      clock.advance(Duration.ofMinutes(1));
+      cluster.client.pods().inNamespace("default").withName("p").edit(pod -> new PodBuilder(pod).editMetadata()
+          .addToAnnotations("looked-at", String.valueOf(minutes.incrementAndGet())).endMetadata().build());
+      return cluster.gates("p").isEmpty();
+    });
+  }
+
+  @Test
   void theGateStaysWhileTheClaimWaits() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.start();

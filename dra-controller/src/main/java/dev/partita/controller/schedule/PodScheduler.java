@@ -20,6 +20,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -48,6 +49,7 @@ final class PodScheduler {
   private final AlikePods alike = new AlikePods();
   private final Set<ObjectKey> waiting = new LinkedHashSet<>();
   private final Set<ObjectKey> writing = new HashSet<>();
+  private final Map<ObjectKey, Instant> claimless = new HashMap<>(); // since when a pod's claim is known to be missing
 
   /** @param autoscaledNodes whether an autoscaler is to see pods that wait, for which they may have no gate */
   PodScheduler(
@@ -94,6 +96,7 @@ final class PodScheduler {
   void forget(ObjectKey pod, String uid) {
     preemption.forget(uid);
     waiting.remove(pod);
+    claimless.remove(pod);
     retries.succeeded(pod);
   }
 
@@ -192,6 +195,9 @@ final class PodScheduler {
   void apply(Pod pod, Decision decision) {
     ObjectKey key = ObjectKey.of(pod);
     waiting.remove(key);
+    if (!(decision instanceof Decision.ClaimMissing)) {
+      claimless.remove(key);
+    }
     switch (decision) {
       case Decision.Nothing _ -> {}
       case Decision.ClaimMissing _ -> claimMissing(pod);
@@ -263,18 +269,28 @@ final class PodScheduler {
     writer.write(plans);
   }
 
-  /** kube-scheduler says what is wrong with it; but a claim and its pod may be made in either order. */
+  /**
+   * kube-scheduler says what is wrong with it; but a claim and its pod may be made in either order. The API server's
+   * clock, by which the pod was made, may be ahead of this one.
+   */
   private void claimMissing(Pod pod) {
     if (AllocationGate.isOn(pod)) {
+      ObjectKey key = ObjectKey.of(pod);
+      Instant now = clock.instant();
       Instant made =
           Optional.ofNullable(pod.getMetadata().getCreationTimestamp()).map(Instant::parse).orElse(Instant.EPOCH);
-      Duration left = Duration.between(clock.instant(), made.plus(CLAIM_COMES));
+      Instant since = claimless.merge(key, made.isBefore(now) ? made : now, PodScheduler::earlier);
+      Duration left = Duration.between(now, since.plus(CLAIM_COMES));
       if (left.isPositive()) {
-        retries.after(left, new WorkItem.Again(ObjectKey.of(pod)));
+        retries.after(left, new WorkItem.Again(key));
       } else {
         open(pod);
       }
     }
+  }
+
+  private static Instant earlier(Instant a, Instant b) {
+    return a.isBefore(b) ? a : b;
   }
 
   /**
