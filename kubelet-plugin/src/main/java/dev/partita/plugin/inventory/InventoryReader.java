@@ -146,8 +146,8 @@ public final class InventoryReader implements AutoCloseable, MigControl, MemoryL
   }
 
   /**
-   * What processes hold of each card now, by the card's UUID, as far as this pid namespace sees them; empty without a
-   * driver that answers.
+   * What processes hold of each card that tells now, by the card's UUID, as far as this pid namespace sees them; empty
+   * without a driver that answers. Of a card that is not in it nobody knows who uses it.
    */
   public synchronized Map<String, List<ProcessMemory>> processes() {
     Path library = lastLibrary;

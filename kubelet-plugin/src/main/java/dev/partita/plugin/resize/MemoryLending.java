@@ -303,7 +303,7 @@ public final class MemoryLending implements Loans {
       recalls.put(uid, new Recall(to, now, until));
       return true;
     }
-    if (!node.isSeenSince(recall.since())) {
+    if (!node.isSeenSince(recall.since(), to)) {
       return true;
     }
     boolean isOver = must && until.isPresent() && !now.isBefore(until.get());

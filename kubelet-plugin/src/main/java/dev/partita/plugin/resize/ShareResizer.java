@@ -33,6 +33,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -66,7 +67,7 @@ public final class ShareResizer {
    * @param inventory its cards
    * @param spec its knobs
    * @param uses what shares are used for
-   * @param looked when that was seen, by the monotonic clock
+   * @param looked when that was seen of a card, by its UUID and the monotonic clock
    */
   public record NodeState(
       String pool,
@@ -74,10 +75,11 @@ public final class ShareResizer {
       Supplier<Inventory> inventory,
       Supplier<GpuNodeSpec> spec,
       Supplier<Map<ShareRef, ShareUse>> uses,
-      Supplier<Instant> looked) {
-    /** Whether what shares hold has been seen long enough after they were held to less. */
-    boolean isSeenSince(Instant tightened) {
-      return !looked.get().isBefore(tightened.plus(VERIFIED_AFTER));
+      Function<String, Instant> looked) {
+    /** Whether what a claim's shares hold has been seen long enough after they were held to less. */
+    boolean isSeenSince(Instant tightened, PreparedClaim claim) {
+      return claim.grants().stream().filter(grant -> grant.share().isPresent())
+          .noneMatch(grant -> looked.apply(grant.card().uuid()).isBefore(tightened.plus(VERIFIED_AFTER)));
     }
   }
 
@@ -291,7 +293,7 @@ public final class ShareResizer {
             tightened.put(uid, new Tightened(changed, clock.instant()));
             return preparer.writeSizes(record, changed).<Try>map(Try.Waits::new).orElseGet(Try.UnderWay::new);
           }
-          if (!node.isSeenSince(before.since())) {
+          if (!node.isSeenSince(before.since(), record)) {
             return new Try.UnderWay();
           }
         }

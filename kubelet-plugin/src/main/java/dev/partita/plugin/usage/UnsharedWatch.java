@@ -48,7 +48,7 @@ public final class UnsharedWatch {
   private final Map<ShareRef, UseFigures> told = new HashMap<>();
 
   /**
-   * @param nvml what processes hold of each card, by the card's UUID
+   * @param nvml what processes hold of each card that tells, by the card's UUID
    * @param pods whose processes are whose, where several have a card
    * @param reports takes what is to be written of a claim, by share key
    */
@@ -122,9 +122,11 @@ public final class UnsharedWatch {
       for (Grant grant : record.grants().stream().filter(UnsharedWatch::isUnshared).toList()) {
         ShareRef ref = new ShareRef(record.claim().uid(), grant.shareKey());
         there.add(ref);
-        List<ProcessMemory> onCard = held.getOrDefault(grant.card().uuid(), List.of());
-        processes(record, grant, onCard).flatMap(its -> news(ref, grant, its))
-            .ifPresent(notes -> news.put(grant.shareKey(), notes));
+        @Nullable List<ProcessMemory> onCard = held.get(grant.card().uuid());
+        if (onCard != null) {
+          processes(record, grant, onCard).flatMap(its -> news(ref, grant, its))
+              .ifPresent(notes -> news.put(grant.shareKey(), notes));
+        }
       }
       if (!news.isEmpty()) {
         reports.accept(record, news);

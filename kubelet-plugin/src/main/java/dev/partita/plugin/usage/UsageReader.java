@@ -33,9 +33,10 @@ final class UsageReader {
   private final OverheadBook book;
   private final Clock monotonicClock;
   private final ExitGrace exitGrace = new ExitGrace();
+  private final Map<String, List<ProcessMemory>> last = new HashMap<>(); // what each card has told last
 
   /**
-   * @param nvml what processes hold of each card, by the card's UUID
+   * @param nvml what processes hold of each card that tells, by the card's UUID
    * @param book takes the readings in
    */
   UsageReader(
@@ -54,9 +55,11 @@ final class UsageReader {
   /**
    * A reading.
    *
+   * @param uses where a card does not tell who uses it, with what it told last
    * @param ledgers as they were read after NVML was asked
+   * @param told cards that tell who uses them
    */
-  record Reading(Map<ShareRef, ShareUse> uses, Ledgers ledgers) {}
+  record Reading(Map<ShareRef, ShareUse> uses, Ledgers ledgers, Set<String> told) {}
 
   /**
    * Reads now.
@@ -67,6 +70,8 @@ final class UsageReader {
   Reading read(List<WatchedShare> shares, Function<WatchedShare, Ledger> ledger, Map<String, CardTime> used) {
     Ledgers before = ledgers(shares, ledger);
     Map<String, List<ProcessMemory>> held = nvml.get();
+    last.keySet().retainAll(shares.stream().map(WatchedShare::card).collect(Collectors.toSet()));
+    last.putAll(held);
     Ledgers after = ledgers(shares, ledger);
     exitGrace.beginLook();
     containers.beginLook();
@@ -76,12 +81,12 @@ final class UsageReader {
         .forEach(
             (card, ofCard) -> {
               CardTime time = used.getOrDefault(card, CardTime.NONE);
-              for (ProcessMemory process : held.getOrDefault(card, List.of())) {
+              for (ProcessMemory process : last.getOrDefault(card, List.of())) {
                 onCard(process, card, time, ofCard, before, after).ifPresent(processes::add);
               }
             });
     Map<ShareRef, ShareUse> uses = UsageReckoning.of(shares, after.byShare(), processes, book);
-    return new Reading(uses, after);
+    return new Reading(uses, after, Set.copyOf(held.keySet()));
   }
 
   private Ledgers ledgers(List<WatchedShare> shares, Function<WatchedShare, Ledger> ledger) {

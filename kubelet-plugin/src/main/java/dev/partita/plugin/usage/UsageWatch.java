@@ -90,7 +90,7 @@ public final class UsageWatch {
   private final Map<ShareRef, ShareState> states = new HashMap<>();
   private volatile Map<ShareRef, ShareUse> current = Map.of();
   private volatile Map<ShareRef, CoreUse> coreUses = Map.of();
-  private volatile Instant looked = Instant.EPOCH;
+  private volatile Map<String, Instant> looked = Map.of(); // by card
   private volatile boolean shareWasUsed;
   private final UseTotals totals = new UseTotals();
   private Watched watched = new Watched(List.of(), List.of(), Set.of(), Set.of());
@@ -102,7 +102,7 @@ public final class UsageWatch {
   /**
    * A watch over what is prepared on this node.
    *
-   * @param nvml what processes hold of each card, by the card's UUID
+   * @param nvml what processes hold of each card that tells, by the card's UUID
    * @param samples what they use of it
    * @param pods which claims pods have
    * @param policy with a plausible overhead of {@link #LEAST_PLAUSIBLE_OVERHEAD} or more
@@ -196,9 +196,14 @@ public final class UsageWatch {
     return current;
   }
 
-  /** When the last look began that came to its end, by the monotonic clock. */
-  public Instant looked() {
-    return looked;
+  /**
+   * When the last look began that came to its end and saw who uses the card, by the monotonic clock. While NVML does
+   * not tell that, nobody knows what was allocated since.
+   *
+   * @param card its UUID
+   */
+  public Instant looked(String card) {
+    return looked.getOrDefault(card, Instant.EPOCH);
   }
 
   /** Whether shares keep to their core limits, at the last reading. */
@@ -241,16 +246,22 @@ public final class UsageWatch {
     boolean same = watchRecords();
     boolean restful = idle && isIdle();
     if (same && restful && now.isBefore(nextWhole)) {
-      looked = now;
+      sawUsersOf(watched.cards(), now);
       return;
     }
     nextWhole = now; // should this one fail
-    lookAtAll(restful, now);
-    looked = now;
+    sawUsersOf(lookAtAll(restful, now), now);
     if (!same || !restful) {
       settled = now.plus(SETTLING);
     }
     nextWhole = now.isBefore(settled) ? now : now.plus(BETWEEN_WHOLE_LOOKS);
+  }
+
+  private void sawUsersOf(Set<String> cards, Instant now) {
+    Map<String, Instant> seen = new HashMap<>(looked);
+    seen.keySet().retainAll(watched.cards());
+    watched.cards().stream().filter(cards::contains).forEach(card -> seen.put(card, now));
+    looked = Map.copyOf(seen);
   }
 
   /** Whether there are the same shares as before. */
@@ -273,11 +284,12 @@ public final class UsageWatch {
       return true;
     }
     Map<String, List<ProcessMemory>> held = nvml.get();
-    return watched.cards().stream().allMatch(card -> held.getOrDefault(card, List.of()).isEmpty())
+    return watched.cards().stream().allMatch(card -> List.of().equals(held.get(card)))
         && folders.regions().larger(watched.regions(), ShareFolders.USAGE_SIZE).isEmpty();
   }
 
-  private void lookAtAll(boolean restful, Instant now) {
+  /** Looks at everything; gives the cards that tell who uses them. */
+  private Set<String> lookAtAll(boolean restful, Instant now) {
     List<WatchedShare> shares = watched.shares();
     folders.regions().forgetRemoved(watched.regions());
     states.keySet().retainAll(shares.stream().map(WatchedShare::ref).collect(Collectors.toSet()));
@@ -287,19 +299,23 @@ public final class UsageWatch {
     Map<ShareRef, ShareUse> uses =
         reading.map(UsageReader.Reading::uses)
             .orElseGet(() -> UsageReckoning.of(shares, Map.of(), List.of(), book));
-    idle = restful || (host.seesAll() && uses.values().stream().allMatch(use -> use.processes().isEmpty()));
+    Set<String> told = reading.map(UsageReader.Reading::told).orElse(watched.cards());
+    idle = restful || (host.seesAll() && told.containsAll(watched.cards())
+        && uses.values().stream().allMatch(use -> use.processes().isEmpty()));
     least.keep(book.least());
     current = uses;
     totals.take(uses, used);
-    judge(uses, used, now);
+    judge(uses, told, used, now);
     // After the quota files: a process that sees its slot gives back what another's overhead stands for there.
     reading.ifPresent(read -> slots.write(shares, read.uses().values(), read.ledgers()));
+    return told;
   }
 
-  private void judge(Map<ShareRef, ShareUse> uses, Map<String, CardTime> used, Instant now) {
+  /** @param told cards that tell who uses them: what was seen earlier of others is no reason to do anything */
+  private void judge(Map<ShareRef, ShareUse> uses, Set<String> told, Map<String, CardTime> used, Instant now) {
     Instant timeOfDay = clock.instant();
     List<ShareVerdict> verdicts = new ArrayList<>();
-    for (ShareUse use : uses.values()) {
+    for (ShareUse use : uses.values().stream().filter(use -> told.contains(use.share().card())).toList()) {
       CardTime time = used.getOrDefault(use.share().card(), CardTime.NONE);
       ShareVerdict verdict = state(use.share()).judge(use, uses, time, host.seesAll(), timeOfDay);
       state(use.share()).writeQuota(use, book.expected(use.share().grant().contextModel()), now);

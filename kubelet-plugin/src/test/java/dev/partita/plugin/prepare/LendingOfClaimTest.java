@@ -45,7 +45,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
@@ -100,7 +99,7 @@ class LendingOfClaimTest extends OnNodeOfPlugins {
           assertThat(parts.preparer().prepare(NodeOfPlugins.ref(claim))).isInstanceOf(ClaimService.Ready.class);
           MemoryLending lending = lending(parts, regions, recalls, clock,
               share -> used(share, share.grant().requests().contains("a") ? large : small, parts),
-              () -> now.plusSeconds(10));
+              _ -> now.plusSeconds(10));
           lending.start(loops, parts.preparer());
           await().atMost(SOON).until(() -> parts.checkpoint().readAll().getFirst().grants().stream()
               .allMatch(grant -> grant.share().orElseThrow().memoryBytes() > 50 * GIB));
@@ -146,7 +145,7 @@ class LendingOfClaimTest extends OnNodeOfPlugins {
 
   /** Each share holds 40 GiB, and it is never seen what they hold after they are held to less. */
   private MemoryLending lending(NodeOfPlugins.Parts parts, UsageRegions regions, Recalls recalls, Clock clock) {
-    return lending(parts, regions, recalls, clock, LendingOfClaimTest::used, () -> Instant.EPOCH);
+    return lending(parts, regions, recalls, clock, LendingOfClaimTest::used, _ -> Instant.EPOCH);
   }
 
   /**
@@ -161,7 +160,7 @@ class LendingOfClaimTest extends OnNodeOfPlugins {
       Recalls recalls,
       Clock clock,
       Function<WatchedShare, ShareUse> use,
-      Supplier<Instant> looked) {
+      Function<String, Instant> looked) {
     ShareResizer.NodeState state = new ShareResizer.NodeState(NodeOfPlugins.NODE + "/gpu",
         () -> Optional.of(NodeResizes.NONE), parts.inventory()::current, () -> GpuNodeSpec.DEFAULT, () -> {
           try {

@@ -122,7 +122,7 @@ class ResizeOfClaimTest extends OnNodeOfPlugins {
   private ShareResizer resizer(NodeOfPlugins.Parts parts, Supplier<GpuNodeSpec> spec) {
     ShareResizer.NodeState state = new ShareResizer.NodeState(NodeOfPlugins.NODE + "/gpu",
         () -> Optional.of(new NodeResizes(told, List.of())), parts.inventory()::current, spec, () -> Map.of(),
-        () -> Instant.EPOCH);
+        _ -> Instant.EPOCH);
     return new ShareResizer(state, parts.checkpoint(), parts.api(), parts.preparer(), parts.reports(),
         new SizeOwners(), Clock.systemUTC());
   }

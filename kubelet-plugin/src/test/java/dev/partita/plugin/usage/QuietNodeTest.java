@@ -57,7 +57,9 @@ class QuietNodeTest {
   @TempDir @SuppressWarnings("NullAway.Init") Path root;
 
   private Instant now = Instant.parse("2026-01-01T00:00:00Z");
-  private Map<String, List<ProcessMemory>> held = Map.of();
+  private static final Map<String, List<ProcessMemory>> NOBODY = Map.of("GPU-0", List.of());
+
+  private Map<String, List<ProcessMemory>> held = NOBODY;
   private int asked;
 
   @SuppressWarnings("NullAway.Init") // as all below, set before every test
@@ -126,8 +128,21 @@ class QuietNodeTest {
   void aProcessOnTheCardIsSeenWithTheNextLookAndForAWhileAfterItHasGone() throws IOException {
     held = Map.of("GPU-0", List.of(new ProcessMemory(ProcessHandle.current().pid(), 1 << 30)));
     assertWholeLooks(3);
-    held = Map.of();
+    held = NOBODY;
     assertWholeLooks(10);
+  }
+
+  @Test
+  void aCardThatDoesNotTellWhoUsesItIsNotTakenForUnused() throws IOException {
+    assertThat(watch.looked("GPU-0")).isEqualTo(now);
+    Instant told = now;
+    held = Map.of();
+    assertWholeLooks(5);
+    assertThat(watch.looked("GPU-0")).isEqualTo(told);
+    assertThat(watch.current()).containsOnlyKeys(share(1).ref());
+    held = NOBODY;
+    lookASecondLater();
+    assertThat(watch.looked("GPU-0")).isEqualTo(now);
   }
 
   @Test

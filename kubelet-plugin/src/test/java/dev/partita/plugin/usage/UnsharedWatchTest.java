@@ -71,6 +71,9 @@ class UnsharedWatchTest {
     assertThat(told).as("a GiB of 80 is little").containsExactly("whole gpu-0 {memoryUsed=4608Mi, processes=2}");
     held = Map.of();
     watch.look();
+    assertThat(told).as("nobody knows who uses it").hasSize(1);
+    held = Map.of("GPU-0", List.of());
+    watch.look();
     assertThat(told).hasSize(2).last().isEqualTo("whole gpu-0 {memoryUsed=0, processes=0}");
   }
 
