@@ -11,8 +11,6 @@ import dev.partita.admission.request.GpuRequest;
 import dev.partita.api.Driver;
 import dev.partita.api.config.Decoded;
 import dev.partita.api.config.FieldError;
-import io.fabric8.zjsonpatch.DiffFlags;
-import io.fabric8.zjsonpatch.JsonDiff;
 import java.nio.charset.StandardCharsets;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -99,7 +97,7 @@ public final class PodMutation {
   }
 
   private static PodAnswer answer(JsonNode before, ObjectNode after, List<String> warnings) {
-    return new PodAnswer(JsonDiff.asJson(before, after, DiffFlags.dontNormalizeOpIntoMoveAndCopy()), warnings);
+    return new PodAnswer(PodPatch.between(before, after), warnings);
   }
 
   /** The pod itself, with the gate if it has claims of ours, is to be scheduled and can have it. */

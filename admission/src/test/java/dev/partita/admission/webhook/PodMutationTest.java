@@ -16,6 +16,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class PodMutationTest {
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -196,6 +197,20 @@ class PodMutationTest {
     assertThat(answer.patch()).isEmpty();
     assertThat(answer.warnings()).containsExactly(
         "GPUs not converted to claims: spec.containers: ask for GPUs in 34 different ways; one pod can have 32");
+  }
+
+  /** As many containers as a review can hold: a pod of 256 KiB, whose patch must not take gigabytes. */
+  @Test
+  @Timeout(30)
+  void aPodOfManyContainersIsConvertedAsOneOfFewIs() {
+    ObjectNode pod = pod("nvidia.com/gpu", "1");
+    IntStream.range(0, 70_000)
+        .forEach(i -> pod.withObject("spec").withArrayProperty("containers").addObject());
+
+    JsonNode after = applied(pod);
+
+    assertThat(after.at("/spec/containers")).hasSize(70_001);
+    assertThat(templatesNotedOn(after)).isEqualTo(templatesReferredToBy(after)).hasSize(1);
   }
 
   private JsonNode applied(ObjectNode pod) {
