@@ -7,6 +7,7 @@ import dev.partita.admission.request.GpuRequest;
 import dev.partita.api.config.FieldError;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -18,8 +19,13 @@ final class ClaimedPod {
   /** Longest DNS label, which the name of a pod's claim must be. */
   private static final int MAX_NAME = 63;
 
+  /** Of a name so much stays whatever number stands behind it. */
+  private static final int KEPT = MAX_NAME - "-2147483647".length();
+
   private final ObjectNode pod;
   private final String prefix;
+  private final Set<String> taken = new HashSet<>();
+  private final Map<String, Integer> numbers = new HashMap<>(); // the last one behind names that begin so
 
   /**
    * @param prefix of paths in the object, as {@code spec.template.}
@@ -45,7 +51,6 @@ final class ClaimedPod {
       }
     }
     ObjectNode spec = (ObjectNode) pod.path("spec");
-    Set<String> taken = new HashSet<>();
     spec.path("resourceClaims").forEach(claim -> taken.add(claim.path("name").asText()));
     Map<GpuRequest, String> handedOn = new LinkedHashMap<>();
     Map<GpuRequest, ClaimTemplate> templates = new LinkedHashMap<>();
@@ -58,7 +63,7 @@ final class ClaimedPod {
     for (ContainerRequest request : inOrder) {
       String claim = request.endsFirst() ? handedOn.get(request.request()) : null;
       if (claim == null) {
-        claim = free(one && templates.isEmpty() ? "gpu" : "gpu-" + request.name(), taken);
+        claim = free(one && templates.isEmpty() ? "gpu" : "gpu-" + request.name());
         ClaimTemplate template = templates.computeIfAbsent(request.request(), ClaimTemplate::new);
         spec.withArrayProperty("resourceClaims").addObject().put("name", claim).put("resourceClaimTemplateName",
             template.name());
@@ -93,11 +98,12 @@ final class ClaimedPod {
     claims.addObject().put("name", claim);
   }
 
-  private static String free(String wanted, Set<String> taken) {
+  /** A number is not tried again: of containers that all have one name there may be thousands. */
+  private String free(String wanted) {
     String base = wanted.length() > MAX_NAME ? wanted.substring(0, MAX_NAME) : wanted;
     String name = trimmed(base);
-    for (int i = 2; !taken.add(name); i++) {
-      String suffix = "-" + i;
+    while (!taken.add(name)) {
+      String suffix = "-" + numbers.merge(base.substring(0, Math.min(base.length(), KEPT)), 2, (last, _) -> last + 1);
       name = trimmed(base.substring(0, Math.min(base.length(), MAX_NAME - suffix.length()))) + suffix;
     }
     return name;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.partita.admission.convert.ClaimTemplate;
 import dev.partita.admission.convert.ConvertedRequests;
@@ -211,6 +212,21 @@ class PodMutationTest {
 
     assertThat(after.at("/spec/containers")).hasSize(70_001);
     assertThat(templatesNotedOn(after)).isEqualTo(templatesReferredToBy(after)).hasSize(1);
+  }
+
+  /** The API server asks before it looks at names. */
+  @Test
+  @Timeout(15)
+  void manyContainersOfOneNameHaveAClaimEach() {
+    ObjectNode pod = pod("nvidia.com/gpu", "1");
+    ArrayNode containers = pod.withObject("spec").withArrayProperty("containers");
+    IntStream.range(0, 12_000).forEach(i -> containers.add(container("cuda", "nvidia.com/gpu", "1")));
+
+    List<JsonNode> operations = mutation.mutate(pod, "team").patch().valueStream().toList();
+
+    assertThat(operations).filteredOn(operation -> operation.path("path").asText().equals("/spec/resourceClaims"))
+        .singleElement().satisfies(added -> assertThat(
+            added.path("value").valueStream().map(claim -> claim.path("name").asText()).distinct()).hasSize(12_001));
   }
 
   private JsonNode applied(ObjectNode pod) {
