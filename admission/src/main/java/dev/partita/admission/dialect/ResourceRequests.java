@@ -1,6 +1,7 @@
 package dev.partita.admission.dialect;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.partita.api.Amount;
 import dev.partita.api.config.FieldError;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.math.BigDecimal;
@@ -115,12 +116,12 @@ public final class ResourceRequests {
 
   private static long amount(JsonNode value, long most, String where, List<FieldError> problems) {
     try {
-      BigDecimal amount = Quantity.getAmountInBytes(new Quantity(value.asText()));
+      BigDecimal amount = Amount.of(new Quantity(value.asText()));
       if (amount.signum() >= 0 && amount.compareTo(BigDecimal.valueOf(most)) <= 0
           && amount.stripTrailingZeros().scale() <= 0) {
         return amount.longValueExact();
       }
-    } catch (IllegalArgumentException | ArithmeticException _) {
+    } catch (IllegalArgumentException _) {
       // Said below.
     }
     problems.add(new FieldError(where, "is not a whole number from 0 to " + most + ": " + value));

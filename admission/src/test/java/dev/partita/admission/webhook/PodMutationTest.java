@@ -229,6 +229,16 @@ class PodMutationTest {
             added.path("value").valueStream().map(claim -> claim.path("name").asText()).distinct()).hasSize(12_001));
   }
 
+  /** Whoever reaches the webhooks' port can ask so. */
+  @Test
+  @Timeout(10)
+  void anAmountOfVeryManyDigitsIsRefusedAtOnce() {
+    PodAnswer answer = mutation.mutate(pod("nvidia.com/gpumem", "9".repeat(1_400_000)), "team");
+
+    assertThat(answer.patch()).isEmpty();
+    assertThat(answer.warnings()).singleElement().asString().contains("is not a whole number from 0 to ");
+  }
+
   private JsonNode applied(ObjectNode pod) {
     return JsonPatch.apply(mutation().mutate(pod, "team").patch(), pod.deepCopy());
   }

@@ -1,5 +1,6 @@
 package dev.partita.controller.claim;
 
+import dev.partita.api.Amount;
 import dev.partita.api.Driver;
 import dev.partita.api.config.Decoded;
 import dev.partita.api.config.FieldError;
@@ -161,14 +162,14 @@ final class RequestReader {
       return OptionalLong.empty();
     }
     try {
-      BigDecimal amount = quantity.getNumericalAmount();
+      BigDecimal amount = Amount.of(quantity);
       if (amount.signum() < 0) {
         problem("capacity.requests[" + capacity + "]", "must not be negative: " + quantity);
         return OptionalLong.empty();
       }
       return OptionalLong.of(amount.setScale(0, RoundingMode.CEILING).min(BEYOND).longValue());
-    } catch (IllegalArgumentException | ArithmeticException e) {
-      problem("capacity.requests[" + capacity + "]", "is not a quantity: " + quantity);
+    } catch (IllegalArgumentException e) {
+      problem("capacity.requests[" + capacity + "]", "is not a quantity: " + Amount.words(quantity));
       return OptionalLong.empty();
     }
   }

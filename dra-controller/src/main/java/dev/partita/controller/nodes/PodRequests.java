@@ -1,5 +1,6 @@
 package dev.partita.controller.nodes;
 
+import dev.partita.api.Amount;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -123,7 +124,10 @@ public record PodRequests(long milliCpu, long memory, long pods) {
     if (quantity == null) {
       return 0;
     }
-    BigDecimal scaled = quantity.getNumericalAmount().movePointRight(scale).setScale(0, RoundingMode.CEILING);
-    return scaled.min(MOST).longValue();
+    try {
+      return Amount.of(quantity).movePointRight(scale).setScale(0, RoundingMode.CEILING).min(MOST).longValue();
+    } catch (IllegalArgumentException e) {
+      return MOST.longValue(); // the API server keeps what it can read: it is a number of very many digits
+    }
   }
 }

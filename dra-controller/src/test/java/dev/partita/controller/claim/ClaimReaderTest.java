@@ -21,6 +21,9 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ClaimReaderTest {
   private final Map<String, DeviceClass> classes = new HashMap<>();
@@ -321,6 +324,15 @@ class ClaimReaderTest {
         .containsExactly("placement.exclusive");
     assertThat(ControllerOnlyFields.fields(List.of(request("{" + share("cores: 50") + ", " + alone + "}"))))
         .as("all of the memory").isEmpty();
+  }
+
+  /** API servers keep such amounts; to write one out takes minutes, or all of the memory. */
+  @ParameterizedTest
+  @ValueSource(strings = {"1e300000000", "1e-300000000", "100e1999999998"})
+  @Timeout(20)
+  void anAmountThatNobodyCanWriteOutIsRefusedAtOnce(String amount) {
+    assertThat(problems(share("memory: \"" + amount + "\""))).containsExactly(
+        "spec.devices.requests[0].exactly.capacity.requests[memory]: is not a quantity: " + amount);
   }
 
   private static String share(String capacity) {

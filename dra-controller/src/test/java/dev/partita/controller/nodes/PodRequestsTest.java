@@ -3,9 +3,11 @@ package dev.partita.controller.nodes;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -180,6 +182,16 @@ class PodRequestsTest {
         """);
     PodRequests.dropStatusThatChangesNothing(pod);
     assertThat(pod.getStatus()).isEqualTo(pod("status: {phase: Running}").getStatus());
+  }
+
+  /** API servers keep amounts of hundreds of thousands of digits: a number of a million takes 17 s to read. */
+  @Test
+  @Timeout(10)
+  void anAmountOfVeryManyDigitsCountsAsMoreThanAnyNodeHas() {
+    Pod pod = pod("spec: {containers: [{name: a, resources: {requests: {cpu: 1e300000000}}}]}");
+    pod.getSpec().getContainers().getFirst().getResources().getRequests().put("memory",
+        new Quantity("9".repeat(1_400_000)));
+    assertThat(PodRequests.of(pod)).isEqualTo(new PodRequests(1L << 53, 1L << 53, 1));
   }
 
   private static Arguments each(String what, long milliCpu, long gibibytes, String pod) {
