@@ -80,7 +80,7 @@ public final class TokenAccess<U> {
     String digest = digest(token.get());
     Instant now = clock.instant();
     Optional<Answer<U>> known = known(digest, now);
-    if (known.isPresent() && now.isBefore(known.get().at().plus(HOLDS))) {
+    if (known.isPresent() && holds(known.get().at(), now)) {
       return known.get().verdict();
     }
     boolean reader = known.isPresent() && known.get().verdict() instanceof Verdict.Allowed<?>;
@@ -118,8 +118,13 @@ public final class TokenAccess<U> {
     return judge.apply(review.getStatus().getUser());
   }
 
+  /** Whether what is of that time holds still; not what was dated by a clock that was ahead and has been put right. */
+  private static boolean holds(Instant at, Instant now) {
+    return !now.isBefore(at) && now.isBefore(at.plus(HOLDS));
+  }
+
   private synchronized boolean admitStranger(Instant now) {
-    if (now.isAfter(minute.plus(HOLDS))) {
+    if (!holds(minute, now)) {
       minute = now;
       strangers = 0;
     }

@@ -87,6 +87,19 @@ class MetricsAccessTest {
     assertThat(access.of(Optional.of("prometheus"))).isEqualTo(new Verdict.Allowed<>("prometheus"));
   }
 
+  @Test
+  void anAnswerHoldsNoLongerWhereAClockThatWasAheadIsPutRight() {
+    answersReviews();
+    MetricsAccess access = access();
+    access.of(Optional.of("prometheus"));
+    IntStream.range(0, 1_000).forEach(i -> access.of(Optional.of("made-up-" + i)));
+    int before = server.getRequestCount();
+    now = now.minus(Duration.ofHours(5));
+    access.of(Optional.of("prometheus"));
+    assertThat(server.getRequestCount()).isEqualTo(before + 2);
+    assertThat(access.of(Optional.of("eve"))).isInstanceOf(Verdict.Forbidden.class);
+  }
+
   private MetricsAccess access() {
     return MetricsAccess.byToken(client, "/metrics", () -> now);
   }
