@@ -84,6 +84,15 @@ class MetricsChartTest {
     }
   }
 
+  @Test
+  void dashboardsMayHaveNoLabelsOfTheirOwn() {
+    assertThat(Chart.rendered(
+        Map.of("metrics.dashboards.enabled", true, "metrics.dashboards.labels.grafana_dashboard", "null"))
+        .filter(object -> object.getMetadata().getName().endsWith("-dashboard"))).isNotEmpty().allSatisfy(
+            dashboard -> assertThat(dashboard.getMetadata().getLabels()).containsKey("app.kubernetes.io/part-of")
+                .doesNotContainKey("grafana_dashboard"));
+  }
+
   private static long reviews(Map<String, Object> values) {
     return Chart.rendered(values).filter(ClusterRole.class::isInstance).map(ClusterRole.class::cast)
         .filter(role -> !role.getMetadata().getName().equals("partita-metrics-reader"))
