@@ -61,12 +61,12 @@ class AdmissionIT {
     workspace.awaitAdmission();
     assertRefuses(
         workspace,
-        "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuQuota, metadata: {name: wrong}, spec: {limits: [{name: all, guaranteed: {memory: 500m}}]}}",
-        "spec.limits[0].guaranteed.memory", "must be a whole number of bytes");
+        "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuQuota, metadata: {name: wrong}, spec: {limits: [{name: all, guaranteed: {memory: -1Gi}}]}}",
+        "spec.limits[0].guaranteed.memory", "must not be negative");
     assertRefuses(
         workspace,
-        "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuNode, metadata: {name: wrong}, spec: {reservedMemory: 500m}}",
-        "spec.reservedMemory", "must be a whole number of bytes");
+        "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuNode, metadata: {name: wrong}, spec: {reservedMemory: -1Gi}}",
+        "spec.reservedMemory", "must not be negative");
   }
 
   /** By the API server itself, for the webhook may be away: who cannot read one of a list reads none of them. */
