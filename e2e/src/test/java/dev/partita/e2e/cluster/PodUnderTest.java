@@ -9,12 +9,14 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.PodResource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
+import org.awaitility.core.ConditionTimeoutException;
 
 /**
  * A pod in a test's namespace, with one container {@code main}.
@@ -23,6 +25,8 @@ import java.util.stream.Stream;
  * @param name of the pod
  */
 public record PodUnderTest(Workspace workspace, String name) {
+  private static final Duration LOG_BEHIND = Duration.ofSeconds(3);
+
   /** Waits until it has ended; gives what it wrote. Fails if it ended badly. */
   public String awaitLog() {
     Pod ended =
@@ -33,7 +37,16 @@ public record PodUnderTest(Workspace workspace, String name) {
     if (!"Succeeded".equals(ended.getStatus().getPhase())) {
       throw new AssertionError("pod " + name + " failed:\n" + log());
     }
-    return log();
+    return endedLog();
+  }
+
+  /** On a loaded machine kubelet may tell of a container's end before all that it wrote is in its log. */
+  private String endedLog() {
+    try {
+      return await("the log of pod " + name).atMost(LOG_BEHIND).until(this::log, text -> !text.isEmpty());
+    } catch (ConditionTimeoutException e) {
+      return ""; // it wrote nothing
+    }
   }
 
   /** Waits until its containers run. */
