@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.fabric8.kubernetes.api.model.events.v1.EventBuilder;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -103,9 +104,15 @@ class WebTest {
     cluster.claim("huge", "gpu.partita.dev", Map.of("memory", "900Gi"));
     cluster.pod("huge", "huge");
     cluster.note("huge", "Unallocatable");
+    cluster.client
+        .resource(new EventBuilder().withNewMetadata().withNamespace("default").withName("earlier").endMetadata()
+            .withNewRegarding().withKind("ResourceClaim").withNamespace("default").withName("huge").withUid("earlier")
+            .endRegarding().withReason("OfAnEarlierClaimOfThatName").build())
+        .create();
     JsonNode claim = view("/api/claim/default/huge", "admin");
     assertThat(claim.path("name").asText()).isEqualTo("huge");
-    assertThat(claim.path("events").findValuesAsText("reason")).contains("Unallocatable");
+    assertThat(claim.path("events").findValuesAsText("reason")).contains("Unallocatable")
+        .doesNotContain("OfAnEarlierClaimOfThatName");
     assertThat(get("/api/claim/default/none", "admin").statusCode()).isEqualTo(404);
   }
 

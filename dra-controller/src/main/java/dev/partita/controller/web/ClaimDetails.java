@@ -78,7 +78,8 @@ final class ClaimDetails {
   Optional<View> of(String namespace, String name, boolean withEvents) {
     Optional<JsonNode> claim = get("/apis/resource.k8s.io/v1/namespaces/" + namespace + "/resourceclaims/" + name);
     return claim.map(found -> new View(namespace, name, found.at("/metadata/creationTimestamp").asText(),
-        annotations(found), users(found), devices(found), withEvents ? events(namespace, name) : null));
+        annotations(found), users(found), devices(found),
+        withEvents ? events(namespace, name, found.at("/metadata/uid").asText()) : null));
   }
 
   private static Map<String, String> annotations(JsonNode claim) {
@@ -128,12 +129,16 @@ final class ClaimDetails {
     return JSON.createObjectNode();
   }
 
-  private List<Event> events(String namespace, String name) {
-    String selector = "regarding.kind=ResourceClaim,regarding.name=" + name;
+  private List<Event> events(String namespace, String name, String uid) {
+    String selector = "regarding.kind=ResourceClaim,regarding.name=" + name + ",regarding.uid=" + uid;
     List<Event> events = new ArrayList<>();
     get("/apis/events.k8s.io/v1/namespaces/" + namespace + "/events?limit=" + MOST_EVENTS + "&fieldSelector="
         + URLEncoder.encode(selector, StandardCharsets.UTF_8))
-        .ifPresent(list -> list.path("items").forEach(event -> events.add(event(event))));
+        .ifPresent(list -> list.path("items").forEach(event -> {
+          if (event.at("/regarding/uid").asText().equals(uid)) { // not one that had its name before
+            events.add(event(event));
+          }
+        }));
     events.sort(Comparator.comparing(Event::last).reversed());
     return events;
   }
