@@ -1,6 +1,7 @@
 package dev.partita.controller.claim;
 
 import dev.partita.api.DeviceName;
+import dev.partita.api.Amount;
 import dev.partita.api.Driver;
 import dev.partita.api.RequestName;
 import dev.partita.api.config.Decoded;
@@ -199,13 +200,14 @@ public final class AllocatedClaim {
 
   private static long amount(@Nullable Map<String, Quantity> consumed, String capacity, long most) {
     @Nullable Quantity quantity = consumed == null ? null : consumed.get(capacity);
-    return quantity == null
-        ? 0
-        : quantity
-            .getNumericalAmount()
-            .setScale(0, RoundingMode.CEILING)
-            .min(BigDecimal.valueOf(most))
-            .max(BigDecimal.ZERO)
-            .longValue();
+    if (quantity == null) {
+      return 0;
+    }
+    try {
+      return Amount.of(quantity).setScale(0, RoundingMode.CEILING).min(BigDecimal.valueOf(most)).max(BigDecimal.ZERO)
+          .longValue();
+    } catch (IllegalArgumentException e) {
+      return most;
+    }
   }
 }

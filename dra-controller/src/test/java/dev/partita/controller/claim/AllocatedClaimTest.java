@@ -3,10 +3,12 @@ package dev.partita.controller.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.DeviceMode;
+import dev.partita.controller.booking.Booking;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class AllocatedClaimTest {
   @ParameterizedTest
@@ -43,5 +45,23 @@ class AllocatedClaimTest {
     assertThat(AllocatedClaim.bookings(claim)).singleElement()
         .satisfies(booking -> assertThat(booking.card().toString()).contains("node-0"))
         .extracting(booking -> booking.device().mode()).isEqualTo(mode);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"1e300000000", "much"})
+  void anAmountThatCannotBeReckonedWithCountsAsTheMost(String memory) {
+    ResourceClaim claim = Serialization.unmarshal("""
+        apiVersion: resource.k8s.io/v1
+        kind: ResourceClaim
+        metadata: {name: c, namespace: default, uid: u}
+        status:
+          allocation:
+            devices:
+              results:
+              - {request: a, driver: gpu.partita.dev, pool: node-0/gpu, device: gpu-0-shared, shareID: s,
+                 consumedCapacity: {memory: "%s"}}
+        """.formatted(memory), ResourceClaim.class);
+    assertThat(AllocatedClaim.bookings(claim)).singleElement().extracting(Booking::memory)
+        .isEqualTo(Booking.MOST_MEMORY);
   }
 }

@@ -1,6 +1,7 @@
 package dev.partita.plugin.allocation;
 
 import dev.partita.api.Bytes;
+import dev.partita.api.Amount;
 import dev.partita.api.Driver;
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
 import dev.partita.api.config.GpuShareConfig;
@@ -131,6 +132,6 @@ final class ShareDecoder {
 
   private static Optional<BigDecimal> capacity(Map<String, Quantity> consumed, String name) {
     Quantity quantity = consumed.getOrDefault(name, consumed.get(Driver.NAME + "/" + name));
-    return quantity == null ? Optional.empty() : Optional.of(quantity.getNumericalAmount());
+    return quantity == null ? Optional.empty() : Optional.of(Amount.of(quantity));
   }
 }

@@ -254,6 +254,14 @@ class AllocationDecoderTest {
   }
 
   @Test
+  void anAmountThatNobodyCanWriteOutIsRefused() {
+    ResourceClaim claim = TestClaims.claim("c", TestClaims.share("node", "gpu", 0, "1e300000000", ""));
+    assertThat(AllocationDecoder.read(claim, Driver.poolOf("node"), CARDS, GpuNodeSpec.DEFAULT))
+        .isInstanceOfSatisfying(AllocationDecoder.Refused.class,
+            refused -> assertThat(refused.reason()).contains("is no amount"));
+  }
+
+  @Test
   void aShareThatHasTheCardAloneKeepsWhatWasAllocatedBeforeMoreWasReserved() {
     GpuNodeSpec reserving = new GpuNodeSpec(Allocator.Controller, List.of(), new Quantity("8Gi"), null);
     assertThat(share(ALONE, "80Gi", reserving).physicalBytes()).isEqualTo(80 * Grants.GIB);
