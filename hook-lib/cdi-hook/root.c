@@ -18,6 +18,8 @@
 #define SYS_openat2 437
 #endif
 
+#define CONFIGFS_MAGIC 0x62656570
+
 enum {
     INSIDE = 0x10,     /* RESOLVE_IN_ROOT */
     AGAIN_LIMIT = 100, /* the kernel asks for another try when somebody renames meanwhile */
@@ -166,14 +168,32 @@ int root_open(const struct root *root, const char *path, int flags) {
     return -EAGAIN;
 }
 
+/* The kernel's own file systems always tell their kind. */
+static bool is_made_by_the_kernel(int fd) {
+    static const unsigned long kinds[] = {PROC_SUPER_MAGIC,     SYSFS_MAGIC,    CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC,
+                                          RDTGROUP_SUPER_MAGIC, DEBUGFS_MAGIC,  TRACEFS_MAGIC,      SECURITYFS_MAGIC,
+                                          AAFS_MAGIC,           SELINUX_MAGIC,  SMACK_MAGIC,        BPF_FS_MAGIC,
+                                          BINFMTFS_MAGIC,       PSTOREFS_MAGIC, EFIVARFS_MAGIC,     XENFS_SUPER_MAGIC,
+                                          NSFS_MAGIC,           CONFIGFS_MAGIC};
+    struct statfs system;
+
+    if (fstatfs(fd, &system) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if ((unsigned long)system.f_type == kinds[i])
+            return true;
+    return false;
+}
+
 int root_file(const struct root *root, const char *path, struct stat *status) {
-    int fd = root_open(root, path, O_PATH), error;
+    int fd = root_open(root, path, O_PATH), error = -ENODATA;
 
     if (fd < 0)
         return fd;
-    if (fstat(fd, status) == 0 && S_ISREG(status->st_mode))
+    if (fstat(fd, status) != 0)
+        error = -errno;
+    else if (S_ISREG(status->st_mode) && !is_made_by_the_kernel(fd))
         return fd;
-    error = S_ISREG(status->st_mode) ? -errno : -ENODATA;
     close(fd);
     return error;
 }

@@ -24,7 +24,9 @@ int root_open(const struct root *root, const char *path, int flags);
 
 /*
  * Opens a path with O_PATH if a regular file is there, behind all links: a descriptor, or a negative errno (-ENODATA:
- * something else is there).
+ * something else is there). Files that the kernel makes up (proc, sysfs and their like) are no regular files here: some
+ * act when they are read, and mounted at another path they would escape the runtime, which later masks some paths of
+ * /proc and makes others read-only.
  */
 int root_file(const struct root *root, const char *path, struct stat *status);
 

@@ -731,6 +731,47 @@ test_a_state_that_is_none_is_refused() {
     done
 }
 
+# A link of the image leads to a file through which root of a container would rule the node. Runtimes make that file's path
+# read-only, but only after the hook.
+test_a_file_of_the_kernel_is_never_placed_elsewhere() {
+    image
+    mkdir -p "$root/proc"
+    mount --rbind /proc "$root/proc"
+    runtime_mounts /opt/host/lib
+    ln -s /proc/sys/kernel/core_pattern "$root/opt/host/lib/libcuda.so.535.261.03"
+    call place --folder /opt/host/lib libcuda.so.1 libcuda.so.535.261.03
+    [ "$status" = 0 ] || fail "place ended with $status"
+    is_shares "$own/libcuda.so.1" libcuda
+    [ ! -e "$root$own/libcuda.so.535.261.03" ] || fail "the kernel's file is in the library folder"
+}
+
+test_a_file_of_the_kernel_is_no_library_of_a_compat_folder() {
+    image
+    compat_folder 580.65.06
+    mkdir -p "$root/proc"
+    mount --rbind /proc "$root/proc"
+    ln -s /proc/sys/kernel/core_pattern "$root/usr/local/cuda/compat/libnvidia-nvvm.so.4"
+    runtime_mounts_a_driver "$own"
+    behind_is 535.261.03 image
+    [ ! -e "$root$own/libnvidia-nvvm.so.4" ] || fail "the kernel's file is in the library folder"
+}
+
+test_nothing_is_mounted_over_a_file_of_the_kernel() {
+    image
+    compat_folder 580.65.06
+    image_has ptxjit /usr/local/cuda/compat/libnvidia-nvvm.so.4
+    mkdir -p "$root/proc"
+    mount --rbind /proc "$root/proc"
+    ln -s /proc/sys/kernel/hostname "$root$own/libnvidia-nvvm.so.4"
+    ln -s /proc/sys/kernel/ostype "$root$own/libcuda.so.9"
+    runtime_mounts_a_driver "$own"
+    call cover --folder "$own" --driver 535.261.03
+    [ "$status" = 0 ] || fail "cover ended with $status"
+    cmp -s /proc/sys/kernel/hostname "$root/proc/sys/kernel/hostname" || fail "an image's file lies over the kernel's"
+    cmp -s /proc/sys/kernel/ostype "$root/proc/sys/kernel/ostype" || fail "a share's library lies over the kernel's file"
+    finds share
+}
+
 test_a_file_system_that_does_not_answer_ends_in_time() {
     image
     runtime_mounts "$own"
