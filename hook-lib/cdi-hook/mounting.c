@@ -40,7 +40,8 @@ bool source_open(const struct root *root, const char *folder, const char *name, 
     source->fd = -ENOENT;
     if (above >= 0 && snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path)
         source->fd = root_file(root, path, &source->status);
-    if (source->fd >= 0 && !other_mount(mount_of(source->fd), mount_of(above))) {
+    if (source->fd >= 0 &&
+        (!other_mount(mount_of(source->fd), mount_of(above)) || is_mounted_by_itself(source->fd) == 0)) {
         close(source->fd);
         source->fd = -ENOENT;
     }
@@ -83,15 +84,32 @@ static int stays_inside(const struct root *root, int fd) {
     return shared > 0 ? -EREMOTE : shared;
 }
 
-int source_put(const struct root *root, const char *path, const struct source *source) {
+/*
+ * Whether a file is the image's own, one of the folder in which it was looked for, or one that the runtime has
+ * mounted by itself, as it does the driver's libraries. A link of the image may lead to any other file of the
+ * container, such as one of a folder that is mounted read-only: the share's quota.
+ */
+static bool may_be_replaced(const struct root *root, int folder, int fd) {
+    long long mount = mount_of(fd);
+
+    return same_mount(mount, mount_of(root->fd)) || same_mount(mount, mount_of(folder)) ||
+           is_mounted_by_itself(fd) != 0;
+}
+
+/* source_put; with a folder, only over what may be replaced there (-EXDEV). */
+static int put(const struct root *root, const char *path, const struct source *source, int folder) {
     struct stat status;
-    int fd = root_file(root, path, &status), error;
+    int fd = root_file(root, path, &status), error = 0;
 
     if (fd < 0)
         return fd;
-    error = same_file(&status, &source->status) ? 0 : stays_inside(root, fd);
-    if (error == 0 && !same_file(&status, &source->status))
-        error = attach(source->fd, fd);
+    if (!same_file(&status, &source->status)) {
+        error = stays_inside(root, fd);
+        if (error == 0 && folder >= 0 && !may_be_replaced(root, folder, fd))
+            error = -EXDEV;
+        if (error == 0)
+            error = attach(source->fd, fd);
+    }
     close(fd);
     if (error < 0)
         return error;
@@ -100,6 +118,10 @@ int source_put(const struct root *root, const char *path, const struct source *s
         return fd;
     close(fd);
     return same_file(&status, &source->status) ? 0 : -ESTALE;
+}
+
+int source_put(const struct root *root, const char *path, const struct source *source) {
+    return put(root, path, source, -1);
 }
 
 /*
@@ -134,11 +156,11 @@ int source_put_or_make(const struct root *root, const char *folder, int there, c
 
     if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
         return -ENAMETOOLONG;
-    error = source_put(root, path, source);
+    error = put(root, path, source, there);
     if (error == -ENOENT) {
         error = make_mount_point(root, there, name);
         if (error == 0)
-            error = source_put(root, path, source);
+            error = put(root, path, source, there);
     }
     return error;
 }

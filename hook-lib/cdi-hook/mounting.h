@@ -36,7 +36,8 @@ int source_put(const struct root *root, const char *path, const struct source *s
 
 /*
  * The same for a name in a folder, which is open as there. Where nothing is, it makes an empty file to mount over, but
- * only in the image's own layer (-EXDEV elsewhere).
+ * only in the image's own layer (-EXDEV elsewhere). -EXDEV as well where a link leads to a file of another mount that
+ * was not mounted by itself.
  */
 int source_put_or_make(const struct root *root, const char *folder, int there, const char *name,
                        const struct source *source);

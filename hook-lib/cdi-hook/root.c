@@ -270,6 +270,25 @@ long long mount_of(int fd) {
     return line ? strtoll(line + sizeof key - 1, NULL, 10) : -1;
 }
 
+/* The kernel's struct statx as far as it is needed; older C libraries have none. */
+struct attributes {
+    uint32_t mask, block_size;
+    uint64_t attributes;
+    uint32_t links, user, group;
+    uint16_t mode, unused;
+    uint64_t inode, size, blocks, known;
+    uint64_t rest[24];
+};
+
+int is_mounted_by_itself(int fd) {
+    enum { MOUNT_ROOT = 0x2000 /* STATX_ATTR_MOUNT_ROOT */ };
+    struct attributes of = {0};
+
+    if (syscall(SYS_statx, fd, "", AT_EMPTY_PATH, 0, &of) != 0 || !(of.known & MOUNT_ROOT))
+        return -1;
+    return (of.attributes & MOUNT_ROOT) != 0;
+}
+
 /* proc(5): mount ID, parent ID, major:minor, root, mount point, mount options, optional fields, and then a hyphen. */
 int mount_is_shared(long long mount) {
     enum { MOUNTS_LIMIT = 64 << 20 };

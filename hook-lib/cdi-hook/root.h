@@ -42,6 +42,9 @@ char *read_all(int fd, size_t limit, size_t *length);
 /* The mount that a descriptor's file is seen through; -1 if that cannot be known. */
 long long mount_of(int fd);
 
+/* Whether a descriptor's file was mounted by itself, not with a folder that holds it: 1 or 0; -1: before Linux 5.8. */
+int is_mounted_by_itself(int fd);
+
 /* Whether what is mounted over files of a mount appears in other mount namespaces as well: 1, 0 or a negative errno. */
 int mount_is_shared(long long mount);
 

@@ -772,6 +772,33 @@ test_nothing_is_mounted_over_a_file_of_the_kernel() {
     finds share
 }
 
+test_no_library_of_the_image_is_mounted_over_the_quota() {
+    image
+    compat_folder 580.65.06
+    image_has ptxjit /usr/local/cuda/compat/libnvidia-nvvm.so.4
+    mkdir -p quota "$root/etc/partita/shares/key"
+    echo 'memory 1024' > quota/quota
+    mount --bind quota "$root/etc/partita/shares/key"
+    mount -o remount,bind,ro "$root/etc/partita/shares/key"
+    ln -s /etc/partita/shares/key/quota "$root$own/libnvidia-nvvm.so.4"
+    runtime_mounts_a_driver "$own"
+    behind_is 535.261.03 image
+    cmp -s quota/quota "$root/etc/partita/shares/key/quota" || fail "a file of the image is read as the quota"
+    grep -q 'libnvidia-nvvm.so.4 of the image cannot be put into' said || fail "it was not said"
+}
+
+test_a_link_into_a_volume_is_no_library_that_the_runtime_has_mounted() {
+    image
+    mkdir -p volume "$root/srv"
+    cp "$fixtures/image-libcuda.so" volume/libcuda.so.535.1
+    mount --bind volume "$root/srv"
+    runtime_mounts /opt/host/lib
+    ln -s /srv/libcuda.so.535.1 "$root/opt/host/lib/libcuda.so.535.1"
+    call place --folder /opt/host/lib libcuda.so.1 libcuda.so.535.1
+    is_shares "$own/libcuda.so.1" libcuda
+    [ ! -e "$root$own/libcuda.so.535.1" ] || fail "a file of a volume was placed"
+}
+
 test_a_file_system_that_does_not_answer_ends_in_time() {
     image
     runtime_mounts "$own"
