@@ -799,6 +799,23 @@ test_a_link_into_a_volume_is_no_library_that_the_runtime_has_mounted() {
     [ ! -e "$root$own/libcuda.so.535.1" ] || fail "a file of a volume was placed"
 }
 
+# The runtime makes the root read-only after the hook.
+test_a_compat_library_of_a_read_only_root_cannot_be_written_where_it_is_put() {
+    image
+    compat_folder 580.65.06
+    image_has ptxjit /usr/local/cuda/compat/libnvidia-nvvm.so.4
+    runtime_mounts_a_driver "$own"
+    mount --rbind "$root" "$root"
+    cd .
+    behind_is 535.261.03 image
+    mount -o remount,bind,ro "$root"
+    for library in /usr/lib/partita/libcuda-real.so.1 "$own/libnvidia-nvvm.so.4"; do
+        if (echo broken >> "$root$library") 2> /dev/null; then
+            fail "$library can be written"
+        fi
+    done
+}
+
 test_a_file_system_that_does_not_answer_ends_in_time() {
     image
     runtime_mounts "$own"
