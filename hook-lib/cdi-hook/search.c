@@ -188,6 +188,24 @@ static void variable_folder(struct search *search, const char *path, size_t leng
     }
 }
 
+/* The folder of one library that is named to be preloaded; a name without a slash is searched for like any other. */
+static void preloaded(struct search *search, const char *path, size_t length) {
+    const char *slash = memrchr(path, '/', length);
+
+    if (slash)
+        variable_folder(search, path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+/* glibc's list of libraries to preload. glibc takes some words of comments for libraries: so all are. */
+static void preload_list(struct search *search) {
+    size_t length;
+    char *rest, *text = read_configuration(&search->container->root, "/etc/ld.so.preload", TEXT_LIMIT, &length);
+
+    for (char *word = text ? strtok_r(text, "#: \t\n", &rest) : NULL; word; word = strtok_r(NULL, "#: \t\n", &rest))
+        preloaded(search, word, strlen(word));
+    free(text);
+}
+
 static void variables(struct search *search) {
     static const char folders_of[] = "LD_LIBRARY_PATH=", files_of[] = "LD_PRELOAD=";
 
@@ -199,12 +217,11 @@ static void variables(struct search *search) {
 
         while (at && (folders || files)) {
             size_t length = strcspn(++at, folders ? ":;" : ": ");
-            const char *slash = memrchr(at, '/', length);
 
             if (folders && text[sizeof folders_of - 1])
                 variable_folder(search, at, length);
-            else if (files && slash)
-                variable_folder(search, at, slash == at ? 1 : (size_t)(slash - at));
+            else if (files)
+                preloaded(search, at, length);
             at = at[length] ? at + length : NULL;
         }
     }
@@ -245,5 +262,6 @@ void folders_find(struct folders *folders, const struct container *container) {
     configuration(&search, "/etc/ld.so.conf");
     cache(&search);
     folders_add_musl(folders, &container->root);
+    preload_list(&search);
     variables(&search);
 }

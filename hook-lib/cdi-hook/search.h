@@ -32,8 +32,9 @@ struct folders {
 };
 
 /*
- * Finds them: the linkers' own, those of the linkers' configuration and cache, of LD_LIBRARY_PATH and LD_PRELOAD, and
- * those in which CUDA images keep libraries of the driver. Too many, or a file too long to read, are problems.
+ * Finds them: the linkers' own, those of the linkers' configuration, cache and list of what to preload, of
+ * LD_LIBRARY_PATH and LD_PRELOAD, and those in which CUDA images keep libraries of the driver. Too many, or a file too
+ * long to read, are problems.
  */
 void folders_find(struct folders *folders, const struct container *container);
 

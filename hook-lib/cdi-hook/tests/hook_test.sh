@@ -363,6 +363,17 @@ test_a_preloaded_library_is_covered() {
     finds share LD_PRELOAD=/srv/libcuda.so.1
 }
 
+test_a_library_that_the_image_has_preloaded_for_all_programs_is_covered() {
+    image
+    image_has libcuda /srv/libcuda.so.1
+    mkdir -p "$root/etc"
+    printf '# ours\n/nowhere/libother.so:/srv/libcuda.so.1\n' > "$root/etc/ld.so.preload"
+    runtime_mounts "$own"
+    finds image
+    hook_covers "$own"
+    finds share
+}
+
 test_every_version_and_link_in_a_compat_folder_is_covered() {
     image
     image_has libcuda /usr/local/cuda-13.0/compat/lib.real/libcuda.so.580.65.06
