@@ -107,8 +107,20 @@ static void include(struct search *search, const char *from, const char *pattern
     search->included = below.included;
 }
 
+/* A line as ldconfig reads it: one folder, whatever is in its name, and an old =type behind it. */
+static void add_line(struct folders *folders, const char *line) {
+    const char *begin = line + strspn(line, " \t\r");
+    size_t length = strcspn(begin, "=");
+
+    while (length > 0 && strchr(" \t\r", begin[length - 1]))
+        length--;
+    if (begin[0] == '/')
+        folders_add(folders, begin, length);
+}
+
 /*
- * Reads a file as ldconfig does: a folder a line (with an old =type), include, hwcap, and # for what is no part of it.
+ * Reads a file as ldconfig does: a folder a line, include, hwcap, # for what is no part of it, and a NUL for a line's
+ * end. By its manual several folders may stand in a line: these are added, too.
  */
 static void configuration(struct search *search, const char *path) {
     size_t length;
@@ -121,11 +133,14 @@ static void configuration(struct search *search, const char *path) {
     text = read_configuration(&search->container->root, path, TEXT_LIMIT, &length);
     if (!text)
         return;
+    for (size_t i = 0; i < length; i++)
+        text[i] = text[i] ? text[i] : '\n';
     search->depth++;
     for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         char *word, *words;
 
         line[strcspn(line, "#")] = '\0';
+        add_line(search->folders, line);
         word = strtok_r(line, " \t\r:,", &words);
         if (word && strcmp(word, "include") == 0) {
             while ((word = strtok_r(NULL, " \t\r", &words)))
@@ -176,7 +191,7 @@ static void variable_folder(struct search *search, const char *path, size_t leng
     int written;
 
     if (memchr(path, '$', length)) {
-        note("LD_LIBRARY_PATH of the container holds %.*s, which only its linker can resolve: a libcuda there is not "
+        note("the library path of the container holds %.*s, which only its linker can resolve: a libcuda there is not "
              "looked for",
              (int)length, path);
     } else if (length > 0 && path[0] == '/') {

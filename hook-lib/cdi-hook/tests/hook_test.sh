@@ -439,6 +439,28 @@ test_relative_includes_of_the_linkers_configuration_are_read() {
     is_shares /srv/lib/libcuda.so.1 libcuda
 }
 
+test_a_folder_of_the_linkers_configuration_may_have_spaces_in_its_name() {
+    image
+    mkdir -p "$root/etc"
+    printf ' /srv/our, new libraries\n' > "$root/etc/ld.so.conf"
+    image_has libcuda '/srv/our, new libraries/libcuda.so.1'
+    runtime_mounts /opt/host/lib
+    hook_covers /opt/host/lib
+    PATH=$PATH:/sbin:/usr/sbin ldconfig -r "$root"
+    finds share
+}
+
+test_the_linkers_configuration_does_not_end_with_a_nul() {
+    image
+    mkdir -p "$root/etc"
+    printf 'first\0\n/srv/behind\n' > "$root/etc/ld.so.conf"
+    image_has libcuda /srv/behind/libcuda.so.1
+    runtime_mounts /opt/host/lib
+    hook_covers /opt/host/lib
+    PATH=$PATH:/sbin:/usr/sbin ldconfig -r "$root" 2> /dev/null
+    finds share
+}
+
 test_variants_for_processors_are_covered() {
     image
     image_has libcuda /srv/lib/glibc-hwcaps/x86-64-v3/libcuda.so.1
