@@ -15,10 +15,13 @@
 #include "report.h"
 #include "search.h"
 
+enum { NAMES_LIMIT = 1024 };
+
 struct covering {
     const struct root *root;
     const char *folder;
     bool stubs;
+    int *names; /* looked at so far */
     struct source cuda, nvml;
 };
 
@@ -31,6 +34,14 @@ static bool cover_entry(const char *name, void *context) {
     /* What is linked with at build time must stay what it is, and cannot be used at run time. */
     if (!source || (covering->stubs && (strcmp(name, "libcuda.so") == 0 || strcmp(name, "libnvidia-ml.so") == 0)))
         return true;
+    if (*covering->names > NAMES_LIMIT)
+        return false;
+    if (++*covering->names > NAMES_LIMIT) {
+        problem("the library folders of the image hold more than %d files called libcuda.so or libnvidia-ml.so: each "
+                "would be a mount",
+                NAMES_LIMIT);
+        return false;
+    }
     if (snprintf(path, sizeof path, "%s/%s", covering->folder, name) >= (int)sizeof path)
         return true;
     error = source_put(covering->root, path, source);
@@ -102,7 +113,8 @@ static void cover_with_variants(struct covering *covering, const char *folder) {
 }
 
 void cover(const struct container *container, const char *folder, const char *driver) {
-    struct covering covering = {.root = &container->root};
+    int names = 0;
+    struct covering covering = {.root = &container->root, .names = &names};
     struct folders folders = {0};
 
     if (!source_open(&container->root, folder, "libcuda.so.1", &covering.cuda) ||

@@ -849,6 +849,17 @@ test_a_compat_library_of_a_read_only_root_cannot_be_written_where_it_is_put() {
     done
 }
 
+test_an_image_of_countless_libraries_is_refused() {
+    image
+    mkdir -p "$root/srv"
+    (cd "$root/srv" && seq -f 'libcuda.so.%.0f' 1 6000 | xargs touch)
+    with_variable LD_LIBRARY_PATH=/srv
+    runtime_mounts "$own"
+    call cover --folder "$own"
+    refused 'hold more than 1024 files'
+    [ "$(mounts)" -lt 1500 ] || fail "$(mounts) mounts were made"
+}
+
 test_a_file_system_that_does_not_answer_ends_in_time() {
     image
     runtime_mounts "$own"
