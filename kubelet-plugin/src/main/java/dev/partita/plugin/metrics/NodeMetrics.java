@@ -215,7 +215,9 @@ public final class NodeMetrics implements Source {
         List<ContainerRef> those = containers.getOrDefault(CdiName.idOf(claim.claim(), grant), List.of());
         ShareRef ref = new ShareRef(claim.claim().uid(), grant.shareKey());
         Optional<ShareUse> use = Optional.ofNullable(uses.get(ref));
-        int number = those.isEmpty() ? 0 : List.copyOf(cardsOf.get(those.getFirst())).indexOf(grant.card());
+        int number = grant.isOpaque() || those.isEmpty()
+            ? 0
+            : List.copyOf(cardsOf.get(those.getFirst())).indexOf(grant.card());
         devices.computeIfAbsent(grant.card().uuid(), card -> new ArrayList<>())
             .add(new NodeSnapshot.Device(claim, grant, those, number, use,
                 use.map(u -> parts(u, those, reading.samples())).orElse(List.of()),

@@ -83,7 +83,7 @@ record NodeSnapshot(String node, String pool, String driverVersion, List<Card> c
    *
    * @param containers those that have it, as kubelet tells
    * @param number its card's number among the cards of its container, in CUDA's order; 0 where the container is not
-   *        known
+   *        known, and of an opaque card
    * @param use what a share is used for; empty for what is no share
    * @param parts of that use, by container; together they are all of it
    * @param coreUse whether a share keeps to its core limit; empty for what is no share
