@@ -34,19 +34,16 @@ final class NvmlProcesses {
   private static final int MEMORY_OFFSET = 8;
   private static final int INSTANCE_OFFSET = 16; // gpuInstanceId, 0xffffffff without MIG
   private static final int NO_INSTANCE = -1;
-  private static final List<String> KINDS = List.of("Compute", "Graphics", "MPSCompute");
+  private static final String COMPUTE = "Compute";
+  private static final List<String> KINDS = List.of(COMPUTE, "Graphics", "MPSCompute");
 
   private NvmlProcesses() {}
 
   /** A process that is in several lists counts with the largest figure; one without a figure is left out. */
   static List<ProcessMemory> on(NvmlCalls nvml, Pointer device) throws NvmlException {
     Map<Long, ProcessMemory> processes = new TreeMap<>();
-    for (String kind : KINDS) {
-      String function = "nvmlDeviceGet" + kind + "RunningProcesses";
-      String newest = newest(nvml, function);
-      if (nvml.has(newest)) {
-        list(nvml, newest, device, newest.equals(function) ? BYTES_V1 : BYTES, processes);
-      }
+    for (Rows rows : lists(nvml, device)) {
+      add(rows, processes);
     }
     return List.copyOf(processes.values());
   }
@@ -59,15 +56,9 @@ final class NvmlProcesses {
    */
   static List<CardUser> users(NvmlCalls nvml, Pointer device) throws NvmlException {
     Set<CardUser> users = new LinkedHashSet<>();
-    for (String kind : KINDS) {
-      String function = "nvmlDeviceGet" + kind + "RunningProcesses";
-      String newest = newest(nvml, function);
-      if (nvml.has(newest)) {
-        Rows rows = rows(nvml, newest, device, newest.equals(function) ? BYTES_V1 : BYTES);
-        for (int i = 0; i < rows.count(); i++) {
-          long pid = Integer.toUnsignedLong(rows.list().getInt((long) i * rows.stride()));
-          users.add(new CardUser(pid, rows.instance(i)));
-        }
+    for (Rows rows : lists(nvml, device)) {
+      for (int i = 0; i < rows.count(); i++) {
+        users.add(new CardUser(rows.pid(i), rows.instance(i)));
       }
     }
     return List.copyOf(users);
@@ -130,20 +121,46 @@ final class NvmlProcesses {
     return function;
   }
 
-  private static void list(NvmlCalls nvml, String function, Pointer device, int stride, Map<Long, ProcessMemory> into)
-      throws NvmlException {
-    Rows rows = rows(nvml, function, device, stride);
+  /**
+   * The lists that the card has. Cards before Volta have none of clients of MPS (nvml.h): there the server's context is
+   * that of its clients.
+   *
+   * @throws NvmlException if one of them cannot be read, or the card does not even list processes that compute
+   */
+  private static List<Rows> lists(NvmlCalls nvml, Pointer device) throws NvmlException {
+    List<Rows> lists = new ArrayList<>();
+    for (String kind : KINDS) {
+      String function = "nvmlDeviceGet" + kind + "RunningProcesses";
+      String newest = newest(nvml, function);
+      if (nvml.has(newest)) {
+        try {
+          lists.add(rows(nvml, newest, device, newest.equals(function) ? BYTES_V1 : BYTES));
+        } catch (NvmlException e) {
+          if (kind.equals(COMPUTE) || e.code() != NvmlException.NOT_SUPPORTED) {
+            throw e;
+          }
+        }
+      }
+    }
+    return lists;
+  }
+
+  private static void add(Rows rows, Map<Long, ProcessMemory> into) {
     for (int i = 0; i < rows.count(); i++) {
-      long pid = Integer.toUnsignedLong(rows.list().getInt((long) i * stride));
-      long held = rows.list().getLong((long) i * stride + MEMORY_OFFSET);
-      if (pid != 0 && held != NOT_AVAILABLE && held >= 0) {
-        into.merge(pid, new ProcessMemory(pid, held, rows.instance(i)), (a, b) -> a.bytes() >= b.bytes() ? a : b);
+      long held = rows.list().getLong((long) i * rows.stride() + MEMORY_OFFSET);
+      if (rows.pid(i) != 0 && held != NOT_AVAILABLE && held >= 0) {
+        into.merge(rows.pid(i), new ProcessMemory(rows.pid(i), held, rows.instance(i)),
+            (a, b) -> a.bytes() >= b.bytes() ? a : b);
       }
     }
   }
 
   /** A list as NVML fills it. */
   private record Rows(Memory list, int stride, int count) {
+    long pid(int row) {
+      return Integer.toUnsignedLong(list.getInt((long) row * stride));
+    }
+
     /** The number of the MIG instance in a row; older rows have none. */
     OptionalInt instance(int row) {
       int instance = stride == BYTES_V1 ? NO_INSTANCE : list.getInt((long) row * stride + INSTANCE_OFFSET);
