@@ -15,7 +15,6 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -248,8 +247,9 @@ public final class NvidiaMps implements MpsControl {
         : Optional.empty();
   }
 
+  /** Of any process of the node: a container may call its programs by bytes that are no path here. */
   private static boolean isProgram(String name, ProcessHandle process) {
-    return process.info().command().filter(command -> Objects.toString(Path.of(command).getFileName()).equals(name))
+    return process.info().command().filter(command -> command.substring(command.lastIndexOf('/') + 1).equals(name))
         .isPresent();
   }
 

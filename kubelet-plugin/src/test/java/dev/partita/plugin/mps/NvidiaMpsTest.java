@@ -184,6 +184,42 @@ class NvidiaMpsTest {
     }
   }
 
+  /** In a process that takes names for ASCII, as in a container whose environment says nothing of a language. */
+  @Test
+  void aProgramOnTheNodeWhoseNameIsNoTextKeepsNoDaemonFromBeginning() throws Exception {
+    simulated();
+    Path odd = Files.createDirectory(folder.resolve("odd"));
+    Process stranger = new ProcessBuilder("sh", "-c",
+        "name=$(printf '\\303\\251'); cp \"$(command -v sleep)\" \"$0/$name\" && exec \"$0/$name\" 600",
+        odd.toString()).start();
+    try {
+      await().until(() -> stranger.info().command().filter(command -> command.startsWith(odd + "/")).isPresent());
+      ProcessBuilder other = new ProcessBuilder(
+          Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
+          System.getProperty("java.class.path"), InAscii.class.getName(), folder.toString())
+          .redirectErrorStream(true);
+      other.environment().remove("LANG");
+      other.environment().put("LC_ALL", "POSIX");
+      Process plugin = other.start();
+      String said = new String(plugin.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      assertThat(plugin.waitFor()).as(said).isZero();
+    } finally {
+      stranger.destroyForcibly();
+    }
+  }
+
+  /** Begins a daemon and ends it. */
+  static final class InAscii {
+    private InAscii() {}
+
+    public static void main(String[] folder) throws IOException {
+      Path here = Path.of(folder[0]);
+      NvidiaMps mps = new NvidiaMps(new DriverRoot(here.resolve("driver"), "/"), here.resolve("cgroup"), SHORT);
+      mps.begin("GPU-1", here.resolve("pipe"), here.resolve("log"));
+      mps.end(here.resolve("pipe"));
+    }
+  }
+
   @Test
   void aProgramThatDoesNotComeToListenIsEndedAndItIsSaidWhereToLook() throws IOException {
     script("nvidia-cuda-mps-server", "");
