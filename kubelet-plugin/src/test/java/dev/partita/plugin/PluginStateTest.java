@@ -151,6 +151,31 @@ class PluginStateTest {
     }
   }
 
+  /** As of a spec that somebody has copied. */
+  @Test
+  void aSpecThatIsOfNoClaimKeepsNothingFromBeingRemovedOrReported() throws Exception {
+    try (TestNode node = TestNode.withCards("node-c", "t4x1")) {
+      ResourceClaim claim = api().created(claim("deleted", share("node-c", "gpu", 0, "1Gi", "")));
+      try (KubeletPlugin _ = TestNode.start(
+          node.settings("--leftover-grace=0", "--sweep-period=0.1", "--inventory-period=0.1"), client)) {
+        assertThat(node.prepare(claim).getError()).isEmpty();
+        Path copy = node.cdiFile(claim).resolveSibling("gpu.partita.dev-claim_copy.of-it.json");
+        Files.copy(node.cdiFile(claim), copy);
+        client.resource(claim).delete();
+        await().atMost(Duration.ofSeconds(20))
+            .until(() -> !Files.exists(node.record(claim)) && !Files.exists(node.cdiFile(claim)));
+        Files.writeString(copy, "{}");
+        ResourceClaim next = api().created(claim("next", share("node-c", "gpu", 0, "1Gi", "")));
+        assertThat(node.prepare(next).getError()).isEmpty();
+        client.resource(next).delete();
+        await().atMost(Duration.ofSeconds(20)).until(() -> !Files.exists(node.record(next)));
+        node.simulator("break", "--root", node.driverRoot().toString(), "--gpu", "0");
+        api().statusWhen("node-c", s -> s.gpus().getFirst().health().reason() != null);
+        assertThat(copy).exists();
+      }
+    }
+  }
+
   @Test
   void whatADeletedClaimHasIsReportedUntilKubeletReleasesIt() throws Exception {
     try (TestNode node = TestNode.withCards("node-x", "t4x2")) {

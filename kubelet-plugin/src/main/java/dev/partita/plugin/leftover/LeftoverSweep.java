@@ -105,7 +105,7 @@ public final class LeftoverSweep {
     Map<String, PreparedClaim> records = new TreeMap<>();
     store.checkpoint().readAll().forEach(record -> records.put(record.claim().uid(), record));
     Set<String> unrecorded = new TreeSet<>(store.folders().uids());
-    unrecorded.addAll(store.cdi().ids());
+    store.cdi().ids().stream().filter(ClaimRef::isUid).forEach(unrecorded::add); // others are of no claim
     unrecorded.removeAll(records.keySet());
     store.checkpoint().foreign().forEach(record -> unrecorded.remove(record.uid())); // not this version's to judge
     Map<String, ClaimRef> needed = new HashMap<>();
