@@ -177,6 +177,26 @@ class PluginStateTest {
   }
 
   @Test
+  void whoseContainersMayUseWhatAnotherVersionHasPreparedIsNotForgotten() throws Exception {
+    try (TestNode node = TestNode.withCards("node-f", "t4x1")) {
+      Path pods = Files.createDirectories(node.root.resolve("run/pods"));
+      Path foreign = pods.resolve("0b5e8a9e-0000-4000-8000-000000000001");
+      Files.writeString(foreign, "6f1c\n");
+      Path records = Files.createDirectories(node.root.resolve("state/claims"));
+      Files.writeString(records.resolve(foreign.getFileName() + ".claim"),
+          "partita-checkpoint 2 x\n{\"a\": \"GPU-1\"}");
+      try (KubeletPlugin _ = TestNode.start(node.settings("--sweep-period=0.1"), client)) {
+        for (String stranger : new String[]{"0b5e8a9e-0000-4000-8000-000000000002",
+          "0b5e8a9e-0000-4000-8000-000000000003"}) { // when the second one goes, the search in which the first went has ended
+          Files.writeString(pods.resolve(stranger), "6f1c\n");
+          await().atMost(Duration.ofSeconds(20)).until(() -> !Files.exists(pods.resolve(stranger)));
+        }
+        assertThat(foreign).hasContent("6f1c");
+      }
+    }
+  }
+
+  @Test
   void whatADeletedClaimHasIsReportedUntilKubeletReleasesIt() throws Exception {
     try (TestNode node = TestNode.withCards("node-x", "t4x2")) {
       ResourceClaim share = api().created(claim("share", share("node-x", "gpu", 0, "1Gi", "25")));

@@ -1,6 +1,7 @@
 package dev.partita.plugin.leftover;
 
 import dev.partita.plugin.allocation.AllocationDecoder;
+import dev.partita.plugin.checkpoint.ForeignRecord;
 import dev.partita.plugin.claim.PreparedClaim.Phase;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.ThisNode;
@@ -24,6 +25,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -107,7 +109,9 @@ public final class LeftoverSweep {
     Set<String> unrecorded = new TreeSet<>(store.folders().uids());
     store.cdi().ids().stream().filter(ClaimRef::isUid).forEach(unrecorded::add); // others are of no claim
     unrecorded.removeAll(records.keySet());
-    store.checkpoint().foreign().forEach(record -> unrecorded.remove(record.uid())); // not this version's to judge
+    Set<String> foreign = // not this version's to judge
+        store.checkpoint().foreign().stream().map(ForeignRecord::uid).collect(Collectors.toSet());
+    unrecorded.removeAll(foreign);
     Map<String, ClaimRef> needed = new HashMap<>();
     for (PreparedClaim record : records.values()) {
       Optional<ResourceClaim> claim = api.claim(record.claim()).filter(this::isNeeded);
@@ -138,7 +142,9 @@ public final class LeftoverSweep {
       }
     }
     goneSince.keySet().retainAll(there);
-    holdings.retain(there);
+    Set<String> known = new TreeSet<>(there);
+    known.addAll(foreign);
+    holdings.retain(known);
     removeLoneMetadata(there);
     specs.look();
     libraries.sweep();
