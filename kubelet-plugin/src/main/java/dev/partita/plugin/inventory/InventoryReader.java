@@ -305,7 +305,7 @@ public final class InventoryReader implements AutoCloseable, MigControl, MemoryL
       Optional<ClaimedInstances> after = claimedNow();
       List<Gpu> gpus =
           known.update(reading, topology, before.flatMap(earlier -> after.map(later -> earlier.orLater(later))));
-      startAnew = reading.cards().size() < gpus.size();
+      startAnew = reading.cards().size() < gpus.size() || !reading.faults().isEmpty();
       return new Inventory.Cards(files, reading.driverVersion(), reading.cudaDriverVersion(), gpus);
     } catch (NvmlException e) {
       closeLibrary();

@@ -20,6 +20,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -100,39 +101,59 @@ class NodeInventoryTest {
     }
   }
 
+  @Test
+  void aCardThatHasNotAnsweredSinceTheStartIsAskedForByANewInit() throws IOException {
+    card.faults.add(new CardReading.Fault(1, NvmlException.GPU_IS_LOST, "GPU is lost"));
+    StuckCard back = new StuckCard();
+    back.more.add("GPU-1");
+    Queue<StuckCard> inits = new ConcurrentLinkedQueue<>(List.of(card, back));
+    card.readings.release(2);
+    back.readings.release(2);
+    InventoryReader reader = reader(library -> Objects.requireNonNull(inits.poll()));
+    assertThat(((Inventory.Cards) reader.read()).gpus()).hasSize(1);
+    assertThat(((Inventory.Cards) reader.read()).gpus()).extracting("uuid").containsExactly("GPU-0", "GPU-1");
+    reader.close();
+  }
+
   private NodeInventory inventory(Consumer<Inventory> listener, Duration patience) throws IOException {
     return inventory(() -> {}, listener, patience);
   }
 
   private NodeInventory inventory(Runnable beforeFirst, Consumer<Inventory> listener, Duration patience)
       throws IOException {
+    return new NodeInventory(reader(library -> card), beforeFirst, listener,
+        new NodeInventory.Patience(patience, patience),
+        new Loops());
+  }
+
+  private InventoryReader reader(InventoryReader.Opener opener) throws IOException {
     Path libraries = Files.createDirectories(root.resolve("usr/lib64"));
     Files.createFile(libraries.resolve("libcuda.so.580.1"));
     Files.createFile(libraries.resolve("libnvidia-ml.so.580.1"));
-    InventoryReader reader =
-        new InventoryReader(new DriverRoot(root, "/"), root.resolve("sys"), library -> card,
-            new CardPolicy(new Reserve.Amount(0), false, true));
-    return new NodeInventory(reader, beforeFirst, listener, new NodeInventory.Patience(patience, patience),
-        new Loops());
+    return new InventoryReader(new DriverRoot(root, "/"), root.resolve("sys"), opener,
+        new CardPolicy(new Reserve.Amount(0), false, true));
   }
 
   /** Each reading waits until it may end. */
   private static final class StuckCard implements CardReader {
     final Semaphore readings = new Semaphore(0);
+    final List<String> more = new ArrayList<>(); // UUIDs of further cards
+    final List<CardReading.Fault> faults = new ArrayList<>();
 
     @Override
     public CardReading read() {
       readings.acquireUninterruptibly();
-      return new CardReading(
-          "580.1",
-          Optional.of("13.0"),
-          List.of(
-              new CardReading.Card(
-                  0, "GPU-0", 0, GpuProduct.named("NVIDIA H200", "Nvidia", "Hopper", "9.0"),
-                  new CardReading.Memory(141L << 30, 0),
-                  new CardReading.Topology(Optional.empty(), Optional.empty(), CardReading.Nvlink.NONE),
-                  CardReading.Mig.NONE, false, CardSigns.WELL)),
-          List.of());
+      List<CardReading.Card> cards = new ArrayList<>(List.of(card(0, "GPU-0")));
+      more.forEach(uuid -> cards.add(card(cards.size(), uuid)));
+      return new CardReading("580.1", Optional.of("13.0"), cards, faults);
+    }
+
+    private static CardReading.Card card(int index, String uuid) {
+      return new CardReading.Card(
+          index, uuid, index, GpuProduct.named("NVIDIA H200", "Nvidia", "Hopper", "9.0"),
+          new CardReading.Memory(141L << 30, 0),
+          new CardReading.Topology(Optional.empty(), Optional.empty(), CardReading.Nvlink.NONE),
+          CardReading.Mig.NONE, false, CardSigns.WELL);
     }
 
     @Override
