@@ -68,9 +68,10 @@ final class HamiDialect implements Dialect {
     }
   }
 
+  /** Shares that a container has of one card are one device of it, as they are for the interception library. */
   private static void write(NodeSnapshot.Card card, NodeSnapshot.Device device, Samples into) {
     device.containers().forEach(
-        container -> into.put(DEVICE_LIMIT, device.memoryBytes(), labels(card, device, container)));
+        container -> into.add(DEVICE_LIMIT, (double) device.memoryBytes(), labels(card, device, container)));
     device.parts().forEach(
         part -> part.container().ifPresent(container -> write(part, labels(card, device, container), into)));
   }
@@ -81,10 +82,10 @@ final class HamiDialect implements Dialect {
   }
 
   private static void write(NodeSnapshot.Part part, String[] labels, Samples into) {
-    part.corePercent().ifPresent(percent -> into.put(DEVICE_UTILIZATION, percent, labels));
-    into.put(USED, part.bytes(), labels);
-    into.put(DEVICE_USED, part.bytes(), labels);
-    into.put(CONTEXT, part.overheadBytes(), labels);
-    into.put(BUFFER, part.ledgerBytes(), labels);
+    part.corePercent().ifPresent(percent -> into.add(DEVICE_UTILIZATION, percent, labels));
+    into.add(USED, (double) part.bytes(), labels);
+    into.add(DEVICE_USED, (double) part.bytes(), labels);
+    into.add(CONTEXT, (double) part.overheadBytes(), labels);
+    into.add(BUFFER, (double) part.ledgerBytes(), labels);
   }
 }

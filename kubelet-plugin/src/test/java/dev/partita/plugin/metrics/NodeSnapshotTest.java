@@ -11,9 +11,11 @@ import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.grant.Grant;
 import dev.partita.plugin.grant.Grants;
+import dev.partita.plugin.podresources.ContainerRef;
 import dev.partita.plugin.resize.Recalls;
 import dev.partita.plugin.usage.UseTotals;
 import dev.partita.plugin.xid.XidCounts;
+import dev.partita.serving.metrics.Metrics;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -37,15 +39,32 @@ class NodeSnapshotTest {
     assertThat(allocatedBytes()).isZero();
   }
 
+  @Test
+  void sharesThatAContainerHasOfOneCardAreOneDeviceOfItUnderHamisNames() {
+    ContainerRef container = new ContainerRef("lab", "trainer", "main");
+    List<NodeSnapshot.Device> devices = Stream.of(Grants.share("a", 0, "a", 8, 0), Grants.share("b", 0, "b", 4, 0))
+        .map(grant -> device(grant, List.of(container))).toList();
+    NodeSnapshot node = new NodeSnapshot("node-0", "node-0/gpu", "580.95.05",
+        List.of(new NodeSnapshot.Card(CARD, 80 * GIB, Map.of(), new XidCounts().of("GPU-0"), devices)));
+    Metrics metrics = new Metrics();
+    metrics.add(into -> new HamiDialect().write(node, into));
+    assertThat(metrics.text().lines().filter(line -> line.startsWith("hami_vgpu_memory_limit_bytes{")))
+        .singleElement().asString().contains("pod=\"trainer\"").endsWith(" " + (double) (12 * GIB));
+  }
+
   private static long allocatedBytes(Grant... grants) {
     List<NodeSnapshot.Device> devices = Stream.of(grants).map(NodeSnapshotTest::device).toList();
     return new NodeSnapshot.Card(CARD, 80 * GIB, Map.of(), new XidCounts().of("GPU-0"), devices).allocatedBytes();
   }
 
   private static NodeSnapshot.Device device(Grant grant) {
+    return device(grant, List.of());
+  }
+
+  private static NodeSnapshot.Device device(Grant grant, List<ContainerRef> containers) {
     PreparedClaim claim = new PreparedClaim(new ClaimRef("default", grant.requests().getFirst(), "uid"),
         PreparedClaim.Phase.COMPLETED, "boot", List.of(grant), Map.of(), false);
-    return new NodeSnapshot.Device(claim, grant, List.of(), 0, Optional.empty(), List.of(), Optional.empty(),
+    return new NodeSnapshot.Device(claim, grant, containers, 0, Optional.empty(), List.of(), Optional.empty(),
         Recalls.OfShare.NOTHING, UseTotals.Total.NONE);
   }
 }
