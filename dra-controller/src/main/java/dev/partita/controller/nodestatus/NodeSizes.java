@@ -66,7 +66,7 @@ public final class NodeSizes {
 
   /**
    * What to tell. As long as a card has not enough for all that its claims were granted, as when two controllers have
-   * granted at once, its shares keep what was told before.
+   * granted at once, its shares keep what was told before, but for those that are to have less: that makes room.
    *
    * @param claims that have something of the node
    * @param told what its plugin was told before
@@ -88,7 +88,8 @@ public final class NodeSizes {
       for (AllocatedShare share : AllocatedClaim.shares(claim)) {
         String id = GrantedSizes.key(share.shareId());
         Optional<ShareSize> size = granted.ofShare(id);
-        if (size.isPresent() && isTooMuch(host, share.card(), books.of(share.card()))) {
+        if (size.isPresent() && !size.get().isWithin(share.sizes().inForce())
+            && isTooMuch(host, share.card(), books.of(share.card()))) {
           whole = false;
           told.stream().filter(before -> before.shareId().equals(id)).forEach(sizes::add);
         } else {

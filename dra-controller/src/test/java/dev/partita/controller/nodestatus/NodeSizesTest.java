@@ -1,0 +1,54 @@
+package dev.partita.controller.nodestatus;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.partita.api.Driver;
+import dev.partita.api.resize.GrantedSize;
+import dev.partita.api.resize.GrantedSizes;
+import dev.partita.api.resize.ShareSize;
+import dev.partita.controller.GpuNodes;
+import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.inventory.Inventory;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResultBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+class NodeSizesTest {
+  private static final GpuHost HOST = Objects.requireNonNull(Inventory.EMPTY
+      .refreshed(List.of(GpuNodes.ready("node-0", 1, "NVIDIA H200", 40 * GpuNodes.GIB))).host("node-0"));
+
+  @Test
+  void aShareThatGivesBackWhatItsCardLacksIsToldSo() {
+    NodeSizes.Plan plan = NodeSizes.plan(List.of(granted(share("a", 30), 10), share("b", 20)), HOST, List.of());
+    assertThat(plan.resizes().granted())
+        .containsExactly(new GrantedSize("uid-a", "share-a", "memory=10Gi,cores=0"));
+    assertThat(plan.isWhole()).isTrue();
+  }
+
+  @Test
+  void aShareThatGrowsBeyondWhatItsCardHasKeepsWhatItWasToldBefore() {
+    List<GrantedSize> before = List.of(new GrantedSize("uid-a", "share-a", "memory=12Gi,cores=0"));
+    NodeSizes.Plan plan = NodeSizes.plan(List.of(granted(share("a", 10), 30), share("b", 20)), HOST, before);
+    assertThat(plan.resizes().granted()).isEqualTo(before);
+    assertThat(plan.isWhole()).isFalse();
+  }
+
+  private static ResourceClaim granted(ResourceClaim claim, long gib) {
+    return new GrantedSizes(
+        Map.of("share-" + claim.getMetadata().getName(), new ShareSize(gib * GpuNodes.GIB, 0))).on(claim);
+  }
+
+  private static ResourceClaim share(String name, long gib) {
+    return new ResourceClaimBuilder().withNewMetadata().withNamespace("team").withName(name).withUid("uid-" + name)
+        .endMetadata().withNewStatus().withNewAllocation().withNewDevices()
+        .withResults(new DeviceRequestAllocationResultBuilder().withRequest("gpu").withDriver(Driver.NAME)
+            .withPool("node-0/gpu").withDevice("gpu-0-shared").withShareID("share-" + name)
+            .withConsumedCapacity(Map.of("memory", new Quantity(gib + "Gi"))).build())
+        .endDevices().endAllocation().endStatus().build();
+  }
+}
