@@ -83,8 +83,9 @@ public final class HistoryKeeper implements AutoCloseable {
     }
   }
 
+  /** What was stored by a clock that was ahead ends later than what is known. */
   private boolean isBehind(List<Sample> known, Duration behind) {
-    long seconds = until(known) - storedUntil;
+    long seconds = Math.abs(until(known) - storedUntil);
     return seconds > 0 && seconds >= behind.toSeconds();
   }
 
