@@ -70,13 +70,16 @@ record HeldCards(List<PublishedCard> cards, List<Integer> held) {
     return wanted.filter(device -> device.getConsumesCounters().equals(published.getConsumesCounters())).isPresent();
   }
 
-  /** The card as it is offered now, with the taints that it is to have and one more. */
+  /**
+   * The card as it is offered now, each device with the taints that it is to have and one more; one that is not to be
+   * offered any more with those of the card's first.
+   */
   private static PublishedCard waiting(PublishedCard published, PublishedCard wanted) {
     DeviceTaint changing = new DeviceTaintBuilder().withKey(Driver.CHANGING_TAINT).withEffect("NoSchedule").build();
-    List<DeviceTaint> taints =
-        Stream.concat(wanted.devices().getFirst().getTaints().stream(), Stream.of(changing)).toList();
-    List<Device> devices =
-        published.devices().stream().map(device -> new DeviceBuilder(device).withTaints(taints).build()).toList();
+    List<Device> devices = published.devices().stream().map(device -> {
+      List<DeviceTaint> its = wanted.device(device.getName()).orElse(wanted.devices().getFirst()).getTaints();
+      return new DeviceBuilder(device).withTaints(Stream.concat(its.stream(), Stream.of(changing)).toList()).build();
+    }).toList();
     return new PublishedCard(published.index(), devices, published.counters());
   }
 }

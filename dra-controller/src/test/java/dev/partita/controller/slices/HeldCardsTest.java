@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.gpu.Gpu;
 import dev.partita.api.gpu.GpuHealth;
+import dev.partita.api.gpu.StaticMigInstance;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.api.node.GpuNodeSpec.PublishedMode;
@@ -22,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -145,6 +147,24 @@ class HeldCardsTest {
     assertThat(HeldCards.of(SlicePlan.cards(byController), published(byController), none, Set.of(1), false).held())
         .as("the controller counts it")
         .isEmpty();
+  }
+
+  @Test
+  void whatIsWrongWithOneInstanceIsNotSaidOfTheOthersOfACardThatWaits() {
+    Gpu cut = GpuNodes.cut(GpuNodes.migCards("node-0", 1).getFirst(), "1g.18gb:0", "1g.18gb:1");
+    StaticMigInstance gone = cut.staticMigInstances().getFirst();
+    Gpu card = cut.withStaticMigInstances(List.of(
+        new StaticMigInstance(gone.uuid(), gone.profile(), gone.placement(), GpuHealth.unhealthy("Gone", "it is gone")),
+        cut.staticMigInstances().getLast()));
+    GpuNode node = GpuNodes.ready("node-0", new GpuNodeSpec(Allocator.Scheduler, List.of(), null), List.of(card));
+    GpuHost host = Objects.requireNonNull(Inventory.EMPTY.refreshed(List.of(node)).host("node-0"));
+    HeldCards cards =
+        HeldCards.of(SlicePlan.cards(host), Map.of(), new PoolUse(Set.of(), Map.of()), Set.of(0), true);
+    assertThat(cards.cards().getFirst().devices().stream().collect(Collectors.toMap(Device::getName,
+        HeldCardsTest::taints)))
+        .isEqualTo(Map.of(
+            "gpu-0-mig-1g-18gb-0", List.of("gpu.partita.dev/unhealthy", "gpu.partita.dev/changing"),
+            "gpu-0-mig-1g-18gb-1", List.of("gpu.partita.dev/changing")));
   }
 
   private static HeldCards offered(GpuHost wanted, Map<Integer, PublishedCard> published, Set<String> allocated) {
