@@ -21,6 +21,11 @@ public final class DemandHistory {
   private static final int FIRST = 20;
   private static final long MOST = 40_000;
 
+  /** Whoever makes pods chooses how many kinds there are, and how long their selectors. */
+  private static final int MOST_KINDS = 4_096;
+
+  private static final int LONGEST_SELECTORS = 4_096;
+
   private final Map<Kind, Long> arrivals = new LinkedHashMap<>();
   private long total;
   private long next = 1;
@@ -62,11 +67,18 @@ public final class DemandHistory {
             .toList();
     return switch (requests.size()) {
       case 0 -> Optional.of(new Kind(needs, Optional.empty()));
-      case 1 -> requests.getFirst().count() instanceof DeviceRequest.Count.Exactly
+      case 1 -> isUsual(requests.getFirst())
           ? Optional.of(kind(needs, requests.getFirst()))
           : Optional.empty();
       default -> Optional.empty();
     };
+  }
+
+  /** Whether it is for a number of devices that a claim can hold, and says in few words for which. */
+  private static boolean isUsual(DeviceRequest request) {
+    return request.count() instanceof DeviceRequest.Count.Exactly(int devices) && devices <= ClaimRequest.MOST_RESULTS
+        && request.selectors().stream().mapToInt(selector -> selector.expression().length())
+            .sum() <= LONGEST_SELECTORS;
   }
 
   static Kind kind(PodNeeds needs, DeviceRequest request) {
@@ -82,22 +94,30 @@ public final class DemandHistory {
   private void count(Kind kind) {
     arrivals.merge(kind, 1L, Long::sum);
     total++;
+    if (arrivals.size() > MOST_KINDS) {
+      halve();
+      next = Math.min(next, total + Math.max(FIRST, total / 2));
+    }
     if (total < next) {
       return;
     }
     if (total >= MOST) {
-      total = 0;
-      for (Iterator<Map.Entry<Kind, Long>> each = arrivals.entrySet().iterator(); each.hasNext();) {
-        Map.Entry<Kind, Long> entry = each.next();
-        entry.setValue(entry.getValue() / 2);
-        total += entry.getValue();
-        if (entry.getValue() == 0) {
-          each.remove();
-        }
-      }
+      halve();
     }
     next = total + Math.max(FIRST, total / 2);
     snapshot = Snapshot.of(snapshot.number() + 1, arrivals);
+  }
+
+  private void halve() {
+    total = 0;
+    for (Iterator<Map.Entry<Kind, Long>> each = arrivals.entrySet().iterator(); each.hasNext();) {
+      Map.Entry<Kind, Long> entry = each.next();
+      entry.setValue(entry.getValue() / 2);
+      total += entry.getValue();
+      if (entry.getValue() == 0) {
+        each.remove();
+      }
+    }
   }
 
   Snapshot snapshot() {
