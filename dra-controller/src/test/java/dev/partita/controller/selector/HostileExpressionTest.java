@@ -207,6 +207,13 @@ class HostileExpressionTest {
         "cel.bind(x, " + text + ", " + loop + "x.replace('aa', 'b') != ''))",
         "cel.bind(x, " + text + ", " + loop + "!x.matches('(a*)*b')))",
         "cel.bind(x, " + text + ", " + loop + "x.find('(a|b|c)*d') == ''))",
+        "cel.bind(x, " + text + ", " + loop + "x.charAt(0) == 'a' && x.charAt(1) == 'a'))",
+        "cel.bind(x, " + text + ", " + loop + "x.substring(0, 1) == 'a'))",
+        "cel.bind(x, '" + " ".repeat(3_000) + "', " + loop + "x.trim() == ''))",
+        "cel.bind(x, '" + "ä".repeat(3_000) + "', " + loop + "x.size() == 3000))",
+        "cel.bind(x, " + text + ", " + loop + "!isURL(x)))",
+        "cel.bind(x, " + text + ", " + loop + "int(x) == 1 || true))",
+        "cel.bind(x, lists.range(9000), " + loop + "math.greatest(x) == 8999))",
         "'a'.matches('((((a{100}){100}){100}){100}){100}')",
         "'a'.find('((((a{1,100}){0,100}){100,}){100}){100}') == ''",
         "'a'.matches('" + "(a{1000})".repeat(1_000) + "')");

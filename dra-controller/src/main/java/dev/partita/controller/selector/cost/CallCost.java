@@ -28,7 +28,15 @@ final class CallCost {
       Set.of("contains", "indexOf", "lastIndexOf", "startsWith", "endsWith", "split", "replace");
   /** Functions that look at all that is in a list. */
   private static final Set<String> OF_LISTS =
-      Set.of("isSorted", "sum", "min", "max", "indexOf", "lastIndexOf", "includes");
+      Set.of("isSorted", "sum", "min", "max", "indexOf", "lastIndexOf", "includes", "math.@max", "math.@min");
+
+  /** Functions that read a text, and give something small or a part of it. */
+  private static final Set<String> READ_TEXT =
+      Set.of("size", "charAt", "substring", "trim", "bool", "int", "uint", "double", "duration", "timestamp",
+          "quantity",
+          "isQuantity", "semver", "isSemver", "url", "isURL", "ip", "isIP", "ip.isCanonical", "cidr", "isCIDR",
+          "validate");
+
   private static final Set<String> REGEX = Set.of("matches", "find", "findAll");
 
   private CallCost() {}
@@ -39,6 +47,7 @@ final class CallCost {
         || SEARCHES.contains(function)
         || REGEX.contains(function)
         || OF_LISTS.contains(function)
+        || READ_TEXT.contains(function)
         || function.equals("distinct")
         || function.equals("join");
   }
@@ -56,6 +65,9 @@ final class CallCost {
     if (REGEX.contains(function)) {
       long size = second instanceof String regex ? RegexSize.of(regex) : 0;
       return size / PER_UNIT + (parts(first) + 1) * size / PER_UNIT_OF_REGEX;
+    }
+    if (READ_TEXT.contains(function)) {
+      return (text(first) + text(second)) / PER_UNIT; // to ask for the size of a list takes no look at it
     }
     if (function.equals("replace")) {
       @Nullable Object third = operands.size() < 3 ? null : operands.get(2).orElse(null);
@@ -152,6 +164,10 @@ final class CallCost {
       throw CostLimit.Exceeded.tooLarge();
     }
     return parts(element, most - sum);
+  }
+
+  private static long text(@Nullable Object value) {
+    return value instanceof Collection<?> || value instanceof Map<?, ?> ? 0 : size(value);
   }
 
   private static long size(@Nullable Object value) {
