@@ -46,6 +46,21 @@ public final class ClaimReader {
   }
 
   /**
+   * One that asks before it compiles an expression whether there still is time for it.
+   *
+   * @param inTime throws if there is none
+   */
+  public static ClaimReader inTime(
+      Function<String, @Nullable DeviceClass> classes,
+      DeviceSelectors selectors,
+      Runnable inTime) {
+    return new ClaimReader(classes, expression -> {
+      inTime.run();
+      return selectors.compileError(expression);
+    });
+  }
+
+  /**
    * One that takes selectors as they are, for who only wants to know how much is asked for: it never compiles an
    * expression.
    */

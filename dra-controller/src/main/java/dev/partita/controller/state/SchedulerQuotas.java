@@ -33,7 +33,9 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Semaphore;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -55,6 +57,11 @@ public final class SchedulerQuotas implements AutoCloseable {
   /** How long one claim may take: API servers wait for 10 s. */
   static final Duration PATIENCE = Duration.ofSeconds(3);
 
+  /** What most claims take no more than, and how many may take longer at once: the others are not kept waiting. */
+  private static final Duration QUICK = Duration.ofMillis(200);
+
+  private static final int SLOW_AT_ONCE = 2;
+
   /**
    * Claims whose changes are noted until somebody asks; beyond that all are counted anew, which takes no memory
    * meanwhile.
@@ -70,12 +77,17 @@ public final class SchedulerQuotas implements AutoCloseable {
 
   private static final class TooSlow extends RuntimeException {
     private static final long serialVersionUID = 1L;
+
+    TooSlow(String message) {
+      super(message);
+    }
   }
 
   private final ClusterView view;
   private final Devices devices;
   private final Clock monotonicClock;
-  private final ClaimReader reader;
+  private final DeviceSelectors selectors = new DeviceSelectors();
+  private final Semaphore slow = new Semaphore(SLOW_AT_ONCE);
   private final ClaimReader amounts;
   private final Consumer<ClusterEvent> listener = this::changed;
 
@@ -103,7 +115,6 @@ public final class SchedulerQuotas implements AutoCloseable {
     this.devices = devices;
     this.monotonicClock = monotonicClock;
     this.books = new TimedLock("the quotas' books", monotonicClock);
-    this.reader = new ClaimReader(view::deviceClass, new DeviceSelectors());
     this.amounts = ClaimReader.ofAmounts(view::deviceClass);
     view.listen(listener);
   }
@@ -125,42 +136,75 @@ public final class SchedulerQuotas implements AutoCloseable {
 
   /** Why a namespace may not have that claim; empty if it may, or it is not for our devices. */
   public Optional<String> refusal(String namespace, ResourceClaim claim) {
-    if (!matters()
-        || !(reader.read(named(namespace, claim)) instanceof ClaimReading.Understood(ClaimRequest request))) {
+    if (!matters()) {
       return Optional.empty();
     }
-    Instant end = monotonicClock.instant().plus(PATIENCE);
-    try {
-      return refusal(namespace, request, end);
+    try (Review review = new Review()) {
+      ClaimReader reader = ClaimReader.inTime(view::deviceClass, selectors, review::inTime);
+      return reader.read(named(namespace, claim)) instanceof ClaimReading.Understood(ClaimRequest request)
+          ? refusal(namespace, request, review)
+          : Optional.empty();
     } catch (TooSlow e) {
-      return Optional.of(
-          "its selectors take more than " + PATIENCE.toSeconds() + " s to evaluate, so that quotas cannot be checked");
+      return Optional.ofNullable(e.getMessage());
     }
   }
 
-  private Optional<String> refusal(String namespace, ClaimRequest request, Instant end) {
-    Optional<Map<String, List<ClaimRequest>>> asked = counted();
+  private Optional<String> refusal(String namespace, ClaimRequest request, Review review) {
+    Optional<Map<String, List<ClaimRequest>>> asked = review.withoutOwnTime(this::counted);
     if (asked.isEmpty()) {
       return Optional.of("quotas are being counted; try again in a moment");
     }
-    Runnable inTime = () -> inTime(end);
     Optional<String> first = Optional.empty();
-    for (GpuHost host : hosts()) {
-      if (host.allocator() == Allocator.Scheduler && devices.isAnyMeant(host, request, inTime)) {
-        Optional<String> refusal = refusal(namespace, request, asked.get(), host);
+    for (GpuHost host : review.withoutOwnTime(this::hosts)) {
+      if (host.allocator() == Allocator.Scheduler && devices.isAnyMeant(host, request, review::inTime)) {
+        Optional<String> refusal = review.withoutOwnTime(() -> refusal(namespace, request, asked.get(), host));
         if (refusal.isEmpty()) {
           return refusal;
         }
         first = first.or(() -> refusal);
       }
-      inTime.run();
+      review.inTime();
     }
     return first;
   }
 
-  private void inTime(Instant end) {
-    if (monotonicClock.instant().isAfter(end)) {
-      throw new TooSlow();
+  /** The time that one claim takes: to compile its selectors, and to evaluate them. */
+  private final class Review implements AutoCloseable {
+    private final Instant end = monotonicClock.instant().plus(PATIENCE);
+    private Instant begin = monotonicClock.instant(); // without what is not its own time
+    private boolean isSlow;
+
+    /** @throws TooSlow if it is to take no more time */
+    void inTime() {
+      Instant now = monotonicClock.instant();
+      if (now.isAfter(end)) {
+        throw new TooSlow("its selectors take more than " + PATIENCE.toSeconds()
+            + " s to evaluate, so that quotas cannot be checked");
+      }
+      if (!isSlow && now.isAfter(begin.plus(QUICK))) {
+        if (!slow.tryAcquire()) {
+          throw new TooSlow(
+              "its selectors take long to evaluate, and so do those of others now; try again in a moment");
+        }
+        isSlow = true;
+      }
+    }
+
+    /** Does what may have to wait for others, and has nothing to do with selectors. */
+    <T> T withoutOwnTime(Supplier<T> work) {
+      Instant before = monotonicClock.instant();
+      try {
+        return work.get();
+      } finally {
+        begin = begin.plus(Duration.between(before, monotonicClock.instant()));
+      }
+    }
+
+    @Override
+    public void close() {
+      if (isSlow) {
+        slow.release();
+      }
     }
   }
 

@@ -17,6 +17,8 @@ import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceSelector;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceSelectorBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import java.net.URI;
@@ -24,8 +26,11 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.net.http.HttpResponse;
+import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -33,6 +38,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -132,6 +138,47 @@ class SchedulerQuotasTest {
     }
   }
 
+  @Test
+  void aClaimWhoseSelectorsTakeTooLongToCompileIsRefused() {
+    Clock ticking = ((InstantSource) () -> {
+      clock.advance(Duration.ofMillis(100));
+      return clock.instant();
+    }).withZone(ZoneOffset.UTC);
+    try (SchedulerQuotas quotas = new SchedulerQuotas(view, (host, request, inTime) -> true, ticking)) {
+      assertThat(quotas.refusal("default", withSelectors("slow", 32)))
+          .contains("its selectors take more than 3 s to evaluate, so that quotas cannot be checked");
+      assertThat(quotas.refusal("default", withSelectors("quick", 1))).isEmpty();
+    }
+  }
+
+  @Test
+  void claimsWhoseSelectorsTakeLongLeaveRoomForOthers() throws Exception {
+    CountDownLatch slow = new CountDownLatch(2);
+    CountDownLatch go = new CountDownLatch(1);
+    SchedulerQuotas.Devices devices = (host, request, inTime) -> {
+      if (request.claim().name().startsWith("slow")) {
+        clock.advance(Duration.ofMillis(201));
+        inTime.run();
+        slow.countDown();
+        await(go);
+      }
+      return true;
+    };
+    try (SchedulerQuotas quotas = new SchedulerQuotas(view, devices, clock)) {
+      List<CompletableFuture<Optional<String>>> first = IntStream.range(0, 2)
+          .mapToObj(i -> review(() -> quotas.refusal("default", claim("slow-" + i, "8Gi")))).toList();
+      assertThat(slow.await(60, TimeUnit.SECONDS)).isTrue();
+      CompletableFuture<Optional<String>> third = review(() -> quotas.refusal("default", claim("slow-too", "8Gi")));
+      assertThat(third).succeedsWithin(Duration.ofSeconds(20));
+      assertThat(third.join())
+          .contains("its selectors take long to evaluate, and so do those of others now; try again in a moment");
+      assertThat(quotas.refusal("default", claim("quick", "8Gi"))).isEmpty();
+      go.countDown();
+      first.forEach(review -> assertThat(review).succeedsWithin(Duration.ofSeconds(60)).isEqualTo(Optional.empty()));
+      assertThat(quotas.refusal("default", claim("slow-again", "8Gi"))).isEmpty();
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(longs = {5, 8, 32})
   void noAmountIsSoLargeThatItPassesAQuota(long devices) {
@@ -180,6 +227,13 @@ class SchedulerQuotasTest {
 
   private static ResourceClaim claim(String name, String memory) {
     return new ClaimForm(name, "gpu.partita.dev").capacity(Map.of("memory", memory)).claim();
+  }
+
+  private static ResourceClaim withSelectors(String name, int count) {
+    List<DeviceSelector> selectors = IntStream.range(0, count)
+        .mapToObj(i -> new DeviceSelectorBuilder().withNewCel("device.driver != '" + i + "'").build()).toList();
+    return new ResourceClaimBuilder(claim(name, "8Gi")).editSpec().editDevices().editFirstRequest().editExactly()
+        .withSelectors(selectors).endExactly().endRequest().endDevices().endSpec().build();
   }
 
   private static void await(CountDownLatch latch) {
