@@ -9,7 +9,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 /**
  * Makes the JSON Patch (RFC 6902) that turns one pod into another. Elements of lists are compared by their places,
  * which conversion leaves as they are: time and memory grow with the pod's size alone, and whoever may make pods says
- * how large that is.
+ * how large that is. (JSON diffs of libraries compare each element with each: 10,000 containers took more than the
+ * controller's heap.)
  */
 final class PodPatch {
   private final ArrayNode operations = JsonNodeFactory.instance.arrayNode();

@@ -42,7 +42,7 @@ record ClaimDevices(ObjectNode object, JsonNode devices, String path) {
   }
 
   /**
-   * What asks for devices of a class.
+   * A request of a claim, or one of its alternatives: it asks for devices of a class.
    *
    * @param name as constraints name it: of an alternative {@code request/alternative}
    * @param fields its own, of which the class is one

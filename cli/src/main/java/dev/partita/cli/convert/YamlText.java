@@ -49,7 +49,7 @@ final class YamlText {
         .load(text);
   }
 
-  /** Knows the octal numbers of YAML 1.2 as well, which Go's parser takes. */
+  /** Reads octal numbers also as YAML 1.2 writes them, such as 0o644: so does the parser behind kubectl. */
   private static final class KubectlConstructor extends SafeConstructor {
     KubectlConstructor(LoaderOptions options) {
       super(options);

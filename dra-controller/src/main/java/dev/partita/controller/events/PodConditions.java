@@ -61,7 +61,7 @@ public final class PodConditions implements AutoCloseable {
   private record PodRef(ObjectKey key, String uid) {}
 
   /**
-   * What was written last.
+   * A pod's condition as this instance wrote it last.
    *
    * @param version of the pod with it
    */

@@ -96,7 +96,7 @@ public final class DemandHistory {
     total++;
     if (arrivals.size() > MOST_KINDS) {
       halve();
-      next = Math.min(next, total + Math.max(FIRST, total / 2));
+      next = Math.min(next, afterTotal());
     }
     if (total < next) {
       return;
@@ -104,8 +104,12 @@ public final class DemandHistory {
     if (total >= MOST) {
       halve();
     }
-    next = total + Math.max(FIRST, total / 2);
+    next = afterTotal();
     snapshot = Snapshot.of(snapshot.number() + 1, arrivals);
+  }
+
+  private long afterTotal() {
+    return total + Math.max(FIRST, total / 2);
   }
 
   private void halve() {

@@ -21,27 +21,13 @@ class AllocatedClaimTest {
     "placement: {exclusiv: true}, a, WHOLE", // it may have been meant to be alone
     "placement: {exclusiv: true}, b, SHARED"})
   void aShareHasTheCardToItselfIfItsConfigSaysSoOrCannotBeRead(String says, String covers, DeviceMode mode) {
-    ResourceClaim claim =
-        Serialization.unmarshal(
-            """
-                apiVersion: resource.k8s.io/v1
-                kind: ResourceClaim
-                metadata: {name: c, namespace: default, uid: u}
-                status:
-                  allocation:
-                    devices:
-                      results:
-                      - {request: a/x, driver: gpu.partita.dev, pool: node-0/gpu, device: gpu-0-shared, shareID: s,
-                         consumedCapacity: {memory: 8Gi}}
-                      config:
-                      - source: FromClaim
-                        requests: [%s]
-                        opaque:
-                          driver: gpu.partita.dev
-                          parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, %s}
-                """
-                .formatted(covers, says),
-            ResourceClaim.class);
+    ResourceClaim claim = claim("8Gi", """
+        - source: FromClaim
+          requests: [%s]
+          opaque:
+            driver: gpu.partita.dev
+            parameters: {apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, %s}
+        """.formatted(covers, says));
     assertThat(AllocatedClaim.bookings(claim)).singleElement()
         .satisfies(booking -> assertThat(booking.card().toString()).contains("node-0"))
         .extracting(booking -> booking.device().mode()).isEqualTo(mode);
@@ -50,7 +36,14 @@ class AllocatedClaimTest {
   @ParameterizedTest
   @ValueSource(strings = {"1e300000000", "much"})
   void anAmountThatCannotBeReckonedWithCountsAsTheMost(String memory) {
-    ResourceClaim claim = Serialization.unmarshal("""
+    ResourceClaim claim = claim(memory, "[]");
+    assertThat(AllocatedClaim.bookings(claim)).singleElement().extracting(Booking::memory)
+        .isEqualTo(Booking.MOST_MEMORY);
+  }
+
+  /** One that has a share of a card. */
+  private static ResourceClaim claim(String memory, String config) {
+    return Serialization.unmarshal("""
         apiVersion: resource.k8s.io/v1
         kind: ResourceClaim
         metadata: {name: c, namespace: default, uid: u}
@@ -58,10 +51,9 @@ class AllocatedClaimTest {
           allocation:
             devices:
               results:
-              - {request: a, driver: gpu.partita.dev, pool: node-0/gpu, device: gpu-0-shared, shareID: s,
+              - {request: a/x, driver: gpu.partita.dev, pool: node-0/gpu, device: gpu-0-shared, shareID: s,
                  consumedCapacity: {memory: "%s"}}
-        """.formatted(memory), ResourceClaim.class);
-    assertThat(AllocatedClaim.bookings(claim)).singleElement().extracting(Booking::memory)
-        .isEqualTo(Booking.MOST_MEMORY);
+              config:
+        %s""".formatted(memory, config.indent(8)), ResourceClaim.class);
   }
 }

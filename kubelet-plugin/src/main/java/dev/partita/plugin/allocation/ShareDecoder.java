@@ -59,7 +59,7 @@ final class ShareDecoder {
           .or(() -> capacity(consumed, CapacityName.MEMORY)).orElse(BigDecimal.valueOf(sold));
       percent = resized.map(size -> BigDecimal.valueOf(size.cores()))
           .or(() -> capacity(consumed, CapacityName.CORES)).orElse(BigDecimal.ZERO);
-    } catch (IllegalArgumentException | ArithmeticException e) {
+    } catch (IllegalArgumentException e) {
       return new Part.Refused<>(" has a capacity allocated that is no amount: " + e.getMessage());
     }
     if (bytes.compareTo(BigDecimal.ONE) < 0 || bytes.compareTo(BigDecimal.valueOf(most)) > 0) {
@@ -111,7 +111,7 @@ final class ShareDecoder {
     BigDecimal bytes;
     try {
       bytes = capacity(consumed, CapacityName.MEMORY).orElse(BigDecimal.valueOf(instance.memoryBytes()));
-    } catch (IllegalArgumentException | ArithmeticException e) {
+    } catch (IllegalArgumentException e) {
       return new Part.Refused<>(" has a capacity allocated that is no amount: " + e.getMessage());
     }
     if (bytes.compareTo(BigDecimal.ONE) < 0 || bytes.compareTo(BigDecimal.valueOf(instance.memoryBytes())) > 0) {

@@ -424,7 +424,11 @@ public final class ClaimPreparer implements ClaimService {
 
   private record Refused(String reason) implements PreparedOrRefused {}
 
-  /** @param recorded those of the others that have a record */
+  /**
+   * Others have what the claim is to have.
+   *
+   * @param recorded those of them that have a record
+   */
   private record Clashing(Clash clash, List<PreparedClaim> recorded) implements PreparedOrRefused {}
 
   /**

@@ -53,7 +53,7 @@ final class UsageReader {
   }
 
   /**
-   * A reading.
+   * What NVML and the shares' ledgers say at one moment.
    *
    * @param uses where a card does not tell who uses it, with what it told last
    * @param ledgers as they were read after NVML was asked

@@ -39,8 +39,7 @@ class ResizeOfClaimTest extends OnNodeOfPlugins {
 
   @Test
   void aSmallerSizeThatIsTakenBackBeforeItIsInForceHoldsNobodyAnyMore() throws IOException {
-    ResourceClaim claim = node.newClaim(share(NodeOfPlugins.NODE, "a", 0, "8Gi", ""));
-    assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
+    ResourceClaim claim = prepared();
     grant(claim, Optional.of(new ShareSize(4 * GIB, 0)));
     node.runParts(real -> real, parts -> {
       parts.inventory().refresh();
@@ -57,8 +56,7 @@ class ResizeOfClaimTest extends OnNodeOfPlugins {
 
   @Test
   void aSmallerSizeThatIsTakenBackWhileNoPluginRunsHoldsNobodyAnyMore() throws IOException {
-    ResourceClaim claim = node.newClaim(share(NodeOfPlugins.NODE, "a", 0, "8Gi", ""));
-    assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
+    ResourceClaim claim = prepared();
     grant(claim, Optional.of(new ShareSize(4 * GIB, 0)));
     whileResizing(() -> awaitMemory(4 * GIB));
     grant(claim, Optional.empty());
@@ -67,8 +65,7 @@ class ResizeOfClaimTest extends OnNodeOfPlugins {
 
   @Test
   void aClaimThatIsPreparedAgainIsSoonHeldToTheSmallerSizeThatIsNotInForceYet() throws IOException {
-    ResourceClaim claim = node.newClaim(share(NodeOfPlugins.NODE, "a", 0, "8Gi", ""));
-    assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
+    ResourceClaim claim = prepared();
     grant(claim, Optional.of(new ShareSize(4 * GIB, 0)));
     node.runParts(real -> real, parts -> {
       parts.inventory().refresh();
@@ -86,8 +83,7 @@ class ResizeOfClaimTest extends OnNodeOfPlugins {
 
   @Test
   void aSizeThatComesWhileTheClaimIsPreparedForAnotherPodIsInForceSoon() throws IOException {
-    ResourceClaim claim = node.newClaim(share(NodeOfPlugins.NODE, "a", 0, "8Gi", ""));
-    assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
+    ResourceClaim claim = prepared();
     grant(claim, Optional.of(new ShareSize(12 * GIB, 0)));
     AtomicBoolean again = new AtomicBoolean();
     node.runParts(real -> real, parts -> {
@@ -105,6 +101,13 @@ class ResizeOfClaimTest extends OnNodeOfPlugins {
       return true;
     });
     assertThat(again).isTrue();
+  }
+
+  /** A claim of a share of 8 GiB. */
+  private ResourceClaim prepared() throws IOException {
+    ResourceClaim claim = node.newClaim(share(NodeOfPlugins.NODE, "a", 0, "8Gi", ""));
+    assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
+    return claim;
   }
 
   /** One plugin's life. */
