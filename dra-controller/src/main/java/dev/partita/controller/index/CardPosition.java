@@ -3,10 +3,13 @@ package dev.partita.controller.index;
 import dev.partita.api.device.AttributeValue;
 import dev.partita.api.device.DeviceAttribute.Scope;
 import dev.partita.api.device.DeviceAttribute;
+import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.Device;
+import dev.partita.controller.match.CardRefusal;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -22,12 +25,16 @@ public final class CardPosition implements CardGroup {
   static final Set<String> DIFFERING = DeviceAttribute.identifiersOf(Scope.CARD);
 
   private final CardClass cardClass;
+  private final int index;
+  private final Optional<CardRefusal.NotOffered> notOffered;
   private final List<Device> example;
   private final boolean hasInstances;
 
   /** @param example the devices of one card at the position, whichever */
-  CardPosition(CardClass cardClass, List<Device> example) {
-    this.cardClass = cardClass;
+  CardPosition(Key key, List<Device> example) {
+    this.cardClass = key.cardClass();
+    this.index = key.index();
+    this.notOffered = key.notOffered();
     this.example = List.copyOf(example);
     this.hasInstances = example.stream().anyMatch(device -> device.mode().isOfInstances());
   }
@@ -41,9 +48,14 @@ public final class CardPosition implements CardGroup {
     return example;
   }
 
-  /** The index on their nodes of its cards, which are offered in some way. */
+  /** The index on their nodes of its cards. */
   public int index() {
-    return example.getFirst().card().key().index();
+    return index;
+  }
+
+  /** Why its cards are not offered; empty if they are. */
+  public Optional<CardRefusal.NotOffered> notOffered() {
+    return notOffered;
   }
 
   /** Whether its cards are offered as MIG instances, too. */
@@ -54,15 +66,22 @@ public final class CardPosition implements CardGroup {
   /**
    * What the cards at a position have in common.
    *
-   * @param values of the attributes of one card that belong to its position, for each way in which it is offered
+   * @param index of one card on its node
+   * @param values of the attributes of that card that belong to its position, for each way in which it is offered
+   * @param notOffered why it is offered in no way; empty if it is
    */
-  record Key(CardClass cardClass, List<Map<DeviceAttribute, AttributeValue>> values) {
+  record Key(
+      CardClass cardClass,
+      int index,
+      List<Map<DeviceAttribute, AttributeValue>> values,
+      Optional<CardRefusal.NotOffered> notOffered) {
     Key {
       values = List.copyOf(values);
     }
 
-    static Key of(CardClass cardClass, List<Device> devices) {
-      return new Key(cardClass, devices.stream().map(Key::values).toList());
+    static Key of(CardClass cardClass, Card card, List<Device> devices) {
+      return new Key(cardClass, card.key().index(), devices.stream().map(Key::values).toList(),
+          devices.isEmpty() ? Optional.of(CardRefusal.NotOffered.of(card)) : Optional.empty());
     }
 
     private static Map<DeviceAttribute, AttributeValue> values(Device device) {

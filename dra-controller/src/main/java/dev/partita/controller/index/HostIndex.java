@@ -166,8 +166,8 @@ public final class HostIndex {
       List<Device> offered = devices.getOrDefault(card.key(), List.of());
       CardKind kind = new CardKind(card.sellableMemory(), offered.stream().map(CardKind.DeviceKind::new).toList());
       CardClass cardClass = cardClasses.computeIfAbsent(kind, k -> new CardClass(offered));
-      ofCards.add(positions.computeIfAbsent(CardPosition.Key.of(cardClass, offered),
-          key -> new CardPosition(cardClass, offered)));
+      ofCards.add(positions.computeIfAbsent(CardPosition.Key.of(cardClass, card, offered),
+          key -> new CardPosition(key, offered)));
     }
     WholeCardIndex wholeCards =
         wholeCardIndexes.computeIfAbsent(

@@ -6,7 +6,9 @@ import dev.partita.api.DeviceName;
 import dev.partita.api.Driver;
 import dev.partita.api.MigSlot;
 import dev.partita.api.config.GpuShareConfig.Sharing;
+import dev.partita.api.gpu.OtherServer;
 import dev.partita.api.sharing.SharingStrategy;
+import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.request.DeviceRequest;
 import java.util.Collections;
@@ -28,6 +30,11 @@ public sealed interface CardRefusal {
     public NotOffered {
       elsewhere = List.copyOf(elsewhere);
       drivers = List.copyOf(drivers);
+    }
+
+    /** Why nothing of this card is offered. */
+    public static NotOffered of(Card card) {
+      return new NotOffered(card.gpu().servedBy().stream().map(OtherServer::resource).toList(), card.otherDrivers());
     }
 
     @Override

@@ -3,13 +3,11 @@ package dev.partita.controller.reasons;
 import com.google.common.collect.ImmutableSortedMap;
 import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
-import dev.partita.api.gpu.OtherServer;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.index.CardGroup;
 import dev.partita.controller.index.CardPosition;
 import dev.partita.controller.index.HostState;
 import dev.partita.controller.index.RequestMatcher;
-import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.MigGeometry;
@@ -75,10 +73,8 @@ final class CardReasons {
     Map<CardKey, List<Device>> devices = Map.of();
     for (int i = 0; i < hostState.positions().size(); i++) {
       CardPosition position = hostState.positions().get(i);
-      if (position.example().isEmpty()) {
-        Card unoffered = hostState.host().cards().get(i);
-        refusals.put(unoffered.key().index(), new CardRefusal.NotOffered(
-            unoffered.gpu().servedBy().stream().map(OtherServer::resource).toList(), unoffered.otherDrivers()));
+      if (position.notOffered().isPresent()) {
+        refusals.put(position.index(), position.notOffered().get());
         continue;
       }
       OnCard said;

@@ -3,7 +3,10 @@ package dev.partita.controller.allocate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.DeviceMode;
+import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.OtherServer;
 import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.booking.Books;
@@ -50,6 +53,30 @@ class AlikeNodesTest {
     assertThat(unfit(explanation, 4).refusals()).isSameAs(first.refusals());
     assertThat(unfit(explanation, 5).refusals()).containsOnlyKeys(3);
     assertThat(explanation.summary(900)).contains("6 cards on 6 nodes: 40 GiB free of 60 GiB asked");
+  }
+
+  @Test
+  void whyACardIsNotOfferedIsSaidOfEachNodeByItself() {
+    List<Gpu> ofFirst = GpuNodes.cards("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB);
+    List<Gpu> ofSecond = GpuNodes.cards("node-1", 2, "NVIDIA H200", 140 * GpuNodes.GIB);
+    List<Gpu> ofThird = GpuNodes.cards("node-2", 3, "NVIDIA H200", 140 * GpuNodes.GIB);
+    cards.refresh(
+        Inventory.EMPTY.refreshed(
+            List.of(
+                GpuNodes.ready("node-0", GpuNodeSpec.DEFAULT,
+                    List.of(ofFirst.getFirst().withServedBy(List.of(new OtherServer("nvidia.com/gpu", true, 0))))),
+                GpuNodes.ready("node-1", withholding(ofSecond.get(1)), List.of(ofSecond.get(1))),
+                GpuNodes.ready("node-2", withholding(ofThird.get(2)), List.of(ofThird.get(2))))));
+    List<ClaimRequest> claims = List.of(Requests.claim("claim", Requests.share("gpu", 1, GpuNodes.GIB, 0)));
+    Explanation explanation = allocator.explain(claims, EVERYWHERE, cards);
+    assertThat(explanation.summary(900)).contains("1 card on node-0: handed out as nvidia.com/gpu",
+        "2 cards on 2 nodes: not offered at all");
+    assertThat(unfit(explanation, 1).refusals()).containsOnlyKeys(1);
+    assertThat(unfit(explanation, 2).refusals()).containsOnlyKeys(2);
+  }
+
+  private static GpuNodeSpec withholding(Gpu card) {
+    return new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, null, List.of(card.uuid()));
   }
 
   @Test
