@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.partita.e2e.cluster.Ask;
+import dev.partita.e2e.cluster.ClaimUnderTest;
+import dev.partita.e2e.cluster.Cleanup;
 import dev.partita.e2e.cluster.Controllers;
 import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.OnRealCluster;
@@ -15,16 +17,20 @@ import dev.partita.e2e.cluster.SoldCards;
 import dev.partita.e2e.cluster.Workspace;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /**
- * Pods with shares, whole cards and gangs come and go in an order that nobody chose, while daemons are killed. By
- * default a few steps; {@code
+ * Pods that have cards in every way come and go in an order that nobody chose, evict each other and get other sizes,
+ * while daemons are killed. By default a few steps; {@code
  * -Dpartita.faults.steps=3000 -Djunit.jupiter.execution.timeout.mode=disabled} goes on for half an hour,
  * {@code -Dpartita.faults.everything=true} kills Kubernetes' own daemons as well, and {@code -Dpartita.faults.seed}
  * repeats an order.
@@ -46,18 +52,25 @@ class FaultsUnderLoadIT {
   /** How many pods kubelet runs at a time; those on paper cost nothing. */
   private static final int RUNNING = 4;
 
+  /** Below those of other tests' pods. */
+  private static final List<Integer> PRIORITIES = List.of(-903, -902, -901);
+
   @Test
   void nothingIsSoldTwiceNobodyIsForgottenAndNothingIsLeft(RealCluster cluster, Workspace workspace) {
     System.out.println("faults under load: seed " + SEED + ", " + STEPS + " steps");
-    try (PaperNode paper = PaperNode.create(cluster.client(), workspace.namespace(), CARDS)) {
+    String node = cluster.brokenNode();
+    try (Cleanup cleanup = new Cleanup();
+        PaperNode paper = PaperNode.create(cluster.client(), workspace.namespace(), CARDS)) {
+      cleanup.undo("what " + node + " offers", () -> cluster.patchGpuNode(node, "{\"publish\": null}"));
+      cluster.patchGpuNode(node, "{\"publish\": [\"Whole\", \"Shared\", \"Mig\"]}");
       new Daemons(cluster.client()).awaitSlices(paper.name());
       Load load = new Load(cluster, workspace, paper.name());
       for (int step = 0; step < STEPS; step++) {
         load.step(step);
-        SoldCards.of(workspace.claims()).areSoldOnce();
+        load.nothingIsSoldTwice();
       }
       load.drain();
-      workspace.pod("all-of-a-node", cluster.brokenNode(), Ask.wholeCards(RealCluster.CARDS), "true").awaitLog();
+      workspace.pod("all-of-a-node", node, Ask.wholeCards(RealCluster.CARDS), "true").awaitLog();
       workspace.pod("all-on-paper", paper.name(), Ask.wholeCards(CARDS), "true").awaitBound().deleteOnPaper();
       load.nothingIsLeft();
     }
@@ -69,6 +82,7 @@ class FaultsUnderLoadIT {
     private final Workspace workspace;
     private final String paper;
     private final String node;
+    private final List<String> priorityClasses;
     private final Random random = new Random(SEED);
     private final Set<String> claims = new HashSet<>(); // UIDs of all that were seen
     private boolean kubeletWasKilled;
@@ -78,6 +92,8 @@ class FaultsUnderLoadIT {
       this.workspace = workspace;
       this.paper = paper;
       this.node = cluster.brokenNode();
+      this.priorityClasses =
+          PRIORITIES.stream().map(value -> workspace.priorityClass("faults" + value, value)).toList();
     }
 
     void step(int number) {
@@ -88,15 +104,15 @@ class FaultsUnderLoadIT {
       }
       if (chance < 35) {
         workspace.pod("pod-" + number, onPaper(), ask(), "exec sleep 3600");
-      } else if (chance < 45) {
+      } else if (chance < 42) {
         gang("gang-" + number, 2 + random.nextInt(3));
       } else if (chance < 55 && pods().stream().filter(pod -> isOf(pod, node)).count() < RUNNING) {
-        workspace.pod("real-" + number, PodTraits.on(node), ask(), "exec sleep 3600");
+        workspace.pod("real-" + number, PodTraits.on(node).priorityClass(priorityClass()), askOfDriver(),
+            "exec partita-probe hold " + (64 + random.nextInt(900)) + "Mi");
+      } else if (chance < 65) {
+        resize();
       } else if (chance < 90) {
-        List<Pod> pods = pods();
-        if (!pods.isEmpty()) {
-          delete(pods.get(random.nextInt(pods.size())));
-        }
+        any(pods()).ifPresent(this::delete);
       } else if (chance < 94) {
         new Controllers(cluster).ready().forEach(this::kill);
       } else if (chance < 98 || cluster.lab().isEmpty()) {
@@ -110,7 +126,12 @@ class FaultsUnderLoadIT {
         await("the cluster to answer").atMost(Workspace.PATIENCE).ignoreExceptions()
             .until(() -> cluster.files().shell(node, "echo back"), "back"::equals);
       }
+      endOnPaper();
       remember();
+    }
+
+    private <T> Optional<T> any(List<T> of) {
+      return of.isEmpty() ? Optional.empty() : Optional.of(of.get(random.nextInt(of.size())));
     }
 
     /** Not if it is dead already: the API server learns of that late. */
@@ -122,25 +143,57 @@ class FaultsUnderLoadIT {
       }
     }
 
-    /** containerd gives up a container whose kubelet is killed while it starts; the pod then has failed for good. */
+    /** The owner of a claim asks for another size, whether or not it can be had. */
+    private void resize() {
+      any(workspace.claims()).ifPresent(claim -> {
+        try {
+          new ClaimUnderTest(workspace, claim.getMetadata().getName()).annotate("gpu.partita.dev/resize",
+              "memory=" + (1 + random.nextInt(60)) + "Gi,cores=" + 5 * random.nextInt(1, 15));
+        } catch (KubernetesClientException gone) {
+          System.out.println("faults under load: " + gone.getMessage());
+        }
+      });
+    }
+
+    /**
+     * containerd gives up a container whose kubelet is killed while it starts; the pod then has failed for good. And
+     * others may evict it.
+     */
     private void awaitRunning(PodUnderTest pod) {
-      if (!kubeletWasKilled) {
-        pod.awaitRunning();
-        return;
-      }
-      await("pod " + pod.name() + " to run, unless its start was given up").atMost(Workspace.PATIENCE)
-          .until(() -> pod.phase().equals("Running") || pod.startFailed());
+      await("pod " + pod.name() + " to run, unless it was evicted" + (kubeletWasKilled ? " or given up" : ""))
+          .atMost(Workspace.PATIENCE).until(() -> pod.phase().equals("Running") || !pod.isStaying()
+              || (kubeletWasKilled && pod.startFailed()));
     }
 
     private PodTraits onPaper() {
-      return random.nextBoolean() ? PodTraits.on(paper) : PodTraits.on(paper).gate(PodTraits.ALLOCATION_GATE);
+      PodTraits traits = PodTraits.on(paper).priorityClass(priorityClass());
+      return random.nextBoolean() ? traits : traits.gate(PodTraits.ALLOCATION_GATE);
+    }
+
+    private String priorityClass() {
+      return any(priorityClasses).orElseThrow();
     }
 
     private Ask ask() {
-      return switch (random.nextInt(8)) {
+      return switch (random.nextInt(12)) {
         case 0 -> Ask.wholeCards(1 + random.nextInt(2));
         case 1 -> Ask.share("20Gi").cores(40).cards(2);
+        case 2 -> new Ask(Ask.ANY_SHARE, 1, Map.of(), "", "").config("sharing: {strategy: TimeSlicing}");
+        case 3 -> Ask.share("8Gi").config("placement: {exclusive: true}");
         default -> share();
+      };
+    }
+
+    /** With what takes a driver, or a program that holds memory. */
+    private Ask askOfDriver() {
+      return switch (random.nextInt(10)) {
+        case 0 -> Ask.instance("1g.18gb");
+        case 1 -> Ask.instance("3g.71gb");
+        case 2 -> share().config("sharing: {strategy: MPS}");
+        case 3 -> new Ask(Ask.ANY_SHARE, 1, Map.of(), "", "")
+            .config("sharing: {strategy: TimeSlicing, interval: Short}");
+        case 4 -> share().config("memoryLimit: 100Gi");
+        default -> ask();
       };
     }
 
@@ -157,11 +210,14 @@ class FaultsUnderLoadIT {
 
     private void delete(Pod pod) {
       var resource = workspace.client().pods().inNamespace(workspace.namespace()).withName(pod.getMetadata().getName());
-      if (isOf(pod, paper)) { // kubelet alone may say that a container is gone
-        resource.withGracePeriod(0).delete();
-      } else {
-        resource.withGracePeriod(1).delete();
-      }
+      resource.withGracePeriod(random.nextInt(5) == 0 ? 0 : 1).delete();
+    }
+
+    /** Kubelet alone may say that a container is gone; on paper there is none. */
+    private void endOnPaper() {
+      workspace.client().pods().inNamespace(workspace.namespace()).list().getItems().stream()
+          .filter(pod -> isOf(pod, paper) && pod.getMetadata().getDeletionTimestamp() != null)
+          .forEach(pod -> new PodUnderTest(workspace, pod.getMetadata().getName()).deleteOnPaper());
     }
 
     private static boolean isOf(Pod pod, String node) {
@@ -182,6 +238,22 @@ class FaultsUnderLoadIT {
       workspace.claims().stream().map(claim -> claim.getMetadata().getUid()).forEach(claims::add);
     }
 
+    /** By what claims were allocated, and by what containers are held to. */
+    void nothingIsSoldTwice() {
+      SoldCards.of(workspace.claims()).areSoldOnce();
+      await("what programs are held to on " + node).atMost(Workspace.PATIENCE).untilAsserted( // while files change
+          () -> assertThat(quotas().values()).allSatisfy(
+              bytes -> assertThat(bytes).isLessThanOrEqualTo(RealCluster.CARD_MEMORY - RealCluster.CARD_RESERVED)));
+    }
+
+    /** What the quotas of the node's shares allow together, in bytes, by the card's UUID. */
+    private Map<String, Long> quotas() {
+      return cluster.files().shell(node, "find /run/partita -name quota -exec awk '$1 == \"gpu\" {gpu = $2}"
+          + " $1 == \"memory\" {memory = $2} END {print gpu, memory}' {} \\; 2>/dev/null || true").lines()
+          .map(line -> line.split(" ")).filter(words -> words.length == 2)
+          .collect(Collectors.toMap(words -> words[0], words -> Long.parseLong(words[1]), Long::sum));
+    }
+
     /**
      * Every pod gets its turn once those before it are gone: each fits on an empty node. Members of gangs that others
      * were deleted of wait for ever, and go.
@@ -192,13 +264,16 @@ class FaultsUnderLoadIT {
         List<Pod> served =
             await("any of " + left + " to be bound")
                 .atMost(Workspace.PATIENCE)
-                .until(() -> pods().stream().filter(pod -> pod.getSpec().getNodeName() != null).toList(),
-                    bound -> !bound.isEmpty());
+                .until(() -> {
+                  endOnPaper();
+                  return pods().stream().filter(pod -> pod.getSpec().getNodeName() != null).toList();
+                }, bound -> !bound.isEmpty());
         remember();
-        SoldCards.of(workspace.claims()).areSoldOnce();
+        nothingIsSoldTwice();
         served.stream().filter(pod -> isOf(pod, node))
             .map(pod -> new PodUnderTest(workspace, pod.getMetadata().getName())).forEach(this::awaitRunning);
         served.forEach(this::delete);
+        endOnPaper();
       }
     }
 
@@ -221,6 +296,12 @@ class FaultsUnderLoadIT {
           .untilAsserted(() -> assertThat(
               claims.stream().map(uid -> cluster.files().tracesOf(uid, node)).filter(traces -> !traces.isEmpty()))
               .isEmpty());
+      await("what " + node + " holds without a claim, and daemons of MPS").atMost(Workspace.PATIENCE)
+          .untilAsserted(() -> {
+            assertThat(cluster.files().shell(node, "ls /run/partita/mps 2>/dev/null || true")).isEmpty();
+            assertThat(String.valueOf(cluster.gpuNode(node).get().getAdditionalProperties().get("status")))
+                .doesNotContain("held=");
+          });
     }
   }
 }

@@ -25,11 +25,6 @@ import org.junit.jupiter.api.Test;
 class MigIT {
   private static final long GIB = 1L << 30;
 
-  private static Ask instance(String profile) {
-    return new Ask("mig.gpu.partita.dev", 1, Map.of(), "",
-        "device.attributes['gpu.partita.dev'].profile == '%s'".formatted(profile));
-  }
-
   private static Ask instanceShare(String memory) {
     return new Ask("shared.mig.gpu.partita.dev", 1, Map.of("memory", memory), "", "");
   }
@@ -67,8 +62,8 @@ class MigIT {
       converted.deleteAndAwait();
 
       String look = "partita-probe info; partita-probe alloc 60Gi; exec partita-probe hold 10Gi";
-      PodUnderTest small = workspace.pod("small", node, instance("1g.18gb"), look).awaitLine("holding");
-      PodUnderTest large = workspace.pod("large", node, instance("3g.71gb"), look).awaitLine("holding");
+      PodUnderTest small = workspace.pod("small", node, Ask.instance("1g.18gb"), look).awaitLine("holding");
+      PodUnderTest large = workspace.pod("large", node, Ask.instance("3g.71gb"), look).awaitLine("holding");
       assertHasOneDeviceOf(small, 15, 18);
       assertHasOneDeviceOf(large, 65, 71);
       assertThat(small.log()).contains("alloc 64424509440 CUDA_ERROR_OUT_OF_MEMORY");
@@ -105,7 +100,8 @@ class MigIT {
                   && device.getBindingConditions().equals(List.of("InstanceMade"))));
 
       PodUnderTest bound =
-          workspace.pod("bound", node, instance("1g.18gb"), "partita-probe info; exec sleep 600").awaitLine("device 0");
+          workspace.pod("bound", node, Ask.instance("1g.18gb"), "partita-probe info; exec sleep 600")
+              .awaitLine("device 0");
       assertHasOneDeviceOf(bound, 15, 18);
       workspace.awaitEvent("Pod", "bound", "BindingConditionsPending");
       assertThat(bound.claim().devices()).singleElement()
@@ -115,7 +111,7 @@ class MigIT {
           .isEqualTo("True");
 
       PodUnderTest refused = workspace.withoutAdmission().pod("refused", node,
-          instance("1g.18gb").config("placement: {models: {avoid: [h200]}}"), "exec sleep 600");
+          Ask.instance("1g.18gb").config("placement: {models: {avoid: [h200]}}"), "exec sleep 600");
       workspace.awaitEvent("Pod", "refused", "FailedScheduling", "is of model h200, against its config's");
       assertThat(refused.node()).as("kube-scheduler binds it nowhere").isNullOrEmpty();
       refused.deleteAndAwait();
@@ -153,7 +149,7 @@ class MigIT {
 
       PodUnderTest four = workspace.pod("four", node, instanceShare("4Gi"), "partita-probe info; exec sleep 600");
       workspace.awaitEvent("ResourceClaim", four.claim().name(), "Unallocatable", "2 GiB free of 4 GiB asked");
-      PodUnderTest whole = workspace.pod("whole", node, instance("1g.18gb"), "partita-probe info; exec sleep 600");
+      PodUnderTest whole = workspace.pod("whole", node, Ask.instance("1g.18gb"), "partita-probe info; exec sleep 600");
       workspace.awaitEvent("ResourceClaim", whole.claim().name(), "Unallocatable",
           "asked the whole MIG instance, has 2 shares");
       six.deleteAndAwait();
@@ -181,12 +177,13 @@ class MigIT {
       awaitDevices(daemons, node, devices -> devices.stream().filter(device -> device.matches("gpu-0(-.*)?")).toList()
           .equals(List.of("gpu-0-mig-1g-18gb-0", "gpu-0-mig-3g-71gb-4")));
 
-      PodUnderTest large = workspace.pod("large", node, instance("3g.71gb"),
+      PodUnderTest large = workspace.pod("large", node, Ask.instance("3g.71gb"),
           "partita-probe info; partita-probe alloc 60Gi; exec partita-probe hold 10Gi").awaitLine("holding");
       assertHasOneDeviceOf(large, 65, 71);
       assertThat(large.log()).contains("alloc 64424509440 CUDA_SUCCESS");
       assertThat(large.claim().awaitAllocated().getFirst().getDevice()).isEqualTo("gpu-0-mig-3g-71gb-4");
-      PodUnderTest second = workspace.pod("second", node, instance("3g.71gb"), "partita-probe info; exec sleep 600");
+      PodUnderTest second =
+          workspace.pod("second", node, Ask.instance("3g.71gb"), "partita-probe info; exec sleep 600");
       workspace.awaitEvent("ResourceClaim", second.claim().name(), "Unallocatable");
       large.deleteAndAwait();
       assertHasOneDeviceOf(second.awaitLine("device 0"), 65, 71);

@@ -26,6 +26,12 @@ public record Ask(String deviceClass, int count, Map<String, String> capacity, S
     return new Ask(WHOLE_CARD, count, Map.of(), "", "");
   }
 
+  /** A MIG instance of a profile such as {@code 1g.18gb}. */
+  public static Ask instance(String profile) {
+    return new Ask("mig.gpu.partita.dev", 1, Map.of(), "",
+        "device.attributes['gpu.partita.dev'].profile == '%s'".formatted(profile));
+  }
+
   public Ask cores(int percent) {
     Map<String, String> more = new TreeMap<>(capacity);
     more.put("cores", Integer.toString(percent));

@@ -26,11 +26,6 @@ import org.junit.jupiter.api.Test;
 @OnChangedNode
 @NeedsSteadyController
 class CompatibilityGroupsIT {
-  private static Ask instance(String profile) {
-    return new Ask("mig.gpu.partita.dev", 1, Map.of(), "",
-        "device.attributes['gpu.partita.dev'].profile == '%s'".formatted(profile));
-  }
-
   @Test
   void modesOfOneCardAreGroupsForKubeSchedulerWhereItKnowsThem(RealCluster cluster, Workspace workspace) {
     assertThat(cluster.client().raw("/metrics")).as("the feature gate of the API server")
@@ -47,8 +42,8 @@ class CompatibilityGroupsIT {
         assertThat(groups(daemons, node, "gpu-0-shared")).containsExactly("shared");
         assertThat(groups(daemons, node, "gpu-0-mig-1g-18gb-0")).containsExactly("mig");
       });
-      PodUnderTest first = workspace.pod("first", node, instance("1g.18gb"), "exec sleep 600").awaitRunning();
-      PodUnderTest second = workspace.pod("second", node, instance("1g.18gb"), "exec sleep 600").awaitRunning();
+      PodUnderTest first = workspace.pod("first", node, Ask.instance("1g.18gb"), "exec sleep 600").awaitRunning();
+      PodUnderTest second = workspace.pod("second", node, Ask.instance("1g.18gb"), "exec sleep 600").awaitRunning();
       assertThat(cardOf(second)).as("a card that is cut serves another instance").isEqualTo(cardOf(first));
       PodUnderTest share = workspace.pod("share", node, Ask.share("8Gi"), "exec sleep 600").awaitRunning();
       assertThat(cardOf(share)).as("and no share").isNotEqualTo(cardOf(first));
