@@ -88,6 +88,7 @@ class WebIT {
       open.awaitText("pods/held");
       open.awaitText("Allocated");
       open.awaitText("Healthy");
+      assertThat(page.locator("main").innerText()).doesNotContain("proposed-allocation");
 
       open.show("claims?q=" + workspace.namespace());
       open.awaitText(claim);
@@ -156,6 +157,11 @@ class WebIT {
       Locator why = open.page().locator("section.node").filter(new Locator.FilterOptions().setHasText(node));
       why.waitFor();
       assertThat(why.innerText()).contains("gpu-0", "has 139.8 GiB, asked 900 GiB");
+      Locator sections = open.page().locator("section.node");
+      assertThat(sections.first().innerText()).as("whose cards were looked at").contains(node);
+      List<String> others = cluster.nodes().stream().filter(each -> !each.equals(node)).toList();
+      assertThat(sections.last().innerText()).as("those that the pod does not select")
+          .contains(others.size() + " nodes", "the pod's nodeSelector does not match").contains(others);
       assertThat(open.page().locator("main").innerText()).containsOnlyOnce("asks 900 GiB");
       open.assertClean();
     }

@@ -1,7 +1,7 @@
 package dev.partita.cli.explain;
 
 import dev.partita.cli.output.Printable;
-import dev.partita.controller.explain.PodExplanation.NodeReason;
+import dev.partita.controller.explain.PodExplanation.AlikeNodes;
 import dev.partita.controller.explain.PodExplanation;
 import dev.partita.controller.explain.Question;
 import java.util.Comparator;
@@ -10,6 +10,8 @@ import java.util.stream.Collectors;
 
 /** Explanations for people to read. They quote what tenants wrote into pods and claims. */
 final class ExplanationText {
+  private static final int MOST_NAMES = 20;
+
   private ExplanationText() {}
 
   static String of(Question question, List<PodExplanation> pods) {
@@ -33,9 +35,11 @@ final class ExplanationText {
         new StringBuilder(
             Printable.text("pod " + pod.namespace() + "/" + pod.pod() + " is " + word + ": " + pod.summary())
                 + "\n");
-    for (NodeReason node : pod.nodes()) {
-      text.append("%n%s (%d %s): %s%n".formatted(node.node(), node.cards(), node.cards() == 1 ? "card" : "cards",
-          Printable.text(node.reason())));
+    for (AlikeNodes node : pod.alike()) {
+      text.append("%n%s: %s%n".formatted(which(node), Printable.text(node.reason())));
+      if (node.nodes().size() > 1) {
+        text.append("  ").append(names(node.nodes())).append('\n');
+      }
       int width = node.byCard().keySet().stream().mapToInt(String::length).max().orElse(0);
       node.byCard().entrySet().stream()
           .sorted(Comparator.<java.util.Map.Entry<String, String>>comparingInt(card -> card.getKey().length())
@@ -45,5 +49,18 @@ final class ExplanationText {
               .append('\n'));
     }
     return text.toString();
+  }
+
+  private static String which(AlikeNodes alike) {
+    int nodes = alike.nodes().size();
+    String cards = alike.cards() + (alike.cards() == 1 ? " card" : " cards");
+    return nodes == 1 ? alike.nodes().getFirst() + " (" + cards + ")" : nodes + " nodes (" + cards + " each)";
+  }
+
+  private static String names(List<String> nodes) {
+    String first = nodes.stream().limit(MOST_NAMES).collect(Collectors.joining(", "));
+    return nodes.size() <= MOST_NAMES
+        ? first
+        : first + " and " + (nodes.size() - MOST_NAMES) + " more, which -o json names";
   }
 }

@@ -15,9 +15,11 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -58,6 +60,34 @@ class ExplainCommandTest {
                   gpu-10  taken as a whole
 
                 node-1 (1 card): not Ready
+                """);
+  }
+
+  @Test
+  void nodesOfWhichTheSameIsSaidAreNamedTogetherAfterThoseWhoseCardsWereLookedAt() {
+    List<NodeReason> nodes = new ArrayList<>();
+    IntStream.range(0, 25).forEach(i -> nodes.add(new NodeReason("far-" + i, 8, "not Ready", new TreeMap<>())));
+    String full = "claim c, request gpu: 0 of 1 cards fit, 1 wanted";
+    List.of("near-1", "near-0").forEach(
+        name -> nodes.add(new NodeReason(name, 1, full, new TreeMap<>(Map.of("gpu-0", "taken as a whole")))));
+    nodes.add(new NodeReason("near-2", 1, full, new TreeMap<>(Map.of("gpu-0", "not healthy"))));
+    assertThat(
+        ExplanationText.of(POD,
+            List.of(new PodExplanation("team", "train", State.Waiting, "0 of 203 cards fit", nodes))))
+        .isEqualTo(
+            """
+                pod team/train is waiting: 0 of 203 cards fit
+
+                2 nodes (1 card each): claim c, request gpu: 0 of 1 cards fit, 1 wanted
+                  near-0, near-1
+                  gpu-0  taken as a whole
+
+                near-2 (1 card): claim c, request gpu: 0 of 1 cards fit, 1 wanted
+                  gpu-0  not healthy
+
+                25 nodes (8 cards each): not Ready
+                  far-0, far-1, far-10, far-11, far-12, far-13, far-14, far-15, far-16, far-17, far-18, far-19, far-2, far-20, \
+                far-21, far-22, far-23, far-24, far-3, far-4 and 5 more, which -o json names
                 """);
   }
 

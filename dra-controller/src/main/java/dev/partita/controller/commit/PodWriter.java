@@ -2,6 +2,7 @@ package dev.partita.controller.commit;
 
 import dev.partita.controller.claim.AllocationGate;
 import dev.partita.controller.claim.ClaimReader;
+import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.state.PodPlan;
 import dev.partita.controller.turns.TasksByTurns;
@@ -146,7 +147,14 @@ public final class PodWriter implements AutoCloseable {
               writer.release(claim);
               LOG.info("claim {}: took back its allocation: {}", ClaimReader.ref(claim), why);
             } catch (RuntimeException e) {
-              LOG.info("claim {}: cannot take back its allocation: {}", ClaimReader.ref(claim), e.getMessage());
+              if (ApiEdge.isNotFound(e)) {
+                LOG.debug("claim {}: it is gone, and its allocation with it", ClaimReader.ref(claim));
+              } else if (ApiEdge.isConflict(e)) {
+                LOG.info("claim {}: it has changed in the meantime; its allocation is not taken back yet",
+                    ClaimReader.ref(claim));
+              } else {
+                LOG.warn("claim {}: cannot take back its allocation: {}", ClaimReader.ref(claim), e.getMessage());
+              }
               listener.notReleased(ObjectKey.of(claim), claim.getMetadata().getUid());
             }
           }

@@ -1,7 +1,11 @@
 package dev.partita.controller.explain;
 
+import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -50,5 +54,35 @@ public record PodExplanation(String namespace, String pod, State state, String s
     public NodeReason {
       byCard = Collections.unmodifiableSortedMap(new TreeMap<>(byCard));
     }
+  }
+
+  /**
+   * Nodes of which the same is to be said.
+   *
+   * @param nodes their names, in order
+   * @param cards how many each of them has
+   * @param reason as {@link NodeReason} has it
+   * @param byCard as {@link NodeReason} has it
+   */
+  public record AlikeNodes(List<String> nodes, int cards, String reason, SortedMap<String, String> byCard) {
+    public AlikeNodes {
+      nodes = List.copyOf(nodes);
+    }
+  }
+
+  /**
+   * The nodes, and those together of which the same is to be said. First come those whose cards were looked at: of all
+   * others something was known before that rules them out.
+   */
+  public List<AlikeNodes> alike() {
+    Map<NodeReason, List<String>> names = new LinkedHashMap<>();
+    for (NodeReason node : nodes) {
+      names.computeIfAbsent(new NodeReason("", node.cards(), node.reason(), node.byCard()), _ -> new ArrayList<>())
+          .add(node.node());
+    }
+    return names.entrySet().stream()
+        .map(entry -> new AlikeNodes(entry.getValue().stream().sorted().toList(), entry.getKey().cards(),
+            entry.getKey().reason(), entry.getKey().byCard()))
+        .sorted(Comparator.comparing(alike -> alike.byCard().isEmpty())).toList();
   }
 }

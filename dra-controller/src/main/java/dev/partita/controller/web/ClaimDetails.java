@@ -14,6 +14,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +26,10 @@ final class ClaimDetails {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final int MOST_EVENTS = 50;
 
+  /** Annotations that controllers leave for each other: people see what came of them with the devices. */
+  private static final Set<String> AMONG_CONTROLLERS =
+      Set.of(Driver.PROPOSAL_ANNOTATION, Driver.GRANTED_SIZES_ANNOTATION);
+
   private final KubernetesClient client;
 
   ClaimDetails(KubernetesClient client) {
@@ -35,7 +40,7 @@ final class ClaimDetails {
    * A claim.
    *
    * @param created when, as the API has it
-   * @param annotations Partita's own, by their name without the domain
+   * @param annotations Partita's own that are for people, by their name without the domain
    * @param users who has reserved it, as kind and name
    * @param devices what it was allocated, Partita's devices and those of other drivers
    * @param events about it, the latest first; null where the viewer may not see events
@@ -86,7 +91,7 @@ final class ClaimDetails {
     Map<String, String> ours = new TreeMap<>();
     String prefix = Driver.NAME + "/";
     claim.at("/metadata/annotations").properties().stream()
-        .filter(entry -> entry.getKey().startsWith(prefix))
+        .filter(entry -> entry.getKey().startsWith(prefix) && !AMONG_CONTROLLERS.contains(entry.getKey()))
         .forEach(entry -> ours.put(entry.getKey().substring(prefix.length()), entry.getValue().asText()));
     return ours;
   }

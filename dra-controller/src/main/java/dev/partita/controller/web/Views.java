@@ -15,6 +15,7 @@ import dev.partita.controller.web.view.Query;
 import dev.partita.controller.web.view.QuotasView;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -57,16 +58,26 @@ final class Views {
    * A pod that waits, or did.
    *
    * @param waiting how it waits; null if it does not
-   * @param explanation every node and card, and why it will not do; null where the viewer may not see the nodes, or
-   *        another instance decides
+   * @param explanation null where the viewer may not see the nodes, or another instance decides
    * @param hint why there is no explanation, for people; empty if there is one
    */
   record PodView(
       String namespace,
       String name,
       @Nullable WaitingPod waiting,
-      @Nullable PodExplanation explanation,
+      @Nullable Explained explanation,
       String hint) {}
+
+  /**
+   * How a pod stands, as {@link PodExplanation} says it.
+   *
+   * @param nodes every node and card, and why it will not do; those together of which the same is said
+   */
+  record Explained(PodExplanation.State state, String summary, List<PodExplanation.AlikeNodes> nodes) {
+    static Explained of(PodExplanation pod) {
+      return new Explained(pod.state(), pod.summary(), pod.alike());
+    }
+  }
 
   /**
    * Answers one question.
@@ -142,7 +153,7 @@ final class Views {
       Question question = new Question(Question.Kind.POD, namespace, name);
       return switch (explanations.apply(question).toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
         case Answer.Explained(var pods) when !pods.isEmpty() ->
-            new PodView(namespace, name, waiting, pods.getFirst(), "");
+            new PodView(namespace, name, waiting, Explained.of(pods.getFirst()), "");
         case Answer.Explained _,Answer.Unknown _ ->
             new PodView(namespace, name, waiting, null, "it has no claim that Partita decides about");
         case Answer.NotLeading _ -> new PodView(namespace, name, waiting, null,

@@ -18,6 +18,7 @@ export function bytes(amount) {
 /** Percent of a card, in cards: 250 are 2.5. */
 export const cards = (percent) => String(Number((percent / 100).toFixed(1)));
 
+const many = (count, thing) => `${count} ${thing}${count === 1 ? '' : 's'}`;
 const part = (amount, of) => of > 0 ? Math.min(100, 100 * amount / of) : 0;
 const percent = (amount, of) => `${Math.round(part(amount, of))} %`;
 const known = (amount, words) => amount === undefined || amount === null ? 'unknown' : words(amount);
@@ -151,7 +152,7 @@ function quotas(view) {
     for (const limit of quota.limits) {
       for (const amount of limit.amounts) {
         const most = (amount.guaranteed ?? 0) + (amount.burst ?? 0);
-        lines.push({ name: `${quota.name} ${limit.name} ${amount.resource}`, cells: [`${quota.name} (${quota.namespaces} namespaces)`, limit.models.length ? `${limit.name}: ${limit.models.join(', ')}` : limit.name,
+        lines.push({ name: `${quota.name} ${limit.name} ${amount.resource}`, cells: [`${quota.name} (${many(quota.namespaces, 'namespace')})`, limit.models.length ? `${limit.name}: ${limit.models.join(', ')}` : limit.name,
           amount.resource,
           html`${AMOUNTS[amount.resource](amount.used)} of ${AMOUNTS[amount.resource](most)} ${limit.borrows ? html`<b class="warn">borrows</b>` : nothing}
             <svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label=${percent(amount.used, most)}>
@@ -228,14 +229,22 @@ function claim(view) {
       'None.') : html`<p class="message">You may not list events in this namespace.</p>`}`;
 }
 
+/** What is said of nodes that are alike, and the names of the first of them. */
+function nodesAlike({ nodes, cards, reason, byCard }) {
+  const one = nodes.length === 1;
+  return html`<section class="node box"><h3>${one ? nodes[0] : many(nodes.length, 'node')}
+      <span class="dim">${many(cards, 'card')}${one ? '' : ' each'}</span></h3>
+    ${one ? nothing : html`<p class="dim">${nodes.slice(0, 20).join(', ')}${nodes.length > 20 ? ` and ${nodes.length - 20} more` : ''}</p>`}
+    <p>${reason}</p>${Object.keys(byCard).length ? pairs(byCard) : nothing}</section>`;
+}
+
 function pod(view) {
   return html`<h2>Pod ${view.namespace}/${view.name}</h2>
     ${view.waiting ? html`<p class="message">Waits for ${ago(view.waiting.since)}: ${view.waiting.reason}. ${view.explanation?.summary ?? view.waiting.message}</p>` : view.explanation ? nothing : html`<p>It does not wait for a card.</p>`}
     ${view.hint ? html`<p class="dim">${view.hint}</p>` : nothing}
     ${view.explanation ? html`${view.waiting ? nothing : html`<p><b>${view.explanation.state}</b>: ${view.explanation.summary}</p>`}
-      ${rows(view.explanation.nodes.slice(0, 200), (node) => node.node, (node) => html`<section class="node box"><h3>${node.node} <span class="dim">${node.cards} cards</span></h3>
-        <p>${node.reason}</p>${Object.keys(node.byCard).length ? pairs(node.byCard) : nothing}</section>`)}
-      ${view.explanation.nodes.length > 200 ? html`<p class="dim">and ${view.explanation.nodes.length - 200} more nodes: <code>kubectl partita explain pod ${view.name} -n ${view.namespace}</code></p>` : nothing}` : nothing}`;
+      ${rows(view.explanation.nodes.slice(0, 200), (alike) => alike.nodes[0], nodesAlike)}
+      ${view.explanation.nodes.length > 200 ? html`<p class="dim">and ${view.explanation.nodes.length - 200} more kinds of nodes: <code>kubectl partita explain pod ${view.name} -n ${view.namespace}</code></p>` : nothing}` : nothing}`;
 }
 
 /** By the view's name. */
