@@ -15,6 +15,7 @@ import io.fabric8.mockwebserver.crud.Attribute;
 import io.fabric8.mockwebserver.crud.AttributeSet;
 import io.fabric8.mockwebserver.http.MockResponse;
 import io.fabric8.mockwebserver.http.RecordedRequest;
+import io.fabric8.zjsonpatch.JsonPatchException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -236,7 +237,11 @@ final class ServerRules extends KubernetesCrudDispatcher {
   @Override
   public MockResponse handlePatch(RecordedRequest request) {
     lastWrite = System.nanoTime();
-    return super.handlePatch(request);
+    try {
+      return super.handlePatch(request);
+    } catch (JsonPatchException doesNotApply) { // for which the mock has no answer
+      return answer(422, "Invalid");
+    }
   }
 
   @Override

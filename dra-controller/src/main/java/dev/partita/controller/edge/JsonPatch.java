@@ -2,6 +2,7 @@ package dev.partita.controller.edge;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.util.ArrayList;
@@ -11,7 +12,17 @@ import java.util.Map;
 
 /** A change of single fields of an object (RFC 6902). All of its steps are done in order, or none. */
 public final class JsonPatch {
+  private static final int UNPROCESSABLE = 422;
+
   private final List<Map<String, Object>> steps = new ArrayList<>();
+
+  /**
+   * Whether the server says that the object is not as the patch takes it for: a test failed, a field that it names is
+   * not there (both 422), or the resourceVersion is another by now (409).
+   */
+  public static boolean isOutdated(KubernetesClientException answer) {
+    return answer.getCode() == UNPROCESSABLE || ApiEdge.isConflict(answer);
+  }
 
   /** Fails if the field has another value. */
   public JsonPatch test(String path, Object value) {

@@ -56,7 +56,6 @@ public final class PodConditions implements AutoCloseable {
   /** How many pods' conditions may wait to be written: more than a cluster has for which this is made. */
   private static final int MOST_WAITING = 50_000;
   private static final int ATTEMPTS = 3;
-  private static final int UNPROCESSABLE = 422;
 
   private record PodRef(ObjectKey key, String uid) {}
 
@@ -244,7 +243,7 @@ public final class PodConditions implements AutoCloseable {
       return Optional
           .of(patch.applyToStatus(client, edge, WriteKind.POD_CONDITION, pod).getMetadata().getResourceVersion());
     } catch (KubernetesClientException e) {
-      if (ApiEdge.isConflict(e) || e.getCode() == UNPROCESSABLE) {
+      if (JsonPatch.isOutdated(e)) {
         return Optional.empty();
       }
       throw e;

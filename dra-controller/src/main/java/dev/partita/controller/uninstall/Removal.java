@@ -2,6 +2,9 @@ package dev.partita.controller.uninstall;
 
 import dev.partita.api.Driver;
 import dev.partita.controller.claim.AllocationGate;
+import dev.partita.controller.commit.GatePatch;
+import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
@@ -10,14 +13,13 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
-import java.net.HttpURLConnection;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -107,21 +109,14 @@ record Removal(KubernetesClient client, String namespace, String deployment, Dur
         .patch(PatchContext.of(PatchType.JSON_MERGE), "{\"spec\":{\"replicas\":" + replicas + "}}");
   }
 
+  /** False if the pod is gone. */
   private boolean removeGate(Pod pod) {
-    String gate = "/spec/schedulingGates/" + AllocationGate.index(pod);
-    List<Map<String, String>> patch =
-        List.of(Map.of("op", "test", "path", gate + "/name", "value", Driver.ALLOCATION_GATE),
-            Map.of("op", "remove", "path", gate));
-    try {
-      client.pods().inNamespace(pod.getMetadata().getNamespace()).withName(pod.getMetadata().getName())
-          .patch(PatchContext.of(PatchType.JSON), client.getKubernetesSerialization().asJson(patch));
-      return true;
-    } catch (KubernetesClientException e) {
-      if (e.getCode() == HttpURLConnection.HTTP_NOT_FOUND) {
-        return false;
-      }
-      throw e;
+    Optional<Pod> now = new GatePatch(client, new ApiEdge(() -> true)).removed(pod);
+    if (now.filter(AllocationGate::isOn).isPresent()) {
+      throw new IllegalStateException("other writes to pod " + ObjectKey.of(pod)
+          + " came before the removal of its scheduling gate every time; try again");
     }
+    return now.isPresent();
   }
 
   private void remove(String kind, String which, List<? extends HasMetadata> objects) {

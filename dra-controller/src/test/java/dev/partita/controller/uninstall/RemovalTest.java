@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.partita.api.Driver;
 import dev.partita.controller.Cluster;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.PodSchedulingGate;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
@@ -16,9 +17,15 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplateBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.http.BasicBuilder;
+import io.fabric8.kubernetes.client.http.HttpRequest;
+import io.fabric8.kubernetes.client.http.Interceptor;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -57,13 +64,35 @@ class RemovalTest {
 
   @Test
   void aPodThatWaitedForTheControllerIsLeftToTheScheduler() throws Removal.RefusedException {
-    make(new PodBuilder().withNewMetadata().withName("waits").withNamespace("team").endMetadata().withNewSpec()
-        .withSchedulingGates(new PodSchedulingGate("another/gate"), new PodSchedulingGate(Driver.ALLOCATION_GATE))
-        .addNewContainer().withName("main").withImage("image").endContainer().endSpec().build());
+    make(waitingPod());
     removal.run();
     assertThat(cluster.client.pods().inNamespace("team").withName("waits").get().getSpec().getSchedulingGates())
         .containsExactly(new PodSchedulingGate("another/gate"));
     assertThat(said).first().asString().startsWith("removed 1 scheduling gate of pods that waited");
+  }
+
+  @Test
+  void aGateThatMovesWhileItIsRemovedIsLookedForAgain() throws Removal.RefusedException {
+    make(waitingPod());
+    AtomicInteger patches = new AtomicInteger();
+    Interceptor another = new Interceptor() {
+      @Override
+      public void before(BasicBuilder builder, HttpRequest request, RequestTags tags) {
+        if (request.method().equals("PATCH") && patches.getAndIncrement() == 0) {
+          cluster.client.pods().inNamespace("team").withName("waits")
+              .edit(pod -> new PodBuilder(pod).editSpec()
+                  .withSchedulingGates(new PodSchedulingGate(Driver.ALLOCATION_GATE)).endSpec().build());
+        }
+      }
+    };
+    try (KubernetesClient client = new KubernetesClientBuilder().withConfig(cluster.client.getConfiguration())
+        .withHttpClientBuilderConsumer(http -> http.addOrReplaceInterceptor("test", another)).build()) {
+      new Removal(client, "partita-system", CONTROLLERS, Duration.ofSeconds(30), said::add).run();
+    }
+    assertThat(patches).hasValueGreaterThan(1);
+    assertThat(cluster.client.pods().inNamespace("team").withName("waits").get().getSpec().getSchedulingGates())
+        .isEmpty();
+    assertThat(names(DeviceClass.class)).containsExactly("team.gpu.partita.dev");
   }
 
   @Test
@@ -74,6 +103,12 @@ class RemovalTest {
     assertThat(names(ResourceSlice.class)).contains("ours");
     assertThat(names(DeviceClass.class)).contains("gpu.partita.dev");
     assertThat(said).isEmpty();
+  }
+
+  private static Pod waitingPod() {
+    return new PodBuilder().withNewMetadata().withName("waits").withNamespace("team").endMetadata().withNewSpec()
+        .withSchedulingGates(new PodSchedulingGate("another/gate"), new PodSchedulingGate(Driver.ALLOCATION_GATE))
+        .addNewContainer().withName("main").withImage("image").endContainer().endSpec().build();
   }
 
   private void make(HasMetadata... objects) {
