@@ -19,11 +19,13 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.BinaryOperator;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -45,6 +47,13 @@ final class NodeChecks {
   /** A node without cards or driver does no harm. */
   private static final Set<String> HARMLESS = Set.of("NoGpus", "NoDriver");
 
+  private static final Set<String> ENDED = Set.of("Failed", "Succeeded");
+
+  /** An evicted pod stays in the list beside the one that took its place. */
+  private static final Comparator<Pod> CURRENT =
+      Comparator.comparing((Pod pod) -> !hasEnded(pod))
+          .thenComparing(pod -> String.valueOf(pod.getMetadata().getCreationTimestamp()));
+
   private final Map<String, Node> nodes;
   private final Map<String, GpuNode> gpuNodes;
   private final Map<String, Pod> plugins;
@@ -56,7 +65,7 @@ final class NodeChecks {
     this.now = now;
     this.nodes = byName(seen.nodes(), node -> node.getMetadata().getName());
     this.gpuNodes = byName(seen.gpuNodes(), node -> node.getMetadata().getName());
-    this.plugins = byName(seen.plugins(), pod -> String.valueOf(pod.getSpec().getNodeName()));
+    this.plugins = byName(seen.plugins(), pod -> String.valueOf(pod.getSpec().getNodeName()), CURRENT);
   }
 
   /** @param now by the API server's clock */
@@ -65,9 +74,21 @@ final class NodeChecks {
   }
 
   private static <T> Map<String, T> byName(Reading<List<T>> reading, Function<T, String> name) {
+    return byName(reading, name, Comparator.comparing(_ -> 0));
+  }
+
+  /** @param order the last one of a name counts; the first one of those that are equal */
+  private static <T> Map<String, T> byName(
+      Reading<List<T>> reading,
+      Function<T, String> name,
+      Comparator<T> order) {
     return reading instanceof Reading.Known<List<T>>(List<T> all)
-        ? all.stream().collect(Collectors.toMap(name, it -> it, (first, _) -> first))
+        ? all.stream().collect(Collectors.toMap(name, it -> it, BinaryOperator.maxBy(order)))
         : Map.of();
+  }
+
+  private static boolean hasEnded(Pod pod) {
+    return pod.getStatus() != null && ENDED.contains(String.valueOf(pod.getStatus().getPhase()));
   }
 
   private List<Finding> findings() {

@@ -154,6 +154,28 @@ class DiagnosisTest {
   }
 
   @Test
+  void anEvictedPodIsNotTakenForTheNodesPlugin() {
+    Pod evicted = new PodBuilder(plugin("False")).editMetadata().withName("evicted").withUid("old")
+        .withCreationTimestamp("2026-05-01T11:00:00Z").endMetadata().editStatus().withPhase("Failed").endStatus()
+        .build();
+    Pod runs = new PodBuilder(plugin("True")).editMetadata().withCreationTimestamp("2026-05-01T10:00:00Z").endMetadata()
+        .editStatus().withPhase("Running").endStatus().build();
+    Pod newer = new PodBuilder(plugin("False")).editMetadata().withName("newer").withUid("new")
+        .withCreationTimestamp("2026-05-01T11:30:00Z").endMetadata().editStatus().withPhase("Pending").endStatus()
+        .build();
+    assertThat(notWell(withPlugins(evicted, runs))).isEmpty();
+    assertThat(notWell(withPlugins(runs, evicted))).isEmpty();
+    assertThat(notWell(withPlugins(evicted))).contains("fail node plugin: is not ready");
+    assertThat(notWell(withPlugins(runs, newer))).contains("fail node plugin: is not ready");
+  }
+
+  private static Snapshot.Nodes withPlugins(Pod... plugins) {
+    Snapshot.Nodes nodes = nodes();
+    return new Snapshot.Nodes(nodes.nodes(), nodes.gpuNodes(), known(List.of(plugins)), nodes.slices(),
+        nodes.leases());
+  }
+
+  @Test
   void kubernetesMustBeNewEnoughAndServeClaims() {
     assertThat(notWell(cluster())).isEmpty();
     assertThat(notWell(cluster("v1.35.4", SERVED, Map.of(), 0)))
