@@ -1,6 +1,7 @@
 package dev.partita.cli.checkout;
 
 import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.command.FileProblem;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -31,7 +32,7 @@ public record Containerfile(String base, String user, List<String> entrypoint) {
               .split("\"\\s*,\\s*\"", -1));
       return new Containerfile(only(file, lines, "ARG BASE="), only(file, lines, "USER "), words);
     } catch (IOException missing) {
-      throw CommandFailure.failed("%s cannot be read: %s".formatted(file, missing.getMessage()));
+      throw CommandFailure.failed("%s cannot be read: %s".formatted(file, FileProblem.why(missing)));
     }
   }
 

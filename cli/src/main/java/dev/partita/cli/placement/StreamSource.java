@@ -1,6 +1,7 @@
 package dev.partita.cli.placement;
 
 import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.command.FileProblem;
 import dev.partita.cli.whatif.SnapshotOptions;
 import dev.partita.controller.stream.ClusterStream;
 import dev.partita.controller.stream.StreamGenerator;
@@ -85,7 +86,7 @@ final class StreamSource {
     } catch (NoSuchFileException e) {
       throw CommandFailure.usage("there is no file " + file);
     } catch (IOException e) {
-      throw CommandFailure.usage(file + " cannot be read as a stream: " + e.getMessage());
+      throw CommandFailure.usage(file + " cannot be read as a stream: " + FileProblem.why(e));
     }
   }
 }

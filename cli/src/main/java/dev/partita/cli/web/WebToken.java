@@ -1,6 +1,7 @@
 package dev.partita.cli.web;
 
 import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.command.FileProblem;
 import io.fabric8.kubernetes.api.model.authentication.TokenRequest;
 import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
 import io.fabric8.kubernetes.client.Config;
@@ -60,7 +61,7 @@ record WebToken(String token, String whose) {
       }
       return new WebToken(token, "the user of " + file);
     } catch (IOException e) {
-      throw CommandFailure.usage(file + " cannot be read: " + e.getMessage());
+      throw CommandFailure.usage(file + " cannot be read: " + FileProblem.why(e));
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.partita.cli.whatif;
 
 import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.command.FileProblem;
 import dev.partita.cli.connection.ClusterOptions;
 import dev.partita.controller.whatif.ClusterSnapshot;
 import dev.partita.controller.whatif.SnapshotFile;
@@ -65,7 +66,7 @@ public final class SnapshotOptions {
     } catch (NoSuchFileException e) {
       throw CommandFailure.usage("there is no file " + file);
     } catch (IOException e) {
-      throw CommandFailure.usage(file + " is no snapshot: " + e.getMessage());
+      throw CommandFailure.usage(file + " is no snapshot: " + FileProblem.why(e));
     }
   }
 
@@ -73,7 +74,7 @@ public final class SnapshotOptions {
     try (OutputStream to = new BufferedOutputStream(Files.newOutputStream(file))) {
       SnapshotFile.write(snapshot, to);
     } catch (IOException e) {
-      throw CommandFailure.failed("the snapshot could not be written to " + file + ": " + e.getMessage());
+      throw CommandFailure.failed("the snapshot could not be written to " + file + ": " + FileProblem.why(e));
     }
   }
 }

@@ -4,6 +4,7 @@ import dev.partita.cli.checkout.StagedImage;
 import dev.partita.cli.checkout.Subprocess;
 
 import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.command.FileProblem;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -143,7 +144,7 @@ record LabProvider(Path script, Path labFolder, StateFolder state) implements Cl
       try {
         Files.move(part, archive);
       } catch (IOException refused) {
-        throw CommandFailure.failed("%s cannot be written: %s".formatted(archive, refused.getMessage()));
+        throw CommandFailure.failed("%s cannot be written: %s".formatted(archive, FileProblem.why(refused)));
       }
     }
     return archive;

@@ -2,6 +2,7 @@ package dev.partita.cli.cluster.provider;
 import dev.partita.cli.checkout.Subprocess;
 
 import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.command.FileProblem;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -54,7 +55,7 @@ public record SimulatedCards(String text) {
         delete(folder);
       }
     } catch (IOException noFolder) {
-      throw CommandFailure.failed("no temporary folder: " + noFolder.getMessage());
+      throw CommandFailure.failed("no temporary folder: " + FileProblem.why(noFolder));
     }
   }
 

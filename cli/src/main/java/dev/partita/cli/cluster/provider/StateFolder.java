@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.datatype.jsr310.JavaTimeModule;
 import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.command.FileProblem;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -60,7 +61,7 @@ public final class StateFolder {
               .formatted(recordFile(), unreadable.getOriginalMessage()));
     } catch (IOException unreadable) {
       throw CommandFailure.usage("state folder %s cannot be read (%s): set PARTITA_STATE to another".formatted(folder,
-          unreadable.getMessage()));
+          FileProblem.why(unreadable)));
     }
   }
 
@@ -73,7 +74,8 @@ public final class StateFolder {
       Files.move(part, recordFile(), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     } catch (IOException refused) {
       throw CommandFailure.usage(
-          "state folder %s cannot be written (%s): set PARTITA_STATE to another".formatted(folder, refused));
+          "state folder %s cannot be written (%s): set PARTITA_STATE to another".formatted(folder,
+              FileProblem.why(refused)));
     }
   }
 
@@ -81,7 +83,7 @@ public final class StateFolder {
     try {
       Files.deleteIfExists(recordFile());
     } catch (IOException refused) {
-      throw CommandFailure.failed("%s cannot be deleted: %s".formatted(recordFile(), refused.getMessage()));
+      throw CommandFailure.failed("%s cannot be deleted: %s".formatted(recordFile(), FileProblem.why(refused)));
     }
   }
 
