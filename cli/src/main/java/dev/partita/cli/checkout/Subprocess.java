@@ -2,13 +2,14 @@ package dev.partita.cli.checkout;
 
 import dev.partita.cli.command.CommandFailure;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Another program, run to its end.
@@ -18,33 +19,67 @@ import java.util.Map;
  * @param err what it wrote on stderr
  */
 public record Subprocess(int status, String out, String err) {
+  /** As timeout(1) has it. */
+  private static final int TOOK_TOO_LONG = 124;
+
+  private static final int NOT_FOUND = 127;
+
+  /** What builds, pulls images or brings a cluster up takes minutes: after that much it stands still. */
+  private static final Duration LONGEST = Duration.ofHours(1);
 
   /** Runs a program without input; gives what came of it, whatever that is. */
   public static Subprocess run(Map<String, String> environment, List<String> command) {
+    return within(LONGEST, environment, command);
+  }
+
+  public static Subprocess run(String... command) {
+    return run(Map.of(), Arrays.asList(command));
+  }
+
+  /** The same of a program that is to answer within so much time: after that it is killed, with what it started. */
+  public static Subprocess within(Duration patience, String... command) {
+    return within(patience, Map.of(), Arrays.asList(command));
+  }
+
+  private static Subprocess within(Duration patience, Map<String, String> environment, List<String> command) {
     try {
-      Path err = Files.createTempFile("partita-", ".err");
+      Path folder = Files.createTempDirectory("partita-");
+      Path out = folder.resolve("out");
+      Path err = folder.resolve("err");
       try {
         ProcessBuilder builder =
-            new ProcessBuilder(command).redirectInput(Path.of("/dev/null").toFile()).redirectError(err.toFile());
+            new ProcessBuilder(command).redirectInput(Path.of("/dev/null").toFile()).redirectOutput(out.toFile())
+                .redirectError(err.toFile());
         builder.environment().putAll(environment);
         Process process = builder.start();
-        String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        return new Subprocess(process.waitFor(), out, Files.readString(err));
+        if (process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
+          return new Subprocess(process.exitValue(), text(out), text(err));
+        }
+        process.descendants().forEach(ProcessHandle::destroyForcibly);
+        process.destroyForcibly();
+        return new Subprocess(TOOK_TOO_LONG, text(out),
+            text(err) + "\nit did not end within " + seconds(patience) + " s, and was killed");
       } finally {
+        Files.deleteIfExists(out);
         Files.deleteIfExists(err);
+        Files.deleteIfExists(folder);
       }
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
       throw CommandFailure.failed("interrupted while '" + command.getFirst() + "' ran");
     } catch (IOException missing) {
-      return new Subprocess(127, "", String.valueOf(missing.getMessage()));
-    } catch (UncheckedIOException unreadable) {
-      throw CommandFailure.failed("no output of '" + command.getFirst() + "': " + unreadable.getMessage());
+      return new Subprocess(NOT_FOUND, "", String.valueOf(missing.getMessage()));
     }
   }
 
-  public static Subprocess run(String... command) {
-    return run(Map.of(), Arrays.asList(command));
+  private static String text(Path file) throws IOException {
+    return new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
+  }
+
+  private static String seconds(Duration patience) {
+    return patience.toMillisPart() == 0
+        ? Long.toString(patience.toSeconds())
+        : Double.toString(patience.toMillis() / 1000.0);
   }
 
   /** Runs a program that must succeed; gives its stdout. */

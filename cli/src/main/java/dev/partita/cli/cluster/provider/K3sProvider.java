@@ -4,11 +4,13 @@ import dev.partita.cli.checkout.StagedImage;
 import dev.partita.cli.checkout.Subprocess;
 
 import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.command.FileProblem;
 import dev.partita.cli.command.Waiting;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +27,7 @@ import java.util.UUID;
 public record K3sProvider(String image, StateFolder state) implements ClusterProvider {
   private static final String IMAGE = "rancher/k3s:v1.36.3-k3s1";
   private static final String NETWORK = "partita";
+  private static final Duration ANSWER = Duration.ofSeconds(30);
   private static final String LABEL = "dev.partita.cluster=partita";
 
   static K3sProvider from(Map<String, String> details, StateFolder state) {
@@ -33,7 +36,7 @@ public record K3sProvider(String image, StateFolder state) implements ClusterPro
 
   /** Whether a Docker engine can be reached. */
   public static boolean dockerAnswers() {
-    return Subprocess.run("docker", "info").status() == 0;
+    return Subprocess.within(ANSWER, "docker", "info").status() == 0;
   }
 
   @Override
@@ -85,7 +88,7 @@ public record K3sProvider(String image, StateFolder state) implements ClusterPro
   private Path writeKubeconfig() {
     String address = docker("port", name(0), "6443/tcp").lines().findFirst().orElseThrow();
     String config = Waiting.upTo(120, "k3s to write its kubeconfig", () -> {
-      Subprocess read = Subprocess.run("docker", "exec", name(0), "cat", "/etc/rancher/k3s/k3s.yaml");
+      Subprocess read = Subprocess.within(ANSWER, "docker", "exec", name(0), "cat", "/etc/rancher/k3s/k3s.yaml");
       return read.status() == 0 ? Waiting.done(read.out()) : Waiting.notYet(read.lastWords());
     });
     Path file = state.file("k3s.kubeconfig");
@@ -95,13 +98,14 @@ public record K3sProvider(String image, StateFolder state) implements ClusterPro
       Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
       return Files.writeString(file, config.replaceAll("https://127\\.0\\.0\\.1:6443", "https://" + address));
     } catch (IOException refused) {
-      throw CommandFailure.failed("%s cannot be written: %s".formatted(file, refused.getMessage()));
+      throw CommandFailure.failed("%s cannot be written: %s".formatted(file, FileProblem.why(refused)));
     }
   }
 
   private static void waitForNodes(int nodes) {
     Waiting.upTo(180, nodes + " nodes to be Ready", () -> {
-      Subprocess listed = Subprocess.run("docker", "exec", name(0), "kubectl", "get", "nodes", "--no-headers");
+      Subprocess listed =
+          Subprocess.within(ANSWER, "docker", "exec", name(0), "kubectl", "get", "nodes", "--no-headers");
       long ready = listed.out().lines().filter(line -> line.matches("\\S+\\s+Ready\\s.*")).count();
       return ready == nodes ? Waiting.done(ready) : Waiting.notYet(ready + " are");
     });
