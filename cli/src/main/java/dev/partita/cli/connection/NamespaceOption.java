@@ -1,7 +1,6 @@
 package dev.partita.cli.connection;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
-import java.util.Objects;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
@@ -10,8 +9,9 @@ public final class NamespaceOption {
   @Option(names = {"-n", "--namespace"}, paramLabel = "NAME",
       description = "Namespace. Default: the context's.") private Optional<String> namespace = Optional.empty();
 
-  /** The namespace that was asked for, or the one of the client's context. */
+  /** The namespace that was asked for, or the one of the client's context; kubectl takes an empty one for none. */
   public String of(KubernetesClient client) {
-    return namespace.orElseGet(() -> Objects.requireNonNullElse(client.getNamespace(), "default"));
+    return ObjectName.checked(namespace.filter(name -> !name.isEmpty())
+        .or(() -> Optional.ofNullable(client.getNamespace())).orElse("default"));
   }
 }

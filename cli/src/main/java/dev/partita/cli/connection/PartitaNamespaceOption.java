@@ -12,6 +12,6 @@ public final class PartitaNamespaceOption {
 
   /** The namespace's name. */
   public String name() {
-    return name;
+    return ObjectName.checked(name);
   }
 }

@@ -2,6 +2,7 @@ package dev.partita.cli.explain;
 
 import dev.partita.cli.connection.ClusterOptions;
 import dev.partita.cli.connection.NamespaceOption;
+import dev.partita.cli.connection.ObjectName;
 import dev.partita.cli.connection.PartitaNamespaceOption;
 import dev.partita.cli.output.OutputOption;
 import dev.partita.controller.explain.PodExplanation;
@@ -66,7 +67,7 @@ public final class ExplainCommand implements Runnable {
 
   private void explain(Question.Kind kind, String name, Options options) {
     try (KubernetesClient client = options.cluster.client()) {
-      Question question = new Question(kind, options.namespace.of(client), name);
+      Question question = new Question(kind, options.namespace.of(client), ObjectName.checked(name));
       List<PodExplanation> pods = new ControllerPort(client, options.partita.name()).ask(question);
       PrintWriter out = spec.commandLine().getOut();
       out.print(options.output.text(pods, () -> ExplanationText.of(question, pods)));

@@ -7,6 +7,7 @@ import dev.partita.cli.command.SpanConverter;
 import dev.partita.cli.command.Waiting;
 import dev.partita.cli.connection.ClusterOptions;
 import dev.partita.cli.connection.NamespaceOption;
+import dev.partita.cli.connection.ObjectName;
 import dev.partita.cli.output.Printable;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -110,7 +111,7 @@ public final class ResizeCommand implements Runnable {
       throw new ParameterException(spec.commandLine(),
           "'" + String.join(" ", words) + "' is not one claim: give its name, or claim NAME");
     }
-    return parts.getLast();
+    return ObjectName.checked(parts.getLast());
   }
 
   private String asked() {

@@ -2,6 +2,7 @@ package dev.partita.cli.trail;
 
 import dev.partita.cli.connection.ClusterOptions;
 import dev.partita.cli.connection.NamespaceOption;
+import dev.partita.cli.connection.ObjectName;
 import dev.partita.cli.connection.PartitaNamespaceOption;
 import dev.partita.cli.output.OutputOption;
 import dev.partita.cli.output.Printable;
@@ -54,7 +55,7 @@ public final class LogsCommand implements Runnable {
     try (KubernetesClient client = cluster.client()) {
       List<Entry> entries =
           new TrailReader(client, partita.name(), note -> err.println("partita: " + Printable.text(note)))
-              .read(namespace.of(client), claim);
+              .read(namespace.of(client), ObjectName.checked(claim));
       PrintWriter out = spec.commandLine().getOut();
       out.print(output.text(Map.of("items", entries.stream().map(LogsCommand::item).toList()),
           () -> entries.stream().map(LogsCommand::line).collect(Collectors.joining())));

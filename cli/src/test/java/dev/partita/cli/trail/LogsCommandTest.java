@@ -19,6 +19,8 @@ import java.util.List;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class LogsCommandTest {
   private static Event event(String kind, String name, String reason, String time) {
@@ -47,6 +49,29 @@ class LogsCommandTest {
     String log = "2026-01-01T00:00:03Z pod team/p.v2 is placed\n2026-01-01T00:00:04Z waits for team/p.\n";
     assertThat(Trail.log("dra-controller", log, List.of("team/p"))).extracting(Entry::text)
         .containsExactly("waits for team/p.");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", " ", "a b", "a/b", "../c"})
+  void whatIsNoNameIsRefused(String name, @TempDir Path folder) throws IOException {
+    try (PaperCluster cluster = new PaperCluster(folder)) {
+      for (String[] line : List.of(new String[]{"logs", name}, new String[]{"explain", "pod", name},
+          new String[]{"explain", "claim", name}, new String[]{"resize", "claim", name, "--memory", "4Gi"},
+          new String[]{"logs", "c", "--partita-namespace", name})) {
+        CommandRun run = cluster.run(line);
+        assertThat(run.status()).as("%s: %s", List.of(line), run.err()).isEqualTo(2);
+        assertThat(run.err().lines()).singleElement().asString().contains("'" + name + "' is no name");
+      }
+    }
+  }
+
+  @Test
+  void anEmptyNamespaceIsTheContexts(@TempDir Path folder) throws IOException {
+    try (PaperCluster cluster = new PaperCluster(folder)) {
+      CommandRun run = cluster.run("logs", "none", "-n", "");
+      assertThat(run.err()).isEqualTo("partita: there is no claim team/none\n");
+      assertThat(cluster.run("logs", "none", "-n", "a b").err()).contains("'a b' is no name");
+    }
   }
 
   @Test
