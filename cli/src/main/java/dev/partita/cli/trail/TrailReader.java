@@ -1,6 +1,7 @@
 package dev.partita.cli.trail;
 
 import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.command.FileProblem;
 import dev.partita.cli.connection.ClusterAnswers;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.claim.PodClaims;
@@ -11,6 +12,8 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.io.IOException;
+import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -123,10 +126,20 @@ final class TrailReader {
     return entries;
   }
 
+  /** Not by limitBytes: the API server ends a log there, and the newest lines are those that are missing. */
   private String log(String pod) {
-    @Nullable String log = client.pods().inNamespace(partita).withName(pod).usingTimestamps()
-        .limitBytes(MOST_LOG_BYTES).tailingLines(MOST_LOG_LINES).getLog();
-    return log == null ? "" : log;
+    try (InputStream log = client.pods().inNamespace(partita).withName(pod).usingTimestamps()
+        .tailingLines(MOST_LOG_LINES).getLogInputStream()) {
+      LogTail tail = LogTail.of(log, MOST_LOG_BYTES);
+      if (tail.isCut() || tail.lines() >= MOST_LOG_LINES) {
+        notes.accept("log of pod " + pod + " is long: lines from before "
+            + tail.text().lines().findFirst().map(line -> line.split(" ", 2)[0]).orElse("now")
+            + " are left out; kubectl logs -n " + partita + " " + pod + " has them");
+      }
+      return tail.text();
+    } catch (IOException e) {
+      throw new KubernetesClientException(FileProblem.why(e), e);
+    }
   }
 
   private <T> List<T> unlessRefused(String what, Supplier<List<T>> read) {

@@ -11,7 +11,9 @@ import io.fabric8.kubernetes.api.model.MicroTime;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -49,6 +51,23 @@ class LogsCommandTest {
     String log = "2026-01-01T00:00:03Z pod team/p.v2 is placed\n2026-01-01T00:00:04Z waits for team/p.\n";
     assertThat(Trail.log("dra-controller", log, List.of("team/p"))).extracting(Entry::text)
         .containsExactly("waits for team/p.");
+  }
+
+  @Test
+  void ofALongLogTheNewestLinesAreKeptAndItIsKnownThatOlderOnesAreMissing() throws IOException {
+    StringBuilder log = new StringBuilder();
+    for (int line = 0; line < 1000; line++) {
+      log.append("line ").append(line).append('\n');
+    }
+    byte[] bytes = log.toString().getBytes(StandardCharsets.UTF_8);
+    LogTail tail = LogTail.of(new ByteArrayInputStream(bytes), 100);
+    assertThat(tail.isCut()).isTrue();
+    assertThat(tail.text().lines()).hasSizeBetween(8, 12).last().isEqualTo("line 999");
+    assertThat(tail.text().lines()).allMatch(line -> line.matches("line \\d{3}"));
+    assertThat(tail.lines()).isEqualTo(tail.text().lines().count());
+    assertThat(LogTail.of(new ByteArrayInputStream(bytes), bytes.length))
+        .isEqualTo(new LogTail(log.toString(), false));
+    assertThat(LogTail.of(new ByteArrayInputStream(new byte[0]), 10)).isEqualTo(new LogTail("", false));
   }
 
   @ParameterizedTest
