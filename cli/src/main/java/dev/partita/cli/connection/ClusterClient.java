@@ -22,6 +22,9 @@ import java.util.Optional;
 public final class ClusterClient {
   private static final String PKCS8_BEGIN = "-----BEGIN PRIVATE KEY-----";
 
+  private static final int CONNECT_MILLIS = 5_000;
+  private static final int REQUEST_MILLIS = 30_000;
+
   private ClusterClient() {}
 
   /** The kubeconfig that kubectl would take with this environment; the first one where it would merge several. */
@@ -37,6 +40,23 @@ public final class ClusterClient {
    */
   public static KubernetesClient of(Path kubeconfig) {
     return of(config(kubeconfig, Optional.empty()));
+  }
+
+  /**
+   * The same, that fails after seconds where nobody answers, for somebody waits.
+   *
+   * @throws CommandFailure if the file cannot be read
+   */
+  public static KubernetesClient prompt(Path kubeconfig) {
+    return prompt(config(kubeconfig, Optional.empty()));
+  }
+
+  /** A client for that configuration, that fails after seconds where nobody answers. */
+  static KubernetesClient prompt(Config config) {
+    config.setRequestRetryBackoffLimit(0);
+    config.setConnectionTimeout(CONNECT_MILLIS);
+    config.setRequestTimeout(REQUEST_MILLIS);
+    return of(config);
   }
 
   /** A client for that configuration. */
@@ -71,9 +91,7 @@ public final class ClusterClient {
    * @throws CommandFailure if the file cannot be read, or has no such context
    */
   static Config config(Path kubeconfig, Optional<String> context) {
-    if (!kubeconfig.toFile().canRead()) {
-      throw CommandFailure.usage("there is no kubeconfig at " + kubeconfig);
-    }
+    KubeconfigCheck.check(kubeconfig, context);
     File file = kubeconfig.toFile();
     Config config;
     try {

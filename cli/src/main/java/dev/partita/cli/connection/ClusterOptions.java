@@ -9,9 +9,6 @@ import picocli.CommandLine.Option;
 
 /** kubectl's own options that say which cluster is asked, and as whom; a mixin of every command that asks one. */
 public final class ClusterOptions {
-  private static final int CONNECT_MILLIS = 5_000;
-  private static final int REQUEST_MILLIS = 30_000;
-
   @Option(names = "--kubeconfig", paramLabel = "FILE",
       description = "Default: $KUBECONFIG, or ~/.kube/config.") private Optional<Path> kubeconfig = Optional.empty();
 
@@ -25,13 +22,13 @@ public final class ClusterOptions {
    * @throws CommandFailure if there is no such kubeconfig or context
    */
   public KubernetesClient client() {
+    // kubectl takes an empty one for none
+    Optional<Path> file = kubeconfig.filter(path -> !path.toString().isEmpty());
+    Optional<String> named = context.filter(name -> !name.isEmpty());
     Config config =
-        kubeconfig.isPresent()
-            ? ClusterClient.config(kubeconfig.get(), context)
-            : ClusterClient.config(System.getenv(), context);
-    config.setRequestRetryBackoffLimit(0);
-    config.setConnectionTimeout(CONNECT_MILLIS);
-    config.setRequestTimeout(REQUEST_MILLIS);
-    return ClusterClient.of(config);
+        file.isPresent()
+            ? ClusterClient.config(file.get(), named)
+            : ClusterClient.config(System.getenv(), named);
+    return ClusterClient.prompt(config);
   }
 }

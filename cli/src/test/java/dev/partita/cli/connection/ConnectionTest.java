@@ -65,6 +65,34 @@ class ConnectionTest {
         "broken cannot be read: while parsing");
   }
 
+  private static void refused(Path folder, String text, String says) throws IOException {
+    Path file = Files.writeString(folder.resolve("said"), text);
+    assertOneLine(CommandRun.of("top", "--kubeconfig", file.toString()), 2, says);
+  }
+
+  @Test
+  void aKubeconfigThatNamesNoClusterIsSaidSoAndWhatToDo(@TempDir Path folder) throws IOException {
+    String another = "; name another by --kubeconfig or KUBECONFIG";
+    refused(folder, "", "said is empty" + another);
+    refused(folder, " \n# nothing\n", "said is empty" + another);
+    refused(folder, "hello", "said is none: it has neither clusters nor contexts" + another);
+    refused(folder, "contexts: 5", "said is none: contexts is not what stands there");
+    refused(folder, "kind: Config", "said names no cluster" + another);
+    refused(folder, "contexts: [{name: a, context: {cluster: c}}, {name: b}]",
+        "said has no current context: name one by --context; it has a, b");
+    refused(folder, "current-context: x\ncontexts: [{name: a, context: {cluster: c}}]",
+        "there is no context 'x' in the kubeconfig; it has a");
+    refused(folder, "current-context: a\ncontexts: [{name: a, context: {cluster: c}}]",
+        "said has no server for the cluster 'c' of context 'a'" + another);
+    assertOneLine(CommandRun.of("top", "--kubeconfig", folder.resolve("none").toString()), 2,
+        "there is no kubeconfig at " + folder.resolve("none") + another);
+    assertOneLine(CommandRun.of("top", "--kubeconfig", folder.toString()), 2,
+        "the kubeconfig at " + folder + " cannot be read: Is a directory");
+    Files.write(folder.resolve("bytes"), new byte[]{(byte) 0xff, (byte) 0xfe, 0});
+    assertOneLine(CommandRun.of("top", "--kubeconfig", folder.resolve("bytes").toString()), 2,
+        "bytes cannot be read: it is not text in UTF-8");
+  }
+
   /** The client takes every key for RSA's, and says that no server answers. */
   @Test
   void aClientKeyOfAnEllipticCurveIsTakenForOneInAFileAsWell(@TempDir Path folder) throws Exception {
