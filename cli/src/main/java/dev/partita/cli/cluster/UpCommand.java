@@ -4,6 +4,7 @@ import dev.partita.cli.checkout.Checkout;
 import dev.partita.cli.checkout.Progress;
 import dev.partita.cli.checkout.StagedImage;
 import dev.partita.cli.cluster.install.AnsweringWebhooks;
+import dev.partita.cli.cluster.install.BareCluster;
 import dev.partita.cli.cluster.install.PartitaRelease;
 import dev.partita.cli.cluster.install.PublishedSlices;
 import dev.partita.cli.cluster.install.WaitingPods;
@@ -18,8 +19,8 @@ import dev.partita.cli.cluster.provider.StateFolder;
 import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.command.Waiting;
 import dev.partita.cli.connection.ClusterClient;
+import dev.partita.cli.connection.ObjectName;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.LinkedHashMap;
@@ -44,7 +45,7 @@ import picocli.CommandLine;
     footer = {
       "",
       "Providers:",
-      "  lab      the script that $KUBE_LAB names makes a real cluster on this machine; as root",
+      "  lab      $KUBE_LAB names a script that makes a cluster here; needs root",
       "  k3s      k3s in Docker containers",
       "  current  the cluster of $KUBECONFIG, which is left standing by 'cluster down'",
       "Without --provider: lab if KUBE_LAB is set, else k3s if Docker answers.",
@@ -52,7 +53,8 @@ import picocli.CommandLine;
       "Examples:",
       "  partita cluster up --nodes 2 --gpus h200x4",
       "  partita cluster up --gpus h200x4,t4x2 --provider k3s",
-      "  partita cluster up --provider current --image-registry registry.example/partita --image-tag v1",
+      "  partita cluster up --provider current --image-tag v1 \\",
+      "      --image-registry registry.example/partita",
       "  partita cluster up --set controller.replicas=2"
     })
 final class UpCommand implements Runnable {
@@ -73,7 +75,7 @@ final class UpCommand implements Runnable {
   @Option(names = "--provider", paramLabel = "NAME",
       description = "Where the cluster comes from: ${COMPLETION-CANDIDATES}.") private @Nullable ProviderName provider;
 
-  @Option(names = "--namespace", defaultValue = "partita-system",
+  @Option(names = "--namespace", paramLabel = "NAME", defaultValue = "partita-system",
       description = "For Partita's own pods (default: ${DEFAULT-VALUE}).") private String namespace;
 
   @Option(names = "--image-registry", paramLabel = "PREFIX",
@@ -112,7 +114,7 @@ final class UpCommand implements Runnable {
       cluster.provideImages(images);
     }
     try (KubernetesClient client = ClusterClient.of(Path.of(access.kubeconfig()))) {
-      install(client, access, state, progress);
+      install(client, access, progress);
       progress.step("waiting for the cards of every node");
       List<String> ready = awaitCards(client, cards.count());
       Waiting.upTo(timeoutSeconds, "the admission webhooks", () -> AnsweringWebhooks.look(client, namespace));
@@ -148,6 +150,10 @@ final class UpCommand implements Runnable {
     }
     if (nodes != null && (nodes < 1 || nodes > 100)) {
       throw new ParameterException(spec.commandLine(), "--nodes must be from 1 to 100: " + nodes);
+    }
+    ObjectName.checked(namespace);
+    if (timeoutSeconds < 1) {
+      throw new ParameterException(spec.commandLine(), "--timeout is 1 or more seconds: " + timeoutSeconds);
     }
     if (kubernetes != null && !kubernetes.matches("1\\.[0-9]{1,3}")) {
       throw new ParameterException(spec.commandLine(), "--kubernetes must be a version such as 1.37: " + kubernetes);
@@ -190,24 +196,18 @@ final class UpCommand implements Runnable {
     }
   }
 
-  private void install(KubernetesClient client, ClusterRecord.Access access, StateFolder state, Progress progress) {
-    try {
-      if (PartitaRelease.isInstalled(client)) {
-        state.forget();
-        throw CommandFailure.usage("Partita is already installed in this cluster: remove it first");
-      }
-    } catch (KubernetesClientException unreachable) {
-      state.forget();
-      throw CommandFailure
-          .usage("the cluster of %s does not answer: %s".formatted(access.kubeconfig(), unreachable.getMessage()));
-    }
+  private void install(KubernetesClient client, ClusterRecord.Access access, Progress progress) {
+    BareCluster.await(client, timeoutSeconds);
     progress.step("installing Partita in namespace " + namespace);
-    Map<String, Object> chart = new LinkedHashMap<>();
-    chart.put("simulation.enabled", true);
-    chart.put("simulation.gpus", gpus);
-    chart.put("image.registry", imageRegistry == null ? StagedImage.REGISTRY : imageRegistry);
-    chart.put("image.tag", imageTag);
-    values.forEach((path, value) -> chart.put(path, typed(value)));
-    new PartitaRelease(Path.of(access.kubeconfig()), namespace).install(Checkout.chart(), chart);
+    Map<String, Object> own = chartValues(gpus, imageRegistry == null ? StagedImage.REGISTRY : imageRegistry, imageTag);
+    Map<String, Object> further = new LinkedHashMap<>();
+    values.forEach((path, value) -> further.put(path, typed(value)));
+    new PartitaRelease(Path.of(access.kubeconfig()), namespace).install(Checkout.chart(), own, further);
+  }
+
+  /** The chart's values for simulated cards and those images. */
+  static Map<String, Object> chartValues(String gpus, String registry, String tag) {
+    return Map.of("simulation", Map.of("enabled", true, "gpus", gpus), "image",
+        Map.of("registry", registry, "tag", tag));
   }
 }

@@ -6,8 +6,12 @@ import dev.partita.api.Driver;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.quota.GpuQuota;
 import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.command.FileProblem;
+import dev.partita.cli.output.YamlWriter;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -30,16 +34,25 @@ public record PartitaRelease(Path kubeconfig, String namespace) {
 
   /**
    * @param chart folder of the chart
-   * @param values chart values by their paths, such as {@code simulation.gpus}
+   * @param own chart values in the chart's own form, maps in maps; of a path a string would become a number, such as
+   *        the tag 2026
+   * @param values further ones by their paths, such as {@code simulation.gpus}
    */
-  public void install(Path chart, Map<String, Object> values) {
-    InstallCommand install =
-        new Helm(chart).install().withName(NAME).withNamespace(namespace).createNamespace().withKubeConfig(kubeconfig);
-    values.forEach(install::set);
+  public void install(Path chart, Map<String, Object> own, Map<String, Object> values) {
     try {
-      install.call();
+      Path file = Files.createTempFile("partita-", ".yaml");
+      try {
+        InstallCommand install = new Helm(chart).install().withName(NAME).withNamespace(namespace).createNamespace()
+            .withKubeConfig(kubeconfig).withValuesFile(Files.writeString(file, YamlWriter.write(own)));
+        values.forEach(install::set);
+        install.call();
+      } finally {
+        Files.deleteIfExists(file);
+      }
     } catch (IllegalStateException refused) {
       throw CommandFailure.failed("the chart cannot be installed: " + oneLine(refused));
+    } catch (IOException noFile) {
+      throw CommandFailure.failed("the chart's values cannot be written: " + FileProblem.why(noFile));
     }
   }
 

@@ -2,9 +2,10 @@ package dev.partita.cli.cluster.provider;
 import dev.partita.cli.checkout.Progress;
 import dev.partita.cli.checkout.StagedImage;
 
+import dev.partita.cli.cluster.install.BareCluster;
 import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.connection.ClusterClient;
-import java.nio.file.Files;
+import io.fabric8.kubernetes.client.KubernetesClient;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -28,9 +29,8 @@ record CurrentProvider(Path kubeconfig) implements ClusterProvider {
 
   @Override
   public void check() {
-    if (!Files.isReadable(kubeconfig)) {
-      throw CommandFailure
-          .usage("provider current: there is no kubeconfig at %s; set KUBECONFIG".formatted(kubeconfig));
+    try (KubernetesClient client = ClusterClient.prompt(kubeconfig)) {
+      BareCluster.require(client, kubeconfig.toString());
     }
   }
 
