@@ -64,8 +64,12 @@ final class Chart {
   }
 
   static String text(Map<String, Object> values) {
+    return text("partita", "partita-system", values);
+  }
+
+  static String text(String release, String namespace, Map<String, Object> values) {
     TemplateCommand template =
-        FOLDER.template().withName("partita").withNamespace("partita-system").withKubeVersion("1.36.3").skipCrds();
+        FOLDER.template().withName(release).withNamespace(namespace).withKubeVersion("1.36.3").skipCrds();
     values.forEach(template::set);
     return template.call();
   }

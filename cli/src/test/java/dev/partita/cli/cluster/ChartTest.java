@@ -1,14 +1,25 @@
 package dev.partita.cli.cluster;
 
+import dev.partita.cli.output.YamlWriter;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.io.TempDir;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.marcnuri.helm.LintResult;
 import io.fabric8.kubernetes.api.model.PodSpec;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.yaml.snakeyaml.Yaml;
 
 class ChartTest {
   @Test
@@ -22,6 +33,60 @@ class ChartTest {
     assertThatThrownBy(() -> Chart.rendered(Map.of("simulaton.enabled", true))).hasMessageContaining("simulaton");
     assertThatThrownBy(() -> Chart.rendered(Map.of("simulation.gpus", "h200 x4"))).hasMessageContaining("gpus");
     assertThatThrownBy(() -> Chart.rendered(Map.of("driver.root", "relative"))).hasMessageContaining("root");
+  }
+
+  /** YAML takes a name of digits for a number, and 1e3 as well: the API server refuses both. */
+  @ParameterizedTest
+  @ValueSource(strings = {"123", "1e3", "0x1f"})
+  void namesOfDigitsAreNames(String name) {
+    Map<String, Object> everything = Map.ofEntries(Map.entry("metrics.podMonitor.enabled", true),
+        Map.entry("metrics.serviceMonitor.enabled", true), Map.entry("metrics.prometheusRule.enabled", true),
+        Map.entry("metrics.dashboards.enabled", true), Map.entry("networkPolicy.enabled", true),
+        Map.entry("priorityQuota.enabled", true), Map.entry("openshift", true), Map.entry("web.enabled", true),
+        Map.entry("web.viewer", true), Map.entry("simulation.enabled", true));
+    List<String> plain = notStrings(Chart.text("partita", "partita-system", everything));
+    assertThat(plain).isNotEmpty();
+    assertThat(notStrings(Chart.text(name, name, everything))).isEqualTo(plain);
+    Map<String, Object> withCertManager = new HashMap<>(everything);
+    withCertManager.put("webhook.certManager.enabled", true);
+    assertThat(notStrings(Chart.text(name, name, withCertManager)))
+        .isEqualTo(notStrings(Chart.text("partita", "partita-system", withCertManager)));
+  }
+
+  /** Where something else than a string stands. */
+  private static List<String> notStrings(String yaml) {
+    List<String> paths = new ArrayList<>();
+    for (Object document : new Yaml().loadAll(yaml)) {
+      collect("", document, paths);
+    }
+    return paths;
+  }
+
+  private static void collect(String path, @Nullable Object value, List<String> paths) {
+    switch (value) {
+      case null -> {}
+      case Map<?, ?> map -> map.forEach((key, inner) -> collect(path + "." + key, inner, paths));
+      case List<?> list -> list.forEach(inner -> collect(path + "[]", inner, paths));
+      case String _ -> {}
+      default -> paths.add(path);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"1.10", "2026", "1e3", "true"})
+  void aTagIsTakenToTheLetter(String tag, @TempDir Path folder) throws IOException {
+    Path values = Files.writeString(folder.resolve("values.yaml"),
+        YamlWriter.write(UpCommand.chartValues("h200x4", "registry.example/partita", tag)));
+    assertThat(Chart.FOLDER.template().withName("partita").withKubeVersion("1.36.3").withValuesFile(values).call())
+        .contains("image: registry.example/partita/dra-controller:" + tag + "\n");
+  }
+
+  @Test
+  void labelsAndVariablesThatAreNoTextAreRefusedWithTheirPlace() {
+    assertThatThrownBy(() -> Chart.rendered(Map.of("plugin.nodeSelector.gpu", true)))
+        .hasMessageContaining("plugin.nodeSelector.gpu".replace(".", "/")).hasMessageContaining("string");
+    assertThat(Chart.plugin(Map.of("plugin.nodeSelector.gpu", "on")).getNodeSelector()).containsEntry("gpu", "on");
+    assertThat(Chart.plugin(Map.of("plugin.nodeSelector.gpu", "1e3")).getNodeSelector()).containsEntry("gpu", "1e3");
   }
 
   @Test
