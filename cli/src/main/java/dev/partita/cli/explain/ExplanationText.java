@@ -1,5 +1,6 @@
 package dev.partita.cli.explain;
 
+import dev.partita.cli.output.Counted;
 import dev.partita.cli.output.Printable;
 import dev.partita.controller.explain.PodExplanation.AlikeNodes;
 import dev.partita.controller.explain.PodExplanation;
@@ -53,7 +54,7 @@ final class ExplanationText {
 
   private static String which(AlikeNodes alike) {
     int nodes = alike.nodes().size();
-    String cards = alike.cards() + (alike.cards() == 1 ? " card" : " cards");
+    String cards = Counted.of(alike.cards(), "card");
     return nodes == 1 ? alike.nodes().getFirst() + " (" + cards + ")" : nodes + " nodes (" + cards + " each)";
   }
 

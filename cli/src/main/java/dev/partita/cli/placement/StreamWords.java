@@ -1,5 +1,6 @@
 package dev.partita.cli.placement;
 
+import dev.partita.cli.output.Counted;
 import dev.partita.controller.stream.ClusterStream;
 import dev.partita.controller.stream.StreamReport;
 import java.lang.management.ManagementFactory;
@@ -19,8 +20,8 @@ final class StreamWords {
 
   /** Name and size of a stream. */
   static String what(ClusterStream work) {
-    return String.format(Locale.ROOT, "%s: %,d pods on %,d nodes with %,d GPUs",
-        work.name().isEmpty() ? "stream" : work.name(), work.pods().size(), work.nodes().size(), work.gpus());
+    return String.format(Locale.ROOT, "%s: %s on %s with %s", work.name().isEmpty() ? "stream" : work.name(),
+        Counted.of(work.pods().size(), "pod"), Counted.of(work.nodes().size(), "node"), Counted.of(work.gpus(), "GPU"));
   }
 
   private static String inTheEnd(StreamReport report) {
@@ -28,11 +29,11 @@ final class StreamWords {
     double cards = demand.gpus() * 1000.0;
     double all = Math.max(1, cards);
     return String.format(
-        Locale.ROOT, "asked for %.1f %%, allocated %.2f %%, %.1f GPUs idle, %,d pods without a place%s",
+        Locale.ROOT, "asked for %.1f %%, allocated %.2f %%, %.1f GPUs idle, %s without a place%s",
         100 * demand.askedMilli() / all,
         100 * demand.usedMilli() / all,
         (cards - demand.usedMilli()) / 1000,
-        demand.failed(),
+        Counted.of(demand.failed(), "pod"),
         demand.firstFailureMilli().map(milli -> String.format(Locale.ROOT, ", the first at %.1f %%", 100 * milli / all))
             .orElse(""));
   }
@@ -40,12 +41,12 @@ final class StreamWords {
   private static String overTime(StreamReport report) {
     return String.format(
         Locale.ROOT,
-        "%.1f %% of the cards' memory allocated on average, %.1f %% at most; half of the pods waited up to %.0f s, 99 %% up to %.0f s; %,d pods never ran",
+        "%.1f %% of the cards' memory allocated on average, %.1f %% at most; half of the pods waited up to %.0f s, 99 %% up to %.0f s; %s never ran",
         100 * report.allocated().memory().mean(),
         100 * report.allocated().memory().peak(),
         report.waits().p50(),
         report.waits().p99(),
-        report.demand().failed());
+        Counted.of(report.demand().failed(), "pod"));
   }
 
   /** How long it took, and how much of the heap was in use at most. */

@@ -3,6 +3,7 @@ package dev.partita.cli.whatif;
 import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.output.Cell;
 import dev.partita.cli.output.Column;
+import dev.partita.cli.output.Counted;
 import dev.partita.cli.output.OutputFormat;
 import dev.partita.cli.output.OutputOption;
 import dev.partita.cli.output.Sheet;
@@ -94,7 +95,8 @@ public final class AddNodesCommand implements Runnable {
     document.put("runWithThem", runThen);
     document.put("items", sheet.items());
     return output.text(document, () -> (sheet.isEmpty() ? "" : sheet.table(output.format() == OutputFormat.WIDE) + "\n")
-        + after.size() + " pods wait; " + runNow + " would run as it is, " + runThen + " with the added nodes\n");
+        + Counted.waiting(after.size()) + "; " + runNow + " would run as it is, " + runThen
+        + " with the added nodes\n");
   }
 
   private static long runs(List<PodOutcome> outcomes) {

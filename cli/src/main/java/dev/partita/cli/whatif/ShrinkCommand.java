@@ -3,6 +3,7 @@ package dev.partita.cli.whatif;
 import dev.partita.api.Bytes;
 import dev.partita.cli.output.Cell;
 import dev.partita.cli.output.Column;
+import dev.partita.cli.output.Counted;
 import dev.partita.cli.output.OutputFormat;
 import dev.partita.cli.output.OutputOption;
 import dev.partita.cli.output.Sheet;
@@ -71,9 +72,11 @@ public final class ShrinkCommand implements Runnable {
     document.put("runThen", plan.runAnyway() + plan.helped().size());
     document.put("freedMemory", gain);
     document.put("items", sheet.items());
+    boolean one = plan.shrunk().size() == 1;
     return output.text(document, () -> (sheet.isEmpty() ? "" : sheet.table(output.format() == OutputFormat.WIDE) + "\n")
-        + plan.waiting() + " pods wait, " + plan.runAnyway() + " would run as it is; " + plan.helped().size()
-        + " more if " + plan.shrunk().size() + " shares were smaller by " + Bytes.words(gain) + " together\n");
+        + Counted.waiting(plan.waiting()) + ", " + plan.runAnyway() + " would run as it is; " + plan.helped().size()
+        + " more if " + Counted.of(plan.shrunk().size(), "share") + (one ? " was" : " were") + " smaller by "
+        + Bytes.words(gain) + (one ? "" : " together") + "\n");
   }
 
   private static void row(Sheet sheet, ShrinkPlan.Helped helped, Oversized share) {

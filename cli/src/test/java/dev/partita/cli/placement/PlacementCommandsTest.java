@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.cli.Partita;
+import dev.partita.cli.command.CommandRun;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -64,7 +65,7 @@ class PlacementCommandsTest {
                 """);
     Path answers = folder.resolve("answers.jsonl");
     Run run = run("simulate", "--stream", stream.toString(), "--out", answers.toString());
-    assertThat(run.err()).contains("3 pods on 1 nodes with 2 GPUs", "1 pods without a place");
+    assertThat(run.err()).contains("3 pods on 1 node with 2 GPUs", "1 pod without a place");
     assertThat(run.status()).isZero();
     assertThat(Files.readAllLines(answers)).containsExactly("{\"node\":\"n0\",\"gpus\":[0]}", "null",
         "{\"node\":\"n0\",\"gpus\":[1]}");
@@ -85,6 +86,13 @@ class PlacementCommandsTest {
         "0 pods never ran", "MiB of heap");
     assertThat(run.status()).isZero();
     assertThat(Files.readAllLines(answers)).hasSize(300).allMatch(line -> line.startsWith("{\"node\":\"node-0000"));
+  }
+
+  @Test
+  void oneOfAThingIsNotCounted() {
+    assertThat(CommandRun.of("simulate", "--generate", "pods=1,nodes=1,gpus=1", "--out", "/dev/null").err())
+        .contains("generated: 1 pod on 1 node with 1 GPU: ").containsPattern("; [01] pods? never ran")
+        .doesNotContain("1 pods");
   }
 
   @Test

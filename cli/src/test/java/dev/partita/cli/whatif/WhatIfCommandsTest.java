@@ -116,7 +116,7 @@ class WhatIfCommandsTest {
             NAMESPACE   POD     NOW     WITH-THEM      WHY-NOT
             team        waits   waits   added-h200-1   -
 
-            1 pods wait; 0 would run as it is, 1 with the added nodes
+            1 pod waits; 0 would run as it is, 1 with the added nodes
             """);
     JsonNode small = json("simulate", "add-nodes", "2xL40Sx8:45Gi", "-o", "json");
     assertThat(small.path("runWithThem").asInt()).as("a card of 45 GiB is too small").isZero();
@@ -133,7 +133,7 @@ class WhatIfCommandsTest {
             NAMESPACE   WAITING-POD   NODE   CLAIM-TO-SHRINK   MEMORY   PEAK   PROPOSED
             team        waits         n      team/idle         100GiB   3GiB   3.7GiB
 
-            1 pods wait, 0 would run as it is; 1 more if 1 shares were smaller by 96.2 GiB together
+            1 pod waits, 0 would run as it is; 1 more if 1 share was smaller by 96.2 GiB
             """);
     waits("small", "10Gi");
     waits("huge", "139Gi");
