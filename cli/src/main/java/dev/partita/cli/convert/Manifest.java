@@ -32,17 +32,22 @@ record Manifest(String text, JsonNode object) {
     List<Manifest> documents = new ArrayList<>();
     Matcher marker = MARKER.matcher(plain);
     int start = 0;
+    long before = 0;
     while (marker.find()) {
-      documents.add(one(file, plain, start, marker.start()));
+      documents.add(one(file, plain.substring(start, marker.start()), before));
+      before += lines(plain.substring(start, marker.end()));
       start = marker.end();
     }
-    documents.add(one(file, plain, start, plain.length()));
+    documents.add(one(file, plain.substring(start), before));
     return documents;
   }
 
-  private static Manifest one(String file, String all, int start, int end) {
-    String text = all.substring(start, end);
-    long before = all.substring(0, start).chars().filter(c -> c == '\n').count();
+  private static long lines(String text) {
+    return text.chars().filter(c -> c == '\n').count();
+  }
+
+  /** @param before how many lines of the file stand before it */
+  private static Manifest one(String file, String text, long before) {
     try {
       Object document = YamlText.read(text);
       return new Manifest(text, JSON.valueToTree(document));
