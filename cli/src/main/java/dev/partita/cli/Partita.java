@@ -24,6 +24,7 @@ import dev.partita.cli.trail.LogsCommand;
 import dev.partita.cli.web.WebCommand;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -57,12 +58,24 @@ public final class Partita implements Runnable {
   @Spec private CommandSpec spec;
 
   public static void main(String[] arguments) {
-    System.exit(run(arguments));
+    StandardOutput out = StandardOutput.install();
+    int status = run(arguments);
+    System.out.flush();
+    Optional<String> problem = out.problem();
+    problem.ifPresent(why -> System.err.println("partita: standard output cannot be written: " + why));
+    System.exit(problem.isPresent() && status == CommandLine.ExitCode.OK ? CommandLine.ExitCode.SOFTWARE : status);
   }
 
   /** Runs one command line in this process; gives the exit status. */
   public static int run(String... arguments) {
-    return commandLineFor(arguments).execute(arguments);
+    CommandLine line = commandLineFor(arguments);
+    try {
+      return line.execute(arguments);
+    } catch (OutOfMemoryError tooMuch) {
+      line.getErr().println("partita: this takes more memory than the " + (Runtime.getRuntime().maxMemory() >> 20)
+          + " MiB that there are: give it less at once");
+      return CommandLine.ExitCode.SOFTWARE;
+    }
   }
 
   /**
@@ -88,6 +101,11 @@ public final class Partita implements Runnable {
   private static CommandLine commandLine(List<Class<?>> commands) {
     CommandLine line = new CommandLine(new Partita());
     commands.forEach(line::addSubcommand);
+    if (commands.size() > 1) {
+      CommandLine help = new CommandLine(new CommandLine.HelpCommand());
+      help.getCommandSpec().usageMessage().header("").description("Explains a command, as --help does.");
+      line.addSubcommand(help);
+    }
     return line
         // For a handler of its own picocli drops the command's writer where somebody replaces System.err meanwhile.
         .setExecutionStrategy(Partita::execute)
@@ -124,7 +142,7 @@ public final class Partita implements Runnable {
 
   private static int oneLine(ParameterException wrong, String[] arguments) {
     String path = wrong.getCommandLine().getCommandSpec().qualifiedName();
-    String message = wrong.getMessage();
+    String message = ParserMessage.plain(String.valueOf(wrong.getMessage()));
     if (wrong instanceof CommandLine.UnmatchedArgumentException unknown) {
       String near = String.join(" or ", unknown.getSuggestions().stream().limit(2).toList());
       message = "%s knows no '%s'%s".formatted(path, unknown.getUnmatched().getFirst(),

@@ -3,9 +3,13 @@ package dev.partita.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.cli.command.CommandRun;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
 
 class PartitaTest {
   @Test
@@ -21,6 +25,47 @@ class PartitaTest {
     assertThat(run.status()).isEqualTo(2);
     assertThat(run.err().lines()).singleElement().asString().startsWith("partita: ")
         .contains(line.split(" ", -1)[1] + " must stand behind '" + line.split(" ", -1)[3] + "'");
+  }
+
+  @Test
+  void helpIsAlsoACommand() {
+    assertThat(CommandRun.of("help").out()).isEqualTo(CommandRun.of("--help").out());
+    CommandRun top = CommandRun.of("help", "top");
+    assertThat(top.status()).isZero();
+    assertThat(top.out()).isEqualTo(CommandRun.of("top", "--help").out());
+    assertThat(Partita.commandLineFor("help", "top").getSubcommands()).containsKeys("top", "help");
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
+    "cluster up --provider foo | 'foo' is none of lab, k3s, current (partita",
+    "convert -f x --to foo | 'foo' is none of partita, nvidia-dra (partita",
+    "convert -f x --gpu-mem-unit TB | 'TB' is none of MiB, GiB (partita",
+    "report --below abc | 'abc' is not a whole number (partita",
+    "cluster up --set a | Value for option '--set' (PATH=VALUE)",
+    "cluster up --timeout 0 | --timeout is 1 or more seconds",
+    "convert -f /proc/none | there is no file /proc/none",
+    "convert -f /dev/zero | /dev/zero has more than 64 MiB: convert it in parts",
+    "convert -f /dev/null -o /none/x | /none/x cannot be written: there is no such file or folder",
+    "convert -f /dev/null -o /proc | /proc cannot be written: Is a directory",
+    "web --kubeconfig /none | there is no kubeconfig at /none",
+    "simulate --generate pods=1,nodes=1 --out /none/x | to /none/x: there is no such file or folder"})
+  void whatCannotBeReadIsSaidInPlainWords(String line, String says) {
+    CommandRun run = CommandRun.of(line.split(" ", -1));
+    assertThat(run.status()).isBetween(1, 2);
+    assertThat(run.err().lines()).singleElement().asString().startsWith("partita: ").contains(says);
+  }
+
+  /** An example that is wrapped cannot be copied. */
+  @Test
+  void noExampleIsWiderThanTheHelp() {
+    List<String> examples = footers(Partita.commandLine()).filter(line -> line.startsWith("  ")).toList();
+    assertThat(examples).hasSizeGreaterThan(50).filteredOn(line -> line.length() > 80).isEmpty();
+  }
+
+  private static Stream<String> footers(CommandLine line) {
+    return Stream.concat(Stream.of(line.getCommandSpec().usageMessage().footer()),
+        line.getSubcommands().values().stream().flatMap(PartitaTest::footers));
   }
 
   @Test

@@ -7,6 +7,7 @@ import dev.partita.admission.source.MemoryUnit;
 import dev.partita.admission.source.SourceCluster;
 import dev.partita.api.Bytes;
 import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.command.FileProblem;
 import dev.partita.cli.output.Printable;
 import dev.partita.cli.output.YamlWriter;
 import java.io.IOException;
@@ -61,12 +62,13 @@ import picocli.CommandLine.TypeConversionException;
       "Examples:",
       "  partita convert -f pods.yaml -o converted.yaml",
       "  kubectl get deployments -o yaml | partita convert -f - | kubectl diff -f -",
-      "  partita convert -f hami.yaml --card-memory 80Gi   (percent of a card's memory as an amount)",
+      "  partita convert -f hami.yaml --card-memory 80Gi   (percent as an amount)",
       "  partita convert -f gpushare.yaml --gpu-mem-unit MiB",
       "  partita convert -f claims.yaml --to nvidia-dra"
     })
 public final class ConvertCommand implements Callable<Integer> {
   private static final int SOME_LEFT = 3;
+  private static final int MOST_BYTES = 64 << 20;
   private static final ObjectMapper JSON = new ObjectMapper();
 
   @Spec private CommandSpec spec;
@@ -140,13 +142,17 @@ public final class ConvertCommand implements Callable<Integer> {
 
   private static String text(String file) {
     try (InputStream in = file.equals("-") ? System.in : Files.newInputStream(Path.of(file))) {
-      return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(in.readAllBytes())).toString();
+      byte[] bytes = in.readNBytes(MOST_BYTES + 1);
+      if (bytes.length > MOST_BYTES) {
+        throw CommandFailure.failed("%s has more than %d MiB: convert it in parts".formatted(file, MOST_BYTES >> 20));
+      }
+      return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
     } catch (NoSuchFileException e) {
       throw CommandFailure.failed("there is no file " + file);
     } catch (CharacterCodingException e) {
       throw CommandFailure.failed(file + " is not text in UTF-8");
     } catch (IOException e) {
-      throw CommandFailure.failed(file + " cannot be read: " + e.getMessage());
+      throw CommandFailure.failed(file + " cannot be read: " + FileProblem.why(e));
     }
   }
 
@@ -155,9 +161,6 @@ public final class ConvertCommand implements Callable<Integer> {
       PrintWriter out = spec.commandLine().getOut();
       out.print(text);
       out.flush();
-      if (out.checkError()) {
-        throw CommandFailure.failed("standard output cannot be written");
-      }
       return;
     }
     Path file = output.get().toAbsolutePath();
@@ -178,7 +181,7 @@ public final class ConvertCommand implements Callable<Integer> {
         Files.deleteIfExists(whole);
       }
     } catch (IOException e) {
-      throw CommandFailure.failed(output.get() + " cannot be written: " + e);
+      throw CommandFailure.failed(output.get() + " cannot be written: " + FileProblem.why(e));
     }
   }
 

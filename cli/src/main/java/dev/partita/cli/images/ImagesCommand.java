@@ -41,8 +41,10 @@ import picocli.CommandLine.Spec;
       "  partita images",
       "  partita images kubelet-plugin --output /tmp/images",
       "  partita images --registry registry.example/partita --tag v1 --push",
-      "  partita images --base debian.tar    (made by 'mmdebstrap --variant=minbase trixie debian.tar')",
-      "  partita images --processor amd64,arm64 --registry registry.example/partita --tag v1 --push"
+      "  mmdebstrap --variant=minbase trixie debian.tar",
+      "  partita images --base debian.tar",
+      "  partita images --processor amd64,arm64 --push --tag v1 \\",
+      "      --registry registry.example/partita"
     })
 public final class ImagesCommand implements Runnable {
   @Spec private CommandSpec spec;

@@ -47,7 +47,8 @@ public final class BenchCommand implements Runnable {
         "",
         "Examples:",
         "  partita bench allocator --scenarios allocator-scenarios.json",
-        "  partita bench allocator --scenarios allocator-scenarios.json --only 'churn-.*-single' --limit 5"
+        "  partita bench allocator --scenarios allocator-scenarios.json --limit 5 \\",
+        "      --only 'churn-.*-single'"
       })
   void allocator(
       @Option(names = "--scenarios", required = true, paramLabel = "FILE",

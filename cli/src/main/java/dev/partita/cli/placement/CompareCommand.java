@@ -1,6 +1,7 @@
 package dev.partita.cli.placement;
 
 import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.command.FileProblem;
 import dev.partita.cli.output.OutputFormat;
 import dev.partita.cli.output.OutputOption;
 import dev.partita.controller.stream.ClusterStream;
@@ -49,7 +50,8 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  partita simulate compare --from-cluster",
       "  partita simulate compare --stream stream.jsonl",
-      "  partita simulate compare --generate pods=20000,nodes=200,load=120 --policy auto,spread --svg charts.svg"
+      "  partita simulate compare --generate pods=20000,nodes=200,load=120 \\",
+      "      --policy auto,spread --svg charts.svg"
     })
 public final class CompareCommand implements Runnable {
   @Spec private CommandSpec spec;
@@ -123,7 +125,7 @@ public final class CompareCommand implements Runnable {
     try {
       Files.writeString(file, text);
     } catch (IOException e) {
-      throw CommandFailure.failed("the charts could not be written to " + file + ": " + e.getMessage());
+      throw CommandFailure.failed("the charts could not be written to " + file + ": " + FileProblem.why(e));
     }
   }
 }

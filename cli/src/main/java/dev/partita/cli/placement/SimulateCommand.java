@@ -2,6 +2,7 @@ package dev.partita.cli.placement;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.command.FileProblem;
 import dev.partita.cli.output.Printable;
 import dev.partita.cli.whatif.AddNodesCommand;
 import dev.partita.cli.whatif.FitsCommand;
@@ -57,7 +58,7 @@ import picocli.CommandLine.Spec;
       "",
       "Examples:",
       "  partita simulate --stream stream.jsonl --out answers.jsonl",
-      "  partita simulate --stream stream.jsonl --others least-allocated > answers.jsonl",
+      "  partita simulate --stream stream.jsonl --others least-allocated",
       "  partita simulate --from-cluster",
       "  partita simulate --generate pods=100000,nodes=5000 --out answers.jsonl"
     })
@@ -150,7 +151,8 @@ public final class SimulateCommand implements Callable<Integer> {
       }
     } catch (IOException e) {
       throw CommandFailure.failed(
-          "the answers could not be written to " + out.map(Path::toString).orElse("stdout") + ": " + e.getMessage());
+          "the answers could not be written to " + out.map(Path::toString).orElse("stdout") + ": "
+              + FileProblem.why(e));
     } catch (UncheckedIOException e) {
       throw CommandFailure.failed("the answers could not be written: " + e.getMessage());
     }

@@ -3,6 +3,7 @@ package dev.partita.cli.release;
 import dev.partita.cli.checkout.Checkout;
 import dev.partita.cli.checkout.Progress;
 import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.command.FileProblem;
 import dev.partita.cli.images.ImageSet;
 import dev.partita.cli.images.Processor;
 import dev.partita.cli.images.Provenance;
@@ -43,8 +44,10 @@ import picocli.CommandLine.Spec;
           + "$PARTITA_JDK_ARM64 (or $PARTITA_JDK_AMD64) names. The version is pom.xml's.",
       "",
       "Examples:",
-      "  partita release --registry registry.example/partita --url https://example.org/releases/v1",
-      "  partita release --registry registry.example/partita --url https://example.org/releases/v1 --only amd64"
+      "  partita release --registry registry.example/partita \\",
+      "      --url https://example.org/releases/v1",
+      "  partita release --only amd64 --registry registry.example/partita \\",
+      "      --url https://example.org/releases/v1"
     })
 public final class ReleaseCommand implements Runnable {
   @Spec private CommandSpec spec;
@@ -98,7 +101,7 @@ public final class ReleaseCommand implements Runnable {
       release.images(set, StagedImages.layOut(processors, staging, progress));
       print(release.sums());
     } catch (IOException refused) {
-      throw CommandFailure.failed("the release cannot be written: " + refused.getMessage());
+      throw CommandFailure.failed("the release cannot be written: " + FileProblem.why(refused));
     }
   }
 
