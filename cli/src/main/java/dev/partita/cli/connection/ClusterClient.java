@@ -110,9 +110,13 @@ public final class ClusterClient {
    * @throws CommandFailure if there is none of them, or no such context
    */
   static Config config(Map<String, String> environment, Optional<String> context) {
-    boolean several = environment.getOrDefault("KUBECONFIG", "").contains(":");
+    String named = environment.getOrDefault("KUBECONFIG", "");
+    boolean several = named.contains(":");
     Path file = current(environment);
     boolean inPod = !file.toFile().canRead() && environment.containsKey("KUBERNETES_SERVICE_HOST");
+    if (several && !inPod) {
+      KubeconfigCheck.checkSomeIsThere(named);
+    }
     return several || inPod
         ? checked(Config.autoConfigure(context.orElse(null)), inPod ? Optional.empty() : context)
         : config(file, context);

@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,6 +48,17 @@ final class KubeconfigCheck {
     if (orNone(config.getClusters()).stream().noneMatch(each -> isAt(each, cluster))) {
       throw refused(file, "has no server for the cluster '" + Objects.requireNonNullElse(cluster, "") + "' of context '"
           + name + "'" + ANOTHER);
+    }
+  }
+
+  /**
+   * @param files with colons between them; kubectl merges those that are there
+   * @throws CommandFailure if none is
+   */
+  static void checkSomeIsThere(String files) {
+    if (Stream.of(files.split(":", -1)).filter(name -> !name.isEmpty())
+        .noneMatch(name -> Files.exists(Path.of(name)))) {
+      throw CommandFailure.usage("there is no kubeconfig at " + files.replace(":", " or ") + ANOTHER);
     }
   }
 

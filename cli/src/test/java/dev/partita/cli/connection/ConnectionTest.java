@@ -1,7 +1,9 @@
 package dev.partita.cli.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.command.CommandRun;
 import io.fabric8.kubernetes.api.model.StatusBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -14,7 +16,9 @@ import io.fabric8.kubernetes.client.Config;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -91,6 +95,16 @@ class ConnectionTest {
     Files.write(folder.resolve("bytes"), new byte[]{(byte) 0xff, (byte) 0xfe, 0});
     assertOneLine(CommandRun.of("top", "--kubeconfig", folder.resolve("bytes").toString()), 2,
         "bytes cannot be read: it is not text in UTF-8");
+  }
+
+  @Test
+  void ofSeveralKubeconfigsOneMustBeThere(@TempDir Path folder) throws IOException {
+    String none = folder.resolve("a") + ":" + folder.resolve("b");
+    assertThatThrownBy(() -> ClusterClient.config(Map.of("KUBECONFIG", none), Optional.empty()))
+        .isInstanceOf(CommandFailure.class)
+        .hasMessageContaining("there is no kubeconfig at " + none.replace(":", " or ") + "; name another");
+    String some = folder.resolve("a") + ":" + kubeconfig(folder);
+    assertThat(ClusterClient.config(Map.of("KUBECONFIG", some), Optional.empty())).isNotNull();
   }
 
   /** The client takes every key for RSA's, and says that no server answers. */
