@@ -118,6 +118,8 @@ nvmlReturn_t nvmlGpuInstanceGetComputeInstanceRemainingCapacity(nvmlGpuInstance_
     nvmlReturn_t result = find(gpuInstance, count, profileId, &place);
 
     if (result == NVML_SUCCESS)
+        result = library_privileged();
+    if (result == NVML_SUCCESS)
         *count = sim_mig_compute_room(&library_state, place.card, &place.gpu, profileId);
     return result;
 }
@@ -131,7 +133,7 @@ nvmlReturn_t nvmlGpuInstanceCreateComputeInstance(nvmlGpuInstance_t gpuInstance,
     nvmlReturn_t result = find(gpuInstance, computeInstance, profileId, &place);
 
     if (result == NVML_SUCCESS)
-        result = library_privileged();
+        result = library_may_change();
     if (result == NVML_SUCCESS)
         result = library_mig_result(sim_mig_make_compute(&library_state, place.card, place.gpu.gpu,
                                                          place.gpu.gpu_serial, profileId, -1, &slot));
@@ -149,7 +151,7 @@ nvmlReturn_t nvmlComputeInstanceDestroy(nvmlComputeInstance_t computeInstance) {
     nvmlReturn_t result = check(computeInstance, computeInstance, &now);
 
     if (result == NVML_SUCCESS)
-        result = library_privileged();
+        result = library_may_change();
     if (result != NVML_SUCCESS)
         return result;
     return library_mig_result(
@@ -164,6 +166,8 @@ nvmlReturn_t nvmlGpuInstanceGetComputeInstances(nvmlGpuInstance_t gpuInstance, u
     unsigned all;
     nvmlReturn_t result = find(gpuInstance, count && computeInstances ? count : NULL, profileId, &place);
 
+    if (result == NVML_SUCCESS)
+        result = library_privileged();
     if (result != NVML_SUCCESS)
         return result;
     all = sim_mig_computes(&library_state, place.card, list);
@@ -181,6 +185,8 @@ nvmlReturn_t nvmlGpuInstanceGetComputeInstanceById(nvmlGpuInstance_t gpuInstance
     nvmlReturn_t result = library_gpu_instance(gpuInstance, computeInstance, &gpu);
     unsigned all;
 
+    if (result == NVML_SUCCESS)
+        result = library_privileged();
     if (result != NVML_SUCCESS)
         return result;
     all = sim_mig_computes(&library_state, gpuInstance->device->card, list);

@@ -30,7 +30,7 @@ nvmlReturn_t library_gpu_instance(nvmlGpuInstance_t handle, const void *output, 
                : NVML_ERROR_INVALID_ARGUMENT;
 }
 
-/* The number of the profile of this kind, or if `by_id` with this id. */
+/* The number of the profile of this kind, or if `by_id` with this id, which only the privileged ask for. */
 static nvmlReturn_t find(nvmlDevice_t device, const void *output, unsigned value, bool by_id,
                          const struct sim_mig_profile **found, unsigned *number) {
     nvmlReturn_t result = library_device(device, output);
@@ -45,7 +45,7 @@ static nvmlReturn_t find(nvmlDevice_t device, const void *output, unsigned value
     for (*number = 0; *number < count; ++*number)
         if (value == (by_id ? profiles[*number].id : profiles[*number].kind)) {
             *found = &profiles[*number];
-            return NVML_SUCCESS;
+            return by_id ? library_privileged() : NVML_SUCCESS;
         }
     return !by_id && value < KINDS ? NVML_ERROR_NOT_SUPPORTED : NVML_ERROR_INVALID_ARGUMENT;
 }
@@ -182,7 +182,7 @@ static nvmlReturn_t create(nvmlDevice_t device, unsigned id, const nvmlGpuInstan
         return result;
     if (placement && (placement->size != found->size || !sim_mig_may_start(found->starts, placement->start)))
         return NVML_ERROR_INVALID_ARGUMENT;
-    result = library_privileged();
+    result = library_may_change();
     if (result == NVML_SUCCESS)
         result = library_mig_result(
             sim_mig_make_gpu(&library_state, device->card, number, placement ? (int)placement->start : -1, &slot));
@@ -212,7 +212,7 @@ nvmlReturn_t nvmlGpuInstanceDestroy(nvmlGpuInstance_t gpuInstance) {
     nvmlReturn_t result = library_gpu_instance(gpuInstance, gpuInstance, &now);
 
     if (result == NVML_SUCCESS)
-        result = library_privileged();
+        result = library_may_change();
     if (result != NVML_SUCCESS)
         return result;
     return library_mig_result(
@@ -247,6 +247,8 @@ nvmlReturn_t nvmlDeviceGetGpuInstanceById(nvmlDevice_t device, unsigned int id, 
         return result;
     if (!sim_mig_enabled(&library_state, device->card->index))
         return NVML_ERROR_NOT_SUPPORTED;
+    if ((result = library_privileged()) != NVML_SUCCESS)
+        return result;
     all = sim_mig_gpus(&library_state, device->card, list);
     for (unsigned i = 0; i < all; i++)
         if (list[i].gpu_id == id) {

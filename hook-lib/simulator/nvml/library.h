@@ -45,6 +45,9 @@ nvmlReturn_t library_device(nvmlDevice_t device, const void *output);
 
 /* As library_device, for functions that know MIG devices, too. */
 nvmlReturn_t library_any_device(nvmlDevice_t device, const void *output);
+
+/* As library_any_device, for what instances hold: only the privileged are told the sum of a card with MIG (nvml.h). */
+nvmlReturn_t library_aggregate(nvmlDevice_t device, const void *output);
 bool library_is_mig_device(nvmlDevice_t device);
 nvmlDevice_t library_mig_device(nvmlDevice_t parent, const struct sim_mig_instance *instance);
 unsigned library_mig_index(nvmlDevice_t device); /* on its card */

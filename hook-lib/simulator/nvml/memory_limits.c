@@ -54,7 +54,7 @@ nvmlReturn_t nvmlDeviceSetMemoryLimits_v1(nvmlDevice_t device, nvmlSetMemoryLimi
     bool none;
 
     if (result == NVML_SUCCESS)
-        result = library_privileged();
+        result = library_may_change();
     if (result != NVML_SUCCESS)
         return result;
     none = limits->hardLimit == NVML_DEVICE_MEMORY_LIMIT_MAX;

@@ -22,12 +22,17 @@ static struct nvmlDevice_st mig_devices[SIM_MAX_CARDS][SIM_MIG_MAX];
 static struct sim_card mig_cards[SIM_MAX_CARDS][SIM_MIG_MAX];
 
 nvmlReturn_t library_privileged(void) {
-    static pthread_mutex_t joining = PTHREAD_MUTEX_INITIALIZER;
     char path[PATH_MAX + 64];
-    bool joined;
 
     snprintf(path, sizeof path, "%s/" SIM_CONF_PATH, library_node.root);
-    if (access(path, W_OK) != 0 || !library_state.writable)
+    return access(path, W_OK) == 0 && library_state.writable ? NVML_SUCCESS : NVML_ERROR_NO_PERMISSION;
+}
+
+nvmlReturn_t library_may_change(void) {
+    static pthread_mutex_t joining = PTHREAD_MUTEX_INITIALIZER;
+    bool joined;
+
+    if (library_privileged() != NVML_SUCCESS)
         return NVML_ERROR_NO_PERMISSION;
     pthread_mutex_lock(&joining);
     joined = sim_state_join(&library_state);
@@ -88,6 +93,15 @@ nvmlReturn_t library_any_device(nvmlDevice_t device, const void *output) {
                : NVML_ERROR_INVALID_ARGUMENT;
 }
 
+nvmlReturn_t library_aggregate(nvmlDevice_t device, const void *output) {
+    nvmlReturn_t result = library_any_device(device, output);
+
+    return result == NVML_SUCCESS && !library_is_mig_device(device) &&
+                   sim_mig_enabled(&library_state, device->card->index)
+               ? library_privileged()
+               : result;
+}
+
 static nvmlReturn_t mig_device(nvmlDevice_t device, const void *output) {
     nvmlReturn_t result = library_any_device(device, output);
 
@@ -118,7 +132,7 @@ nvmlReturn_t nvmlDeviceSetMigMode(nvmlDevice_t device, unsigned int mode, nvmlRe
         return NVML_ERROR_INVALID_ARGUMENT;
     if (!sim_mig_profiles(device->card, &count))
         return NVML_ERROR_NOT_SUPPORTED;
-    result = library_privileged();
+    result = library_may_change();
     if (result == NVML_SUCCESS)
         *activationStatus = library_mig_result(sim_mig_switch(&library_state, device->card->index, mode));
     return result;

@@ -7,7 +7,7 @@
 
 nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *memory) {
     FAULT_POINT();
-    nvmlReturn_t result = library_any_device(device, memory);
+    nvmlReturn_t result = library_aggregate(device, memory);
     struct sim_limit limit;
     uint64_t capacity, used;
 
@@ -75,7 +75,7 @@ static unsigned list_running(nvmlDevice_t device, nvmlProcessInfo_t *entries, st
 
 /* *count is the room on entry and the number on return; with too little room nothing is written but the number. */
 static nvmlReturn_t running(nvmlDevice_t device, unsigned *count, void *processes, size_t stride) {
-    nvmlReturn_t result = library_any_device(device, count);
+    nvmlReturn_t result = library_aggregate(device, count);
     struct sim_process_use *uses;
     nvmlProcessInfo_t *entries;
     unsigned visible;
@@ -120,7 +120,7 @@ nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsign
 }
 
 static nvmlReturn_t none_running(nvmlDevice_t device, unsigned *count) {
-    nvmlReturn_t result = library_any_device(device, count);
+    nvmlReturn_t result = library_aggregate(device, count);
 
     if (result == NVML_SUCCESS)
         *count = 0;

@@ -78,12 +78,18 @@ static void time_value(const struct row *row, struct text *text) {
     strftime(text->bytes, sizeof text->bytes, "%Y/%m/%d %H:%M:%S.000", localtime(&now));
 }
 
+/* What the real one says of a figure that it has not. */
+static const char *missing(nvmlReturn_t result) {
+    return result == NVML_ERROR_NO_PERMISSION ? "[Insufficient Permissions]" : "[N/A]";
+}
+
 static void memory_value(const struct row *row, size_t member, struct text *text) {
     nvmlMemory_v2_t memory = {.version = nvmlMemory_v2};
+    nvmlReturn_t result = nvml.memory(row->card->device, &memory);
     unsigned long long bytes;
 
-    if (nvml.memory(row->card->device, &memory) != NVML_SUCCESS) {
-        put(text, "[N/A]");
+    if (result != NVML_SUCCESS) {
+        put(text, "%s", missing(result));
         return;
     }
     memcpy(&bytes, (char *)&memory + member, sizeof bytes);
@@ -106,18 +112,25 @@ static void reserved_value(const struct row *row, struct text *text) {
     memory_value(row, offsetof(nvmlMemory_v2_t, reserved), text);
 }
 
-static void gpu_busy_value(const struct row *row, struct text *text) {
-    nvmlUtilization_t busy = {0};
+static void busy_value(const struct row *row, size_t member, struct text *text) {
+    nvmlUtilization_t busy;
+    nvmlReturn_t result = nvml.utilization(row->card->device, &busy);
+    unsigned percent;
 
-    nvml.utilization(row->card->device, &busy);
-    put(text, "%u", busy.gpu);
+    if (result != NVML_SUCCESS) {
+        put(text, "%s", missing(result));
+        return;
+    }
+    memcpy(&percent, (char *)&busy + member, sizeof percent);
+    put(text, "%u", percent);
+}
+
+static void gpu_busy_value(const struct row *row, struct text *text) {
+    busy_value(row, offsetof(nvmlUtilization_t, gpu), text);
 }
 
 static void memory_busy_value(const struct row *row, struct text *text) {
-    nvmlUtilization_t busy = {0};
-
-    nvml.utilization(row->card->device, &busy);
-    put(text, "%u", busy.memory);
+    busy_value(row, offsetof(nvmlUtilization_t, memory), text);
 }
 
 static void temperature_value(const struct row *row, struct text *text) {

@@ -71,10 +71,11 @@ static void print_row(const struct query *query, const struct row *row) {
     for (size_t i = 0; i < query->count; i++) {
         const struct field *field = query->fields[i];
         struct text text;
+        bool unit;
 
         field->value(row, &text);
-        printf("%s%s%s%s", i ? ", " : "", text.bytes, *field->unit && query->units ? " " : "",
-               query->units ? field->unit : "");
+        unit = *field->unit && query->units && text.bytes[0] != '['; /* "[N/A]" has none */
+        printf("%s%s%s%s", i ? ", " : "", text.bytes, unit ? " " : "", unit ? field->unit : "");
     }
     putchar('\n');
 }

@@ -58,12 +58,13 @@ static void print_card(const struct smi_card *card, void *context) {
     nvmlMemory_v2_t memory = {.version = nvmlMemory_v2};
     unsigned celsius = 0, power = 0, limit = 0, mig = 0, pending;
     nvmlUtilization_t busy;
-    char percent[16] = "N/A";
+    char percent[16] = "N/A", held[48] = "N/A";
     bool can_mig = nvml.mig_mode(card->device, &mig, &pending) == NVML_SUCCESS;
 
     (void)context;
     nvml.persistence(card->device, &persistence);
-    nvml.memory(card->device, &memory);
+    if (nvml.memory(card->device, &memory) == NVML_SUCCESS)
+        snprintf(held, sizeof held, "%7lluMiB / %6lluMiB", memory.used / MIB, memory.total / MIB);
     nvml.temperature(card->device, NVML_TEMPERATURE_GPU, &celsius);
     nvml.power(card->device, &power);
     nvml.power_limit(card->device, &limit);
@@ -71,8 +72,8 @@ static void print_card(const struct smi_card *card, void *context) {
         snprintf(percent, sizeof percent, "%u%%", busy.gpu);
     printf("| %3u  %-27.27s%6s  |   %16.16s Off | %20s |\n", card->index, card->name, persistence ? "On" : "Off",
            card->pci.busId, "0");
-    printf("| N/A  %3uC    P0 %14uW / %4uW | %7lluMiB / %6lluMiB | %7s      Default |\n", celsius, power / 1000,
-           limit / 1000, memory.used / MIB, memory.total / MIB, percent);
+    printf("| N/A  %3uC    P0 %14uW / %4uW | %22s | %7s      Default |\n", celsius, power / 1000, limit / 1000, held,
+           percent);
     printf("|                                         |                        | %20s |\n", !can_mig ? "N/A"
                                                                                             : mig    ? "Enabled"
                                                                                                      : "Disabled");

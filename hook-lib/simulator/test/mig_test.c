@@ -219,18 +219,54 @@ static void a_mig_device_says_what_it_is(void) {
     CHECK_EQUAL(NV(nvmlDeviceGetUtilizationRates)(card(0), &utilization), NVML_ERROR_NOT_SUPPORTED);
 }
 
-static void who_may_not_write_the_configuration_may_not_change_mig(void) {
+/* As a container has it, which has node.conf read-only. */
+static void lose_privileges(void) {
     char path[PATH_MAX + 64];
-    nvmlGpuInstance_t gpu;
-    nvmlReturn_t status;
 
-    begin("h200", "enabled");
     snprintf(path, sizeof path, "%s/etc/partita-simulator/node.conf", node_root);
     CHECK(chmod(path, 0444) == 0);
     if (access(path, W_OK) == 0) /* root may write everything */
         CHECK(unlink(path) == 0);
+}
+
+static void who_may_not_write_the_configuration_may_not_change_mig(void) {
+    nvmlGpuInstance_t gpu;
+    nvmlReturn_t status;
+
+    begin("h200", "enabled");
+    lose_privileges();
     CHECK_EQUAL(NV(nvmlDeviceSetMigMode)(card(0), NVML_DEVICE_MIG_DISABLE, &status), NVML_ERROR_NO_PERMISSION);
     CHECK_EQUAL(NV(nvmlDeviceCreateGpuInstance)(card(0), 19, &gpu), NVML_ERROR_NO_PERMISSION);
+}
+
+static void who_is_not_privileged_is_told_of_mig_devices_only(void) {
+    nvmlMemory_v2_t memory = {.version = nvmlMemory_v2};
+    nvmlComputeInstance_t computes[8];
+    nvmlGpuInstance_t gpus[8], gpu;
+    nvmlProcessInfo_t processes[4];
+    nvmlMemory_t first;
+    unsigned count;
+
+    begin("h200,t4", "enabled 1g.18gb:0");
+    gpu = gpu_instance(7);
+    lose_privileges();
+    CHECK_EQUAL(NV(nvmlDeviceGetMemoryInfo)(card(0), &first), NVML_ERROR_NO_PERMISSION);
+    CHECK_EQUAL(NV(nvmlDeviceGetMemoryInfo_v2)(card(0), &memory), NVML_ERROR_NO_PERMISSION);
+    count = 4;
+    CHECK_EQUAL(NV(nvmlDeviceGetComputeRunningProcesses_v3)(card(0), &count, processes), NVML_ERROR_NO_PERMISSION);
+    CHECK_EQUAL(NV(nvmlDeviceGetMPSComputeRunningProcesses_v3)(card(0), &count, processes), NVML_ERROR_NO_PERMISSION);
+    CHECK_EQUAL(NV(nvmlDeviceGetGpuInstancePossiblePlacements_v2)(card(0), 19, NULL, &count), NVML_ERROR_NO_PERMISSION);
+    CHECK_EQUAL(NV(nvmlDeviceGetGpuInstanceRemainingCapacity)(card(0), 19, &count), NVML_ERROR_NO_PERMISSION);
+    CHECK_EQUAL(NV(nvmlDeviceGetGpuInstances)(card(0), 19, gpus, &count), NVML_ERROR_NO_PERMISSION);
+    CHECK_EQUAL(NV(nvmlDeviceGetGpuInstanceById)(card(0), 7, gpus), NVML_ERROR_NO_PERMISSION);
+    CHECK_EQUAL(NV(nvmlGpuInstanceGetComputeInstanceRemainingCapacity)(gpu, 0, &count), NVML_ERROR_NO_PERMISSION);
+    CHECK_EQUAL(NV(nvmlGpuInstanceGetComputeInstances)(gpu, 0, computes, &count), NVML_ERROR_NO_PERMISSION);
+    CHECK_EQUAL(NV(nvmlGpuInstanceGetComputeInstanceById)(gpu, 0, computes), NVML_ERROR_NO_PERMISSION);
+    CHECK_EQUAL(NV(nvmlDeviceGetMemoryInfo_v2)(mig_device(0), &memory), NVML_SUCCESS);
+    CHECK_EQUAL(memory.total, 16384 * MIB);
+    count = 4;
+    CHECK_EQUAL(NV(nvmlDeviceGetComputeRunningProcesses_v3)(mig_device(0), &count, processes), NVML_SUCCESS);
+    CHECK_EQUAL(NV(nvmlDeviceGetMemoryInfo)(card(1), &first), NVML_SUCCESS);
 }
 
 static void cuda_sees_the_first_instance_only(void) {
@@ -380,7 +416,8 @@ static void an_instance_that_has_ended_gives_no_context(void) {
 RUN(TEST(the_mode_is_switched_by_nvml), TEST(a_mode_that_somebody_is_in_the_way_of_is_pending),
     TEST(profiles_are_the_models), TEST(instances_are_made_and_ended),
     TEST(parts_of_a_gpu_instance_are_compute_instances), TEST(a_mig_device_says_what_it_is),
-    TEST(who_may_not_write_the_configuration_may_not_change_mig), TEST(cuda_sees_the_first_instance_only),
+    TEST(who_may_not_write_the_configuration_may_not_change_mig),
+    TEST(who_is_not_privileged_is_told_of_mig_devices_only), TEST(cuda_sees_the_first_instance_only),
     TEST(a_card_without_instances_is_no_cuda_device), TEST(an_instance_whose_node_cannot_be_opened_is_not_there),
     TEST(instances_have_their_own_memory_and_processes), TEST(instances_take_no_time_from_each_other),
     TEST(an_instance_that_has_ended_gives_no_context))

@@ -168,6 +168,17 @@ nvidia_smi_answers_queries)
     expect_status 6 smi -i 7
     expect_status 0 smi --help
     ;;
+nvidia_smi_says_what_nvml_does_not_tell_it)
+    install h200
+    expect_status 0 "$DRIVER" mig --root "$root" --gpu 0 enable
+    expect_status 0 smi --query-gpu=memory.total,utilization.gpu --format=csv,noheader
+    said '^143771 MiB, \[N/A\]$'
+    expect_status 0 "$DRIVER" fault --root "$root" --function nvmlDeviceGetMemoryInfo_v2 --error 4 # NVML_ERROR_NO_PERMISSION
+    expect_status 0 smi --query-gpu=memory.total,memory.used,name --format=csv,noheader
+    said '^\[Insufficient Permissions\], \[Insufficient Permissions\], NVIDIA H200$'
+    expect_status 0 smi
+    said '|                    N/A |     N/A      Default |$'
+    ;;
 nvidia_smi_sets_the_time_slice_of_a_card)
     install h200x2
     expect_status 0 smi compute-policy --list
