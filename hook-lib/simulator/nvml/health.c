@@ -12,7 +12,10 @@ static nvmlReturn_t signs_of(nvmlDevice_t device, const void *output, struct sim
     return sim_card_signs(&library_node, device->card, signs) ? NVML_SUCCESS : NVML_ERROR_UNKNOWN;
 }
 
-/* Of corrected errors, and of earlier boots, there are none. */
+/*
+ * Of corrected errors, and of earlier boots, there are none. "Querying volatile errors using device handles" of cards
+ * with MIG "is currently not supported" (nvml.h).
+ */
 nvmlReturn_t nvmlDeviceGetMemoryErrorCounter(nvmlDevice_t device, nvmlMemoryErrorType_t type,
                                              nvmlEccCounterType_t counter, nvmlMemoryLocation_t location,
                                              unsigned long long *count) {
@@ -22,7 +25,10 @@ nvmlReturn_t nvmlDeviceGetMemoryErrorCounter(nvmlDevice_t device, nvmlMemoryErro
 
     if (result != NVML_SUCCESS)
         return result;
-    if (location != NVML_MEMORY_LOCATION_DRAM && location != NVML_MEMORY_LOCATION_SRAM)
+    if (type > NVML_MEMORY_ERROR_TYPE_UNCORRECTED || counter > NVML_AGGREGATE_ECC)
+        return NVML_ERROR_INVALID_ARGUMENT;
+    if ((location != NVML_MEMORY_LOCATION_DRAM && location != NVML_MEMORY_LOCATION_SRAM) ||
+        (counter == NVML_VOLATILE_ECC && sim_mig_enabled(&library_state, device->card->index)))
         return NVML_ERROR_NOT_SUPPORTED;
     *count = location == NVML_MEMORY_LOCATION_DRAM ? signs.ecc_dram : signs.ecc_sram;
     if (type != NVML_MEMORY_ERROR_TYPE_UNCORRECTED || counter != NVML_VOLATILE_ECC)
@@ -51,7 +57,7 @@ nvmlReturn_t nvmlDeviceGetRemappedRows(nvmlDevice_t device, unsigned int *correc
 
     if (result != NVML_SUCCESS)
         return result;
-    if (device->card->architecture < NVML_DEVICE_ARCH_AMPERE)
+    if (device->card->architecture < NVML_DEVICE_ARCH_AMPERE || sim_mig_enabled(&library_state, device->card->index))
         return NVML_ERROR_NOT_SUPPORTED;
     *correctable = 0;
     *uncorrectable = signs.rows != SIM_ROWS_GOOD;

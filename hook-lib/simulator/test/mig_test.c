@@ -219,6 +219,23 @@ static void a_mig_device_says_what_it_is(void) {
     CHECK_EQUAL(NV(nvmlDeviceGetUtilizationRates)(card(0), &utilization), NVML_ERROR_NOT_SUPPORTED);
 }
 
+static void a_card_with_mig_tells_no_errors_since_the_last_reset_and_no_remapped_rows(void) {
+    unsigned corrected, uncorrected, pending, failure;
+    unsigned long long count;
+
+    begin("h200", "enabled 1g.18gb:0");
+    CHECK_EQUAL(NV(nvmlDeviceGetMemoryErrorCounter)(card(0), NVML_MEMORY_ERROR_TYPE_UNCORRECTED, NVML_VOLATILE_ECC,
+                                                    NVML_MEMORY_LOCATION_SRAM, &count),
+                NVML_ERROR_NOT_SUPPORTED);
+    CHECK_EQUAL(NV(nvmlDeviceGetTotalEccErrors)(card(0), NVML_MEMORY_ERROR_TYPE_CORRECTED, NVML_VOLATILE_ECC, &count),
+                NVML_ERROR_NOT_SUPPORTED);
+    CHECK_EQUAL(NV(nvmlDeviceGetMemoryErrorCounter)(card(0), NVML_MEMORY_ERROR_TYPE_UNCORRECTED, NVML_AGGREGATE_ECC,
+                                                    NVML_MEMORY_LOCATION_DRAM, &count),
+                NVML_SUCCESS);
+    CHECK_EQUAL(NV(nvmlDeviceGetRemappedRows)(card(0), &corrected, &uncorrected, &pending, &failure),
+                NVML_ERROR_NOT_SUPPORTED);
+}
+
 /* As a container has it, which has node.conf read-only. */
 static void lose_privileges(void) {
     char path[PATH_MAX + 64];
@@ -416,6 +433,7 @@ static void an_instance_that_has_ended_gives_no_context(void) {
 RUN(TEST(the_mode_is_switched_by_nvml), TEST(a_mode_that_somebody_is_in_the_way_of_is_pending),
     TEST(profiles_are_the_models), TEST(instances_are_made_and_ended),
     TEST(parts_of_a_gpu_instance_are_compute_instances), TEST(a_mig_device_says_what_it_is),
+    TEST(a_card_with_mig_tells_no_errors_since_the_last_reset_and_no_remapped_rows),
     TEST(who_may_not_write_the_configuration_may_not_change_mig),
     TEST(who_is_not_privileged_is_told_of_mig_devices_only), TEST(cuda_sees_the_first_instance_only),
     TEST(a_card_without_instances_is_no_cuda_device), TEST(an_instance_whose_node_cannot_be_opened_is_not_there),
