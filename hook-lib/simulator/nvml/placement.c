@@ -7,15 +7,12 @@
 /* Address of the first NVSwitch, as DGX and HGX boards of eight have it; a node's links all end there. */
 static const struct sim_card nvswitch = {.pci_bus = 0xc4, .pci_device_id = 0x22a310de};
 
+/* "This only applies to platforms where the GPUs are NUMA nodes" (nvml.h), such as GH200: none of the models is one. */
 nvmlReturn_t nvmlDeviceGetNumaNodeId(nvmlDevice_t device, unsigned int *node) {
     FAULT_POINT();
     nvmlReturn_t result = library_device(device, node);
 
-    if (result == NVML_SUCCESS && device->card->numa_node < 0)
-        return NVML_ERROR_NOT_SUPPORTED;
-    if (result == NVML_SUCCESS)
-        *node = (unsigned)device->card->numa_node;
-    return result;
+    return result == NVML_SUCCESS ? NVML_ERROR_NOT_SUPPORTED : result;
 }
 
 nvmlReturn_t nvmlDeviceGetMemoryAffinity(nvmlDevice_t device, unsigned int nodeSetSize, unsigned long *nodeSet,
