@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What NVML says of a card's health, as node.conf has it at the moment of the call. */
 #include <string.h>
+#include <time.h>
 
 #include "library.h"
 
@@ -125,10 +126,14 @@ nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldV
     FAULT_POINT();
     struct sim_signs signs;
     nvmlReturn_t result = signs_of(device, values, &signs);
+    struct timespec now;
 
     if (result != NVML_SUCCESS)
         return result;
+    clock_gettime(CLOCK_REALTIME, &now);
     for (int i = 0; i < count; i++) {
+        values[i].timestamp = (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+        values[i].latencyUsec = 0;
         values[i].value.ullVal = 0;
         values[i].valueType = NVML_VALUE_TYPE_UNSIGNED_LONG_LONG;
         values[i].nvmlReturn = field_of(device, &signs, &values[i]);

@@ -2,6 +2,8 @@
 /* NVML's inventory, topology, health and figures. */
 #include "simulated.h"
 
+#include <time.h>
+
 static nvmlDevice_t card(unsigned index) {
     nvmlDevice_t device;
 
@@ -165,6 +167,7 @@ static void links_have_the_errors_that_the_node_says(void) {
     add_to_node_conf("  nvlink-crc-flit 1\n  nvlink-crc-data 2\n  nvlink-replay 3\n  nvlink-recovery 4\n");
     CHECK_EQUAL(NV(nvmlDeviceGetFieldValues)(card(1), 5, fields), NVML_SUCCESS);
     for (unsigned i = 0; i < 4; i++) {
+        CHECK(llabs(fields[i].timestamp / 1000000 - (long long)time(NULL)) < 60); /* microseconds since 1970 */
         CHECK_EQUAL(fields[i].nvmlReturn, NVML_SUCCESS);
         CHECK_EQUAL(fields[i].valueType, NVML_VALUE_TYPE_UNSIGNED_LONG_LONG);
         CHECK_EQUAL(fields[i].value.ullVal, i + 1);
