@@ -148,6 +148,9 @@ static void the_sum_of_the_samples_is_what_the_card_gave(void) {
                 NVML_SUCCESS);
     for (unsigned i = 0; i < count; i++)
         sum += samples[i].sampleValue.uiVal * (uint64_t)1666670;
+    count = 0;
+    CHECK_EQUAL(NV(nvmlDeviceGetSamples)(device, NVML_GPU_UTILIZATION_SAMPLES, 0, &type, &count, samples),
+                NVML_ERROR_INVALID_ARGUMENT);
     CHECK(busy > 100 * MS && sum > busy - busy / 5 && sum < busy + busy / 5);
 }
 
