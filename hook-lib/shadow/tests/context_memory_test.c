@@ -169,6 +169,9 @@ static void makes_and_ends_contexts(void) {
     CHECK_EQUAL(cuda_free(), 4 * GIB - 2 * CONTEXT);
     CHECK_EQUAL(reset(0), CUDA_SUCCESS);
     CHECK_EQUAL(cuda_free() + stage_card_used(0), 4 * GIB);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQUAL(release(0), CUDA_SUCCESS); /* a reset does not release it */
+    CHECK_EQUAL(cuda_free() + stage_card_used(0), 4 * GIB);
     CUgreenCtx green = cuda_green(0, &of_green);
     CHECK_EQUAL(cuda_free() + stage_card_used(0), 4 * GIB);
     CHECK_EQUAL(end_green(green), CUDA_SUCCESS);

@@ -450,7 +450,30 @@ static void a_reset_or_released_device_gives_back_what_it_held(void) {
         CHECK_EQUAL(set_current(cuda.context), CUDA_SUCCESS);
         CHECK_EQUAL(cuda_free(), 4 * GIB);
         CHECK_EQUAL(stage_hardware_used(0), 0);
+        if (i == 1)
+            CHECK_EQUAL(release(0), CUDA_SUCCESS); /* a reset does not release it */
     }
+}
+
+static void a_device_that_was_reset_keeps_what_it_holds_until_it_is_released_as_often_as_it_was_retained(void) {
+    CUcontext primary;
+    start(4 * GIB);
+    __typeof__(&cuDevicePrimaryCtxRetain) retain = cuda_function("cuDevicePrimaryCtxRetain");
+    __typeof__(&cuDevicePrimaryCtxRelease_v2) release = cuda_function("cuDevicePrimaryCtxRelease_v2");
+    __typeof__(&cuDevicePrimaryCtxReset_v2) reset = cuda_function("cuDevicePrimaryCtxReset_v2");
+    __typeof__(&cuCtxSetCurrent) set_current = cuda_function("cuCtxSetCurrent");
+    CHECK_EQUAL(retain(&primary, 0), CUDA_SUCCESS);
+    CHECK_EQUAL(reset(0), CUDA_SUCCESS);
+    CHECK_EQUAL(retain(&primary, 0), CUDA_SUCCESS);
+    CHECK_EQUAL(set_current(primary), CUDA_SUCCESS);
+    must_alloc(3 * GIB);
+    CHECK_EQUAL(release(0), CUDA_SUCCESS);
+    CHECK_EQUAL(cuda_free(), GIB);
+    CHECK_EQUAL(stage_hardware_used(0), 3 * GIB);
+    CHECK_EQUAL(release(0), CUDA_SUCCESS);
+    CHECK_EQUAL(set_current(cuda.context), CUDA_SUCCESS);
+    CHECK_EQUAL(cuda_free(), 4 * GIB);
+    CHECK_EQUAL(stage_hardware_used(0), 0);
 }
 
 /* The memory is the primary context's, whether a green context ends before it or keeps it to the last. */
@@ -475,6 +498,8 @@ static void what_is_allocated_in_a_green_context_is_given_back_with_the_primary_
             CHECK_EQUAL(stage_hardware_used(0), 3 * GIB);
             CHECK_EQUAL(cuda_free(), GIB); /* the primary context keeps it */
             CHECK_EQUAL(i == 2 ? reset(0) : release(0), CUDA_SUCCESS);
+            if (i == 2)
+                CHECK_EQUAL(release(0), CUDA_SUCCESS); /* a reset does not release it */
         }
         if (i == 3) {
             CHECK_EQUAL(cuda_free(), GIB); /* as does the green one */
@@ -545,6 +570,7 @@ int main(int argc, char **argv) {
         CASE(a_program_that_closes_every_descriptor_stays_limited),
         CASE(a_context_that_ends_gives_back_what_was_allocated_in_it),
         CASE(a_reset_or_released_device_gives_back_what_it_held),
+        CASE(a_device_that_was_reset_keeps_what_it_holds_until_it_is_released_as_often_as_it_was_retained),
         CASE(what_is_allocated_in_a_green_context_is_given_back_with_the_primary_context),
         CASE(threads_of_a_process_never_exceed_the_quota),
     };

@@ -90,6 +90,8 @@ static void the_first_functions_to_end_a_context_give_back_what_it_held(void) {
         CHECK_EQUAL(CUDA(cuCtxSetCurrent)(primary), CUDA_SUCCESS);
         CHECK_EQUAL(cuda.alloc(&pointer, 512 * MIB), CUDA_SUCCESS);
         CHECK_EQUAL(how ? CUDA(cuDevicePrimaryCtxReset)(0) : CUDA(cuDevicePrimaryCtxRelease)(0), CUDA_SUCCESS);
+        if (how)
+            CHECK_EQUAL(CUDA(cuDevicePrimaryCtxRelease)(0), CUDA_SUCCESS); /* a reset does not release it */
         CHECK_EQUAL(CUDA(cuCtxSetCurrent)(cuda.context), CUDA_SUCCESS);
         CHECK_EQUAL(cuda_free(), GIB);
     }

@@ -84,6 +84,14 @@ struct CUctx_st *context_part_of(struct CUctx_st *primary) {
     return context;
 }
 
+unsigned context_parts(const struct CUctx_st *primary) {
+    unsigned count = 0;
+
+    for (const struct CUctx_st *part = contexts; part; part = part->next)
+        count += part->whole == primary && part->alive;
+    return count;
+}
+
 void context_destroy(struct CUctx_st *context) {
     const struct sim_card *card = driver_devices[context->ordinal].card;
 

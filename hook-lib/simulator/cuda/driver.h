@@ -67,7 +67,6 @@ struct CUctx_st {
     struct CUctx_st *whole; /* of a green context: the primary one; else NULL */
     _Atomic bool alive;     /* read without driver_lock */
     unsigned flags;
-    unsigned retained; /* primary: how often */
     struct block *blocks, *slabs;
     struct array *arrays;
     struct CUmod_st *modules;
@@ -84,6 +83,7 @@ struct device {
     const struct sim_card *whole;
     struct sim_mig_instance instance; /* serial 0: the whole card */
     struct CUctx_st *primary;
+    unsigned retained; /* how often the primary context is, which a reset does not change */
     struct CUmemPoolHandle_st *default_pool, *current_pool; /* made when first asked for */
     unsigned primary_flags;
 };
@@ -185,6 +185,7 @@ bool device_present(const struct device *device);
 /* Under driver_lock. */
 CUresult context_create(CUdevice ordinal, unsigned flags, bool primary, struct CUctx_st **created);
 void context_destroy(struct CUctx_st *context);
+unsigned context_parts(const struct CUctx_st *primary);     /* green ones that live */
 struct CUctx_st *context_part_of(struct CUctx_st *primary); /* a green one */
 CUresult primary_retain(CUdevice device, struct CUctx_st **context);
 void primary_release(CUdevice device);

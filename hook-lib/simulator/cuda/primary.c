@@ -9,19 +9,21 @@ CUresult primary_retain(CUdevice device, struct CUctx_st **context) {
     if (!found->primary)
         result = context_create(device, found->primary_flags, true, &found->primary);
     if (result == CUDA_SUCCESS) {
-        found->primary->retained++;
+        found->retained++;
         *context = found->primary;
     }
     return result;
 }
 
-void primary_release(CUdevice device) {
-    struct device *found = &driver_devices[device];
+static void end(struct device *device) {
+    if (device->primary)
+        context_destroy(device->primary);
+    device->primary = NULL;
+}
 
-    if (--found->primary->retained == 0) {
-        context_destroy(found->primary);
-        found->primary = NULL;
-    }
+void primary_release(CUdevice device) {
+    if (--driver_devices[device].retained == 0)
+        end(&driver_devices[device]);
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
@@ -39,45 +41,57 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
     return result;
 }
 
-static CUresult release(CUdevice device, bool all) {
+static CUresult release(CUdevice device) {
     struct device *found;
     CUresult result = driver_device(device, &found);
 
     if (result != CUDA_SUCCESS)
         return result;
     pthread_mutex_lock(&driver_lock);
-    if (all) {
-        pool_reset(device);
-        graph_memory_reset(device);
-    }
-    if (!found->primary)
-        result = all ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
-    else {
-        found->primary->retained = all ? 1 : found->primary->retained;
+    if (found->retained == 0)
+        result = CUDA_ERROR_INVALID_CONTEXT;
+    else
         primary_release(device);
-    }
     pthread_mutex_unlock(&driver_lock);
     return result;
 }
 
+/* "Resetting the primary context does not release it" (cuda.h): who has retained it releases it afterwards, too. */
+static CUresult reset(CUdevice device) {
+    struct device *found;
+    CUresult result = driver_device(device, &found);
+    unsigned parts;
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    pthread_mutex_lock(&driver_lock);
+    pool_reset(device);
+    graph_memory_reset(device);
+    parts = found->primary ? context_parts(found->primary) : 0; /* they end, and nobody releases it for them later */
+    found->retained -= parts < found->retained ? parts : found->retained;
+    end(found);
+    pthread_mutex_unlock(&driver_lock);
+    return CUDA_SUCCESS;
+}
+
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
     FAULT_POINT();
-    return release(device, false);
+    return release(device);
 }
 
 CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
     FAULT_POINT();
-    return release(device, false);
+    return release(device);
 }
 
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
     FAULT_POINT();
-    return release(device, true);
+    return reset(device);
 }
 
 CUresult cuDevicePrimaryCtxReset(CUdevice device) {
     FAULT_POINT();
-    return release(device, true);
+    return reset(device);
 }
 
 CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *active) {

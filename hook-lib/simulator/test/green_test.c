@@ -68,6 +68,7 @@ static void the_last_green_context_ends_the_primary_one_and_a_reset_ends_green_o
     CHECK_EQUAL(CU(cuDevicePrimaryCtxReset_v2)(0), CUDA_SUCCESS);
     CHECK_EQUAL(CU(cuCtxSetCurrent)(context), CUDA_ERROR_CONTEXT_IS_DESTROYED);
     CHECK_EQUAL(CU(cuGreenCtxDestroy)(green), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    CHECK_EQUAL(CU(cuDevicePrimaryCtxRelease_v2)(0), CUDA_ERROR_INVALID_CONTEXT);
 }
 
 static void a_stream_of_a_green_context_takes_launches_and_is_detached_by_its_end(void) {

@@ -122,6 +122,35 @@ static void primary_contexts_are_counted(void) {
     CHECK_EQUAL(active, 0);
 }
 
+static bool primary_is_active(void) {
+    unsigned flags;
+    int active;
+
+    CHECK_EQUAL(CU(cuDevicePrimaryCtxGetState)(0, &flags, &active), CUDA_SUCCESS);
+    return active;
+}
+
+static void a_reset_of_the_primary_context_does_not_release_it(void) {
+    CUcontext context, again;
+
+    install_node("t4x1");
+    CHECK_EQUAL(CU(cuInit)(0), CUDA_SUCCESS);
+    CHECK_EQUAL(CU(cuDevicePrimaryCtxReset_v2)(0), CUDA_SUCCESS);
+    CHECK_EQUAL(CU(cuDevicePrimaryCtxRetain)(&context, 0), CUDA_SUCCESS);
+    CHECK_EQUAL(CU(cuDevicePrimaryCtxRetain)(&context, 0), CUDA_SUCCESS);
+    CHECK_EQUAL(CU(cuDevicePrimaryCtxReset_v2)(0), CUDA_SUCCESS);
+    CHECK(!primary_is_active());
+    CHECK_EQUAL(nvml_used(0), 0);
+    CHECK_EQUAL(CU(cuCtxSetCurrent)(context), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    CHECK_EQUAL(CU(cuDevicePrimaryCtxRelease_v2)(0), CUDA_SUCCESS);
+    CHECK_EQUAL(CU(cuDevicePrimaryCtxRetain)(&again, 0), CUDA_SUCCESS);
+    CHECK_EQUAL(CU(cuDevicePrimaryCtxRelease_v2)(0), CUDA_SUCCESS);
+    CHECK(primary_is_active());
+    CHECK_EQUAL(CU(cuDevicePrimaryCtxRelease_v2)(0), CUDA_SUCCESS);
+    CHECK(!primary_is_active());
+    CHECK_EQUAL(CU(cuDevicePrimaryCtxRelease_v2)(0), CUDA_ERROR_INVALID_CONTEXT);
+}
+
 static void the_first_abi_has_32_bit_pointers_and_sizes(void) {
     struct {
         CUdeviceptr_v1 pointer;
@@ -245,7 +274,8 @@ static void many_threads_leave_nothing_behind(void) {
 RUN(TEST(a_context_costs_memory_that_only_figures_show), TEST(large_requests_take_whole_granules),
     TEST(small_requests_share_a_slab), TEST(the_card_is_full_to_the_last_granule),
     TEST(a_context_that_does_not_fit_is_out_of_memory), TEST(a_dying_context_gives_its_memory_back),
-    TEST(primary_contexts_are_counted), TEST(the_first_abi_has_32_bit_pointers_and_sizes),
-    TEST(pitch_is_the_drivers_and_rows_are_charged_with_it), TEST(managed_memory_may_exceed_the_card),
-    TEST(stream_ordered_memory_is_charged_and_given_back), TEST(host_memory_is_not_charged),
-    TEST(copies_come_back_and_stay_in_bounds), TEST(many_threads_leave_nothing_behind))
+    TEST(primary_contexts_are_counted), TEST(a_reset_of_the_primary_context_does_not_release_it),
+    TEST(the_first_abi_has_32_bit_pointers_and_sizes), TEST(pitch_is_the_drivers_and_rows_are_charged_with_it),
+    TEST(managed_memory_may_exceed_the_card), TEST(stream_ordered_memory_is_charged_and_given_back),
+    TEST(host_memory_is_not_charged), TEST(copies_come_back_and_stay_in_bounds),
+    TEST(many_threads_leave_nothing_behind))
