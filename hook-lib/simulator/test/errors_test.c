@@ -60,6 +60,21 @@ static void without_a_context_memory_calls_are_invalid_context(void) {
     CHECK_EQUAL(CU(cuDevicePrimaryCtxRelease_v2)(0), CUDA_ERROR_INVALID_CONTEXT);
 }
 
+static void attributes_tell_what_the_functions_can_do(void) {
+    static const CUdevice_attribute can[] = {CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY,
+                                             CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED,
+                                             CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
+                                             CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED};
+    int value;
+
+    install_node("t4x1");
+    CHECK_EQUAL(CU(cuInit)(0), CUDA_SUCCESS);
+    for (size_t i = 0; i < sizeof can / sizeof *can; i++) {
+        CHECK_EQUAL(CU(cuDeviceGetAttribute)(&value, can[i], 0), CUDA_SUCCESS);
+        CHECK_EQUAL(value, 1);
+    }
+}
+
 static void null_outputs_and_bad_values_are_invalid_value(void) {
     CUdeviceptr pointer = 0;
     CUcontext context;
@@ -209,6 +224,7 @@ static void errors_have_names_and_words(void) {
 
 RUN(TEST(every_call_before_cuInit_is_not_initialized), TEST(some_values_are_refused_even_before_cuInit),
     TEST(versions_and_addresses_work_before_cuInit), TEST(without_a_context_memory_calls_are_invalid_context),
-    TEST(null_outputs_and_bad_values_are_invalid_value), TEST(unknown_pointers_and_handles_are_refused),
-    TEST(a_context_is_current_in_its_thread_only), TEST(a_destroyed_context_says_so), TEST(launches_check_their_shape),
-    TEST(a_forked_child_cannot_use_cuda_again), TEST(there_is_no_export_table), TEST(errors_have_names_and_words))
+    TEST(attributes_tell_what_the_functions_can_do), TEST(null_outputs_and_bad_values_are_invalid_value),
+    TEST(unknown_pointers_and_handles_are_refused), TEST(a_context_is_current_in_its_thread_only),
+    TEST(a_destroyed_context_says_so), TEST(launches_check_their_shape), TEST(a_forked_child_cannot_use_cuda_again),
+    TEST(there_is_no_export_table), TEST(errors_have_names_and_words))
