@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
@@ -27,6 +28,9 @@ class MonitoringTest {
   private static final Pattern NAME = Pattern.compile("partita_\\w+");
   private static final Pattern OF_HISTOGRAMS =
       Pattern.compile("partita_(decision|admission|prepare|unprepare)_seconds(_bucket|_count|_sum)");
+
+  /** Of any of them: by what they are told, and Prometheus' own for buckets. */
+  private static final List<String> OF_EACH_HISTOGRAM = List.of("outcome", "review", "le");
 
   @Test
   void everyNameInDashboardsAndAlertsIsThatOfAMetric() throws IOException {
@@ -87,6 +91,84 @@ class MonitoringTest {
       }
       assertThat(places).isNotEmpty().doesNotHaveDuplicates();
     }
+  }
+
+  @Test
+  void everyLabelInDashboardsAndAlertsIsOneThatTheMetricsHave() throws IOException {
+    Map<String, List<String>> labels = Stream.concat(ClusterMetrics.families().stream(),
+        NodeMetrics.families().values().stream().flatMap(List::stream))
+        .collect(Collectors.toMap(Family::name, Family::labels, (a, b) -> a));
+    List<Question> questions = questions();
+    rules().at("/groups/0/rules").forEach(rule -> questions.add(
+        new Question(rule.path("alert").asText(), "", rule.path("expr").asText(),
+            rule.path("annotations").toString())));
+    for (Question question : questions) {
+      Set<String> known = NAME.matcher(question.query()).results().map(MatchResult::group)
+          .flatMap(name -> labels.getOrDefault(name, OF_EACH_HISTOGRAM).stream()).collect(Collectors.toSet());
+      known.add("instance"); // Prometheus' own
+      assertThat(Stream.concat(question.labels(), question.shownLabels())).as(question.toString()).isSubsetOf(known);
+    }
+  }
+
+  /** Claims and pods of two namespaces may have the same name. */
+  @Test
+  void whatIsToldByClaimOrPodIsToldByNamespaceToo() throws IOException {
+    assertThat(questions()).flatMap(question -> question.groups().toList()).isNotEmpty()
+        .filteredOn(group -> group.contains("claim") || group.contains("pod"))
+        .allSatisfy(group -> assertThat(group).contains("namespace"));
+  }
+
+  /** Cards of two nodes have the same number, and pods of one claim containers of the same name. */
+  @Test
+  void linesOfAPanelHaveNamesThatTellThemApart() throws IOException {
+    for (Question question : questions()) {
+      List<String> shown = question.shownLabels().toList();
+      if (shown.contains("gpu")) {
+        assertThat(shown).as(question.toString()).contains("node");
+      }
+      if (shown.contains("container")) {
+        assertThat(shown).as(question.toString()).contains("pod");
+      }
+    }
+  }
+
+  /**
+   * A question of a panel.
+   *
+   * @param legend what its lines are called
+   */
+  private record Question(String file, String title, String query, String legend) {
+    private static final Pattern GROUP = Pattern.compile("\\b(?:by|on) \\(([^)]*)\\)");
+    private static final Pattern CHOSEN = Pattern.compile("[{,](\\w+)(?:=~|!~|!=|=)\"");
+    private static final Pattern SHOWN = Pattern.compile("\\{\\{ ?(?:\\$labels\\.)?(\\w+) ?}}");
+
+    /** The labels of each of its groups. */
+    Stream<List<String>> groups() {
+      return GROUP.matcher(query).results().map(group -> List.of(group.group(1).split(", ", -1)));
+    }
+
+    Stream<String> labels() {
+      return Stream.concat(groups().flatMap(List::stream),
+          CHOSEN.matcher(query).results().map(label -> label.group(1)));
+    }
+
+    Stream<String> shownLabels() {
+      return SHOWN.matcher(legend).results().map(label -> label.group(1));
+    }
+  }
+
+  private static List<Question> questions() throws IOException {
+    List<Question> questions = new ArrayList<>();
+    for (Path file : dashboards()) {
+      for (JsonNode panel : new ObjectMapper().readTree(file.toFile()).path("panels")) {
+        for (JsonNode target : panel.path("targets")) {
+          questions.add(new Question(String.valueOf(file.getFileName()), panel.path("title").asText(),
+              target.path("expr").asText(), target.path("legendFormat").asText()));
+        }
+      }
+    }
+    assertThat(questions).hasSizeGreaterThan(30);
+    return questions;
   }
 
   private static List<Path> dashboards() throws IOException {
