@@ -132,6 +132,14 @@ class MonitoringTest {
     }
   }
 
+  @Test
+  void everyPanelTellsOfWhatWasChosenAlone() throws IOException {
+    for (String of : List.of("node", "namespace", "claim")) {
+      assertThat(questions()).filteredOn(question -> question.file().equals("partita-" + of + ".json")).isNotEmpty()
+          .allSatisfy(question -> assertThat(question.query()).contains("\"$" + of + "\""));
+    }
+  }
+
   /**
    * A question of a panel.
    *
