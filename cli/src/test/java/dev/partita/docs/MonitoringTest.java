@@ -140,6 +140,15 @@ class MonitoringTest {
     }
   }
 
+  /** Whole cards, and shares that are in the books alone, have a limit, and nobody tells what is used of it. */
+  @Test
+  void whatIsUsedIsDividedByLimitsOfThoseAloneOfWhomThatIsTold() throws IOException {
+    assertThat(questions()).map(Question::query)
+        .filteredOn(query -> query.contains("partita_share_memory_used_bytes") && query.contains("/")).isNotEmpty()
+        .allSatisfy(query -> assertThat(query.substring(query.indexOf('/')))
+            .contains(" and on (node, namespace, claim, share) partita_share_memory_used_bytes"));
+  }
+
   /**
    * A question of a panel.
    *
