@@ -140,6 +140,19 @@ class MonitoringTest {
     }
   }
 
+  /** A pod may have the time of two cards, and a claim more than its limit where that was got round. */
+  @Test
+  void noGraphOfASumEndsAtOne() throws IOException {
+    for (Path file : dashboards()) {
+      for (JsonNode panel : new ObjectMapper().readTree(file.toFile()).path("panels")) {
+        if (panel.path("type").asText().equals("timeseries") && panel.at("/fieldConfig/defaults").has("max")) {
+          assertThat(panel.findValuesAsText("expr")).as(panel.path("title").asText())
+              .noneMatch(query -> query.contains("sum by"));
+        }
+      }
+    }
+  }
+
   /** Whole cards, and shares that are in the books alone, have a limit, and nobody tells what is used of it. */
   @Test
   void whatIsUsedIsDividedByLimitsOfThoseAloneOfWhomThatIsTold() throws IOException {
