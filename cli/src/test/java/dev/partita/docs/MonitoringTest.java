@@ -162,6 +162,14 @@ class MonitoringTest {
             .contains(" and on (node, namespace, claim, share) partita_share_memory_used_bytes"));
   }
 
+  /** A plugin that starts anew knows of no use before it. */
+  @Test
+  void theMostThatWasUsedIsSoughtBeforeThePluginsStartToo() throws IOException {
+    assertThat(questions()).map(Question::query)
+        .filteredOn(query -> query.contains("partita_share_memory_peak_bytes") && query.contains("/")).isNotEmpty()
+        .allSatisfy(query -> assertThat(query).contains("max_over_time(partita_share_memory_peak_bytes"));
+  }
+
   /**
    * A question of a panel.
    *
