@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.controller.metrics.ClusterMetrics;
+import dev.partita.plugin.grant.AdminAccess;
 import dev.partita.plugin.metrics.NodeMetrics;
 import dev.partita.serving.metrics.Family;
 import java.io.IOException;
@@ -168,6 +169,15 @@ class MonitoringTest {
     assertThat(questions()).map(Question::query)
         .filteredOn(query -> query.contains("partita_share_memory_peak_bytes") && query.contains("/")).isNotEmpty()
         .allSatisfy(query -> assertThat(query).contains("max_over_time(partita_share_memory_peak_bytes"));
+  }
+
+  /** It takes nothing of a card. */
+  @Test
+  void noSumOfLimitsHasAnAdministratorsAccess() throws IOException {
+    assertThat(questions()).map(Question::query)
+        .filteredOn(query -> query.startsWith("sum(partita_device_memory_limit_bytes")).isNotEmpty()
+        .allSatisfy(query -> assertThat(query)
+            .contains("strategy!=\"%s\"".formatted(AdminAccess.class.getSimpleName())));
   }
 
   /**
