@@ -1,5 +1,6 @@
 package dev.partita.cli.release;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -55,14 +56,19 @@ final class ChartPackage {
     return new ChartPackage(files, facts);
   }
 
-  /** Sets a value of which there is one line in a file, and leaves all else as people wrote it. */
-  private static void change(Map<String, byte[]> files, String file, String key, String value) {
+  /**
+   * Sets a value of which there is one line in a file, and leaves all else as people wrote it. It is quoted as JSON,
+   * and so YAML, has it: a tag such as 1.10 is no number.
+   */
+  private static void change(Map<String, byte[]> files, String file, String key, String value)
+      throws JsonProcessingException {
     String text = new String(files.getOrDefault(file, new byte[0]), StandardCharsets.UTF_8);
     Matcher line = Pattern.compile("(?m)^" + key + ": .*$").matcher(text);
     if (!line.find()) {
       throw CommandFailure.failed("the chart's %s has no line '%s:'".formatted(file, key.strip()));
     }
-    String changed = text.substring(0, line.start()) + key + ": " + value + text.substring(line.end());
+    String changed =
+        text.substring(0, line.start()) + key + ": " + JSON.writeValueAsString(value) + text.substring(line.end());
     files.put(file, changed.getBytes(StandardCharsets.UTF_8));
   }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.TextNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import com.marcnuri.helm.Helm;
 import dev.partita.cli.checkout.Progress;
@@ -29,6 +30,8 @@ import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
 import org.apache.commons.compress.archivers.tar.TarArchiveInputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ReleaseTest {
   private static final Path CHART = Path.of("../deploy/helm/partita");
@@ -48,6 +51,16 @@ class ReleaseTest {
     assertThat(rendered).contains("image: registry.example/partita/dra-controller:v1.2.3",
         "image: registry.example/partita/kubelet-plugin:v1.2.3", "helm.sh/chart: partita-1.2.3")
         .doesNotContain("localhost/partita");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"1.10", "20261128", "true", "0x10", "1e3"})
+  void aTagThatYamlWouldReadAsSomethingElseStaysWhatItIs(String tag) throws IOException {
+    ReleaseFacts facts = new ReleaseFacts(FACTS.provenance(), FACTS.registry(), tag, FACTS.url());
+    Map<String, byte[]> packed = untar(new java.util.zip.GZIPInputStream(
+        new ByteArrayInputStream(ChartPackage.of(CHART, facts).archive())).readAllBytes());
+    assertThat(new ObjectMapper(new YAMLFactory()).readTree(file(packed, "partita/values.yaml")).at("/image/tag"))
+        .isEqualTo(TextNode.valueOf(tag));
   }
 
   @Test
