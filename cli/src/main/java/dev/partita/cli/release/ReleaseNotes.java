@@ -2,13 +2,18 @@ package dev.partita.cli.release;
 
 import dev.partita.cli.checkout.Subprocess;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** What is new: the commits since the release before, by the part that their messages name. */
 final class ReleaseNotes {
+  /** A part is one word, or several that do not begin as a sentence does. */
+  private static final Pattern OF_A_PART = Pattern.compile("([^ :]+|[^A-Z:][^:]*): (.*)");
+
   private ReleaseNotes() {}
 
   /** Of a checkout: since its newest tag that is not the commit itself, or since its beginning. */
@@ -30,12 +35,12 @@ final class ReleaseNotes {
    * @param subjects of commits, the newest first, as {@code part: what}
    */
   static String text(ReleaseFacts facts, String since, List<String> subjects) {
-    Map<String, List<String>> byPart =
-        subjects.stream().collect(Collectors.groupingBy(subject -> subject.contains(": ")
-            ? subject.substring(0, subject.indexOf(": "))
-            : "other", TreeMap::new,
-            Collectors.mapping(subject -> subject.substring(subject.contains(": ") ? subject.indexOf(": ") + 2 : 0),
-                Collectors.toList())));
+    Map<String, List<String>> byPart = new TreeMap<>();
+    for (String subject : subjects) {
+      Matcher named = OF_A_PART.matcher(subject);
+      byPart.computeIfAbsent(named.matches() ? named.group(1) : "other", part -> new ArrayList<>())
+          .add(named.matches() ? named.group(2) : subject);
+    }
     StringBuilder notes = new StringBuilder("# Partita %s%n%n".formatted(facts.version()));
     notes.append("Images: `%s/<image>:%s`. Commit: `%s`.%n".formatted(facts.registry(), facts.tag(),
         facts.provenance().revision()));

@@ -138,6 +138,17 @@ class ReleaseTest {
         ### other
         - no part
         """);
+    assertThat(ReleaseNotes.text(FACTS, "v1.2.2", List.of("CI: a", "What waits says why: an event", "api, cli: b")))
+        .endsWith("""
+            ### CI
+            - a
+
+            ### api, cli
+            - b
+
+            ### other
+            - What waits says why: an event
+            """);
     assertThat(ReleaseNotes.text(FACTS, "", List.of("api: a"))).endsWith("The first release.\n").doesNotContain("- a");
   }
 
