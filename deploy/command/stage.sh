@@ -39,5 +39,5 @@ fi
 
 archive=$root/deploy/target/$name.tar.gz
 # krew unpacks files and folders alone.
-tar -C "$stage/.." --sort=name --owner=0 --group=0 --mtime=@0 --dereference --hard-dereference -cf - partita | gzip -6n > "$archive"
+tar -C "$stage/.." --sort=name --owner=0 --group=0 --mode=u+rw,go=u-w --mtime=@0 --dereference --hard-dereference -cf - partita | gzip -6n > "$archive"
 echo "$archive"
