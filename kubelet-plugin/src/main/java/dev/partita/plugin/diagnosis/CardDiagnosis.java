@@ -103,9 +103,15 @@ final class CardDiagnosis {
    */
   static GpuHealth ofAbsent(int index, List<CardReading.Fault> faults) {
     for (CardReading.Fault fault : faults) {
-      if (fault.code() == NvmlException.RESET_REQUIRED && (faults.size() == 1 || fault.index() == index)) {
+      boolean its = faults.size() == 1 || fault.index() == index;
+      if (its && fault.code() == NvmlException.RESET_REQUIRED) {
         return GpuHealth.unhealthy(CardReason.GpuResetRequired.name(),
             "NVML says that the card must be reset: " + fault.message());
+      }
+      if (its && fault.code() == NvmlException.NO_PERMISSION) { // nvml.h: of a card in MIG mode
+        return GpuHealth.unhealthy(CardReason.NvmlDoesNotAnswer.name(),
+            "NVML tells the plugin nothing of the card (" + fault.message()
+                + "): of one whose MIG mode is on it tells those alone who are privileged. Install with plugin.privileged=true, or switch its MIG mode off (nvidia-smi -i N -mig 0)");
       }
     }
     String detail = faults.isEmpty() ? "NVML no longer lists it" : faults.getFirst().message();

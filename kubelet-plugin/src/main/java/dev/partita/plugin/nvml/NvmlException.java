@@ -16,6 +16,9 @@ public final class NvmlException extends Exception {
   /** There is no such card or instance, NVML_ERROR_NOT_FOUND. */
   public static final int NOT_FOUND = 6;
 
+  /** Only who is privileged is told that, NVML_ERROR_NO_PERMISSION. */
+  public static final int NO_PERMISSION = 4;
+
   /** The card or the driver cannot do that, NVML_ERROR_NOT_SUPPORTED. */
   public static final int NOT_SUPPORTED = 3;
 

@@ -3,9 +3,12 @@ package dev.partita.plugin.diagnosis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.gpu.GpuHealth;
+import dev.partita.plugin.nvml.CardReading;
 import dev.partita.plugin.nvml.CardSigns;
+import dev.partita.plugin.nvml.NvmlException;
 import dev.partita.plugin.nvml.XidEvent;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -19,6 +22,19 @@ class CardDiagnosisTest {
   void nothingIsWrongWithACardOfWhichNvmlTellsNothing() {
     assertThat(diagnosis.of("a", CardSigns.WELL, 0)).isEmpty();
     assertThat(diagnosis.of("a", fabric(CardSigns.Fabric.COMPLETED), 0)).isEmpty();
+  }
+
+  @Test
+  void aCardThatNvmlTellsThePrivilegedAloneIsNotSaidToBeLost() {
+    CardReading.Fault refused =
+        new CardReading.Fault(1, NvmlException.NO_PERMISSION, "nvmlDeviceGetMemoryInfo: Insufficient Permissions (4)");
+    CardReading.Fault lost = new CardReading.Fault(0, NvmlException.GPU_IS_LOST, "GPU is lost");
+    GpuHealth health = CardDiagnosis.ofAbsent(1, List.of(lost, refused));
+    assertThat(health.reason()).isEqualTo("NvmlDoesNotAnswer");
+    assertThat(health.message()).contains("Insufficient Permissions", "MIG mode", "plugin.privileged=true");
+    assertThat(CardDiagnosis.ofAbsent(0, List.of(lost, refused)).reason()).isEqualTo("GpuIsLost");
+    assertThat(CardDiagnosis.ofAbsent(0, List.of(refused)).reason()).as("the only one that does not answer")
+        .isEqualTo("NvmlDoesNotAnswer");
   }
 
   @Test
