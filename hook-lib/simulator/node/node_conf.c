@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,6 +83,8 @@ static bool put(struct sim_card *card, const struct key *key, const char *value)
     if (key->kind == BYTES) {
         uint64_t number = strtoull(value, &end, 10);
 
+        if (*value == '-') /* strtoull takes it for a large number */
+            return false;
         memcpy(target, &number, sizeof number);
     } else if (key->kind == SWITCH) {
         bool on = strcmp(value, "yes") == 0;
@@ -92,6 +95,8 @@ static bool put(struct sim_card *card, const struct key *key, const char *value)
         long long number = strtoll(value, &end, 0);
         int narrow = (int)number;
 
+        if (number < INT_MIN || number > UINT_MAX)
+            return false;
         memcpy(target, &narrow, sizeof narrow);
     }
     return errno == 0 && end != value && *end == '\0' && card->sample_period > 0;
@@ -173,8 +178,10 @@ static bool node_line(struct sim_node *node, const char *key, const char *value)
 
 static bool begin_card(struct sim_node *node, const char *value) {
     struct sim_card *card = &node->cards[node->card_count];
+    char number[16];
 
-    if (node->card_count == SIM_MAX_CARDS || (unsigned)atoi(value) != node->card_count)
+    snprintf(number, sizeof number, "%u", node->card_count);
+    if (node->card_count == SIM_MAX_CARDS || strcmp(value, number) != 0)
         return false;
     card->index = card->unit = node->card_count++;
     card->nvlink_domain = -1;

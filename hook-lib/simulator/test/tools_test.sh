@@ -346,6 +346,18 @@ a_wrong_mig_layout_in_the_configuration_is_named)
         complained 'node.conf: line .* is not understood'
     done
     ;;
+a_number_that_is_none_or_has_no_room_is_named)
+    for line in 'memory -1' 'context-overhead 99999999999999999999' 'clock-mhz 4294968276' 'sm-count -9999999999' 'numa one'; do
+        install t4
+        sed -i "s/^  ${line% *} .*/  $line/" "$root/etc/partita-simulator/node.conf"
+        expect_status 1 "$DRIVER" state --root "$root"
+        complained 'node.conf: line .* is not understood'
+    done
+    install t4
+    sed -i 's/^gpu 0$/gpu first/' "$root/etc/partita-simulator/node.conf"
+    expect_status 1 "$DRIVER" state --root "$root"
+    complained 'node.conf: line .* is not understood'
+    ;;
 a_contrary_reading_that_there_is_not_is_named_with_those_that_there_are)
     for readings in 'all no-such' '' pools; do
         expect_status 2 "$DRIVER" install --root "$root" --node n --gpus t4 --libraries "$LIBRARIES" --contrary "$readings"
