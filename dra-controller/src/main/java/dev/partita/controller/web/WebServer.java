@@ -161,13 +161,8 @@ public final class WebServer implements AutoCloseable {
           STREAMS + " pages are open, and no more are served; close one");
     }
     return new HttpAnswer(HttpURLConnection.HTTP_OK, "text/event-stream; charset=utf-8",
-        new HttpAnswer.Body.Stream(sink -> {
-          try {
-            follow(path, query, token, sink);
-          } finally {
-            streams.release();
-          }
-        }), Map.of("Cache-Control", "no-store"));
+        new HttpAnswer.Body.Stream(sink -> follow(path, query, token, sink), streams::release),
+        Map.of("Cache-Control", "no-store"));
   }
 
   /** Until the viewer goes, or may no longer look. */

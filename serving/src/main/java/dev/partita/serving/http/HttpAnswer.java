@@ -36,8 +36,13 @@ public record HttpAnswer(int status, String type, Body body, Map<String, String>
     /** It is there. */
     record Complete(String text) implements Body {}
 
-    /** It is made while it is sent, for as long as the one who asked stays. */
-    record Stream(Source source) implements Body {}
+    /**
+     * It is made while it is sent, for as long as the one who asked stays.
+     *
+     * @param source makes it; it is not asked for anything if the one who asked has gone before
+     * @param ended runs once, when nothing of the answer is sent any more, also if nothing was
+     */
+    record Stream(Source source, Runnable ended) implements Body {}
   }
 
   /** Makes a body piece by piece, in the thread of the connection; the answer ends when it returns. */

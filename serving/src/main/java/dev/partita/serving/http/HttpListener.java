@@ -14,6 +14,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import javax.net.ssl.SSLContext;
@@ -196,11 +197,9 @@ public final class HttpListener implements AutoCloseable {
       } else {
         connection.bind(socket);
       }
-      HttpService service = new HttpService(PROCESSOR, new BasicHttpServerRequestHandler(
-          (request, context) -> (asked, answer, c) -> answer(asked, answer, connection, one)));
       while (connection.isOpen() && connection.isDataAvailable(Timeout.of(HttpLimits.IDLE))) {
         one.asks();
-        service.handleRequest(connection, HttpCoreContext.create());
+        serveOne(connection, one);
         one.idles();
       }
     } catch (IOException | HttpException e) {
@@ -212,23 +211,46 @@ public final class HttpListener implements AutoCloseable {
     }
   }
 
-  private void answer(
-      ClassicHttpRequest asked,
-      ClassicHttpResponse response,
-      DefaultBHttpServerConnection connection,
-      Connections.One one) throws IOException {
+  private void serveOne(DefaultBHttpServerConnection connection, Connections.One one)
+      throws IOException, HttpException {
+    AtomicReference<HttpAnswer.Body> body = new AtomicReference<>(new HttpAnswer.Body.Complete(""));
+    HttpService service =
+        new HttpService(PROCESSOR, new BasicHttpServerRequestHandler(
+            (request, context) -> (asked, response, c) -> {
+              HttpAnswer answer = answer(asked, connection, one);
+              body.set(answer.body());
+              fill(response, answer, connection, one);
+            }));
+    try {
+      service.handleRequest(connection, HttpCoreContext.create());
+    } finally {
+      if (body.get() instanceof HttpAnswer.Body.Stream(var _, Runnable ended)) {
+        ended.run();
+      }
+    }
+  }
+
+  private HttpAnswer answer(ClassicHttpRequest asked, DefaultBHttpServerConnection connection, Connections.One one)
+      throws IOException {
     Asked exchange = new Asked(asked, Optional.ofNullable(connection.getSSLSession()), one);
     if (asked.getEntity() == null) {
       exchange.arrived();
     }
     // what it did not want of the body is still to arrive, and may be cut off
-    HttpAnswer answer = handler.answer(exchange);
+    return handler.answer(exchange);
+  }
+
+  private static void fill(
+      ClassicHttpResponse response,
+      HttpAnswer answer,
+      DefaultBHttpServerConnection connection,
+      Connections.One one) {
     response.setCode(answer.status());
     answer.headers().forEach(response::setHeader);
     ContentType type = ContentType.parse(answer.type());
     response.setEntity(switch (answer.body()) {
       case HttpAnswer.Body.Complete(String text) -> new StringEntity(text, type);
-      case HttpAnswer.Body.Stream(HttpAnswer.Source source) ->
+      case HttpAnswer.Body.Stream(HttpAnswer.Source source, Runnable _) ->
           new EntityTemplate(UNKNOWN_LENGTH, type, null, out -> stream(source, new Pieces(out, connection, one)));
     });
   }

@@ -20,6 +20,8 @@ import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class HttpListenerTest {
@@ -79,6 +81,50 @@ class HttpListenerTest {
   }
 
   @Test
+  void aStreamHasEndedAlsoIfWhoAskedForItWasGoneBeforeItsHeadWasSent() throws Exception {
+    CountDownLatch asked = new CountDownLatch(1);
+    CountDownLatch gone = new CountDownLatch(1);
+    CountDownLatch ended = new CountDownLatch(1);
+    AtomicBoolean begun = new AtomicBoolean();
+    HttpAnswer.Body stream = new HttpAnswer.Body.Stream(_ -> begun.set(true), ended::countDown);
+    Exchange.Handler handler = _ -> {
+      asked.countDown();
+      await(gone);
+      return new HttpAnswer(200, HttpAnswer.TEXT, stream, Map.of());
+    };
+    try (HttpListener listener = listener(handler)) {
+      try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
+        socket.getOutputStream().write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+        asked.await();
+        socket.setSoLinger(true, 0); // a reset, so that the first write fails already
+      }
+      gone.countDown();
+      assertThat(ended.await(20, TimeUnit.SECONDS)).isTrue();
+      assertThat(begun).isFalse();
+    }
+  }
+
+  @Test
+  void aStreamEndsOnce() throws Exception {
+    AtomicInteger ends = new AtomicInteger();
+    Exchange.Handler handler = _ -> new HttpAnswer(200, HttpAnswer.TEXT,
+        new HttpAnswer.Body.Stream(sink -> sink.send("it\n"), ends::incrementAndGet), Map.of());
+    try (HttpListener listener = listener(handler);
+        Socket socket = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
+      byte[] request = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+      socket.getOutputStream().write(request);
+      socket.getOutputStream().write(request);
+      try (BufferedReader lines = lines(socket.getInputStream())) {
+        assertThat(lines.lines().filter(line -> line.equals("it")).limit(2)).hasSize(2);
+      }
+    }
+    while (ends.get() < 2) {
+      Thread.onSpinWait();
+    }
+    assertThat(ends).hasValue(2);
+  }
+
+  @Test
   void whoAsksForMoreMeanwhileIsNotTakenToHaveGone() throws Exception {
     HttpAnswer.Source source = sink -> sink.send(sink.awaitGone(Duration.ofMillis(300)) ? "gone\n" : "there\n");
     try (HttpListener listener = listener(_ -> streamed(source));
@@ -100,7 +146,15 @@ class HttpListenerTest {
   }
 
   private static HttpAnswer streamed(HttpAnswer.Source source) {
-    return new HttpAnswer(200, HttpAnswer.TEXT, new HttpAnswer.Body.Stream(source), Map.of());
+    return new HttpAnswer(200, HttpAnswer.TEXT, new HttpAnswer.Body.Stream(source, () -> {}), Map.of());
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   private static String taken(SynchronousQueue<String> pieces) {
