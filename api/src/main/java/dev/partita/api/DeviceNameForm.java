@@ -4,7 +4,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What names of devices look like. */
+/** What names of devices look like: they are labels, as the API server wants them to be. */
 final class DeviceNameForm {
   private static final Pattern FORM =
       Pattern.compile(
@@ -13,6 +13,9 @@ final class DeviceNameForm {
   private DeviceNameForm() {}
 
   static Optional<DeviceName> parse(String name) {
+    if (name.length() > DnsName.LONGEST_LABEL) { // matching it would take stack for every part of it
+      return Optional.empty();
+    }
     Matcher form = FORM.matcher(name);
     if (!form.matches()) {
       return Optional.empty();

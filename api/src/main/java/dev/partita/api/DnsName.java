@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
  * slash and is neither {@code .} nor {@code ..}.
  */
 public final class DnsName {
-  private static final int LONGEST_LABEL = 63;
+  static final int LONGEST_LABEL = 63;
   private static final int LONGEST_SUBDOMAIN = 253;
   private static final String LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
   private static final Pattern LABELS = Pattern.compile(LABEL);

@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
  * @param start the first memory slice of its placement, as NVML counts, from 0
  */
 public record MigSlot(String profile, int start) implements Comparable<MigSlot> {
-  private static final Pattern LABEL = Pattern.compile("[a-z0-9]+(-[a-z0-9]+)*");
+  private static final Pattern LABEL = Pattern.compile("[a-z0-9]++(?:-[a-z0-9]++)*+");
   private static final Pattern NOT_A_LABEL = Pattern.compile("[^a-z0-9]+");
 
   public MigSlot {

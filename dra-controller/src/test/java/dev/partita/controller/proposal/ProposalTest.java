@@ -16,6 +16,8 @@ import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.request.MemoryRequest;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -35,6 +37,21 @@ class ProposalTest {
     assertThat(Proposal.parse(proposal.toString())).contains(proposal);
     Proposal looks = new Proposal("node-0", List.of(), "5d3c");
     assertThat(Proposal.parse(looks.toString())).as("devices that are only looked at").contains(looks);
+  }
+
+  /** Whoever may edit claims can write one, and 512 KiB of stack is what the controller's threads have. */
+  @Test
+  void aLongNameOfADeviceNeedsNoStack() throws Exception {
+    String text = "node-0 gpu-0-mig" + "-a".repeat(2_000) + "-0 #1";
+    CompletableFuture<Boolean> read = new CompletableFuture<>();
+    new Thread(null, () -> {
+      try {
+        read.complete(Proposal.parse(text).isPresent());
+      } catch (StackOverflowError e) {
+        read.completeExceptionally(e);
+      }
+    }, "small stack", 512 << 10).start();
+    assertThat(read.get(30, TimeUnit.SECONDS)).isFalse();
   }
 
   @Test
