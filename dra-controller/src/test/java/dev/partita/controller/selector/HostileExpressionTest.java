@@ -219,6 +219,55 @@ class HostileExpressionTest {
         "'a'.matches('" + "(a{1000})".repeat(1_000) + "')");
   }
 
+  /** A text may be as long as a value may be: what reads it must not call itself once for every character. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "isURL('/' + x)",
+        "url('/' + x).getEscapedPath().size() > 45000",
+        "isURL('http://h' + x + '/')",
+        "isURL('http://h' + x + ':80/')",
+        "isURL('http://u' + x + ':p@h/')",
+        "isURL(x + ':')",
+        "url('/?a' + x + '=1').getQuery().size() == 1",
+        "!format.uri().validate('/' + x).hasValue()",
+        "format.named('byte').value().validate(x + '=').hasValue()",
+        "!format.named('byte').value().validate(x).hasValue()",
+        "format.named('datetime').value().validate('2026-01-01T00:00:00' + x).hasValue()",
+        "format.named('dns1123Subdomain').value().validate(x).hasValue()",
+        "format.named('qualifiedName').value().validate(x).hasValue()",
+        "format.named('uuid').value().validate(x).hasValue()",
+        "!isSemver(x)",
+        "!isSemver(x, true)",
+        "!isSemver('1.2.3-' + x.replace('aa', 'a.'))",
+        "!isQuantity(x.replace('a', '1'))",
+        "!isIP(x)",
+        "!isIP(x.replace('a', '1.'))",
+        "!isCIDR(x + '/8')",
+        "'%s %%'.format([x]).size() > 45000",
+        "strings.quote(x).size() > 45000",
+        "x.matches('(a|b)*')",
+        "x.find('(?:a|b)*').size() > 45000",
+      })
+  void aFunctionReadsALongTextOnASmallStack(String expression) {
+    String text = "'%s'.replace('a', '%s')".formatted("a".repeat(500), "a".repeat(91));
+    assertThat(
+        onSmallStack(() -> new DeviceSelectors().evaluate("cel.bind(x, %s, %s)".formatted(text, expression), SHARED)))
+        .isEqualTo(Verdict.TRUE);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {100, 1_000, 1_100, 5_000, 40_000})
+  void aRegularExpressionMayNestAThousandLevels(int levels) {
+    String made =
+        "'a'.matches('%1$s'.replace('b', '%2$s') + 'a' + '%1$s'.replace('b', '%3$s'))"
+            .formatted("b".repeat(levels / 100), "(".repeat(100), ")".repeat(100));
+    assertThat(onSmallStack(() -> new DeviceSelectors().evaluate(made, SHARED))).isEqualTo(
+        levels <= 1_000
+            ? Verdict.TRUE
+            : new Verdict.Failed("has a regular expression of more than 1000 levels"));
+  }
+
   /** Of a value, one after the other that has the one before twice. */
   private static String doubled(String first, String next, int times, String last) {
     return "cel.bind(x, " + first + ", " + ("cel.bind(x, " + next + ", ").repeat(times) + last + ")".repeat(times + 1);

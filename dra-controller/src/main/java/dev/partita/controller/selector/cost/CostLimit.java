@@ -48,6 +48,10 @@ public final class CostLimit implements CelEvaluationListener {
       return new Exceeded(
           "has a regular expression of more than " + RegexSize.MOST + " characters with its repetitions");
     }
+
+    static Exceeded regexLevels() {
+      return new Exceeded("has a regular expression of more than " + RegexSize.MOST_LEVELS + " levels");
+    }
   }
 
   public CostLimit(CostlyCalls calls) {

@@ -11,6 +11,9 @@ final class RegexSize {
   /** Characters, a hundred times what Kubernetes' limit lets somebody write by hand. */
   static final long MOST = 100_000;
 
+  /** Groups within each other, of which each takes stack: Go's regexp/syntax, which Kubernetes has, allows as many. */
+  static final int MOST_LEVELS = 1_000;
+
   private final String regex;
   private int at;
 
@@ -20,7 +23,7 @@ final class RegexSize {
 
   /**
    * @return at most the number of characters; what is no regular expression has some size, too
-   * @throws CostLimit.Exceeded if it is more than {@link #MOST}
+   * @throws CostLimit.Exceeded if it is more than {@link #MOST}, or has more levels than {@link #MOST_LEVELS}
    */
   static long of(String regex) {
     return new RegexSize(regex).size();
@@ -35,6 +38,9 @@ final class RegexSize {
       switch (here) {
         case '(' -> {
           outer.push(sum);
+          if (outer.size() > MOST_LEVELS) {
+            throw CostLimit.Exceeded.regexLevels();
+          }
           sum = 1;
           last = 0;
         }

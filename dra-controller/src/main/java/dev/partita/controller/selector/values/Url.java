@@ -21,11 +21,12 @@ import java.util.regex.Pattern;
  */
 public record Url(String scheme, String host, String path, String query) {
   private static final Pattern SCHEME = Pattern.compile("([A-Za-z][A-Za-z0-9+.-]*):(.*)", Pattern.DOTALL);
-  private static final Pattern ESCAPES = Pattern.compile("(?:[^%]|%[0-9A-Fa-f]{2})*", Pattern.DOTALL);
+  // Possessive where alternatives are repeated: otherwise every one of them takes stack, and a URL may be long.
+  private static final Pattern ESCAPES = Pattern.compile("(?:[^%]|%[0-9A-Fa-f]{2})*+", Pattern.DOTALL);
   private static final Pattern HOST =
       Pattern.compile("(?:\\[[0-9A-Fa-f:.]+(?:%25[^\\]]*)?\\]|[^\\[\\]:]*)(?::[0-9]*)?");
   private static final Pattern HOST_LETTERS =
-      Pattern.compile("(?:[A-Za-z0-9\\-_.~!$&'()*+,;=:\\[\\]<>\"]|[^\\x00-\\x7f]|%25|%[89A-Fa-f][0-9A-Fa-f])*");
+      Pattern.compile("(?:[A-Za-z0-9\\-_.~!$&'()*+,;=:\\[\\]<>\"]|[^\\x00-\\x7f]|%25|%[89A-Fa-f][0-9A-Fa-f])*+");
   private static final Pattern USER_LETTERS = Pattern.compile("[A-Za-z0-9\\-._:~!$&'()*+,;=%@]*");
   private static final String PATH_LETTERS = "$&+,/:;=@-_.~";
   private static final String KEPT_IN_PATH = PATH_LETTERS + "!'()*[]%";
