@@ -194,6 +194,6 @@ public enum DeviceAttribute {
   }
 
   private static Optional<AttributeValue> version(@Nullable String value) {
-    return value == null ? Optional.empty() : SemanticVersion.normalise(value).map(AttributeValue.Version::new);
+    return value == null ? Optional.empty() : SemanticVersion.ofVendor(value).map(AttributeValue.Version::new);
   }
 }

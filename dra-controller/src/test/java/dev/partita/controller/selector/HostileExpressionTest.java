@@ -240,6 +240,7 @@ class HostileExpressionTest {
         "!isSemver(x)",
         "!isSemver(x, true)",
         "!isSemver('1.2.3-' + x.replace('aa', 'a.'))",
+        "!isSemver('1.2.3+' + x.replace('aa', 'a.'), true)",
         "!isQuantity(x.replace('a', '1'))",
         "!isIP(x)",
         "!isIP(x.replace('a', '1.'))",

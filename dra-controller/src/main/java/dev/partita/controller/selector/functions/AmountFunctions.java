@@ -43,7 +43,8 @@ public final class AmountFunctions extends CelFunctions {
         SimpleType.BOOL,
         TEXT,
         FLAG,
-        (text, normalise) -> (normalise ? SemanticVersion.normalise(text) : SemanticVersion.parse(text)).isPresent());
+        (text, normalise) -> (normalise ? SemanticVersion.parseNormalised(text) : SemanticVersion.parse(text))
+            .isPresent());
     member("major", SimpleType.INT, SEMVER, v -> v.major().longValueExact());
     member("minor", SimpleType.INT, SEMVER, v -> v.minor().longValueExact());
     member("patch", SimpleType.INT, SEMVER, v -> v.patch().longValueExact());
@@ -56,7 +57,7 @@ public final class AmountFunctions extends CelFunctions {
   }
 
   private static SemanticVersion version(String text, boolean normalise) {
-    return (normalise ? SemanticVersion.normalise(text) : SemanticVersion.parse(text))
+    return (normalise ? SemanticVersion.parseNormalised(text) : SemanticVersion.parse(text))
         .orElseThrow(() -> new IllegalArgumentException("not a semantic version: \"" + text + "\""));
   }
 }
