@@ -95,8 +95,8 @@ public final class QuotaLedger {
    * Why one more claim of a namespace is too much on a host, for who cannot choose where it goes, such as admission;
    * empty if it may not be.
    *
-   * @param waiting what has been asked for already and not been given, by namespace: it counts with the least that it
-   *        could take
+   * @param waiting what has been asked for already and may be given on that host, by namespace: it counts with the
+   *        least that it could take
    */
   public Optional<String> refusal(
       String namespace,
@@ -162,6 +162,11 @@ public final class QuotaLedger {
         && of(entry.namespace()).stream()
             .flatMap(quota -> quota.limits().stream())
             .anyMatch(counted -> counted.borrows() && !counted(entry.bookings(), counted.limit()).equals(Use.NONE));
+  }
+
+  /** Whether any quota counts what both namespaces have. */
+  public boolean shareAQuota(String namespace, String other) {
+    return quotas.stream().anyMatch(quota -> quota.covers(namespace) && quota.covers(other));
   }
 
   /** The status of every quota, by its name. */

@@ -41,8 +41,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Says whether a claim that is about to be made exceeds a quota on nodes where kube-scheduler allocates, for there the
- * controller is not asked again. What claims have counts, and so does what waiting claims ask for. It works in every
- * instance, leading or not, and costs nothing as long as there is no quota or no such node.
+ * controller is not asked again. What claims have counts, and so does what waiting claims ask for wherever they could
+ * go. It works in every instance, leading or not, and costs nothing as long as there is no quota or no such node.
  *
  * <p>A claim that is made at the same time as others does not see them until the watch shows them.
  *
@@ -150,14 +150,16 @@ public final class SchedulerQuotas implements AutoCloseable {
   }
 
   private Optional<String> refusal(String namespace, ClaimRequest request, Review review) {
-    Optional<Map<String, List<ClaimRequest>>> asked = review.withoutOwnTime(this::counted);
+    Optional<Map<String, List<ClaimRequest>>> asked = review.withoutOwnTime(() -> counted(namespace));
     if (asked.isEmpty()) {
       return Optional.of("quotas are being counted; try again in a moment");
     }
     Optional<String> first = Optional.empty();
     for (GpuHost host : review.withoutOwnTime(this::hosts)) {
       if (host.allocator() == Allocator.Scheduler && devices.isAnyMeant(host, request, review::inTime)) {
-        Optional<String> refusal = review.withoutOwnTime(() -> refusal(namespace, request, asked.get(), host));
+        Optional<String> refusal = review.withoutOwnTime(
+            () -> refusal(namespace, request, asked.get(), host)
+                .flatMap(_ -> refusal(namespace, request, review.thoseFor(host, asked.get()), host)));
         if (refusal.isEmpty()) {
           return refusal;
         }
@@ -173,6 +175,7 @@ public final class SchedulerQuotas implements AutoCloseable {
     private final Instant end = monotonicClock.instant().plus(PATIENCE);
     private Instant begin = monotonicClock.instant(); // without what is not its own time
     private boolean isSlow;
+    private @Nullable Instant othersUntil; // from when it is asked for
 
     /** @throws TooSlow if it is to take no more time */
     void inTime() {
@@ -187,6 +190,30 @@ public final class SchedulerQuotas implements AutoCloseable {
               "its selectors take long to evaluate, and so do those of others now; try again in a moment");
         }
         isSlow = true;
+      }
+    }
+
+    /**
+     * What may be given on the host, of what others ask for. All of it if it takes long to find out: their selectors
+     * are not this claim's.
+     */
+    Map<String, List<ClaimRequest>> thoseFor(GpuHost host, Map<String, List<ClaimRequest>> asked) {
+      Instant until = Objects.requireNonNullElseGet(othersUntil, () -> monotonicClock.instant().plus(QUICK));
+      othersUntil = until;
+      try {
+        Map<String, List<ClaimRequest>> there = new HashMap<>();
+        asked.forEach(
+            (namespace, requests) -> there.put(namespace,
+                requests.stream().filter(each -> devices.isAnyMeant(host, each, () -> before(until))).toList()));
+        return there;
+      } catch (TooSlow e) {
+        return asked;
+      }
+    }
+
+    private void before(Instant until) {
+      if (monotonicClock.instant().isAfter(until)) {
+        throw new TooSlow("what others wait for takes long to evaluate");
       }
     }
 
@@ -271,8 +298,11 @@ public final class SchedulerQuotas implements AutoCloseable {
     return matters;
   }
 
-  /** Counts what has changed. What claims wait for, by namespace; empty if others count for too long. */
-  private Optional<Map<String, List<ClaimRequest>>> counted() {
+  /**
+   * Counts what has changed. What claims wait for, by namespace, in those that share a quota with that one; empty if
+   * others count for too long.
+   */
+  private Optional<Map<String, List<ClaimRequest>>> counted(String namespace) {
     try {
       if (!books.tryLock(PATIENCE)) {
         return Optional.empty();
@@ -284,7 +314,7 @@ public final class SchedulerQuotas implements AutoCloseable {
     try {
       count();
       return Optional.of(
-          waiting.values().stream().collect(
+          waiting.values().stream().filter(each -> ledger.shareAQuota(namespace, each.namespace())).collect(
               Collectors.groupingBy(Waiting::namespace, Collectors.mapping(Waiting::request, Collectors.toList()))));
     } finally {
       books.unlock();

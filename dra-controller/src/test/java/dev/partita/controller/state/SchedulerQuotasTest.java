@@ -39,6 +39,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -189,6 +190,71 @@ class SchedulerQuotasTest {
           .hasValueSatisfying(
               words -> assertThat(words).startsWith("namespace quota team-a: 0 bytes of 40 GiB memory"));
     }
+  }
+
+  @Test
+  void whatWaitsForAnotherModelDoesNotCountAgainstALimitOfThisOne() {
+    aQuotaOf40GibOfEveryModel();
+    cluster.client.resource(ofModel("waits", "h100", "36Gi")).create();
+    try (SchedulerQuotas quotas = new SchedulerQuotas(view)) {
+      awaitClaims(1);
+      assertThat(quotas.refusal("default", ofModel("new", "h200", "8Gi"))).isEmpty();
+      assertThat(quotas.refusal("default", ofModel("new", "h100", "8Gi"))).contains(
+          "namespace quota team-a/h100: 36 GiB of 40 GiB memory, 8 GiB asked");
+      assertThat(quotas.refusal("default", claim("new", "8Gi"))).as("it may go to an H200").isEmpty();
+    }
+  }
+
+  @Test
+  void whatWaitsForAnyModelCountsAgainstTheLimitOfEach() {
+    aQuotaOf40GibOfEveryModel();
+    cluster.client.resource(claim("waits", "36Gi")).create();
+    try (SchedulerQuotas quotas = new SchedulerQuotas(view)) {
+      awaitClaims(1);
+      assertThat(quotas.refusal("default", ofModel("new", "h200", "8Gi"))).isPresent();
+      assertThat(quotas.refusal("default", ofModel("new", "h100", "8Gi"))).isPresent();
+    }
+  }
+
+  @Test
+  void whatWaitsCountsEverywhereIfItsSelectorsTakeLong() {
+    aQuotaOf40GibOfEveryModel();
+    cluster.client.resource(ofModel("waits", "h100", "36Gi")).create();
+    SchedulerQuotas.Devices devices = (host, request, inTime) -> {
+      boolean waits = request.claim().name().equals("waits");
+      clock.advance(waits ? Duration.ofMillis(201) : Duration.ZERO);
+      inTime.run();
+      return host.name().equals(waits ? "node-1" : "node-0");
+    };
+    try (SchedulerQuotas quotas = new SchedulerQuotas(view, devices, clock)) {
+      awaitClaims(1);
+      assertThat(quotas.refusal("default", ofModel("new", "h200", "8Gi"))).contains(
+          "namespace quota team-a/h200: 36 GiB of 40 GiB memory, 8 GiB asked");
+    }
+  }
+
+  /** On node-0 with an H200, and on node-1 with an H100. */
+  private void aQuotaOf40GibOfEveryModel() {
+    cluster.add(GpuNodes.leftToScheduler("node-1", 1, "NVIDIA H100", 80 * GpuNodes.GIB));
+    GpuQuota quota = cluster.client.resources(GpuQuota.class).withName("team-a").get();
+    quota.setSpec(new GpuQuotaSpec(quota.getSpec().namespaceSelector(),
+        Stream.of("h200", "h100")
+            .map(model -> new GpuQuotaSpec.Limit(model, List.of(model), null,
+                new Amounts(new Quantity("40Gi"), null, null, null), Amounts.UNLIMITED))
+            .toList()));
+    cluster.client.resource(quota).update();
+    Cluster.eventually().until(() -> view.gpuNodes().size() == 2
+        && view.quotas().stream().allMatch(each -> each.getSpec().limits().size() == 2));
+  }
+
+  private void awaitClaims(int count) {
+    Cluster.eventually().until(() -> view.claims().size() == count);
+  }
+
+  private static ResourceClaim ofModel(String name, String model, String memory) {
+    return new ResourceClaimBuilder(claim(name, memory)).editSpec().editDevices().editFirstRequest().editExactly()
+        .addNewSelector().withNewCel("device.attributes['gpu.partita.dev'].model == '" + model + "'").endSelector()
+        .endExactly().endRequest().endDevices().endSpec().build();
   }
 
   @Test
