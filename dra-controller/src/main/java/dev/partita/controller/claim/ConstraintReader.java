@@ -43,7 +43,7 @@ final class ConstraintReader {
         equal(requests, Placement::nvlink, Affinity.PREFERRED, DeviceAttribute.NVLINK_DOMAIN),
         equal(requests, Placement::numa, Affinity.PREFERRED, DeviceAttribute.NUMA_NODE))
         .flatMap(Optional::stream)
-        .filter(preference -> requests.stream().mapToInt(request -> most(request, preference)).sum() > 1)
+        .filter(preference -> requests.stream().mapToLong(request -> most(request, preference)).sum() > 1)
         .toList();
   }
 

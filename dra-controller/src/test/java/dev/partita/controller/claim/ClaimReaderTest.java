@@ -19,6 +19,8 @@ import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -285,6 +287,12 @@ class ClaimReaderTest {
             new Constraint.Equal("nvlinkDomain", List.of("gpu")),
             new Constraint.Equal("resource.kubernetes.io/numaNode", List.of("gpu")));
     assertThat(request("{" + two + "}").preferences()).as("nothing said").isEmpty();
+    String all = "{deviceClassName: gpu.partita.dev, count: 2147483647, name: all}";
+    String one = "{deviceClassName: gpu.partita.dev, name: one}";
+    String twice =
+        IntStream.range(0, 2).mapToObj(i -> "{name: gpu-" + i + ", firstAvailable: [" + all + ", " + one + "]}")
+            .collect(Collectors.joining(", ", "requests: [", "]"));
+    assertThat(request("{" + twice + ", " + both + "}").preferences()).as("more than any node has").hasSize(2);
     assertThat(request(config("placement: {numa: Preferred, nvlink: Preferred}")).preferences()).as("one card")
         .isEmpty();
   }
