@@ -77,8 +77,7 @@ public final class DemandHistory {
   /** Whether it is for a number of devices that a claim can hold, and says in few words for which. */
   private static boolean isUsual(DeviceRequest request) {
     return request.count() instanceof DeviceRequest.Count.Exactly(int devices) && devices <= ClaimRequest.MOST_RESULTS
-        && request.selectors().stream().mapToInt(selector -> selector.expression().length())
-            .sum() <= LONGEST_SELECTORS;
+        && request.characters() <= LONGEST_SELECTORS;
   }
 
   static Kind kind(PodNeeds needs, DeviceRequest request) {

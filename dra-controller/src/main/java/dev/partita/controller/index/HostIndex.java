@@ -1,5 +1,7 @@
 package dev.partita.controller.index;
 
+import com.google.common.cache.Cache;
+import com.google.common.cache.CacheBuilder;
 import dev.partita.api.device.AttributeValue;
 import dev.partita.api.device.DeviceAttribute;
 import dev.partita.controller.booking.Accounts;
@@ -9,7 +11,6 @@ import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
-import dev.partita.controller.lru.LruMap;
 import dev.partita.controller.request.DeviceRequest;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -25,6 +26,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,11 +35,14 @@ import org.jspecify.annotations.Nullable;
  * are put in order anew. For one thread.
  */
 public final class HostIndex {
-  /** Kinds of claims for which an order of all hosts is kept. */
+  /** Kinds of claims for which an order of all hosts is kept: each takes memory for every host. */
   private static final int MAX_RANKINGS = 32;
 
   /** Requests whose matchers are remembered. */
   private static final int MAX_MATCHERS = 512;
+
+  /** Characters of selectors that are remembered in all, once for matchers and once for orders. */
+  private static final int MOST_CHARACTERS = 2 << 20;
 
   private final Books books;
   private final SortedMap<String, HostState> hostStates = new TreeMap<>();
@@ -46,8 +51,9 @@ public final class HostIndex {
   private final Map<HostShape, WholeCardIndex> wholeCardIndexes = new HashMap<>();
   private final Map<String, Set<String>> hostsByUuid = new HashMap<>();
   private final ChangeLog changes = new ChangeLog();
-  private final Map<Ranking.Kind, Ranking> rankings = new LruMap<>(MAX_RANKINGS);
-  private final Map<DeviceRequest, RequestMatcher> matchers = new LruMap<>(MAX_MATCHERS);
+  private final Cache<Ranking.Kind, Ranking> rankings = remembering(MAX_RANKINGS, Ranking.Kind::characters);
+  private final Cache<DeviceRequest, RequestMatcher> matchers =
+      remembering(MAX_MATCHERS, DeviceRequest::characters);
   private Inventory inventory = Inventory.EMPTY;
 
   public HostIndex(Books books) {
@@ -61,8 +67,8 @@ public final class HostIndex {
     positions.clear();
     wholeCardIndexes.clear();
     hostsByUuid.clear();
-    rankings.clear();
-    matchers.clear();
+    rankings.invalidateAll();
+    matchers.invalidateAll();
     inventory = Inventory.EMPTY;
   }
 
@@ -97,12 +103,33 @@ public final class HostIndex {
 
   /** All hosts in the order in which claims of that kind would take them: kept from one decision to the next. */
   Ranking ranking(Ranking.Kind kind, Supplier<Ranking> first) {
-    return rankings.computeIfAbsent(kind, k -> first.get());
+    @Nullable Ranking known = rankings.getIfPresent(kind);
+    if (known == null) {
+      known = first.get();
+      rankings.put(kind, known);
+    }
+    return known;
   }
 
   /** Finds what could serve the request if nothing were taken: kept until kinds of cards go. */
   public RequestMatcher matcher(DeviceRequest request, Function<DeviceRequest, RequestMatcher> first) {
-    return matchers.computeIfAbsent(request, first);
+    @Nullable RequestMatcher known = matchers.getIfPresent(request);
+    if (known == null) {
+      known = first.apply(request);
+      matchers.put(request, known);
+    }
+    return known;
+  }
+
+  /**
+   * What was used last, as many as that, or fewer where their selectors are long.
+   *
+   * @param characters of the selectors of one
+   */
+  private static <K, V> Cache<K, V> remembering(int most, ToLongFunction<K> characters) {
+    int least = MOST_CHARACTERS / most;
+    return CacheBuilder.newBuilder().concurrencyLevel(1).maximumWeight(MOST_CHARACTERS)
+        .weigher((K key, V _) -> Math.clamp(characters.applyAsLong(key), least, MOST_CHARACTERS + 1)).build();
   }
 
   public ChangeLog changes() {
@@ -152,10 +179,13 @@ public final class HostIndex {
       Set<CardClass> used = new HashSet<>();
       hostStates.values().forEach(
           hostState -> hostState.positions().forEach(position -> used.add(position.cardClass())));
-      cardClasses.values().retainAll(used);
+      boolean kindsGone = cardClasses.values().retainAll(used);
       positions.values().removeIf(position -> !used.contains(position.cardClass()));
       wholeCardIndexes.values().removeIf(wholeCards -> wholeCards.byUntouched().isEmpty());
-      matchers.clear();
+      if (kindsGone) { // of which both remember what serves their requests
+        matchers.invalidateAll();
+        rankings.invalidateAll();
+      }
     }
   }
 

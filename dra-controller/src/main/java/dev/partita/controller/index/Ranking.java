@@ -60,6 +60,12 @@ final class Ranking {
       return new Kind(choices.getFirst().rank(), choices.stream().map(Kind::of).toList());
     }
 
+    /** Characters of the selectors of all its requests. */
+    long characters() {
+      return choices.stream().flatMap(List::stream).flatMap(claim -> claim.requests().stream())
+          .mapToLong(DeviceRequest::characters).sum();
+    }
+
     private static List<OfClaim> of(Choice choice) {
       List<OfClaim> claims = new ArrayList<>();
       for (int i = 0; i < choice.claims().size(); i++) {

@@ -54,6 +54,11 @@ public record DeviceRequest(
     return capacity.oversubscribe();
   }
 
+  /** Characters of its selectors: up to 320 Ki, and whoever makes claims makes as many different ones as he likes. */
+  public int characters() {
+    return selectors.stream().mapToInt(selector -> selector.expression().length()).sum();
+  }
+
   /** Whether its devices are only looked at: whoever else has them keeps them. */
   public boolean isAdminAccess() {
     return access == Access.MONITOR;
