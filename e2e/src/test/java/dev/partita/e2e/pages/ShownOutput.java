@@ -22,6 +22,7 @@ final class ShownOutput {
       new Differs("\\b0000:[0-9a-f]{2}:", "[0-9a-f]{4,8}:[0-9a-f]{2}:"),
       new Differs("(?<=[a-z0-9])-[0-9a-z]{9,10}-" + GENERATED + "\\b", "-[0-9a-z]{8,10}-" + GENERATED),
       new Differs("(?<=[a-z0-9])-" + GENERATED + "\\b", "-" + GENERATED),
+      new Differs("\\bnode-\\d+(, node-\\d+)+\\b", "[a-z0-9.-]+(?:, [a-z0-9.-]+)*"),
       new Differs("\\bnode-\\d+\\b", "[a-z0-9.-]+"),
       new Differs("(?<=\\bgpu-)\\d+\\b", "\\d+"),
       new Differs("(?<=\\bgpu=\")\\d+(?=\")", "\\d+"),

@@ -15,6 +15,8 @@ class ShownOutputTest {
         "pod/quarter-h200-gpu-hplwx node-3 gpu-2   GPU-54fac0bc-373a-4bd9-bbc6-24572bf04ce7\n")).isTrue();
     assertThat(same("pod/background-7997d6f987-lm4k9", "pod/background-5d4f8c7b9-2xw4z")).isTrue();
     assertThat(same("0 of 8 cards fit: 8 cards on 2 nodes", "0 of 20 cards fit: 20 cards on 5 nodes")).isTrue();
+    assertThat(same("2 nodes (4 cards each): full\n  node-0, node-1\n", "3 nodes (2 cards each): full\n  a, b, c\n"))
+        .isTrue();
     assertThat(same("8GiB  -  1", "8GiB  25%  1")).isTrue();
     assertThat(
         same("\"uid\": \"c7e7b22e-239b-4498-b27c-7f1344481e14\"", "\"uid\": \"7ca8c8a5-1b62-4f2a-8b82-00061ca1b689\""))
