@@ -1,7 +1,7 @@
 package dev.partita.cli.connection;
 
+import dev.partita.api.DnsName;
 import dev.partita.cli.command.CommandFailure;
-import java.util.regex.Pattern;
 
 /**
  * The name of an object or a namespace in a command line: what <a
@@ -9,8 +9,6 @@ import java.util.regex.Pattern;
  * would be a path of its own in the address of a request.
  */
 public final class ObjectName {
-  private static final Pattern NAME = Pattern.compile("[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?");
-
   private ObjectName() {}
 
   /**
@@ -19,7 +17,7 @@ public final class ObjectName {
    * @throws CommandFailure if it is none
    */
   public static String checked(String text) {
-    if (NAME.matcher(text).matches()) {
+    if (DnsName.isSubdomain(text)) {
       return text;
     }
     throw CommandFailure.usage(
