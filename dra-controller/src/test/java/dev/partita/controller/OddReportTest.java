@@ -22,6 +22,7 @@ import dev.partita.controller.held.HeldBookings;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.slices.SlicePlan;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -40,6 +41,29 @@ class OddReportTest {
     each(report.get("status"), "status",
         (path, odd) -> assertThatCode(() -> look(JSON.unmarshal(report.toString(), GpuNode.class)))
             .as("%s: %s", path, odd).doesNotThrowAnyException());
+  }
+
+  /** While a cluster is upgraded, plugins of another release report to the controllers. */
+  @Test
+  void whatANewerReleaseReportsBesidesIsNotReadAndTheRestIs() throws Exception {
+    ObjectNode report = (ObjectNode) new ObjectMapper().readTree(JSON.asJson(reported()));
+    ((ObjectNode) report.get("status")).remove("conditions"); // Kubernetes' own type keeps what it does not know
+    GpuNode known = JSON.unmarshal(report.toString(), GpuNode.class);
+    List<ObjectNode> objects = new ArrayList<>();
+    objects(report.get("spec"), objects);
+    objects(report.get("status"), objects);
+    objects.forEach(object -> object.putObject("ofANewerRelease").put("since", "tomorrow"));
+    GpuNode read = JSON.unmarshal(report.toString(), GpuNode.class);
+    assertThat(objects).hasSizeGreaterThan(20);
+    assertThat(read.getSpec()).isEqualTo(known.getSpec());
+    assertThat(read.getStatus()).isEqualTo(known.getStatus());
+  }
+
+  private static void objects(JsonNode in, List<ObjectNode> found) {
+    if (in instanceof ObjectNode object) {
+      found.add(object);
+    }
+    in.forEach(child -> objects(child, found));
   }
 
   @FunctionalInterface

@@ -1,6 +1,7 @@
 package dev.partita.api.gpu;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.partita.api.MigSlot;
@@ -39,6 +40,7 @@ import org.jspecify.annotations.Nullable;
  * @param servedBy other device plugins that hand out the same card; none where kubelet knows of none
  * @param health whether the card can be used
  */
+@JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record Gpu(
     @Min(0) @Max(Integer.MAX_VALUE) int index,

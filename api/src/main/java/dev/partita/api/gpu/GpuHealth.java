@@ -1,5 +1,6 @@
 package dev.partita.api.gpu;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import org.jspecify.annotations.Nullable;
 
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param reason a few words for machines, such as {@code GpuIsLost} or {@code XID 79}; null when healthy
  * @param message for people; null when healthy
  */
+@JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record GpuHealth(State state, @Nullable String reason, @Nullable String message) {
   public static final GpuHealth HEALTHY = new GpuHealth(State.Healthy, null, null);

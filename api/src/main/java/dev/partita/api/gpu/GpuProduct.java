@@ -1,5 +1,6 @@
 package dev.partita.api.gpu;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import dev.partita.api.Driver;
 
 /**
@@ -11,6 +12,7 @@ import dev.partita.api.Driver;
  * @param architecture such as "Hopper"
  * @param cudaComputeCapability such as "9.0"
  */
+@JsonIgnoreProperties(ignoreUnknown = true)
 public record GpuProduct(
     String productName,
     String model,

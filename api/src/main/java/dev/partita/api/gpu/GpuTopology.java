@@ -1,5 +1,6 @@
 package dev.partita.api.gpu;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param nvlinkPeers cards of the node to which its NVLinks lead directly; none where they all lead to switches, over
  *        which every card of the domain is as near as any other
  */
+@JsonIgnoreProperties(ignoreUnknown = true)
 public record GpuTopology(
     @Nullable String pciBusId,
     @Nullable String pcieRoot,

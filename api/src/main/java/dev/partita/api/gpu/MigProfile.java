@@ -1,6 +1,7 @@
 package dev.partita.api.gpu;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.partita.api.MigSlot;
 import io.fabric8.generator.annotation.Max;
@@ -17,6 +18,7 @@ import java.util.List;
  * @param count how many instances there can be at once, whatever places are free
  * @param placements where on the card an instance can lie
  */
+@JsonIgnoreProperties(ignoreUnknown = true)
 public record MigProfile(
     @JsonPropertyDescription("NVIDIA's name, such as 1g.18gb.") String name,
     @JsonPropertyDescription("Device memory of an instance, in bytes.") long memoryBytes,
@@ -40,6 +42,7 @@ public record MigProfile(
    * @param start the first one, from 0
    * @param size how many
    */
+  @JsonIgnoreProperties(ignoreUnknown = true)
   public record Placement(
       @JsonPropertyDescription("First memory slice, from 0.") @Min(0) @Max(Integer.MAX_VALUE) int start,
       @JsonPropertyDescription("Memory slices.") @Min(0) @Max(Integer.MAX_VALUE) int size) {

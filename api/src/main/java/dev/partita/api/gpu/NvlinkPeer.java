@@ -1,5 +1,6 @@
 package dev.partita.api.gpu;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Max;
 import io.fabric8.generator.annotation.Min;
@@ -10,6 +11,7 @@ import io.fabric8.generator.annotation.Min;
  * @param index of that card
  * @param links how many active links lead there
  */
+@JsonIgnoreProperties(ignoreUnknown = true)
 public record NvlinkPeer(
     @JsonPropertyDescription("Index of the card at the other end.") @Min(0) @Max(Integer.MAX_VALUE) int index,
     @JsonPropertyDescription("How many active links lead there.") @Min(0) @Max(Integer.MAX_VALUE) int links) {}

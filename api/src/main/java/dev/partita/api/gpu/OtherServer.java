@@ -1,5 +1,6 @@
 package dev.partita.api.gpu;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Max;
 import io.fabric8.generator.annotation.Min;
@@ -12,6 +13,7 @@ import io.fabric8.generator.annotation.Min;
  * @param offered whether new pods may get the card so; false once that device plugin has ended
  * @param pods how many pods of the node have the card so
  */
+@JsonIgnoreProperties(ignoreUnknown = true)
 public record OtherServer(
     @JsonPropertyDescription("The extended resource that pods ask for.") String resource,
     @JsonPropertyDescription("Whether new pods may get the card so.") boolean offered,

@@ -1,6 +1,7 @@
 package dev.partita.api.gpu;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.partita.api.MigSlot;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param placement where on the card it lies
  * @param health whether it is still there; null is healthy
  */
+@JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record StaticMigInstance(
     @JsonPropertyDescription("The instance's own UUID.") String uuid,

@@ -1,5 +1,6 @@
 package dev.partita.api.node;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 
 /**
@@ -10,6 +11,7 @@ import com.fasterxml.jackson.annotation.JsonPropertyDescription;
  * @param claimUid of the claim
  * @param allocated when kube-scheduler allocated it, in RFC 3339, by which one allocation is told from the next
  */
+@JsonIgnoreProperties(ignoreUnknown = true)
 public record BindingClaim(
     @JsonPropertyDescription("The claim's namespace.") String namespace,
     @JsonPropertyDescription("The claim's name.") String name,

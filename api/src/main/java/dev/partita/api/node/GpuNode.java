@@ -12,6 +12,8 @@ import io.fabric8.kubernetes.model.annotation.Version;
 
 /**
  * A node with GPUs; cluster-scoped and named after its Node. The plugin writes the status, an administrator the spec.
+ * Its types ignore fields that they do not know: while a cluster is upgraded, plugins, controllers and command lines of
+ * several releases read each other's GpuNodes.
  */
 @Group(Driver.API_GROUP)
 @Version(Driver.API_VERSION)

@@ -1,5 +1,6 @@
 package dev.partita.api.node;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.partita.api.Bytes;
@@ -33,6 +34,7 @@ import org.jspecify.annotations.Nullable;
  *        {@value #ANY_XID} means every XID error. Otherwise an unhealthy card only gets no new claims
  * @param lending how memory that no claim has is lent to shares that may grow; null means {@link Lending#DEFAULT}
  */
+@JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record GpuNodeSpec(
     @JsonPropertyDescription("Who allocates this node's devices: Partita's controller, or kube-scheduler.")

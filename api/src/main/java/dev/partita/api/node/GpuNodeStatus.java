@@ -1,6 +1,7 @@
 package dev.partita.api.node;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.partita.api.gpu.Gpu;
@@ -31,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param setup how the node is set up; null where the plugin is of a release that does not say
  * @param conditions {@link GpuNode#READY} says whether the cards can be handed out, and why not
  */
+@JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record GpuNodeStatus(
     @Min(0) @Max(Integer.MAX_VALUE) int gpuCount,

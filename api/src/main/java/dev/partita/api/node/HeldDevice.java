@@ -1,5 +1,6 @@
 package dev.partita.api.node;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.partita.api.gpu.MigProfile;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param profile of a MIG instance, or of that whose share it is, such as 1g.18gb; null otherwise
  * @param placement memory slices of that instance; null otherwise
  */
+@JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record HeldDevice(
     @JsonPropertyDescription("UUID of the card, as status.gpus has it.") String uuid,

@@ -1,5 +1,6 @@
 package dev.partita.api.node;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.partita.api.Bytes;
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param graceSeconds how long who has been lent memory may hold it after it is asked back, before its processes are
  *        killed; null means 30
  */
+@JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record Lending(
     @JsonPropertyDescription("How much of the memory that no claim has is lent, in percent. 100 if empty, 0 lends none.")

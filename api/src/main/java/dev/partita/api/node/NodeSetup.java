@@ -1,5 +1,6 @@
 package dev.partita.api.node;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Max;
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param makesInstancesEarly whether the plugin makes MIG instances before the pods that they are for are bound, for
  *        claims that {@link GpuNodeStatus#bindingClaims} tells it of; false where it is of a release that does not
  */
+@JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record NodeSetup(
     @JsonPropertyDescription("Version of cgroups that the node runs: 1 or 2.") @Min(0) @Max(Integer.MAX_VALUE)

@@ -1,5 +1,6 @@
 package dev.partita.api.node;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Max;
 import io.fabric8.generator.annotation.Min;
@@ -14,6 +15,7 @@ import io.fabric8.generator.annotation.Min;
  * @param device its name there
  * @param claims how many claims have it
  */
+@JsonIgnoreProperties(ignoreUnknown = true)
 public record OtherDriverDevice(
     @JsonPropertyDescription("The card's UUID.") String uuid,
     @JsonPropertyDescription("The other DRA driver.") String driver,

@@ -1,5 +1,6 @@
 package dev.partita.api.resize;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 
 /**
@@ -9,6 +10,7 @@ import com.fasterxml.jackson.annotation.JsonPropertyDescription;
  * @param claimUid the claim's UID
  * @param size as {@link dev.partita.api.resize.SizeRequest} writes it
  */
+@JsonIgnoreProperties(ignoreUnknown = true)
 public record AskedSize(
     String claimUid,
     @JsonPropertyDescription("Such as memory=12Gi,cores=40.") String size) {

@@ -1,6 +1,7 @@
 package dev.partita.api.resize;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import java.util.Optional;
 
@@ -11,6 +12,7 @@ import java.util.Optional;
  * @param shareId the share's, in lower case
  * @param size as {@link ShareSize} writes it
  */
+@JsonIgnoreProperties(ignoreUnknown = true)
 public record GrantedSize(
     String claimUid,
     String shareId,
