@@ -6,6 +6,7 @@ import dev.partita.cli.checkout.Subprocess;
 import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.command.FileProblem;
 import dev.partita.cli.command.Waiting;
+import dev.partita.cli.output.Counted;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -56,7 +57,7 @@ public record K3sProvider(String image, StateFolder state) implements ClusterPro
 
   @Override
   public ClusterRecord.Access up(int nodes, Optional<String> kubernetes, Progress progress) {
-    progress.step("starting %d k3s node%s in Docker".formatted(nodes, nodes == 1 ? "" : "s"));
+    progress.step("starting %s in Docker".formatted(Counted.of(nodes, "k3s node")));
     if (docker("network", "ls", "-q", "--filter", "name=^" + NETWORK + "$").isBlank()) {
       docker("network", "create", "--label", LABEL, NETWORK);
     }

@@ -5,6 +5,7 @@ import dev.partita.cli.checkout.Subprocess;
 
 import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.command.FileProblem;
+import dev.partita.cli.output.Counted;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -97,7 +98,7 @@ record LabProvider(Path script, Path labFolder, StateFolder state) implements Cl
       progress.step("removing what is left in %s of a lab that runs no more".formatted(labFolder));
       lab("down");
     }
-    progress.step("bringing up a lab cluster of %d node%s".formatted(nodes, nodes == 1 ? "" : "s"));
+    progress.step("bringing up a lab cluster of %s".formatted(Counted.of(nodes, "node")));
     List<String> command = new ArrayList<>(List.of("up", "--nodes", Integer.toString(nodes)));
     kubernetes.ifPresent(version -> command.addAll(List.of("--kubernetes", version)));
     lab(command.toArray(String[]::new));
