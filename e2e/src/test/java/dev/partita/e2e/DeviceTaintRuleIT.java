@@ -12,6 +12,7 @@ import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.OnSettingsNode;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
+import dev.partita.e2e.cluster.Scrape;
 import dev.partita.e2e.cluster.Workspace;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.dsl.Resource;
@@ -44,6 +45,7 @@ class DeviceTaintRuleIT {
     PodUnderTest runs = workspace.pod("runs", node, Ask.share("8Gi"), "exec sleep 600").awaitRunning();
 
     workspace.createInCluster(yaml(api, name, node, "NoSchedule"));
+    awaitKnown(cluster, workspace, api);
     PodUnderTest waits = workspace.pod("waits", node, Ask.share("8Gi"), "exec sleep 600");
     awaitSaid(workspace, "waits", "taint example.com/rack=7 of the DeviceTaintRule " + name);
     assertThat(
@@ -62,6 +64,20 @@ class DeviceTaintRuleIT {
     awaitSaid(workspace, "next", "taint example.com/rack=7 of the DeviceTaintRule " + name);
     rule.delete();
     next.awaitRunning().deleteAndAwait();
+  }
+
+  /**
+   * Waits until the controller has seen all rules in each version that it follows: events of rules and of pods come in
+   * any order.
+   */
+  private static void awaitKnown(RealCluster cluster, Workspace workspace, String api) {
+    String token = workspace.metricsReader();
+    long versions = APIS.stream().filter(each -> cluster.serves(each, KIND)).count();
+    await("the controller to see the rule").atMost(Workspace.PATIENCE)
+        .untilAsserted(() -> assertThat(Scrape.ofController(cluster.client(), token)
+            .value("partita_controller_watched_objects", "kind=\"" + KIND + "\""))
+            .contains((double) versions
+                * cluster.client().genericKubernetesResources(api, KIND).list().getItems().size()));
   }
 
   /** Waits until the pod's conditions hold this. */
