@@ -14,6 +14,8 @@ import io.fabric8.kubernetes.api.model.PodSchedulingGroup;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -142,8 +144,8 @@ class SchedulingGateTest {
     AtomicInteger minutes = new AtomicInteger();
     eventually().until(() -> {
       clock.advance(Duration.ofMinutes(1));
-      cluster.client.pods().inNamespace("default").withName("p").edit(pod -> new PodBuilder(pod).editMetadata()
-          .addToAnnotations("looked-at", String.valueOf(minutes.incrementAndGet())).endMetadata().build());
+      cluster.client.pods().inNamespace("default").withName("p").patch(PatchContext.of(PatchType.JSON_MERGE),
+          "{\"metadata\": {\"annotations\": {\"looked-at\": \"%d\"}}}".formatted(minutes.incrementAndGet()));
       return cluster.gates("p").isEmpty();
     });
   }
