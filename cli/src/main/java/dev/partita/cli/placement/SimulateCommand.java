@@ -1,5 +1,6 @@
 package dev.partita.cli.placement;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.command.FileProblem;
@@ -13,10 +14,8 @@ import dev.partita.controller.stream.StreamReport;
 import dev.partita.controller.stream.StreamRun.Answer;
 import dev.partita.controller.stream.StreamRun;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.io.PrintWriter;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
+import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -63,6 +62,8 @@ import picocli.CommandLine.Spec;
       "  partita simulate --generate pods=100000,nodes=5000 --out answers.jsonl"
     })
 public final class SimulateCommand implements Callable<Integer> {
+  private static final ObjectMapper JSON = new ObjectMapper();
+
   @Spec private CommandSpec spec;
 
   @Mixin private final StreamSource source = new StreamSource();
@@ -137,24 +138,26 @@ public final class SimulateCommand implements Callable<Integer> {
   }
 
   private void write(List<? extends @Nullable Map<String, Object>> answers) {
-    ObjectMapper json = new ObjectMapper();
-    try (PrintStream to =
-        out.isPresent()
-            ? new PrintStream(Files.newOutputStream(out.get()), false, StandardCharsets.UTF_8)
-            : new PrintStream(new java.io.FileOutputStream(java.io.FileDescriptor.out), false,
-                StandardCharsets.UTF_8)) {
+    if (out.isEmpty()) {
+      PrintWriter to = spec.commandLine().getOut();
+      answers.forEach(answer -> to.print(json(answer) + "\n"));
+      to.flush();
+      return;
+    }
+    try (Writer to = Files.newBufferedWriter(out.get())) {
       for (Map<String, Object> answer : answers) {
-        to.println(Printable.json(json.writeValueAsString(answer)));
-      }
-      if (to.checkError()) {
-        throw CommandFailure.failed("the answers could not be written to " + out.map(Path::toString).orElse("stdout"));
+        to.write(json(answer) + "\n");
       }
     } catch (IOException e) {
-      throw CommandFailure.failed(
-          "the answers could not be written to " + out.map(Path::toString).orElse("stdout") + ": "
-              + FileProblem.why(e));
-    } catch (UncheckedIOException e) {
-      throw CommandFailure.failed("the answers could not be written: " + e.getMessage());
+      throw CommandFailure.failed("the answers could not be written to " + out.get() + ": " + FileProblem.why(e));
+    }
+  }
+
+  private static String json(@Nullable Map<String, Object> answer) {
+    try {
+      return Printable.json(JSON.writeValueAsString(answer));
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException("names and numbers are JSON", e);
     }
   }
 

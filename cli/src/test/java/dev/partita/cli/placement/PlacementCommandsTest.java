@@ -69,6 +69,8 @@ class PlacementCommandsTest {
     assertThat(run.status()).isZero();
     assertThat(Files.readAllLines(answers)).containsExactly("{\"node\":\"n0\",\"gpus\":[0]}", "null",
         "{\"node\":\"n0\",\"gpus\":[1]}");
+    assertThat(run("simulate", "--stream", stream.toString()).out()).as("without a file")
+        .isEqualTo(Files.readString(answers));
     assertThat(run("simulate", "--stream", stream.toString(), "--out", answers.toString(), "--warm-up", "2").status())
         .isZero();
     assertThat(Files.readAllLines(answers)).as("what was played before leaves nothing").hasSize(3).element(2)
