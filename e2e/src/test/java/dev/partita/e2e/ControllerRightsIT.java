@@ -16,6 +16,8 @@ import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.TokenClient;
 import dev.partita.e2e.cluster.Workspace;
 import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResourceBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Secret;
@@ -32,7 +34,6 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -257,17 +258,11 @@ class ControllerRightsIT {
   @Test
   void ofAGpuNodesStatusItWritesItsOwnConditionOnly(RealCluster cluster) {
     try (KubernetesClient controller = controller(cluster)) {
-      String node = cluster.quietNodes().getFirst();
-      var nodes = controller.genericKubernetesResources("gpu.partita.dev/v1alpha1", "GpuNode");
-      assertHeld("partita-own-node-condition", () -> Fresh.write(() -> {
-        var found =
-            nodes.list().getItems().stream()
-                .filter(each -> node.equals(each.getMetadata().getName()))
-                .findFirst()
-                .orElseThrow();
-        found.<Map<String, Object>>get("status").put("gpuCount", 99);
-        controller.resource(found).updateStatus();
-      }));
+      GenericKubernetesResource node = new GenericKubernetesResourceBuilder() // by its name it would be read first
+          .withApiVersion("gpu.partita.dev/v1alpha1").withKind("GpuNode").withNewMetadata()
+          .withName(cluster.quietNodes().getFirst()).endMetadata().build();
+      assertHeld("partita-own-node-condition", () -> controller.resource(node).subresource("status")
+          .patch(PatchContext.of(PatchType.JSON_MERGE), "{\"status\": {\"gpuCount\": 99}}"));
     }
   }
 
