@@ -109,8 +109,13 @@ public record AddedNodes(int nodes, String model, int cards, OptionalLong memory
         like.staticMigInstances(), like.memoryEnforcement(), like.opaque(), List.of(), GpuHealth.HEALTHY);
   }
 
+  /** A new node is open, even if the one it is like is cordoned or does not answer at the moment. */
   private static Node node(String name, Optional<Node> like) {
     NodeBuilder node = like.map(NodeBuilder::new).orElseGet(NodeBuilder::new);
+    if (node.hasSpec()) {
+      node.editSpec().withUnschedulable(null).removeMatchingFromTaints(taint -> !WhatIf.isOfOwner(taint.build()))
+          .endSpec();
+    }
     return node.editOrNewMetadata().withName(name).withUid(name).addToLabels("kubernetes.io/hostname", name)
         .endMetadata().build();
   }

@@ -143,8 +143,13 @@ public final class WhatIf {
   private static List<Toleration> tolerations(List<Node> nodes) {
     return nodes.stream().filter(node -> node.getSpec() != null)
         .flatMap(node -> Objects.requireNonNullElse(node.getSpec().getTaints(), List.<Taint>of()).stream())
-        .map(Taint::getKey).filter(key -> !key.startsWith("node.kubernetes.io/")).distinct().sorted()
+        .filter(WhatIf::isOfOwner).map(Taint::getKey).distinct().sorted()
         .map(key -> new TolerationBuilder().withKey(key).withOperator("Exists").build()).toList();
+  }
+
+  /** Whether the node's owner put the taint there, and not Kubernetes for what it sees of the node. */
+  static boolean isOfOwner(Taint taint) {
+    return !taint.getKey().startsWith("node.kubernetes.io/");
   }
 
   /** The cards that there are. */

@@ -8,9 +8,11 @@ import dev.partita.controller.PodGroupsOfTests;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.TaintRuleBuilder;
 import dev.partita.controller.inventory.DeviceTaintRule;
+import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.Taint;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -84,6 +86,23 @@ class WhatIfTest {
         .waits("more", 0, "whole").done();
     assertThat(words(new WhatIf(new AddedNodes(1, "h200", 1, OptionalLong.empty()).to(snapshot)).placeWaiting()))
         .anyMatch(word -> word.endsWith(" on added-h200-1"));
+  }
+
+  @Test
+  void addedNodesAreOpenAlsoIfTheOneTheyAreLikeIsClosedNow() {
+    Node closed =
+        new NodeBuilder().withNewMetadata().withName("a").endMetadata().withNewSpec().withUnschedulable(true)
+            .addNewTaint("NoSchedule", "node.kubernetes.io/unschedulable", null, null)
+            .addNewTaint("NoExecute", "node.kubernetes.io/unreachable", null, null)
+            .addNewTaint("NoSchedule", "nvidia.com/gpu", null, "present").endSpec().build();
+    ClusterSnapshot larger = new AddedNodes(1, "h200", 1, OptionalLong.empty())
+        .to(new PaperSnapshot().node(closed, 1).waits("p", 0, "whole")
+            .lastPod(pod -> new PodBuilder(pod).editSpec().addNewToleration().withKey("nvidia.com/gpu")
+                .withOperator("Exists").endToleration().endSpec().build())
+            .done());
+    assertThat(words(new WhatIf(larger).placeWaiting())).containsExactly("p on added-h200-1");
+    assertThat(larger.cluster().nodes().getLast().getSpec().getTaints()).extracting(Taint::getKey)
+        .containsExactly("nvidia.com/gpu");
   }
 
   @Test
