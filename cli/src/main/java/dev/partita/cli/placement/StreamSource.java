@@ -76,7 +76,7 @@ final class StreamSource {
             : Optional.of(
                 read.leftOut()
                     + " pods are left out: they ask for MIG instances, for cards by time-slicing, for all cards of a"
-                    + " node, for devices of several kinds, or for what no card is");
+                    + " node, for devices of several kinds, for more of them than a claim can hold, or for what no card is");
     return new Source(read.stream(), note, true);
   }
 

@@ -47,7 +47,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param stream pods are named {@code namespace/name}
  * @param leftOut how many pods a stream cannot say: with MIG instances, with cards in turn with others, with all cards
- *        of a node, or with devices of several kinds
+ *        of a node, with more than a claim can hold as the first choice, or with devices of several kinds
  */
 public record SnapshotStream(ClusterStream stream, int leftOut) {
   /** Reads it from a snapshot. */
@@ -164,7 +164,8 @@ public record SnapshotStream(ClusterStream stream, int leftOut) {
           matches.add(match);
         }
       }
-      if (matches.isEmpty() || !(request.count() instanceof DeviceRequest.Count.Exactly(int count))) {
+      if (matches.isEmpty() || !(request.count() instanceof DeviceRequest.Count.Exactly(int count))
+          || count > ClaimRequest.MOST_RESULTS) {
         return Optional.empty();
       }
       Match first = matches.getFirst();

@@ -111,6 +111,12 @@ final class PaperSnapshot {
     return this;
   }
 
+  /** Changes the claim that was added last. */
+  PaperSnapshot lastClaim(java.util.function.UnaryOperator<ResourceClaim> change) {
+    claims.add(change.apply(claims.removeLast()));
+    return this;
+  }
+
   ClusterSnapshot done() {
     List<DeviceClass> classes = new ArrayList<>();
     ClassPlan.of(Inventory.EMPTY.refreshed(gpuNodes)).forEach((name, selectors) -> classes.add(

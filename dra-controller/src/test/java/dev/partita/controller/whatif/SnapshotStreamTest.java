@@ -17,6 +17,10 @@ import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import java.util.List;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
@@ -85,5 +89,29 @@ class SnapshotStreamTest {
               public void left(int pod) {}
             });
     assertThat(report.demand().failed()).as("the whole card").isEqualTo(1);
+  }
+
+  @Test
+  void podsWhoseFirstChoiceIsMoreCardsThanAClaimCanHoldAreLeftOut() {
+    PaperSnapshot snapshot = new PaperSnapshot().node("a", 2);
+    for (String name : List.of("team/x", "team/y")) {
+      snapshot.waits(name, 0, "whole").lastClaim(SnapshotStreamTest::asManyAsCanBeWrittenOrElseOne);
+    }
+    SnapshotStream stream = SnapshotStream.of(snapshot.done());
+    assertThat(stream.stream().pods()).isEmpty();
+    assertThat(stream.leftOut()).isEqualTo(2);
+  }
+
+  private static ResourceClaim asManyAsCanBeWrittenOrElseOne(ResourceClaim claim) {
+    String of = claim.getSpec().getDevices().getRequests().getFirst().getExactly().getDeviceClassName();
+    return new ResourceClaimBuilder(claim).editSpec().editDevices()
+        .withRequests(
+            new DeviceRequestBuilder().withName("one").addNewFirstAvailable().withName("all").withDeviceClassName(of)
+                .withCount((long) Integer.MAX_VALUE).endFirstAvailable().addNewFirstAvailable().withName("few")
+                .withDeviceClassName(of).endFirstAvailable().build(),
+            new DeviceRequestBuilder().withName("two").addNewFirstAvailable().withName("all").withDeviceClassName(of)
+                .withCount((long) Integer.MAX_VALUE).endFirstAvailable().addNewFirstAvailable().withName("few")
+                .withDeviceClassName(of).endFirstAvailable().build())
+        .endDevices().endSpec().build();
   }
 }
