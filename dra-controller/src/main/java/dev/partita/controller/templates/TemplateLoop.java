@@ -1,6 +1,7 @@
 package dev.partita.controller.templates;
 
 import dev.partita.admission.convert.ClaimTemplate;
+import dev.partita.admission.convert.ConvertedRequests;
 import dev.partita.api.MonotonicClock;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.edge.WriteKind;
@@ -69,6 +70,7 @@ public final class TemplateLoop implements AutoCloseable {
 
   // Only the loop's thread touches what follows.
   private final Idle idle;
+  private final Notes notes = new Notes();
   private final Backoff<ObjectKey> failures = new Backoff<>(FIRST_PAUSE, MOST_DOUBLINGS);
   private final Map<String, Set<ObjectKey>> templatesOfPod = new HashMap<>();
   private final Set<Told> told = Collections.newSetFromMap(new LruMap<>(REMEMBERED));
@@ -146,6 +148,10 @@ public final class TemplateLoop implements AutoCloseable {
     if (names.isEmpty()) {
       return Set.of();
     }
+    if (Notes.namesTooMany(pod)) {
+      tell(List.of(pod), "no ResourceClaimTemplate is made for a pod that names more than " + ConvertedRequests.MOST
+          + " of them: " + names.size());
+    }
     Set<ObjectKey> templates = new LinkedHashSet<>();
     names.forEach(name -> templates.add(new ObjectKey(key.namespace(), name)));
     templatesOfPod.put(uid, templates);
@@ -154,7 +160,8 @@ public final class TemplateLoop implements AutoCloseable {
 
   private void look(ObjectKey key) {
     try {
-      TemplatePlan plan = TemplatePlan.of(key.namespace(), key.name(), view.template(key), view.podsOfTemplate(key));
+      TemplatePlan plan =
+          TemplatePlan.of(key.namespace(), key.name(), view.template(key), view.podsOfTemplate(key), notes);
       if (!(plan instanceof TemplatePlan.Unused)) {
         idle.forget(key);
       }

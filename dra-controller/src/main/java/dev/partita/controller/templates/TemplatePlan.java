@@ -1,10 +1,7 @@
 package dev.partita.controller.templates;
 
 import dev.partita.admission.convert.ClaimTemplate;
-import dev.partita.admission.convert.ConvertedRequests;
-import dev.partita.api.Annotations;
 import dev.partita.api.Driver;
-import dev.partita.api.config.Decoded;
 import dev.partita.controller.claim.PodClaims;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
@@ -53,34 +50,28 @@ sealed interface TemplatePlan {
    *
    * @param existing the template of that name; null if there is none
    * @param pods all of the namespace that name it, also those that are over
+   * @param notes reads what they say
    */
-  static TemplatePlan of(String namespace, String name, @Nullable ResourceClaimTemplate existing, List<Pod> pods) {
+  static TemplatePlan of(
+      String namespace,
+      String name,
+      @Nullable ResourceClaimTemplate existing,
+      List<Pod> pods,
+      Notes notes) {
     if (existing != null && isOurs(existing)) {
       return pods.isEmpty() ? new Unused(existing) : new Keep();
     }
     List<Pod> asking = new ArrayList<>();
     List<Pod> wrong = new ArrayList<>();
-    Optional<ClaimTemplate> wanted = Optional.empty();
     Optional<String> problem = Optional.empty();
     for (Pod pod : pods) {
-      Optional<String> noted = PodClaims.isLive(pod) ? noted(pod) : Optional.empty();
-      if (noted.isEmpty()) {
-        continue;
-      }
-      switch (ConvertedRequests.read(noted.get())) {
-        case Decoded.Invalid<ConvertedRequests> invalid -> {
-          wrong.add(pod);
-          problem = problem
-              .or(() -> Optional.of("annotation " + Driver.CONVERTED_REQUESTS_ANNOTATION + " " + invalid.message()));
-        }
-        case Decoded.Valid<ConvertedRequests>(ConvertedRequests requests) -> {
-          Optional<ClaimTemplate> template =
-              requests.requests().stream().map(ClaimTemplate::new).filter(each -> each.name().equals(name)).findFirst();
-          if (template.isPresent()) {
-            wanted = template;
-            asking.add(pod);
-          }
-        }
+      Notes.Note note = PodClaims.isLive(pod) ? notes.of(pod) : Notes.Note.NONE;
+      if (note.problem().isPresent()) {
+        wrong.add(pod);
+        problem = problem
+            .or(() -> note.problem().map(why -> "annotation " + Driver.CONVERTED_REQUESTS_ANNOTATION + " " + why));
+      } else if (note.names().contains(name)) {
+        asking.add(pod);
       }
     }
     if (existing != null) {
@@ -92,6 +83,7 @@ sealed interface TemplatePlan {
                   + "=" + Driver.MANAGED_BY_CONTROLLER
                   + ") and is left as it is: the pod's claims come from it. Delete it, and the one that the pod asks for is made");
     }
+    Optional<ClaimTemplate> wanted = asking.stream().findFirst().flatMap(pod -> notes.template(pod, name));
     if (wanted.isPresent()) {
       return new Make(labelled(wanted.get(), namespace), asking);
     }
@@ -115,10 +107,6 @@ sealed interface TemplatePlan {
     Map<String, String> labels = Objects.requireNonNullElse(template.getMetadata().getLabels(), Map.of());
     return Driver.MANAGED_BY_CONTROLLER.equals(labels.get(Driver.MANAGED_BY_LABEL))
         && ClaimTemplate.isName(template.getMetadata().getName());
-  }
-
-  private static Optional<String> noted(Pod pod) {
-    return Annotations.value(pod, Driver.CONVERTED_REQUESTS_ANNOTATION);
   }
 
   private static ResourceClaimTemplate labelled(ClaimTemplate template, String namespace) {

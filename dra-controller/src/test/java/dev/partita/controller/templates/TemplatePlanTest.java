@@ -15,8 +15,11 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplateBuilder;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class TemplatePlanTest {
@@ -31,7 +34,7 @@ class TemplatePlanTest {
   void whatAPodAsksForIsMadeAndLabelledAsOurs() {
     Pod pod = pod("a", note(WHOLE), NAME);
 
-    assertThat(TemplatePlan.of("team", NAME, null, List.of(pod)))
+    assertThat(plan(null, List.of(pod)))
         .isInstanceOfSatisfying(
             TemplatePlan.Make.class,
             make -> {
@@ -48,14 +51,14 @@ class TemplatePlanTest {
     Pod first = pod("first", note(WHOLE), NAME);
     Pod second = pod("second", note(TWO, WHOLE), NAME);
 
-    assertThat(TemplatePlan.of("team", NAME, null, List.of(first, second)))
+    assertThat(plan(null, List.of(first, second)))
         .isInstanceOfSatisfying(TemplatePlan.Make.class,
             make -> assertThat(make.waiting()).containsExactly(first, second));
   }
 
   @Test
   void aNoteWhoseNameIsNotTheOneThatThePodNamesMakesNothing() {
-    assertThat(TemplatePlan.of("team", NAME, null, List.of(pod("a", note(TWO), NAME))))
+    assertThat(plan(null, List.of(pod("a", note(TWO), NAME))))
         .isEqualTo(new TemplatePlan.Keep());
   }
 
@@ -65,7 +68,7 @@ class TemplatePlanTest {
         pod("forger", note(WHOLE).replace("\"whole\":true", "\"whole\":true,\"deviceClassName\":\"other\""), NAME);
     Pod honest = pod("honest", note(WHOLE), NAME);
 
-    assertThat(TemplatePlan.of("team", NAME, null, List.of(forger)))
+    assertThat(plan(null, List.of(forger)))
         .isInstanceOfSatisfying(
             TemplatePlan.Tell.class,
             tell -> {
@@ -73,13 +76,13 @@ class TemplatePlanTest {
               assertThat(tell.problem()).startsWith("ResourceClaimTemplate " + NAME
                   + " is not made: annotation gpu.partita.dev/converted-requests is not written");
             });
-    assertThat(TemplatePlan.of("team", NAME, null, List.of(forger, honest)))
+    assertThat(plan(null, List.of(forger, honest)))
         .isInstanceOfSatisfying(TemplatePlan.Make.class, make -> assertThat(make.waiting()).containsExactly(honest));
   }
 
   @Test
   void aPodWithoutANoteMayNameATemplateThatSomebodyElseIsToMake() {
-    assertThat(TemplatePlan.of("team", NAME, null, List.of(pod("a", "", NAME)))).isEqualTo(new TemplatePlan.Keep());
+    assertThat(plan(null, List.of(pod("a", "", NAME)))).isEqualTo(new TemplatePlan.Keep());
   }
 
   @Test
@@ -88,7 +91,7 @@ class TemplatePlanTest {
     Pod ending = new PodBuilder(pod("ending", note(WHOLE), NAME)).editMetadata()
         .withDeletionTimestamp("2026-01-01T00:00:00Z").endMetadata().build();
 
-    assertThat(TemplatePlan.of("team", NAME, null, List.of(over, ending))).isEqualTo(new TemplatePlan.Keep());
+    assertThat(plan(null, List.of(over, ending))).isEqualTo(new TemplatePlan.Keep());
   }
 
   @Test
@@ -96,8 +99,8 @@ class TemplatePlanTest {
     Pod over =
         new PodBuilder(pod("over", note(WHOLE), NAME)).withNewStatus().withPhase("Succeeded").endStatus().build();
 
-    assertThat(TemplatePlan.of("team", NAME, ours(), List.of(over))).isEqualTo(new TemplatePlan.Keep());
-    assertThat(TemplatePlan.of("team", NAME, ours(), List.of())).isEqualTo(new TemplatePlan.Unused(ours()));
+    assertThat(plan(ours(), List.of(over))).isEqualTo(new TemplatePlan.Keep());
+    assertThat(plan(ours(), List.of())).isEqualTo(new TemplatePlan.Unused(ours()));
   }
 
   @Test
@@ -106,10 +109,10 @@ class TemplatePlanTest {
         new ResourceClaimTemplateBuilder(ours()).editMetadata().withLabels(Map.of()).endMetadata().build();
     Pod asking = pod("asking", note(WHOLE), NAME);
 
-    assertThat(TemplatePlan.of("team", NAME, foreign, List.of())).isEqualTo(new TemplatePlan.Keep());
-    assertThat(TemplatePlan.of("team", NAME, foreign, List.of(pod("content", "", NAME))))
+    assertThat(plan(foreign, List.of())).isEqualTo(new TemplatePlan.Keep());
+    assertThat(plan(foreign, List.of(pod("content", "", NAME))))
         .isEqualTo(new TemplatePlan.Keep());
-    assertThat(TemplatePlan.of("team", NAME, foreign, List.of(asking)))
+    assertThat(plan(foreign, List.of(asking)))
         .isInstanceOfSatisfying(
             TemplatePlan.Tell.class,
             tell -> {
@@ -139,6 +142,39 @@ class TemplatePlanTest {
     assertThat(idle.left(key, "1", start.plusSeconds(601))).as("it was used in between")
         .isEqualTo(Duration.ofMinutes(10));
     assertThat(idle.left(key, "2", start.plusSeconds(9999))).as("made anew").isEqualTo(Duration.ofMinutes(10));
+  }
+
+  @Test
+  void aNoteIsReadOnceForAllTemplatesThatAPodNamesUntilThePodChanges() {
+    List<String> read = new ArrayList<>();
+    Notes notes = new Notes(text -> {
+      read.add(text);
+      return ConvertedRequests.read(text);
+    });
+    Pod wrong = new PodBuilder(pod("a", "{", NAME)).editMetadata().withResourceVersion("1").endMetadata().build();
+    for (int i = 0; i < 1000; i++) {
+      assertThat(TemplatePlan.of("team", "partita-" + i, null, List.of(wrong), notes))
+          .isInstanceOf(TemplatePlan.Tell.class);
+    }
+    assertThat(read).containsExactly("{");
+    Pod mended = new PodBuilder(pod("a", note(WHOLE), NAME)).editMetadata().withResourceVersion("2").endMetadata()
+        .build();
+    assertThat(TemplatePlan.of("team", NAME, null, List.of(mended), notes)).isInstanceOf(TemplatePlan.Make.class);
+  }
+
+  @Test
+  void nothingIsMadeForAPodThatNamesMoreTemplatesThanANoteCanSpeakOf() {
+    List<String> names = new ArrayList<>(List.of(NAME));
+    IntStream.range(0, ConvertedRequests.MOST).forEach(i -> names.add("partita-" + "%020x".formatted(i)));
+    Pod many = pod("many", note(WHOLE), names.toArray(String[]::new));
+    assertThat(Notes.namesTooMany(many)).isTrue();
+    assertThat(plan(null, List.of(many))).isEqualTo(new TemplatePlan.Keep());
+    Pod most = pod("most", note(WHOLE), names.subList(0, ConvertedRequests.MOST).toArray(String[]::new));
+    assertThat(plan(null, List.of(most))).isInstanceOf(TemplatePlan.Make.class);
+  }
+
+  private static TemplatePlan plan(@Nullable ResourceClaimTemplate existing, List<Pod> pods) {
+    return TemplatePlan.of("team", NAME, existing, pods, new Notes());
   }
 
   private static ResourceClaimTemplate ours() {
