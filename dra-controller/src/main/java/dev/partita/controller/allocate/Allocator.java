@@ -112,8 +112,8 @@ public final class Allocator {
     Decision decision = new Decision(needs, candidates, cards);
     Optional<ForecastIndex> forecastIndex = cards.forecast(decision::matcher);
     if (forecastIndex.isPresent()) {
-      return new ForecastSearch(forecastIndex.get(), cards.index(), decision::matcher).hostWithoutCards(needs,
-          decision::isRefused);
+      return new ForecastSearch(forecastIndex.get(), cards.index(), decision::matcher, budget)
+          .hostWithoutCards(needs, decision::isRefused);
     }
     return cards.index().hostStates().values().stream().filter(host -> !decision.isRefused(host))
         .map(host -> host.host().name()).findFirst();
@@ -162,9 +162,9 @@ public final class Allocator {
 
     /** The best placement of the first choice that has one. */
     Optional<Found> ranked(List<Choice> choices) {
-      OrderedSearch search = new OrderedSearch(cards.index(), this::matcher);
+      OrderedSearch search = new OrderedSearch(cards.index(), this::matcher, budget);
       Optional<ForecastSearch> forecast = budget.withOwnTime(LEARNING, () -> cards.forecast(this::matcher))
-          .map(forecastIndex -> new ForecastSearch(forecastIndex, cards.index(), this::matcher));
+          .map(forecastIndex -> new ForecastSearch(forecastIndex, cards.index(), this::matcher, budget));
       for (Choice choice : choices) {
         Advice advice = forecast.isEmpty() ? new Advice.NotMine() : forecast.get().best(needs, choice, this::isRefused);
         Optional<Found> best =

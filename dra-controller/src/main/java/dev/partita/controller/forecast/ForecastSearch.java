@@ -1,6 +1,7 @@
 package dev.partita.controller.forecast;
 
 import dev.partita.api.config.GpuShareConfig.Packing;
+import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.forecast.CheapestHosts.Offer;
 import dev.partita.controller.index.HostIndex;
 import dev.partita.controller.index.HostState;
@@ -27,14 +28,17 @@ public final class ForecastSearch {
   private final ForecastIndex forecastIndex;
   private final HostIndex cards;
   private final Function<DeviceRequest, RequestMatcher> matchers;
+  private final DecisionBudget budget;
 
   public ForecastSearch(
       ForecastIndex forecastIndex,
       HostIndex cards,
-      Function<DeviceRequest, RequestMatcher> matchers) {
+      Function<DeviceRequest, RequestMatcher> matchers,
+      DecisionBudget budget) {
     this.forecastIndex = forecastIndex;
     this.cards = cards;
     this.matchers = matchers;
+    this.budget = budget;
   }
 
   /**
@@ -77,7 +81,7 @@ public final class ForecastSearch {
         continue;
       }
       Optional<Found> found =
-          NodeSearch.search(hostState.host(), cards.accounts(), choice, a -> possible(a, offer, one));
+          NodeSearch.search(hostState.host(), cards.accounts(), choice, a -> possible(a, offer, one), budget);
       if (found.isPresent()) {
         return new Advice.Place(found.get());
       }

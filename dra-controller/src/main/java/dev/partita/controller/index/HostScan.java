@@ -141,7 +141,7 @@ public final class HostScan {
   private Optional<Found> on(HostState hostState, Choice choice, Function<DeviceRequest, List<Match>> possible) {
     budget.longStep();
     return enoughCards(choice, hostState, possible)
-        ? NodeSearch.search(hostState.host(), cards.accounts(), choice, possible)
+        ? NodeSearch.search(hostState.host(), cards.accounts(), choice, possible, budget)
         : Optional.empty();
   }
 

@@ -1,6 +1,7 @@
 package dev.partita.controller.index;
 
 import dev.partita.api.config.GpuShareConfig.Packing;
+import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.inventory.Device;
 import dev.partita.controller.match.MatchResult.Match;
 import dev.partita.controller.match.Taking;
@@ -33,10 +34,12 @@ import java.util.function.Predicate;
 public final class OrderedSearch {
   private final HostIndex cards;
   private final Function<DeviceRequest, RequestMatcher> matchers;
+  private final DecisionBudget budget;
 
-  public OrderedSearch(HostIndex cards, Function<DeviceRequest, RequestMatcher> matchers) {
+  public OrderedSearch(HostIndex cards, Function<DeviceRequest, RequestMatcher> matchers, DecisionBudget budget) {
     this.cards = cards;
     this.matchers = matchers;
+    this.budget = budget;
   }
 
   /** Hosts that one order holds, the best first, as long as there are any. */
@@ -142,7 +145,7 @@ public final class OrderedSearch {
       if (usable) {
         Optional<Found> found =
             NodeSearch.search(hostState.host(), cards.accounts(), choice,
-                request -> matchers.apply(request).on(hostState));
+                request -> matchers.apply(request).on(hostState), budget);
         if (found.isPresent()) {
           return found;
         }

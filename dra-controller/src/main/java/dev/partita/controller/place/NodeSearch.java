@@ -3,6 +3,7 @@ package dev.partita.controller.place;
 import dev.partita.api.config.GpuShareConfig.Packing;
 import dev.partita.controller.booking.Account;
 import dev.partita.controller.booking.Accounts;
+import dev.partita.controller.budget.DecisionBudget;
 import dev.partita.controller.inventory.Card;
 import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.Device;
@@ -30,7 +31,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Places the requests of a pod on one node, by a search that goes depth first. The requests with the fewest cards to
  * choose from come first, and for each the best card is tried first, so that the first placement found is a good one.
- * The search is bounded, for claims can be made so that a full one never ends.
+ * The search is bounded, for claims can be made so that a full one never ends; and a decision's time may end before it
+ * does, for how long a step takes depends on how many devices and constraints the claims have.
  */
 public final class NodeSearch {
   /** Most cards that are tried before the node is given up. */
@@ -39,6 +41,7 @@ public final class NodeSearch {
   private final GpuHost host;
   private final Accounts accounts;
   private final List<Slot> slots;
+  private final DecisionBudget budget;
   private final Map<Integer, Account> taken = new HashMap<>();
   private int steps;
 
@@ -60,10 +63,11 @@ public final class NodeSearch {
           .thenComparingInt(Slot::claim)
           .thenComparing(slot -> slot.request().name());
 
-  private NodeSearch(GpuHost host, Accounts accounts, List<Slot> slots) {
+  private NodeSearch(GpuHost host, Accounts accounts, List<Slot> slots, DecisionBudget budget) {
     this.host = host;
     this.accounts = accounts;
     this.slots = slots;
+    this.budget = budget;
   }
 
   /** The alternative that was chosen for every request of every claim. */
@@ -79,13 +83,15 @@ public final class NodeSearch {
   /**
    * @param matches for every request, the devices that could serve it if their cards were empty: at most one a card, or
    *        MIG instances
+   * @param budget of the decision; what ends it is thrown
    * @return empty if the node cannot serve all requests together
    */
   public static Optional<Found> search(
       GpuHost host,
       Accounts accounts,
       Choice choice,
-      Function<DeviceRequest, List<Match>> matches) {
+      Function<DeviceRequest, List<Match>> matches,
+      DecisionBudget budget) {
     List<Slot> slots = new ArrayList<>();
     int requests = 0;
     for (int claim = 0; claim < choice.claims().size(); claim++) {
@@ -105,7 +111,7 @@ public final class NodeSearch {
     if (requests > 1) {
       slots.sort(ORDER);
     }
-    NodeSearch search = new NodeSearch(host, accounts, slots);
+    NodeSearch search = new NodeSearch(host, accounts, slots, budget);
     List<Match> chosen = new ArrayList<>();
     return search.place(chosen) ? Optional.of(search.found(choice, chosen)) : Optional.empty();
   }
@@ -144,6 +150,7 @@ public final class NodeSearch {
         if (++steps > MAX_STEPS) {
           return false;
         }
+        budget.step();
         take(level, chosen);
       } else {
         levels.removeLast();

@@ -1,6 +1,7 @@
 package dev.partita.controller.allocate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.booking.Books;
@@ -11,10 +12,15 @@ import dev.partita.controller.forecast.DemandHistory;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.request.PodNeeds;
 import dev.partita.controller.request.ClaimRequest;
+import dev.partita.controller.request.Constraint;
+import dev.partita.controller.request.DeviceRequest;
 import dev.partita.controller.selector.DeviceSelectors;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -51,6 +57,26 @@ class AllocatorBudgetTest {
           .isInstanceOf(Outcome.Allocated.class);
     }
     assertThat(ended).isPositive();
+  }
+
+  @Test
+  void aSearchOnOneNodeEndsWhenTheDecisionHasNoMoreTime() {
+    // Eight shares of different cards, and a ninth one that finds none, beside constraints that every card satisfies.
+    List<Constraint> constraints = new ArrayList<>();
+    IntStream.range(0, 31).forEach(_ -> constraints.add(new Constraint.Equal("gpu.partita.dev/model", List.of())));
+    constraints.add(new Constraint.Distinct("gpu.partita.dev/uuid",
+        IntStream.range(23, 32).mapToObj(request -> "gpu-" + request).toList()));
+    ClaimRequest claim = Requests.claim("a", constraints, IntStream.range(0, 32)
+        .mapToObj(request -> Requests.share("gpu-" + request, 1, GpuNodes.GIB, 0)).toArray(DeviceRequest[]::new));
+    FreeCards cards = new FreeCards(new Books());
+    cards.refresh(
+        Inventory.EMPTY.refreshed(List.of(GpuNodes.ready("node-0", 8, "NVIDIA H200", 140 * GpuNodes.GIB))));
+    DecisionBudget budget = new DecisionBudget(() -> Duration.ofMillis(++looks).toNanos());
+    Allocator allocator = new Allocator(new DeviceSelectors(budget), budget);
+    budget.begin(Duration.ofMillis(100));
+    assertThatThrownBy(
+        () -> allocator.place(PodNeeds.NONE, List.of(claim), host -> Optional.empty(), cards))
+        .isInstanceOf(OverBudgetException.class);
   }
 
   private static boolean isEnded(Allocator allocator, List<ClaimRequest> asked, FreeCards cards) {

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.request.ClaimRequest;
+import dev.partita.controller.request.ClaimRequest.NamedRequest;
 import dev.partita.controller.request.DeviceRequest;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
@@ -46,6 +48,20 @@ class ManyDevicesTest {
     assertThat(
         refusal(100, claim -> Requests.claim("claim-" + claim, Requests.all(Requests.share("gpu", 1, 1 << 20, 0)))))
         .contains("the pod's claims ask for 800 devices there; the claims of one pod can hold 256");
+  }
+
+  @Test
+  void anAlternativeOfMoreCardsThanAnybodyHasIsPassedOverForTheNextOne() {
+    ClaimRequest claim = Requests.claim("claim", Requests.whole("gpu", 1));
+    Outcome outcome = decided(1, _ -> new ClaimRequest(claim.claim(), List.of(anyNumberOrOne("a"), anyNumberOrOne("b")),
+        List.of()));
+    assertThat(outcome).isInstanceOf(Outcome.Allocated.class);
+    assertThat(((Outcome.Allocated) outcome).claims().getFirst().devices()).hasSize(2);
+  }
+
+  private static NamedRequest anyNumberOrOne(String name) {
+    return new NamedRequest(name,
+        List.of(Requests.whole(name + "/all", Integer.MAX_VALUE), Requests.whole(name + "/one", 1)));
   }
 
   private static DeviceRequest[] shares(int count) {
