@@ -72,27 +72,21 @@ final class VgpuManagerDialect implements Dialect {
   @Override
   public void write(NodeSnapshot node, Samples into) {
     for (NodeSnapshot.Card card : node.cardsOfDriver()) {
+      List<ContainerRef> containers =
+          card.devices().stream().flatMap(device -> device.containers().stream()).distinct().toList();
       physical(node, card, into);
       String[] vgpu =
           {node.node(), String.valueOf(card.gpu().index()), card.gpu().uuid(), card.gpu().productName()};
       into.put(TOTAL_CORES, ALL, vgpu);
       into.put(ASSIGNED_CORES, card.allocatedCores(), vgpu);
-      into.put(CONTAINERS, card.devices().stream().mapToInt(device -> device.containers().size()).sum(), vgpu);
+      into.put(CONTAINERS, containers.size(), vgpu);
       into.put(TOTAL_MEMORY, card.sellable(), vgpu);
       into.put(TOTAL_PHYSICAL, Math.min(card.sellable(), card.gpu().memoryBytes()), vgpu);
       into.put(ASSIGNED_MEMORY, card.allocatedBytes(), vgpu);
       into.put(ASSIGNED_PHYSICAL, card.devices().stream().filter(NodeSnapshot.Device::takes)
           .mapToLong(NodeSnapshot.Device::physicalBytes).sum(), vgpu);
-      for (NodeSnapshot.Device device : card.devices()) {
-        for (ContainerRef container : device.containers()) {
-          String[] labels = labels(node, card, device, container);
-          into.put(LIMIT, device.memoryBytes(), labels);
-          into.put(PHYSICAL_LIMIT, device.physicalBytes(), labels);
-        }
-        for (NodeSnapshot.Part part : device.parts()) {
-          part.container().ifPresent(
-              container -> write(device, part, labels(node, card, device, container), into));
-        }
+      for (ContainerRef container : containers) {
+        write(node, card, container, into);
       }
     }
   }
@@ -112,19 +106,24 @@ final class VgpuManagerDialect implements Dialect {
     into.put(HEALTH, card.gpu().health().state() == GpuHealth.State.Healthy ? 1 : 0, labels);
   }
 
-  private static String[] labels(
-      NodeSnapshot node,
-      NodeSnapshot.Card card,
-      NodeSnapshot.Device device,
-      ContainerRef container) {
-    return new String[]{container.namespace(), container.pod(), container.container(),
-      String.valueOf(device.number()), card.gpu().uuid(), node.node()};
-  }
-
-  private static void write(NodeSnapshot.Device device, NodeSnapshot.Part part, String[] labels, Samples into) {
-    into.put(USED, part.bytes(), labels);
-    into.put(PHYSICAL_USED, part.bytes(), labels);
-    into.put(USED_PERCENT, Math.floor((double) ALL * part.bytes() / device.memoryBytes()), labels);
-    part.corePercent().ifPresent(percent -> into.put(CORES, percent, labels));
+  /** Shares that a container has of one card are one device of it, as they are for the interception library. */
+  private static void write(NodeSnapshot node, NodeSnapshot.Card card, ContainerRef container, Samples into) {
+    List<NodeSnapshot.Device> its =
+        card.devices().stream().filter(device -> device.containers().contains(container)).toList();
+    String[] labels = {container.namespace(), container.pod(), container.container(),
+      String.valueOf(its.getFirst().number()), card.gpu().uuid(), node.node()};
+    long limit = its.stream().mapToLong(NodeSnapshot.Device::memoryBytes).sum();
+    into.put(LIMIT, limit, labels);
+    into.put(PHYSICAL_LIMIT, its.stream().mapToLong(NodeSnapshot.Device::physicalBytes).sum(), labels);
+    List<NodeSnapshot.Part> parts = its.stream().flatMap(device -> device.parts().stream())
+        .filter(part -> part.container().filter(container::equals).isPresent()).toList();
+    if (parts.isEmpty()) {
+      return;
+    }
+    long used = parts.stream().mapToLong(NodeSnapshot.Part::bytes).sum();
+    into.put(USED, used, labels);
+    into.put(PHYSICAL_USED, used, labels);
+    into.put(USED_PERCENT, Math.floor((double) ALL * used / limit), labels);
+    parts.forEach(part -> part.corePercent().ifPresent(percent -> into.add(CORES, percent, labels)));
   }
 }

@@ -14,11 +14,15 @@ import dev.partita.plugin.grant.Grants;
 import dev.partita.plugin.podresources.ContainerRef;
 import dev.partita.plugin.resize.Recalls;
 import dev.partita.plugin.usage.UseTotals;
+import dev.partita.plugin.usage.measure.ProcessIdentity;
+import dev.partita.plugin.usage.verdict.ProcessUse;
 import dev.partita.plugin.xid.XidCounts;
 import dev.partita.serving.metrics.Metrics;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -52,6 +56,35 @@ class NodeSnapshotTest {
         .singleElement().asString().contains("pod=\"trainer\"").endsWith(" " + (double) (12 * GIB));
   }
 
+  @Test
+  void sharesThatAContainerHasOfOneCardAreOneDeviceOfItUnderVgpuManagersNames() {
+    ContainerRef container = new ContainerRef("lab", "trainer", "main");
+    List<NodeSnapshot.Device> devices = Stream.of(Grants.share("a", 0, "a", 8, 0), Grants.share("b", 0, "b", 4, 0))
+        .map(grant -> device(grant, List.of(container), List.of(new NodeSnapshot.Part(Optional.of(container),
+            List.of(holding(3 * GIB)), OptionalDouble.of(20)))))
+        .toList();
+    NodeSnapshot node = new NodeSnapshot("node-0", "node-0/gpu", "580.95.05",
+        List.of(new NodeSnapshot.Card(CARD, 80 * GIB, Map.of(), new XidCounts().of("GPU-0"), devices)));
+    Metrics metrics = new Metrics();
+    metrics.add(into -> new VgpuManagerDialect().write(node, into));
+    Map<String, Double> told = metrics.text().lines().filter(line -> line.contains("container"))
+        .filter(line -> !line.startsWith("#"))
+        .collect(Collectors.toMap(line -> line.replaceAll("\\{.*", "").replaceAll(" .*", ""),
+            line -> Double.valueOf(line.substring(line.lastIndexOf(' ') + 1))));
+    assertThat(told).containsExactlyInAnyOrderEntriesOf(Map.of(
+        "vgpu_device_current_shared_containers_number", 1.0,
+        "container_vgpu_device_memory_limit_in_bytes", (double) (12 * GIB),
+        "container_vgpu_device_physical_memory_limit_in_bytes", (double) (12 * GIB),
+        "container_vgpu_device_memory_usage_in_bytes", (double) (6 * GIB),
+        "container_vgpu_device_physical_memory_usage_in_bytes", (double) (6 * GIB),
+        "container_vgpu_device_memory_utilization_percent", 50.0,
+        "container_vgpu_device_core_utilization_percent", 40.0));
+  }
+
+  private static ProcessUse holding(long bytes) {
+    return new ProcessUse(new ProcessIdentity(10, 1), bytes, bytes, 0, 0, 0, true, 0);
+  }
+
   private static long allocatedBytes(Grant... grants) {
     List<NodeSnapshot.Device> devices = Stream.of(grants).map(NodeSnapshotTest::device).toList();
     return new NodeSnapshot.Card(CARD, 80 * GIB, Map.of(), new XidCounts().of("GPU-0"), devices).allocatedBytes();
@@ -62,9 +95,16 @@ class NodeSnapshotTest {
   }
 
   private static NodeSnapshot.Device device(Grant grant, List<ContainerRef> containers) {
+    return device(grant, containers, List.of());
+  }
+
+  private static NodeSnapshot.Device device(
+      Grant grant,
+      List<ContainerRef> containers,
+      List<NodeSnapshot.Part> parts) {
     PreparedClaim claim = new PreparedClaim(new ClaimRef("default", grant.requests().getFirst(), "uid"),
         PreparedClaim.Phase.COMPLETED, "boot", List.of(grant), Map.of(), false);
-    return new NodeSnapshot.Device(claim, grant, containers, 0, Optional.empty(), List.of(), Optional.empty(),
+    return new NodeSnapshot.Device(claim, grant, containers, 0, Optional.empty(), parts, Optional.empty(),
         Recalls.OfShare.NOTHING, UseTotals.Total.NONE);
   }
 }
