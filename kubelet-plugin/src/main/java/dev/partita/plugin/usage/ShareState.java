@@ -49,15 +49,17 @@ final class ShareState {
    * @param time what processes had of the share's card since the last look
    * @param allSeen as in {@link CoreAccount#take}
    * @param timeOfDay for what is said to people
+   * @param now by a clock that nobody sets
    */
   ShareVerdict judge(
       ShareUse use,
       Map<ShareRef, ShareUse> uses,
       CardTime time,
       boolean allSeen,
-      Instant timeOfDay) {
+      Instant timeOfDay,
+      Instant now) {
     everUsed |= !use.processes().isEmpty();
-    return new ShareVerdict(use, memory.take(use.memory()), cores.take(use, uses, time, allSeen, timeOfDay));
+    return new ShareVerdict(use, memory.take(use.memory()), cores.take(use, uses, time, allSeen, timeOfDay, now));
   }
 
   /**

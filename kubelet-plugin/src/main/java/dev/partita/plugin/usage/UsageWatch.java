@@ -317,7 +317,7 @@ public final class UsageWatch {
     List<ShareVerdict> verdicts = new ArrayList<>();
     for (ShareUse use : uses.values().stream().filter(use -> told.contains(use.share().card())).toList()) {
       CardTime time = used.getOrDefault(use.share().card(), CardTime.NONE);
-      ShareVerdict verdict = state(use.share()).judge(use, uses, time, host.seesAll(), timeOfDay);
+      ShareVerdict verdict = state(use.share()).judge(use, uses, time, host.seesAll(), timeOfDay, now);
       state(use.share()).writeQuota(use, book.expected(use.share().grant().contextModel()), now);
       verdicts.add(verdict);
     }

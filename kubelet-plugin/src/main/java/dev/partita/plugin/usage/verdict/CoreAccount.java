@@ -52,7 +52,7 @@ public final class CoreAccount {
   /** How long NVML must have been silent before the condition says that NVML does not tell. */
   private static final Duration SILENCE = Duration.ofSeconds(10);
 
-  private @Nullable Instant heard; // null until the share is held to a limit
+  private @Nullable Instant heard; // by the monotonic clock; null until the share is held to a limit
   private Instant since = Instant.EPOCH;
   private long ahead;
   private boolean exceeded;
@@ -69,8 +69,16 @@ public final class CoreAccount {
    * @param time what processes had of the share's card
    * @param allSeen whether samples have the pids that processes have here; if that is not certain, a share that was
    *        never seen at work may not be idle
+   * @param timeOfDay for what is said to people
+   * @param now by a clock that nobody sets
    */
-  public CoreUse take(ShareUse use, Map<ShareRef, ShareUse> uses, CardTime time, boolean allSeen, Instant now) {
+  public CoreUse take(
+      ShareUse use,
+      Map<ShareRef, ShareUse> uses,
+      CardTime time,
+      boolean allSeen,
+      Instant timeOfDay,
+      Instant now) {
     if (!isHeld(use)) {
       return new CoreUse.NotLimited();
     }
@@ -82,11 +90,12 @@ public final class CoreAccount {
     }
     if (heard == null) {
       heard = now;
-      since = now;
+      since = timeOfDay;
     }
     if (time.watchedNanos() > 0) {
       long excess = Math.min(excess(List.of(use), use.share().share().cores(), time), excess(together, limit, time));
-      enter(use, excess, time.watchedNanos(), now);
+      enter(use, excess, time.watchedNanos(), timeOfDay);
+      heard = now;
     }
     if (heard.plus(SILENCE).isBefore(now)) {
       return new CoreUse.Untold(time.untold());
@@ -100,15 +109,14 @@ public final class CoreAccount {
     return watched < WATCHED ? new CoreUse.Watched() : new CoreUse.Within(limit);
   }
 
-  private void enter(ShareUse use, long excess, long nanos, Instant now) {
+  private void enter(ShareUse use, long excess, long nanos, Instant timeOfDay) {
     long further = Math.clamp(ahead + excess, 0, AHEAD);
     if (ahead == 0) {
-      since = now.minusNanos(nanos).truncatedTo(ChronoUnit.SECONDS);
+      since = timeOfDay.minusNanos(nanos).truncatedTo(ChronoUnit.SECONDS);
       watchedSince = 0;
       usedSince = 0;
       users.clear();
     }
-    heard = now;
     ahead = further;
     exceeded = further == AHEAD || (exceeded && further > 0);
     watched += nanos;

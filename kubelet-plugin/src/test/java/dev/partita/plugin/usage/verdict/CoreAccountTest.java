@@ -32,6 +32,7 @@ class CoreAccountTest {
   private final Map<ShareRef, CoreAccount> accounts = new HashMap<>();
   private final WatchedShare quarter = share("quarter", 25, CoreLimit.HARD);
   private final WatchedShare other = share("other", 25, CoreLimit.HARD);
+  private Instant timeOfDay = START;
   private Instant now = START;
 
   @Test
@@ -197,14 +198,29 @@ class CoreAccountTest {
     return next(new CardTime(SECOND, Map.of(), ""), true, uses);
   }
 
+  @Test
+  void whetherNvmlIsSilentIsToldByAClockThatNobodySets() {
+    CardTime silent = new CardTime(0, Map.of(), "no samples here");
+    seconds(30, 25);
+    timeOfDay = timeOfDay.plusSeconds(3600);
+    assertThat(of(next(silent, true, use(quarter, 0)), quarter)).as("set forward").isEqualTo(new CoreUse.Within(25));
+    seconds(1, 25);
+    timeOfDay = timeOfDay.minusSeconds(3600);
+    List<CoreUse> states =
+        IntStream.range(0, 12).mapToObj(i -> of(next(silent, true, use(quarter, 0)), quarter)).toList();
+    assertThat(states.getLast()).as("set back").isEqualTo(new CoreUse.Untold("no samples here"));
+  }
+
   private Map<ShareRef, CoreUse> next(CardTime time, boolean allSeen, ShareUse... uses) {
+    timeOfDay = timeOfDay.plusSeconds(1);
     now = now.plusSeconds(1);
     Map<ShareRef, ShareUse> byRef = new HashMap<>();
     Arrays.stream(uses).forEach(use -> byRef.put(use.share().ref(), use));
     Map<ShareRef, CoreUse> states = new HashMap<>();
     byRef.forEach(
         (ref, use) -> states.put(
-            ref, accounts.computeIfAbsent(ref, r -> new CoreAccount()).take(use, byRef, time, allSeen, now)));
+            ref,
+            accounts.computeIfAbsent(ref, r -> new CoreAccount()).take(use, byRef, time, allSeen, timeOfDay, now)));
     return states;
   }
 
