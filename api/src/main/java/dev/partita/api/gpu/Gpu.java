@@ -1,5 +1,6 @@
 package dev.partita.api.gpu;
 
+import com.fasterxml.jackson.annotation.JsonFormat;
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
@@ -35,7 +36,8 @@ import org.jspecify.annotations.Nullable;
  *        plugin may do that nor somebody else has
  * @param staticMigInstances the MIG instances that somebody else made of the card; while there is one, the card is
  *        offered as these and in no other way
- * @param memoryEnforcement who holds shares of the card to their memory; null where the node's plugin does not say
+ * @param memoryEnforcement who holds shares of the card to their memory; null where the node's plugin does not say, or
+ *        in a word that is not known here
  * @param opaque of a card that a file on its node lists; null for one of NVIDIA's driver
  * @param servedBy other device plugins that hand out the same card; none where kubelet knows of none
  * @param health whether the card can be used
@@ -64,6 +66,7 @@ public record Gpu(
     @JsonPropertyDescription("MIG instances that somebody else made of the card. While there is one, the card is offered as these alone.")
     @JsonInclude(JsonInclude.Include.NON_EMPTY) List<StaticMigInstance> staticMigInstances,
     @JsonPropertyDescription("Who holds shares of the card to their memory: the interception library alone, the driver too, or nobody.")
+    @JsonFormat(with = JsonFormat.Feature.READ_UNKNOWN_ENUM_VALUES_AS_NULL)
     @Nullable MemoryEnforcement memoryEnforcement,
     @JsonPropertyDescription("Of a card that a file on the node lists: it is counted by the books alone.")
     @Nullable OpaqueKind opaque,

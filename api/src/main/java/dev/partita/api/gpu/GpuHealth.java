@@ -1,5 +1,7 @@
 package dev.partita.api.gpu;
 
+import com.fasterxml.jackson.annotation.JsonEnumDefaultValue;
+import com.fasterxml.jackson.annotation.JsonFormat;
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import org.jspecify.annotations.Nullable;
@@ -13,16 +15,19 @@ import org.jspecify.annotations.Nullable;
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
-public record GpuHealth(State state, @Nullable String reason, @Nullable String message) {
+public record GpuHealth(
+    @JsonFormat(with = JsonFormat.Feature.READ_UNKNOWN_ENUM_VALUES_USING_DEFAULT_VALUE) State state,
+    @Nullable String reason,
+    @Nullable String message) {
   public static final GpuHealth HEALTHY = new GpuHealth(State.Healthy, null, null);
 
   public static GpuHealth unhealthy(String reason, String message) {
     return new GpuHealth(State.Unhealthy, reason, message);
   }
 
-  /** The constants are spelt as they are in the status. */
+  /** The constants are spelt as they are in the status. What is not known here may be anything but healthy. */
   public enum State {
     Healthy,
-    Unhealthy
+    @JsonEnumDefaultValue Unhealthy
   }
 }

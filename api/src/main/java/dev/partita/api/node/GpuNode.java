@@ -12,8 +12,8 @@ import io.fabric8.kubernetes.model.annotation.Version;
 
 /**
  * A node with GPUs; cluster-scoped and named after its Node. The plugin writes the status, an administrator the spec.
- * Its types ignore fields that they do not know: while a cluster is upgraded, plugins, controllers and command lines of
- * several releases read each other's GpuNodes.
+ * Its types ignore fields that they do not know, and read words that they do not know as the worst that these may mean:
+ * while a cluster is upgraded, plugins, controllers and command lines of several releases read each other's GpuNodes.
  */
 @Group(Driver.API_GROUP)
 @Version(Driver.API_VERSION)

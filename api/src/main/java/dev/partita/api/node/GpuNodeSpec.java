@@ -1,5 +1,8 @@
 package dev.partita.api.node;
 
+import com.fasterxml.jackson.annotation.JsonEnumDefaultValue;
+import com.fasterxml.jackson.annotation.JsonFormat;
+import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
@@ -38,8 +41,10 @@ import org.jspecify.annotations.Nullable;
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record GpuNodeSpec(
     @JsonPropertyDescription("Who allocates this node's devices: Partita's controller, or kube-scheduler.")
-    @Default("Controller") Allocator allocator,
-    @JsonPropertyDescription("The modes in which each card is offered; Whole and Shared if empty. Mig needs a plugin that may make MIG instances; MigShared offers shares of instances that somebody else made.") List<PublishedMode> publish,
+    @Default("Controller")
+    @JsonFormat(with = JsonFormat.Feature.READ_UNKNOWN_ENUM_VALUES_USING_DEFAULT_VALUE) Allocator allocator,
+    @JsonPropertyDescription("The modes in which each card is offered; Whole and Shared if empty. Mig needs a plugin that may make MIG instances; MigShared offers shares of instances that somebody else made.")
+    @JsonFormat(with = JsonFormat.Feature.READ_UNKNOWN_ENUM_VALUES_USING_DEFAULT_VALUE) List<PublishedMode> publish,
     @JsonPropertyDescription("Memory a card that is kept out of what is sold to shares, besides what the driver keeps for itself; what the plugin was told if empty.")
     @Nullable Quantity reservedMemory,
     @JsonPropertyDescription("How much memory shares are sold, in percent of what each card has for them. Beyond 100 a share holds only its part of the"
@@ -175,7 +180,10 @@ public record GpuNodeSpec(
   /** Who allocates a node's devices. The constants are spelt as a user writes them. */
   public enum Allocator {
     Controller,
-    Scheduler
+    Scheduler,
+    /** One that only a newer release knows: nothing of the node is offered. */
+    @JsonEnumDefaultValue
+    @JsonIgnore Unknown
   }
 
   /** A mode in which a card is offered. The constants are spelt as a user writes them. */
@@ -188,6 +196,9 @@ public record GpuNodeSpec(
      * As MIG instances that somebody else has made, to take shares of, besides each instance as a whole; nothing on
      * other cards, and nothing where kube-scheduler allocates.
      */
-    MigShared
+    MigShared,
+    /** One that only a newer release knows: nothing is offered in it. */
+    @JsonEnumDefaultValue
+    @JsonIgnore Unknown
   }
 }

@@ -1,5 +1,7 @@
 package dev.partita.api.node;
 
+import com.fasterxml.jackson.annotation.JsonEnumDefaultValue;
+import com.fasterxml.jackson.annotation.JsonFormat;
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
@@ -24,16 +26,17 @@ public record HeldClaim(
     @Nullable String namespace,
     @Nullable String name,
     @JsonPropertyDescription("ClaimGone: the claim was deleted, or is allocated elsewhere, and the node was not asked to release it."
-        + " OtherVersion: another version of the node's plugin has prepared it, which alone knows what it has.") Reason reason,
+        + " OtherVersion: another version of the node's plugin has prepared it, which alone knows what it has.")
+    @JsonFormat(with = JsonFormat.Feature.READ_UNKNOWN_ENUM_VALUES_USING_DEFAULT_VALUE) Reason reason,
     @JsonPropertyDescription("What is held; where the node cannot tell, every card that it may be.") List<HeldDevice> devices,
     @JsonPropertyDescription("When the node saw it first.") String since) {
 
-  /** Why a node reports something as held. */
+  /** Why a node reports something as held. What is not known here is counted besides what the claim itself says. */
   public enum Reason {
     /** There is no such claim, or it is not allocated to this node, and nobody has asked the node to release it. */
     ClaimGone,
     /** Another version of the node's plugin has prepared it. */
-    OtherVersion
+    @JsonEnumDefaultValue OtherVersion
   }
 
   @SuppressWarnings("ConstantValue") // Jackson hands in null for what a document leaves out

@@ -1,5 +1,7 @@
 package dev.partita.api.node;
 
+import com.fasterxml.jackson.annotation.JsonEnumDefaultValue;
+import com.fasterxml.jackson.annotation.JsonFormat;
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
@@ -22,17 +24,17 @@ import org.jspecify.annotations.Nullable;
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record HeldDevice(
     @JsonPropertyDescription("UUID of the card, as status.gpus has it.") String uuid,
-    Kind kind,
+    @JsonFormat(with = JsonFormat.Feature.READ_UNKNOWN_ENUM_VALUES_USING_DEFAULT_VALUE) Kind kind,
     @JsonPropertyDescription("Device memory of a share, in bytes.") @Nullable Long memoryBytes,
     @JsonPropertyDescription("Percent of the card that a share has of its cores.") @Min(0) @Max(100)
     @Nullable Integer cores,
     @JsonPropertyDescription("Profile of a MIG instance.") @Nullable String profile,
     @JsonPropertyDescription("Where on the card a MIG instance lies.") MigProfile.@Nullable Placement placement) {
 
-  /** What of a card is held. */
+  /** What of a card is held. What is not known here may be all of it. */
   public enum Kind {
     Share,
-    Whole,
+    @JsonEnumDefaultValue Whole,
     Mig,
     Mps,
     MigShare

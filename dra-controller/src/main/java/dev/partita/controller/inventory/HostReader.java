@@ -74,7 +74,8 @@ final class HostReader {
         Card card = new Card(new CardKey(name, gpu.index()), gpu, spec.sellableBytes(gpu), mig,
             status.otherDriversOf(gpu.uuid()));
         cards.add(card);
-        if (spec.withhold().contains(gpu.uuid()) || card.isServedElsewhere()) {
+        if (spec.allocator() == GpuNodeSpec.Allocator.Unknown || spec.withhold().contains(gpu.uuid())
+            || card.isServedElsewhere()) {
           continue; // what is taken of it still counts
         }
         List<Device.Taint> ofCard = shared.one(taints(gpu, gpu.health(), spec));
@@ -100,6 +101,7 @@ final class HostReader {
             case Shared -> share(card, status, new DeviceName.Shared(gpu.index()), taints).ifPresent(devices::add);
             case Mig -> devices.addAll(instances(card, status, taints));
             case MigShared -> {} // of instances that somebody else has made
+            case Unknown -> {}
           }
         }
       }

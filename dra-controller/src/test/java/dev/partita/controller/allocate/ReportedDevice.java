@@ -55,6 +55,7 @@ record ReportedDevice(
           case Shared ->
               devices.add(new ReportedDevice(name, gpu, sellable, DeviceMode.SHARED, Optional.empty(), 0, 0));
           case MigShared -> {} // no card here is cut by hand
+          case Unknown -> {}
           case Mig -> gpu.migProfiles().forEach(
               profile -> profile.placements().forEach(
                   place -> devices.add(
