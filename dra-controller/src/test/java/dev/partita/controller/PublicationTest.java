@@ -3,6 +3,7 @@ package dev.partita.controller;
 import static dev.partita.controller.Cluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.api.Driver;
 import dev.partita.api.node.BindingClaim;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
@@ -95,6 +96,18 @@ class PublicationTest {
     share.edit(made -> new DeviceClassBuilder(made).editSpec().withSelectors().endSpec().build());
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB)); // classes are looked at with the cards
     eventually().until(() -> share.get().getSpec().getSelectors().equals(selectors));
+  }
+
+  @Test
+  void aClassThatIsRefusedKeepsNoOtherFromBeingMade() {
+    cluster.client.resource(new DeviceClassBuilder().withNewMetadata().withName("gpu.partita.dev")
+        .addToLabels(Driver.MANAGED_BY_LABEL, Driver.MANAGED_BY_CONTROLLER).endMetadata().withNewSpec().endSpec()
+        .build()).create();
+    cluster.rules.forbid("/deviceclasses/gpu.partita.dev");
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    eventually().until(() -> cluster.client.resources(DeviceClass.class).list().getItems().size() == 4);
+    assertThat(cluster.rules.refusals()).isPositive();
   }
 
   @Test

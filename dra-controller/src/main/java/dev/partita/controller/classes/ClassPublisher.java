@@ -9,6 +9,8 @@ import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceSelector;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -36,8 +38,28 @@ public final class ClassPublisher {
     this.view = view;
   }
 
+  /**
+   * Makes the classes of these cards, and mends those that somebody changed. One that is refused, as by a policy of the
+   * cluster's, keeps no other from being made.
+   *
+   * @throws KubernetesClientException the first refusal; or why the API server cannot be asked, before the rest is
+   *         tried
+   */
   public void publish(Inventory inventory) {
-    ClassPlan.of(inventory).forEach(this::publish);
+    List<KubernetesClientException> refusals = new ArrayList<>();
+    ClassPlan.of(inventory).forEach((name, selectors) -> {
+      try {
+        publish(name, selectors);
+      } catch (KubernetesClientException e) {
+        if (ApiEdge.isTransient(e)) {
+          throw e;
+        }
+        refusals.add(e);
+      }
+    });
+    if (!refusals.isEmpty()) {
+      throw refusals.getFirst();
+    }
   }
 
   private void publish(String name, List<DeviceSelector> selectors) {
@@ -56,7 +78,7 @@ public final class ClassPublisher {
       try {
         edge.write(WriteKind.DEVICE_CLASS, () -> client.resource(fresh).create());
         LOG.info("deviceclass {} created", name);
-      } catch (io.fabric8.kubernetes.client.KubernetesClientException e) {
+      } catch (KubernetesClientException e) {
         if (!ApiEdge.isConflict(e)) {
           throw e;
         }

@@ -178,7 +178,8 @@ public final class ApiEdge {
             .anyMatch(cause -> "NamespaceTerminating".equals(cause.getReason()));
   }
 
-  private static boolean isTransient(Throwable problem) {
+  /** Whether it says nothing of the request: the API server did not answer, or could not. */
+  public static boolean isTransient(Throwable problem) {
     return problem instanceof KubernetesClientException e
         && (e.getCode() == 0 || e.getCode() == TOO_MANY_REQUESTS
             || e.getCode() >= HttpURLConnection.HTTP_INTERNAL_ERROR);
