@@ -405,7 +405,7 @@ class HostileTenantIT {
     assertThat(compiler.waitFor()).isZero();
     Path archive = folder.resolve("hostile.tar");
     lab.image("localhost/partita-e2e/hostile:1", archive, List.of(program + ":/usr/bin/hostile"));
-    assertThat(cluster.command().run("cluster", "load", archive.toString()).status()).isZero();
+    cluster.load(archive);
 
     ClaimUnderTest claim = workspace.claim("held", Ask.share("1Gi"));
     PodUnderTest before =

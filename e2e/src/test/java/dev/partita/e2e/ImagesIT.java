@@ -97,8 +97,8 @@ class ImagesIT {
     assertThat(made.status()).as(made.err()).isZero();
     try (Stream<Path> files = Files.list(folder)) {
       List<Path> archives = files.filter(file -> file.toString().matches(".*-linux-[a-z0-9]+\\.tar")).toList();
-      assertThat(archives).hasSize(2)
-          .allSatisfy(file -> assertThat(cluster.command().run("cluster", "load", file.toString()).status()).isZero());
+      assertThat(archives).hasSize(2);
+      archives.forEach(cluster::load);
     }
     String node = cluster.quietNodes().getFirst();
     PodUnderTest probe =
@@ -134,7 +134,7 @@ class ImagesIT {
     content.add(cluster.home() + "/deploy/target/images/probe/root/usr/bin/partita-probe:/usr/bin/partita-probe");
     Path archive = folder.resolve(name + ".tar");
     cluster.lab().orElseThrow().image(reference, archive, content);
-    assertThat(cluster.command().run("cluster", "load", archive.toString()).status()).isZero();
+    cluster.load(archive);
     return reference;
   }
 }

@@ -89,7 +89,7 @@ class OtherDevicePluginIT {
     assertThat(program).isExecutable();
     Path archive = folder.resolve("device-plugin.tar");
     cluster.lab().orElseThrow().image(PLUGIN_IMAGE, archive, List.of(program + ":/usr/bin/nvidia-device-plugin"));
-    assertThat(cluster.command().run("cluster", "load", archive.toString()).status()).isZero();
+    cluster.load(archive);
   }
 
   /** Two devices a card, so that their names are more than its UUID. */

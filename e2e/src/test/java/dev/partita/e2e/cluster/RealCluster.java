@@ -1,5 +1,8 @@
 package dev.partita.e2e.cluster;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -132,6 +135,14 @@ public final class RealCluster implements AutoCloseable {
   /** {@code ./partita}, which knows this cluster. */
   public PartitaCommand command() {
     return command;
+  }
+
+  /** Loads an image into every node, of which other tests end containerd now and then. */
+  public void load(Path archive) {
+    await("every node to have " + archive).atMost(Workspace.PATIENCE).untilAsserted(() -> {
+      PartitaCommand.Outcome loaded = command.run("cluster", "load", archive.toString());
+      assertThat(loaded.status()).as(loaded.err()).isZero();
+    });
   }
 
   /** By which kubectl and its plugins find the cluster. */

@@ -41,7 +41,7 @@ final class Installation implements AutoCloseable {
    */
   void image(String name, Path archive, Path program, String destination) {
     lab(cluster).image(name, archive, List.of(program + ":" + destination));
-    assertThat(cluster.command().run("cluster", "load", archive.toString()).status()).isZero();
+    cluster.load(archive);
   }
 
   void apply(HasMetadata object) {
