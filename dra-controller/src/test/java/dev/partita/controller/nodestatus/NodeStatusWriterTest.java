@@ -8,8 +8,10 @@ import dev.partita.api.node.GpuNode;
 import dev.partita.controller.Cluster;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.edge.ApiEdge;
+import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.ConditionBuilder;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -46,7 +48,7 @@ class NodeStatusWriterTest {
 
   @Test
   void aConditionIsAddedToThoseThatAreThere() {
-    var conditions = new java.util.ArrayList<>(node().getStatus().conditions());
+    List<Condition> conditions = new ArrayList<>(node().getStatus().conditions());
     conditions.add(new ConditionBuilder().withType(GpuNode.SLOW_SCHEDULING).withStatus("True").build());
     writer.write(node(), node().getStatus().withConditions(conditions));
     assertThat(node().getStatus().conditions()).isEqualTo(conditions);
