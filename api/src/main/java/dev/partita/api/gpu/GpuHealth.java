@@ -7,7 +7,7 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a card can be used.
+ * Says whether a card can be used, and why not: {@code Unhealthy} for {@code XID 79}, for example.
  *
  * @param state what is known
  * @param reason a few words for machines, such as {@code GpuIsLost} or {@code XID 79}; null when healthy

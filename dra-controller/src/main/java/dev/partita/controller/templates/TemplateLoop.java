@@ -70,7 +70,7 @@ public final class TemplateLoop implements AutoCloseable {
 
   // Only the loop's thread touches what follows.
   private final Idle idle;
-  private final Notes notes = new Notes();
+  private final ConversionAnnotations annotations = new ConversionAnnotations();
   private final Backoff<ObjectKey> failures = new Backoff<>(FIRST_PAUSE, MOST_DOUBLINGS);
   private final Map<String, Set<ObjectKey>> templatesOfPod = new HashMap<>();
   private final Set<Told> told = Collections.newSetFromMap(new LruMap<>(REMEMBERED));
@@ -148,7 +148,7 @@ public final class TemplateLoop implements AutoCloseable {
     if (names.isEmpty()) {
       return Set.of();
     }
-    if (Notes.namesTooMany(pod)) {
+    if (ConversionAnnotations.namesTooMany(pod)) {
       tell(List.of(pod), "no ResourceClaimTemplate is made for a pod that names more than " + ConvertedRequests.MOST
           + " of them: " + names.size());
     }
@@ -161,7 +161,7 @@ public final class TemplateLoop implements AutoCloseable {
   private void look(ObjectKey key) {
     try {
       TemplatePlan plan =
-          TemplatePlan.of(key.namespace(), key.name(), view.template(key), view.podsOfTemplate(key), notes);
+          TemplatePlan.of(key.namespace(), key.name(), view.template(key), view.podsOfTemplate(key), annotations);
       if (!(plan instanceof TemplatePlan.Unused)) {
         idle.forget(key);
       }

@@ -50,14 +50,14 @@ sealed interface TemplatePlan {
    *
    * @param existing the template of that name; null if there is none
    * @param pods all of the namespace that name it, also those that are over
-   * @param notes reads what they say
+   * @param annotations reads what they ask for
    */
   static TemplatePlan of(
       String namespace,
       String name,
       @Nullable ResourceClaimTemplate existing,
       List<Pod> pods,
-      Notes notes) {
+      ConversionAnnotations annotations) {
     if (existing != null && isOurs(existing)) {
       return pods.isEmpty() ? new Unused(existing) : new Keep();
     }
@@ -65,12 +65,13 @@ sealed interface TemplatePlan {
     List<Pod> wrong = new ArrayList<>();
     Optional<String> problem = Optional.empty();
     for (Pod pod : pods) {
-      Notes.Note note = PodClaims.isLive(pod) ? notes.of(pod) : Notes.Note.NONE;
-      if (note.problem().isPresent()) {
+      ConversionAnnotations.Asked asked =
+          PodClaims.isLive(pod) ? annotations.of(pod) : ConversionAnnotations.Asked.NONE;
+      if (asked.problem().isPresent()) {
         wrong.add(pod);
         problem = problem
-            .or(() -> note.problem().map(why -> "annotation " + Driver.CONVERTED_REQUESTS_ANNOTATION + " " + why));
-      } else if (note.names().contains(name)) {
+            .or(() -> asked.problem().map(why -> "annotation " + Driver.CONVERTED_REQUESTS_ANNOTATION + " " + why));
+      } else if (asked.names().contains(name)) {
         asking.add(pod);
       }
     }
@@ -83,7 +84,7 @@ sealed interface TemplatePlan {
                   + "=" + Driver.MANAGED_BY_CONTROLLER
                   + ") and is left as it is: the pod's claims come from it. Delete it, and the one that the pod asks for is made");
     }
-    Optional<ClaimTemplate> wanted = asking.stream().findFirst().flatMap(pod -> notes.template(pod, name));
+    Optional<ClaimTemplate> wanted = asking.stream().findFirst().flatMap(pod -> annotations.template(pod, name));
     if (wanted.isPresent()) {
       return new Make(labelled(wanted.get(), namespace), asking);
     }

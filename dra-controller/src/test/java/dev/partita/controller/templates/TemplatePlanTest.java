@@ -147,19 +147,19 @@ class TemplatePlanTest {
   @Test
   void aNoteIsReadOnceForAllTemplatesThatAPodNamesUntilThePodChanges() {
     List<String> read = new ArrayList<>();
-    Notes notes = new Notes(text -> {
+    ConversionAnnotations annotations = new ConversionAnnotations(text -> {
       read.add(text);
       return ConvertedRequests.read(text);
     });
     Pod wrong = new PodBuilder(pod("a", "{", NAME)).editMetadata().withResourceVersion("1").endMetadata().build();
     for (int i = 0; i < 1000; i++) {
-      assertThat(TemplatePlan.of("team", "partita-" + i, null, List.of(wrong), notes))
+      assertThat(TemplatePlan.of("team", "partita-" + i, null, List.of(wrong), annotations))
           .isInstanceOf(TemplatePlan.Tell.class);
     }
     assertThat(read).containsExactly("{");
     Pod mended = new PodBuilder(pod("a", note(WHOLE), NAME)).editMetadata().withResourceVersion("2").endMetadata()
         .build();
-    assertThat(TemplatePlan.of("team", NAME, null, List.of(mended), notes)).isInstanceOf(TemplatePlan.Make.class);
+    assertThat(TemplatePlan.of("team", NAME, null, List.of(mended), annotations)).isInstanceOf(TemplatePlan.Make.class);
   }
 
   @Test
@@ -167,14 +167,14 @@ class TemplatePlanTest {
     List<String> names = new ArrayList<>(List.of(NAME));
     IntStream.range(0, ConvertedRequests.MOST).forEach(i -> names.add("partita-" + "%020x".formatted(i)));
     Pod many = pod("many", note(WHOLE), names.toArray(String[]::new));
-    assertThat(Notes.namesTooMany(many)).isTrue();
+    assertThat(ConversionAnnotations.namesTooMany(many)).isTrue();
     assertThat(plan(null, List.of(many))).isEqualTo(new TemplatePlan.Keep());
     Pod most = pod("most", note(WHOLE), names.subList(0, ConvertedRequests.MOST).toArray(String[]::new));
     assertThat(plan(null, List.of(most))).isInstanceOf(TemplatePlan.Make.class);
   }
 
   private static TemplatePlan plan(@Nullable ResourceClaimTemplate existing, List<Pod> pods) {
-    return TemplatePlan.of("team", NAME, existing, pods, new Notes());
+    return TemplatePlan.of("team", NAME, existing, pods, new ConversionAnnotations());
   }
 
   private static ResourceClaimTemplate ours() {

@@ -1,7 +1,6 @@
 package dev.partita.plugin.usage;
 
 import dev.partita.plugin.usage.excess.ExcessAction;
-import dev.partita.plugin.usage.measure.CardTime;
 import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.measure.WatchedShare;
 import dev.partita.plugin.usage.region.Ledger;
@@ -46,20 +45,11 @@ final class ShareState {
    * Judges a reading.
    *
    * @param uses of all shares
-   * @param time what processes had of the share's card since the last look
-   * @param allSeen as in {@link CoreAccount#take}
-   * @param timeOfDay for what is said to people
-   * @param now by a clock that nobody sets
+   * @param look at the share's card
    */
-  ShareVerdict judge(
-      ShareUse use,
-      Map<ShareRef, ShareUse> uses,
-      CardTime time,
-      boolean allSeen,
-      Instant timeOfDay,
-      Instant now) {
+  ShareVerdict judge(ShareUse use, Map<ShareRef, ShareUse> uses, CoreAccount.Look look) {
     everUsed |= !use.processes().isEmpty();
-    return new ShareVerdict(use, memory.take(use.memory()), cores.take(use, uses, time, allSeen, timeOfDay, now));
+    return new ShareVerdict(use, memory.take(use.memory()), cores.take(use, uses, look));
   }
 
   /**

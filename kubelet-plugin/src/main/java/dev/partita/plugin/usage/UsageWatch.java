@@ -21,6 +21,7 @@ import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.measure.WatchedShare;
 import dev.partita.plugin.usage.region.Ledger;
 import dev.partita.plugin.usage.region.RegionFile;
+import dev.partita.plugin.usage.verdict.CoreAccount;
 import dev.partita.plugin.usage.verdict.CoreUse;
 import dev.partita.plugin.usage.verdict.ShareUse;
 import dev.partita.plugin.usage.verdict.ShareVerdict;
@@ -317,7 +318,8 @@ public final class UsageWatch {
     List<ShareVerdict> verdicts = new ArrayList<>();
     for (ShareUse use : uses.values().stream().filter(use -> told.contains(use.share().card())).toList()) {
       CardTime time = used.getOrDefault(use.share().card(), CardTime.NONE);
-      ShareVerdict verdict = state(use.share()).judge(use, uses, time, host.seesAll(), timeOfDay, now);
+      ShareVerdict verdict =
+          state(use.share()).judge(use, uses, new CoreAccount.Look(time, host.seesAll(), timeOfDay, now));
       state(use.share()).writeQuota(use, book.expected(use.share().grant().contextModel()), now);
       verdicts.add(verdict);
     }

@@ -63,22 +63,23 @@ public final class CoreAccount {
   private final Map<ProcessIdentity, Long> users = new HashMap<>();
 
   /**
-   * Takes a reading in.
+   * A look at a card's samples.
    *
-   * @param uses all shares
-   * @param time what processes had of the share's card
+   * @param time what processes had of the card since the look before
    * @param allSeen whether samples have the pids that processes have here; if that is not certain, a share that was
    *        never seen at work may not be idle
    * @param timeOfDay for what is said to people
    * @param now by a clock that nobody sets
    */
-  public CoreUse take(
-      ShareUse use,
-      Map<ShareRef, ShareUse> uses,
-      CardTime time,
-      boolean allSeen,
-      Instant timeOfDay,
-      Instant now) {
+  public record Look(CardTime time, boolean allSeen, Instant timeOfDay, Instant now) {}
+
+  /**
+   * Takes a reading in.
+   *
+   * @param uses all shares
+   * @param look at the share's card
+   */
+  public CoreUse take(ShareUse use, Map<ShareRef, ShareUse> uses, Look look) {
     if (!isHeld(use)) {
       return new CoreUse.NotLimited();
     }
@@ -89,18 +90,19 @@ public final class CoreAccount {
       return new CoreUse.NotLimited();
     }
     if (heard == null) {
-      heard = now;
-      since = timeOfDay;
+      heard = look.now();
+      since = look.timeOfDay();
     }
+    CardTime time = look.time();
     if (time.watchedNanos() > 0) {
       long excess = Math.min(excess(List.of(use), use.share().share().cores(), time), excess(together, limit, time));
-      enter(use, excess, time.watchedNanos(), timeOfDay);
-      heard = now;
+      enter(use, excess, time.watchedNanos(), look.timeOfDay());
+      heard = look.now();
     }
-    if (heard.plus(SILENCE).isBefore(now)) {
+    if (heard.plus(SILENCE).isBefore(look.now())) {
       return new CoreUse.Untold(time.untold());
     }
-    if (!allSeen && !seen) {
+    if (!look.allSeen() && !seen) {
       return new CoreUse.Untold("the pids of its samples may not be those that this plugin sees (hostPID)");
     }
     if (exceeded) {

@@ -220,7 +220,8 @@ class CoreAccountTest {
     byRef.forEach(
         (ref, use) -> states.put(
             ref,
-            accounts.computeIfAbsent(ref, r -> new CoreAccount()).take(use, byRef, time, allSeen, timeOfDay, now)));
+            accounts.computeIfAbsent(ref, r -> new CoreAccount()).take(use, byRef,
+                new CoreAccount.Look(time, allSeen, timeOfDay, now))));
     return states;
   }
 

@@ -128,7 +128,7 @@ class CoreLimitBySamplesTest {
         ShareUse use = CoreAccountTest.use(share, Set.of(), CoreAccountTest.process(PID, passed.of(PID)));
         Instant instant = Instant.EPOCH.plusMillis(now / 1000);
         states.add(Objects.requireNonNull(
-            account.take(use, Map.of(share.ref(), use), passed, true, instant, instant)));
+            account.take(use, Map.of(share.ref(), use), new CoreAccount.Look(passed, true, instant, instant))));
       }
     }
     return states;

@@ -15,66 +15,68 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Reads what pods note about their requests, once for each version of a pod. Whoever writes pods makes a note as long
- * as annotations may be, has one pod name ten thousands of templates, and each of these is looked at. For one thread.
+ * Reads the annotation {@code gpu.partita.dev/converted-requests} of pods, which says what templates are to be made for
+ * them; once for each version of a pod. Whoever writes pods makes the annotation as long as annotations may be, has one
+ * pod name ten thousands of templates, and each of these is looked at. For one thread.
  */
-final class Notes {
+final class ConversionAnnotations {
   private static final int REMEMBERED = 4_096;
   private static final int LONGEST_PROBLEM = 500;
 
   private final Function<String, Decoded<ConvertedRequests>> reader;
-  private final Map<Version, Note> notes = new LruMap<>(REMEMBERED);
+  private final Map<PodVersion, Asked> known = new LruMap<>(REMEMBERED);
 
-  private record Version(String uid, String resourceVersion) {}
+  /** A pod as it was written once: a change of the annotation makes another. */
+  private record PodVersion(String uid, String resourceVersion) {}
 
   /**
-   * What a pod notes.
+   * What a pod's annotation asks for.
    *
-   * @param names of the templates that follow from it
-   * @param problem what is wrong with it
+   * @param names of the templates that are to be made
+   * @param problem what is wrong with the annotation
    */
-  record Note(Set<String> names, Optional<String> problem) {
-    static final Note NONE = new Note(Set.of(), Optional.empty());
+  record Asked(Set<String> names, Optional<String> problem) {
+    static final Asked NONE = new Asked(Set.of(), Optional.empty());
   }
 
-  Notes() {
+  ConversionAnnotations() {
     this(ConvertedRequests::read);
   }
 
-  /** @param reader of a note's text */
-  Notes(Function<String, Decoded<ConvertedRequests>> reader) {
+  /** @param reader of an annotation's text */
+  ConversionAnnotations(Function<String, Decoded<ConvertedRequests>> reader) {
     this.reader = reader;
   }
 
-  /** The pod's note; none, if it names more templates than follow from any note. */
-  Note of(Pod pod) {
+  /** What the pod asks for; nothing, if it names more templates than one annotation can ask for. */
+  Asked of(Pod pod) {
     return text(pod).isEmpty()
-        ? Note.NONE
-        : notes.computeIfAbsent(
-            new Version(pod.getMetadata().getUid(),
+        ? Asked.NONE
+        : known.computeIfAbsent(
+            new PodVersion(pod.getMetadata().getUid(),
                 Objects.requireNonNullElse(pod.getMetadata().getResourceVersion(), "")),
             _ -> read(pod));
   }
 
-  private Note read(Pod pod) {
+  private Asked read(Pod pod) {
     if (namesTooMany(pod)) {
-      return Note.NONE;
+      return Asked.NONE;
     }
     return switch (reader.apply(text(pod).orElseThrow())) {
-      case Decoded.Invalid<ConvertedRequests> invalid -> new Note(Set.of(), Optional.of(shortened(invalid.message())));
-      case Decoded.Valid<ConvertedRequests>(ConvertedRequests requests) -> new Note(
+      case Decoded.Invalid<ConvertedRequests> invalid -> new Asked(Set.of(), Optional.of(shortened(invalid.message())));
+      case Decoded.Valid<ConvertedRequests>(ConvertedRequests requests) -> new Asked(
           requests.requests().stream().map(request -> new ClaimTemplate(request).name())
               .collect(Collectors.toUnmodifiableSet()),
           Optional.empty());
     };
   }
 
-  /** Whether the pod has a note and names more templates than follow from any note. */
+  /** Whether the pod has the annotation, and names more templates than one annotation can ask for. */
   static boolean namesTooMany(Pod pod) {
     return text(pod).isPresent() && TemplatePlan.names(pod).size() > ConvertedRequests.MOST;
   }
 
-  /** The template of that name that the pod's note speaks of. */
+  /** The template of that name that the pod asks for. */
   Optional<ClaimTemplate> template(Pod pod, String name) {
     return text(pod).map(reader)
         .flatMap(read -> read instanceof Decoded.Valid<ConvertedRequests>(ConvertedRequests requests)
