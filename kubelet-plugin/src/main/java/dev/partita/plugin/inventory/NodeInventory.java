@@ -178,15 +178,12 @@ public final class NodeInventory implements AutoCloseable {
         log(now);
       }
       current = now;
+      end();
       begun.outcome().complete(now);
     } catch (RuntimeException | Error e) {
+      end();
       begun.outcome().completeExceptionally(e);
       throw e;
-    } finally {
-      synchronized (turns) {
-        underWay = null;
-        readOnce = true;
-      }
     }
     telling.soon();
     afterReadings.forEach(Runnable::run);
@@ -199,6 +196,14 @@ public final class NodeInventory implements AutoCloseable {
       underWay = begun;
       next = new CompletableFuture<>();
       return begun;
+    }
+  }
+
+  /** Ends the reading before its outcome is given out: who has that one must not get it again. */
+  private void end() {
+    synchronized (turns) {
+      underWay = null;
+      readOnce = true;
     }
   }
 

@@ -72,6 +72,22 @@ class NodeInventoryTest {
     }
   }
 
+  /** Not each of the many rounds comes upon the moment in which the first reading ends. */
+  @Test
+  void whoAsksAgainAfterTheFirstReadingGetsAReadingThatBeginsAfterwards() throws IOException {
+    card.readings.release(1_000_000);
+    InventoryReader reader = reader(library -> card);
+    Path library = root.resolve("usr/lib64/libnvidia-ml.so.580.1");
+    for (int round = 0; round < 200; round++) {
+      try (NodeInventory inventory = new NodeInventory(reader, told -> {})) {
+        assertThat(inventory.refresh()).isInstanceOf(Inventory.Cards.class);
+        Files.delete(library);
+        assertThat(inventory.refresh()).as("round %d", round).isInstanceOf(Inventory.NoCards.class);
+        Files.createFile(library);
+      }
+    }
+  }
+
   @Test
   void aListenerThatTakesLongKeepsNobodyFromFreshCards() throws IOException {
     card.readings.release(1_000_000);
