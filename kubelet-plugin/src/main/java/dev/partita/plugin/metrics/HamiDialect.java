@@ -7,6 +7,7 @@ import dev.partita.plugin.podresources.ContainerRef;
 import dev.partita.serving.metrics.Family;
 import dev.partita.serving.metrics.Samples;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The names and labels of HAMi's monitor and scheduler (2.10), so that its dashboards have data. Where HAMi calls
@@ -49,6 +50,7 @@ final class HamiDialect implements Dialect {
 
   @Override
   public void write(NodeSnapshot node, Samples into) {
+    Map<ContainerRef, List<String>> cardsOf = node.cardsOfContainers();
     for (NodeSnapshot.Card card : node.cardsOfDriver()) {
       String uuid = card.gpu().uuid();
       String index = String.valueOf(card.gpu().index());
@@ -60,25 +62,31 @@ final class HamiDialect implements Dialect {
       into.put(CORE_LIMIT, 100, gpu);
       into.put(ALLOCATED, card.allocatedBytes(), node.node(), uuid, index, String.valueOf(card.allocatedCores()),
           type);
-      into.put(SHARED, card.devices().stream().mapToInt(device -> Math.max(1, device.containers().size())).sum(),
-          gpu);
+      into.put(SHARED, card.sharers(), gpu);
       into.put(CORES, card.allocatedCores(), gpu);
       into.put(ALLOCATED_RATIO, card.sellable() == 0 ? 0 : 100.0 * card.allocatedBytes() / card.sellable(), gpu);
-      card.devices().forEach(device -> write(card, device, into));
+      card.devices().forEach(device -> write(device, cardsOf, into));
     }
   }
 
   /** Shares that a container has of one card are one device of it, as they are for the interception library. */
-  private static void write(NodeSnapshot.Card card, NodeSnapshot.Device device, Samples into) {
+  private static void write(
+      NodeSnapshot.Device device,
+      Map<ContainerRef, List<String>> cardsOf,
+      Samples into) {
     device.containers().forEach(
-        container -> into.add(DEVICE_LIMIT, (double) device.memoryBytes(), labels(card, device, container)));
+        container -> into.add(DEVICE_LIMIT, (double) device.memoryBytes(), labels(device, container, cardsOf)));
     device.parts().forEach(
-        part -> part.container().ifPresent(container -> write(part, labels(card, device, container), into)));
+        part -> part.container().ifPresent(container -> write(part, labels(device, container, cardsOf), into)));
   }
 
-  private static String[] labels(NodeSnapshot.Card card, NodeSnapshot.Device device, ContainerRef container) {
+  private static String[] labels(
+      NodeSnapshot.Device device,
+      ContainerRef container,
+      Map<ContainerRef, List<String>> cardsOf) {
+    String card = device.grant().card().uuid();
     return new String[]{container.namespace(), container.pod(), container.container(),
-      String.valueOf(device.number()), card.gpu().uuid()};
+      String.valueOf(cardsOf.getOrDefault(container, List.of(card)).indexOf(card)), card};
   }
 
   private static void write(NodeSnapshot.Part part, String[] labels, Samples into) {

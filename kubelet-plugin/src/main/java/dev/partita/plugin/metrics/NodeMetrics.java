@@ -8,7 +8,6 @@ import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.CdiName;
 import dev.partita.plugin.claim.PreparedClaim;
-import dev.partita.plugin.grant.CardIdentity;
 import dev.partita.plugin.grant.Grant;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.nvml.CardFigure;
@@ -198,28 +197,14 @@ public final class NodeMetrics implements Source {
     Map<ShareRef, CoreUse> coreUses = state.shares().coreUses().get();
     Map<ShareRef, Recalls.OfShare> recalls = state.shares().recalls().current();
     Map<String, List<ContainerRef>> containers = prepared.isEmpty() ? Map.of() : state.containers().byDevice().get();
-    Map<ContainerRef, Set<CardIdentity>> cardsOf = new HashMap<>();
-    for (PreparedClaim claim : prepared) {
-      for (Grant grant : claim.grants()) {
-        if (grant.isOpaque()) {
-          continue; // CUDA does not count it
-        }
-        containers.getOrDefault(CdiName.idOf(claim.claim(), grant), List.of()).forEach(
-            container -> cardsOf.computeIfAbsent(container, c -> new TreeSet<>(CardIdentity.CUDA_ORDER))
-                .add(grant.card()));
-      }
-    }
     Map<String, List<NodeSnapshot.Device>> devices = new HashMap<>();
     for (PreparedClaim claim : prepared) {
       for (Grant grant : claim.grants()) {
         List<ContainerRef> those = containers.getOrDefault(CdiName.idOf(claim.claim(), grant), List.of());
         ShareRef ref = new ShareRef(claim.claim().uid(), grant.shareKey());
         Optional<ShareUse> use = Optional.ofNullable(uses.get(ref));
-        int number = grant.isOpaque() || those.isEmpty()
-            ? 0
-            : List.copyOf(cardsOf.get(those.getFirst())).indexOf(grant.card());
         devices.computeIfAbsent(grant.card().uuid(), card -> new ArrayList<>())
-            .add(new NodeSnapshot.Device(claim, grant, those, number, use,
+            .add(new NodeSnapshot.Device(claim, grant, those, use,
                 use.map(u -> parts(u, those, reading.samples())).orElse(List.of()),
                 Optional.ofNullable(coreUses.get(ref)),
                 recalls.getOrDefault(ref, Recalls.OfShare.NOTHING), totals.of(ref)));

@@ -3,6 +3,7 @@ package dev.partita.plugin.metrics;
 import dev.partita.api.gpu.Gpu;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.grant.BookedShare;
+import dev.partita.plugin.grant.CardIdentity;
 import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.grant.Grant;
 import dev.partita.plugin.grant.Share;
@@ -14,12 +15,16 @@ import dev.partita.plugin.usage.verdict.CoreUse;
 import dev.partita.plugin.usage.verdict.ProcessUse;
 import dev.partita.plugin.usage.verdict.ShareUse;
 import dev.partita.plugin.xid.XidCounts;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.LongSummaryStatistics;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 
 /**
@@ -38,6 +43,16 @@ record NodeSnapshot(String node, String pool, String driverVersion, List<Card> c
   /** The cards of NVIDIA's driver, which are all that other systems have names for. */
   List<Card> cardsOfDriver() {
     return cards.stream().filter(card -> !card.gpu().isOpaque()).toList();
+  }
+
+  /** UUIDs of the cards that each container has, in the order in which CUDA numbers them there. */
+  Map<ContainerRef, List<String>> cardsOfContainers() {
+    Map<ContainerRef, List<String>> cardsOf = new HashMap<>();
+    cardsOfDriver().stream()
+        .sorted(Comparator.comparing(card -> CardIdentity.of(card.gpu()), CardIdentity.CUDA_ORDER))
+        .forEach(card -> card.containers().forEach(
+            container -> cardsOf.computeIfAbsent(container, its -> new ArrayList<>()).add(card.gpu().uuid())));
+    return cardsOf;
   }
 
   /**
@@ -65,11 +80,30 @@ record NodeSnapshot(String node, String pool, String driverVersion, List<Card> c
 
     /** Bytes of it that prepared claims have, without what is lent; claims that have it in turn have the same ones. */
     long allocatedBytes() {
+      return ofClaims(device -> device.memoryBytes() - device.lentBytes());
+    }
+
+    /** What of that may be on the card. */
+    long allocatedPhysicalBytes() {
+      return ofClaims(device -> device.physicalBytes() - device.lentBytes());
+    }
+
+    private long ofClaims(ToLongFunction<Device> bytes) {
       Map<Boolean, LongSummaryStatistics> byTurns = devices.stream().filter(Device::takes)
           .collect(Collectors.partitioningBy(device -> device.grant().use().timeSlicing().isPresent(),
-              Collectors.summarizingLong(device -> device.memoryBytes() - device.lentBytes())));
+              Collectors.summarizingLong(bytes)));
       return Objects.requireNonNull(byTurns.get(false)).getSum()
           + Math.max(0, Objects.requireNonNull(byTurns.get(true)).getMax());
+    }
+
+    /** The containers that have something of it. */
+    List<ContainerRef> containers() {
+      return devices.stream().flatMap(device -> device.containers().stream()).distinct().toList();
+    }
+
+    /** How many those are; what is prepared for a container that is not known yet counts as one. */
+    long sharers() {
+      return containers().size() + devices.stream().filter(device -> device.containers().isEmpty()).count();
     }
 
     /** Percent of its time that prepared claims have: 100 for a whole card, nothing for MIG instances. */
@@ -82,8 +116,6 @@ record NodeSnapshot(String node, String pool, String driverVersion, List<Card> c
    * A prepared device of a claim.
    *
    * @param containers those that have it, as kubelet tells
-   * @param number its card's number among the cards of its container, in CUDA's order; 0 where the container is not
-   *        known, and of an opaque card
    * @param use what a share is used for; empty for what is no share
    * @param parts of that use, by container; together they are all of it
    * @param coreUse whether a share keeps to its core limit; empty for what is no share
@@ -94,7 +126,6 @@ record NodeSnapshot(String node, String pool, String driverVersion, List<Card> c
       PreparedClaim prepared,
       Grant grant,
       List<ContainerRef> containers,
-      int number,
       Optional<ShareUse> use,
       List<Part> parts,
       Optional<CoreUse> coreUse,

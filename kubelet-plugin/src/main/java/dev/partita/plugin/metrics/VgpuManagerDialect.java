@@ -9,6 +9,7 @@ import dev.partita.serving.metrics.Family;
 import dev.partita.serving.metrics.Samples;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 
 /**
@@ -71,9 +72,9 @@ final class VgpuManagerDialect implements Dialect {
 
   @Override
   public void write(NodeSnapshot node, Samples into) {
+    Map<ContainerRef, List<String>> cardsOf = node.cardsOfContainers();
     for (NodeSnapshot.Card card : node.cardsOfDriver()) {
-      List<ContainerRef> containers =
-          card.devices().stream().flatMap(device -> device.containers().stream()).distinct().toList();
+      List<ContainerRef> containers = card.containers();
       physical(node, card, into);
       String[] vgpu =
           {node.node(), String.valueOf(card.gpu().index()), card.gpu().uuid(), card.gpu().productName()};
@@ -83,10 +84,12 @@ final class VgpuManagerDialect implements Dialect {
       into.put(TOTAL_MEMORY, card.sellable(), vgpu);
       into.put(TOTAL_PHYSICAL, Math.min(card.sellable(), card.gpu().memoryBytes()), vgpu);
       into.put(ASSIGNED_MEMORY, card.allocatedBytes(), vgpu);
-      into.put(ASSIGNED_PHYSICAL, card.devices().stream().filter(NodeSnapshot.Device::takes)
-          .mapToLong(NodeSnapshot.Device::physicalBytes).sum(), vgpu);
+      into.put(ASSIGNED_PHYSICAL, card.allocatedPhysicalBytes(), vgpu);
       for (ContainerRef container : containers) {
-        write(node, card, container, into);
+        String[] labels = {container.namespace(), container.pod(), container.container(),
+          String.valueOf(cardsOf.getOrDefault(container, List.of()).indexOf(card.gpu().uuid())), card.gpu().uuid(),
+          node.node()};
+        write(card, container, labels, into);
       }
     }
   }
@@ -107,11 +110,9 @@ final class VgpuManagerDialect implements Dialect {
   }
 
   /** Shares that a container has of one card are one device of it, as they are for the interception library. */
-  private static void write(NodeSnapshot node, NodeSnapshot.Card card, ContainerRef container, Samples into) {
+  private static void write(NodeSnapshot.Card card, ContainerRef container, String[] labels, Samples into) {
     List<NodeSnapshot.Device> its =
         card.devices().stream().filter(device -> device.containers().contains(container)).toList();
-    String[] labels = {container.namespace(), container.pod(), container.container(),
-      String.valueOf(its.getFirst().number()), card.gpu().uuid(), node.node()};
     long limit = its.stream().mapToLong(NodeSnapshot.Device::memoryBytes).sum();
     into.put(LIMIT, limit, labels);
     into.put(PHYSICAL_LIMIT, its.stream().mapToLong(NodeSnapshot.Device::physicalBytes).sum(), labels);

@@ -48,10 +48,7 @@ class NodeSnapshotTest {
     ContainerRef container = new ContainerRef("lab", "trainer", "main");
     List<NodeSnapshot.Device> devices = Stream.of(Grants.share("a", 0, "a", 8, 0), Grants.share("b", 0, "b", 4, 0))
         .map(grant -> device(grant, List.of(container))).toList();
-    NodeSnapshot node = new NodeSnapshot("node-0", "node-0/gpu", "580.95.05",
-        List.of(new NodeSnapshot.Card(CARD, 80 * GIB, Map.of(), new XidCounts().of("GPU-0"), devices)));
-    Metrics metrics = new Metrics();
-    metrics.add(into -> new HamiDialect().write(node, into));
+    Metrics metrics = told(new HamiDialect(), card(0, devices.toArray(NodeSnapshot.Device[]::new)));
     assertThat(metrics.text().lines().filter(line -> line.startsWith("hami_vgpu_memory_limit_bytes{")))
         .singleElement().asString().contains("pod=\"trainer\"").endsWith(" " + (double) (12 * GIB));
   }
@@ -63,10 +60,7 @@ class NodeSnapshotTest {
         .map(grant -> device(grant, List.of(container), List.of(new NodeSnapshot.Part(Optional.of(container),
             List.of(holding(3 * GIB)), OptionalDouble.of(20)))))
         .toList();
-    NodeSnapshot node = new NodeSnapshot("node-0", "node-0/gpu", "580.95.05",
-        List.of(new NodeSnapshot.Card(CARD, 80 * GIB, Map.of(), new XidCounts().of("GPU-0"), devices)));
-    Metrics metrics = new Metrics();
-    metrics.add(into -> new VgpuManagerDialect().write(node, into));
+    Metrics metrics = told(new VgpuManagerDialect(), card(0, devices.toArray(NodeSnapshot.Device[]::new)));
     Map<String, Double> told = metrics.text().lines().filter(line -> line.contains("container"))
         .filter(line -> !line.startsWith("#"))
         .collect(Collectors.toMap(line -> line.replaceAll("\\{.*", "").replaceAll(" .*", ""),
@@ -79,6 +73,52 @@ class NodeSnapshotTest {
         "container_vgpu_device_physical_memory_usage_in_bytes", (double) (6 * GIB),
         "container_vgpu_device_memory_utilization_percent", 50.0,
         "container_vgpu_device_core_utilization_percent", 40.0));
+  }
+
+  @Test
+  void claimsThatHaveACardInTurnHaveItsMemoryTogetherOnceUnderVgpuManagersNames() {
+    Metrics metrics = told(new VgpuManagerDialect(), card(0,
+        device(Grants.inTurn("a", 0)), device(Grants.inTurn("b", 0))));
+    assertThat(metrics.text().lines().filter(line -> line.startsWith("vgpu_device_assigned_physical_memory_in_bytes{")))
+        .singleElement().asString().endsWith(" " + (double) (80 * GIB));
+  }
+
+  @Test
+  void aCardHasTheNumberThatEachContainerGivesItUnderOthersNames() {
+    ContainerRef one = new ContainerRef("lab", "one", "main");
+    ContainerRef both = new ContainerRef("lab", "both", "main");
+    NodeSnapshot.Card[] cards = {card(0, device(Grants.share("a", 0, "a", 8, 0), List.of(both))),
+      card(1, device(Grants.share("b", 1, "b", 8, 0), List.of(one, both)))};
+    assertThat(told(new HamiDialect(), cards).text().lines()
+        .filter(line -> line.startsWith("hami_vgpu_memory_limit_bytes{") && line.contains("GPU-1")))
+        .satisfiesExactlyInAnyOrder(
+            line -> assertThat(line).contains("pod=\"one\"", "vdevice_index=\"0\""),
+            line -> assertThat(line).contains("pod=\"both\"", "vdevice_index=\"1\""));
+    assertThat(told(new VgpuManagerDialect(), cards).text().lines()
+        .filter(line -> line.startsWith("container_vgpu_device_memory_limit_in_bytes{") && line.contains("GPU-1")))
+        .satisfiesExactlyInAnyOrder(
+            line -> assertThat(line).contains("pod_name=\"one\"", "vdevice_idx=\"0\""),
+            line -> assertThat(line).contains("pod_name=\"both\"", "vdevice_idx=\"1\""));
+  }
+
+  @Test
+  void aContainerWithTwoSharesOfACardSharesItOnceUnderHamisNames() {
+    ContainerRef container = new ContainerRef("lab", "trainer", "main");
+    Metrics metrics = told(new HamiDialect(), card(0, device(Grants.share("a", 0, "a", 8, 0), List.of(container)),
+        device(Grants.share("b", 0, "b", 4, 0), List.of(container)), device(Grants.share("c", 0, "c", 4, 0))));
+    assertThat(metrics.text().lines().filter(line -> line.startsWith("hami_gpu_shared_count{")))
+        .singleElement().asString().endsWith(" 2.0");
+  }
+
+  private static Metrics told(Dialect dialect, NodeSnapshot.Card... cards) {
+    Metrics metrics = new Metrics();
+    metrics.add(into -> dialect.write(new NodeSnapshot("node-0", "node-0/gpu", "580.95.05", List.of(cards)), into));
+    return metrics;
+  }
+
+  private static NodeSnapshot.Card card(int index, NodeSnapshot.Device... devices) {
+    Gpu gpu = new Gpu(index, index, "GPU-" + index, CARD.product(), 80 * GIB, GpuTopology.UNKNOWN, GpuHealth.HEALTHY);
+    return new NodeSnapshot.Card(gpu, 80 * GIB, Map.of(), new XidCounts().of(gpu.uuid()), List.of(devices));
   }
 
   private static ProcessUse holding(long bytes) {
@@ -104,7 +144,7 @@ class NodeSnapshotTest {
       List<NodeSnapshot.Part> parts) {
     PreparedClaim claim = new PreparedClaim(new ClaimRef("default", grant.requests().getFirst(), "uid"),
         PreparedClaim.Phase.COMPLETED, "boot", List.of(grant), Map.of(), false);
-    return new NodeSnapshot.Device(claim, grant, containers, 0, Optional.empty(), parts, Optional.empty(),
+    return new NodeSnapshot.Device(claim, grant, containers, Optional.empty(), parts, Optional.empty(),
         Recalls.OfShare.NOTHING, UseTotals.Total.NONE);
   }
 }
