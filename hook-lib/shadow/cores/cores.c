@@ -171,8 +171,9 @@ bool cores_several(void) {
  *   - in turn 0, when its card's limit has paid for what was used, and no other card is behind: owes more than
  *     CORE_BEHIND_NS of GPU time at its limit, or pauses for a higher priority;
  *   - in turn n + 1, when something of turn n is under way on another card, nothing on its own, and its card owes no
- *     more than CORE_FOLLOWS_NS. There are PARTITA_TURNS, and who waits for longer than his own launches take, while
- *     something of the last one is under way, may follow that, too (cuda_timing.c): it may be waiting for him.
+ *     more than CORE_FOLLOWS_NS. There are PARTITA_TURNS, and who waits for longer than his own launches take, or for
+ *     20 ms, while something of the last one is under way, may follow that, too (cuda_timing.c): it may be waiting for
+ *     him.
  *   Without a last turn, programs that have nothing to do with each other would follow each other for ever.
  *
  * Why limits hold.  Everything is charged, and who is behind stops turn 0 of all, which everything follows. So a card

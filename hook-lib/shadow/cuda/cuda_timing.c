@@ -14,7 +14,8 @@ enum { SPARSE_US = 30, GAP_US = 100, WINDOW_US = 200 };
 enum { LOOPS_AHEAD = 4, PATIENCE_DOUBLINGS = 8 };
 static const uint64_t LOOPS_AHEAD_NS = 100000;
 static const uint64_t AHEAD_NS = 20000000, AHEAD_PERCENT_NS = 500000, FOLLOWING_NS = 50000, PEER_PATIENCE_NS = 300000,
-                      LOOKING_NS = 500000, PATIENCE_NS = 200000000, PATIENCE_MOST_NS = 60000000000;
+                      PEER_PATIENCE_MOST_NS = 20000000, LOOKING_NS = 500000, PATIENCE_NS = 200000000,
+                      PATIENCE_MOST_NS = 60000000000;
 
 static uint64_t ticks_us; /* ticks in a microsecond */
 static uint64_t first_ticks, first_ns;
@@ -125,6 +126,9 @@ static bool card_is_idle(CUcontext home, int card) {
 /*
  * The turn in which a launch may follow what is under way on other cards; PARTITA_TURNS: in none. *since: when
  * something of the last turn was seen there first, since when something has been.
+ *
+ * What launches took may be what they waited for others on the card. If the others' launches waited for as long as
+ * that in turn, each wait would be as long as the one before, and be charged.
  */
 static unsigned int turn_behind_others(int card, uint64_t *since, uint64_t now, uint64_t each) {
     unsigned int turn = cores_turn_of_others(card, now);
@@ -134,7 +138,8 @@ static unsigned int turn_behind_others(int card, uint64_t *since, uint64_t now, 
         *since = 0;
     else if (*since == 0)
         *since = now;
-    return *since && now - *since > each + PEER_PATIENCE_NS ? PARTITA_TURNS - 1 : PARTITA_TURNS;
+    uint64_t patience = (each < PEER_PATIENCE_MOST_NS ? each : PEER_PATIENCE_MOST_NS) + PEER_PATIENCE_NS;
+    return *since && now - *since > patience ? PARTITA_TURNS - 1 : PARTITA_TURNS;
 }
 
 /* Waits until the limit allows a launch, or it may follow others, and the card is not too far behind; the turn. */

@@ -58,11 +58,19 @@ static void launch(unsigned int rank, enum ranks_kernel kernel, uint64_t ns) {
         __atomic_store_n(&shared->ranks[rank].longest_ns, took, __ATOMIC_RELAXED);
 }
 
+static void synchronize(void) {
+    CHECK_EQUAL(CUDA(cuCtxSynchronize)(), CUDA_SUCCESS);
+}
+
+static void use_card(unsigned int card) {
+    CUcontext context;
+    CHECK_EQUAL(CUDA(cuDevicePrimaryCtxRetain)(&context, (CUdevice)card), CUDA_SUCCESS);
+    CHECK_EQUAL(CUDA(cuCtxSetCurrent)(context), CUDA_SUCCESS);
+}
+
 static void *run_rank(void *number) {
     unsigned int rank = (unsigned int)(uintptr_t)number, seed = rank + 1;
-    CUcontext context;
-    CHECK_EQUAL(CUDA(cuDevicePrimaryCtxRetain)(&context, (CUdevice)rank), CUDA_SUCCESS);
-    CHECK_EQUAL(CUDA(cuCtxSetCurrent)(context), CUDA_SUCCESS);
+    use_card(rank);
     while (!__atomic_load_n(&shared->machine.over, __ATOMIC_ACQUIRE)) {
         if (program.jitter_ns)
             pass_ns((uint64_t)rand_r(&seed) % program.jitter_ns);
@@ -70,10 +78,48 @@ static void *run_rank(void *number) {
         if (!program.apart)
             launch(rank, RANKS_MEET, program.meet_ns);
         if (program.waits)
-            CHECK_EQUAL(CUDA(cuCtxSynchronize)(), CUDA_SUCCESS);
+            synchronize();
         __atomic_fetch_add(&shared->ranks[rank].steps, 1, __ATOMIC_RELAXED);
     }
     return NULL;
+}
+
+/* How far the two below have come in a round. */
+static uint32_t relay;
+static uint64_t relay_held;
+
+static void relay_wait(uint32_t until) {
+    while (__atomic_load_n(&relay, __ATOMIC_ACQUIRE) != until)
+        pass_ns(100000);
+}
+
+/* Owes a little, so that it launches behind the other card only; its last kernel is long. */
+static void *relay_second(void *unused) {
+    use_card(1);
+    launch(1, RANKS_SPIN, 60000000);
+    synchronize();
+    __atomic_store_n(&relay, 1, __ATOMIC_RELEASE);
+    relay_wait(2);
+    launch(1, RANKS_SPIN, 60000000);
+    synchronize();
+    launch(1, RANKS_SPIN, 200000000);
+    synchronize();
+    return unused;
+}
+
+static void *relay_first(void *unused) {
+    use_card(0);
+    relay_wait(1);
+    launch(0, RANKS_SPIN, 25000000);
+    __atomic_store_n(&relay, 2, __ATOMIC_RELEASE);
+    synchronize();
+    launch(0, RANKS_SPIN, 95000000);
+    synchronize();
+    uint64_t begin = now_ns();
+    launch(0, RANKS_SPIN, 1000000);
+    relay_held = now_ns() - begin;
+    synchronize();
+    return unused;
 }
 
 static void load(void) {
@@ -148,6 +194,21 @@ static struct ranks_outcome watch(unsigned int ms) {
         outcome.longest_ms = longest > outcome.longest_ms ? longest : outcome.longest_ms;
     }
     return outcome;
+}
+
+double ranks_held_behind_the_last_turn(void) {
+    pthread_t first, second;
+    if (!library) {
+        program = (struct ranks){.count = 2, .cores = 10};
+        make_box();
+        load();
+    }
+    relay = 0;
+    CHECK_EQUAL(pthread_create(&first, NULL, relay_first, NULL), 0);
+    CHECK_EQUAL(pthread_create(&second, NULL, relay_second, NULL), 0);
+    CHECK_EQUAL(pthread_join(first, NULL), 0);
+    CHECK_EQUAL(pthread_join(second, NULL), 0);
+    return (double)relay_held / 1e6;
 }
 
 struct ranks_outcome ranks_run(const struct ranks *ranks, unsigned int settle_ms, unsigned int ms) {

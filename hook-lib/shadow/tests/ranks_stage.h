@@ -27,6 +27,12 @@ struct ranks_outcome {
 /* Runs them for `settle_ms`, and then for `ms` in which they are watched. Once in a process. */
 struct ranks_outcome ranks_run(const struct ranks *ranks, unsigned int settle_ms, unsigned int ms);
 
+/*
+ * Two cards launch behind each other until the last turn is under way on the second one, for long. ms that the next
+ * launch on the first one waited, whose launches took 95 ms before. May be called again.
+ */
+double ranks_held_behind_the_last_turn(void);
+
 /* The container's folder. */
 extern const char *ranks_box;
 
