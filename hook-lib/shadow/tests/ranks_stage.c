@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,6 +18,7 @@
 #include "cuda_launch.h"
 #include "partita/card_report.h"
 #include "partita/quota_file.h"
+#include "partita/usage_region.h"
 #include "ranks_driver.h"
 #include "scratch.h"
 
@@ -173,11 +175,28 @@ static void *want_first_card(void *unused) {
     return unused;
 }
 
-static struct ranks_outcome watch(unsigned int ms) {
+/* ns of kernels that have ended, less what of their time the limit has not paid for. */
+static double paid(unsigned int card) {
+    const double burst = -20e6;
+    int file = open(region_path(ranks_box, text("share%u", card)), O_RDONLY | O_CLOEXEC);
+    struct partita_compute compute;
+    CHECK(file >= 0 &&
+          pread(file, &compute, sizeof compute, offsetof(struct partita_region, compute)) == sizeof compute);
+    close(file);
+    double owed = ((double)compute.account.paid_until - (double)now_ns()) * program.cores / 100;
+    return (double)__atomic_load_n(&shared->machine.cards[card].busy_ns, __ATOMIC_ACQUIRE) -
+           (owed < burst ? burst : owed);
+}
+
+struct ranks_outcome ranks_watch(unsigned int ms) {
     uint64_t before[RANKS_CARDS], after[RANKS_CARDS], steps[RANKS_CARDS], begin = now_ns();
+    double paid_before[RANKS_CARDS] = {0};
     struct ranks_outcome outcome = {.least = 1000, .steps = 1e9};
-    for (unsigned int i = 0; i < program.count; i++)
+    for (unsigned int i = 0; i < program.count; i++) {
         steps[i] = __atomic_load_n(&shared->ranks[i].steps, __ATOMIC_RELAXED);
+        __atomic_store_n(&shared->ranks[i].longest_ns, 0, __ATOMIC_RELAXED);
+        paid_before[i] = paid(i);
+    }
     busy(before);
     __atomic_store_n(&shared->watched, 1, __ATOMIC_RELAXED);
     pass_ns((uint64_t)ms * 1000000);
@@ -187,6 +206,8 @@ static struct ranks_outcome watch(unsigned int ms) {
         double percent = (double)(after[i] - before[i]) * 100 / passed;
         double rate = (double)(__atomic_load_n(&shared->ranks[i].steps, __ATOMIC_RELAXED) - steps[i]) * 1e9 / passed;
         double longest = (double)__atomic_load_n(&shared->ranks[i].longest_ns, __ATOMIC_RELAXED) / 1e6;
+        double paid_percent = (paid(i) - paid_before[i]) * 100 / passed;
+        outcome.paid = i == 0 || paid_percent > outcome.paid ? paid_percent : outcome.paid;
         outcome.mean += percent / program.count;
         outcome.most = percent > outcome.most ? percent : outcome.most;
         outcome.least = percent < outcome.least ? percent : outcome.least;
@@ -211,11 +232,12 @@ double ranks_held_behind_the_last_turn(void) {
     return (double)relay_held / 1e6;
 }
 
-struct ranks_outcome ranks_run(const struct ranks *ranks, unsigned int settle_ms, unsigned int ms) {
+static pthread_t threads[RANKS_CARDS], wanting;
+static pid_t children[RANKS_CARDS];
+
+void ranks_begin(const struct ranks *ranks) {
     program = *ranks;
     make_box();
-    pthread_t threads[RANKS_CARDS];
-    pid_t children[RANKS_CARDS] = {0};
     if (!program.processes)
         load();
     for (unsigned int i = 0; i < program.count; i++) {
@@ -230,11 +252,11 @@ struct ranks_outcome ranks_run(const struct ranks *ranks, unsigned int settle_ms
             _exit(0);
         }
     }
-    pthread_t wanting;
     if (program.paused)
         CHECK_EQUAL(pthread_create(&wanting, NULL, want_first_card, NULL), 0);
-    pass_ns((uint64_t)settle_ms * 1000000);
-    struct ranks_outcome outcome = watch(ms);
+}
+
+void ranks_end(void) {
     __atomic_store_n(&shared->machine.over, 1, __ATOMIC_RELEASE);
     if (program.paused)
         CHECK_EQUAL(pthread_join(wanting, NULL), 0);
@@ -244,5 +266,12 @@ struct ranks_outcome ranks_run(const struct ranks *ranks, unsigned int settle_ms
         else
             CHECK(kill(children[i], SIGKILL) == 0 && waitpid(children[i], NULL, 0) == children[i]);
     }
+}
+
+struct ranks_outcome ranks_run(const struct ranks *ranks, unsigned int settle_ms, unsigned int ms) {
+    ranks_begin(ranks);
+    pass_ns((uint64_t)settle_ms * 1000000);
+    struct ranks_outcome outcome = ranks_watch(ms);
+    ranks_end();
     return outcome;
 }

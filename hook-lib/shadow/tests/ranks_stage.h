@@ -20,9 +20,15 @@ struct ranks {
 
 struct ranks_outcome {
     double most, least, mean; /* percent of its card that a rank had, waiting for peers included */
+    double paid;              /* the most of it that a limit has paid for: less what is still owed for it */
     double steps;             /* a second, of the slowest rank */
     double longest_ms;        /* that a launch was held back */
 };
+
+/* Starts them; watches them for so long; ends them. Once in a process. */
+void ranks_begin(const struct ranks *ranks);
+struct ranks_outcome ranks_watch(unsigned int ms);
+void ranks_end(void);
 
 /* Runs them for `settle_ms`, and then for `ms` in which they are watched. Once in a process. */
 struct ranks_outcome ranks_run(const struct ranks *ranks, unsigned int settle_ms, unsigned int ms);

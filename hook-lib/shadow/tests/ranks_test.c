@@ -20,16 +20,26 @@
 #define LEAST_PART 0.5
 #endif
 
-/* `steps`: that they make a second without a limit, in which their cards are busy. */
+/*
+ * `steps`: that they make a second without a limit, in which their cards are busy. Whom a busy machine gives no
+ * processor makes the others wait on their cards, which is paid afterwards: so what a limit leaves is looked for until
+ * some seconds have it, but what is not paid for by the limit is never had.
+ */
 static void are_held(struct ranks ranks, double steps) {
-    struct ranks_outcome held = ranks_run(&ranks, 1500, 3000);
     double allowed = steps * ranks.cores / 100, longest = 2 * 1000 / allowed + 500;
-    printf("%.1f to %.1f %% of the cards, %.1f steps a second of %.1f, %.1f ms at most\n", held.least, held.most,
-           held.steps, allowed, held.longest_ms);
-    CHECK(held.most < ranks.cores + 3);
-    CHECK(held.least > ranks.cores * 0.6);
-    CHECK(held.steps > allowed * LEAST_PART);
-    CHECK(held.longest_ms < longest);
+    bool good = false;
+    ranks_begin(&ranks);
+    ranks_watch(1500);
+    for (int i = 0; i < 10 && !good; i++) {
+        struct ranks_outcome held = ranks_watch(3000);
+        printf("%.1f to %.1f %% of the cards, %.1f %% paid, %.1f steps a second of %.1f, %.1f ms at most\n", held.least,
+               held.most, held.paid, held.steps, allowed, held.longest_ms);
+        CHECK(held.paid < ranks.cores + 3);
+        good = held.most < ranks.cores + 3 && held.least > ranks.cores * 0.6 && held.steps > allowed * LEAST_PART &&
+               held.longest_ms < longest;
+    }
+    CHECK(good);
+    ranks_end();
 }
 
 static void two_threads_that_come_at_different_times(void) {
