@@ -80,7 +80,9 @@ public final class NodeSizes {
     List<AskedSize> asked = new ArrayList<>();
     boolean whole = true;
     for (ResourceClaim claim : claims) {
-      asked(claim).ifPresent(asked::add);
+      if (AllocatedClaim.nodeOfOurs(claim).equals(Optional.of(host.name()))) { // not only proposed for it
+        asked(claim).ifPresent(asked::add);
+      }
       GrantedSizes granted = GrantedSizes.of(claim);
       if (granted.byShareId().isEmpty()) {
         continue;

@@ -3,8 +3,10 @@ package dev.partita.controller.nodestatus;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.Driver;
+import dev.partita.api.resize.AskedSize;
 import dev.partita.api.resize.GrantedSize;
 import dev.partita.api.resize.GrantedSizes;
+import dev.partita.api.resize.NodeResizes;
 import dev.partita.api.resize.ShareSize;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.inventory.GpuHost;
@@ -36,6 +38,17 @@ class NodeSizesTest {
     NodeSizes.Plan plan = NodeSizes.plan(List.of(granted(share("a", 10), 30), share("b", 20)), HOST, before);
     assertThat(plan.resizes().granted()).isEqualTo(before);
     assertThat(plan.isWhole()).isFalse();
+  }
+
+  @Test
+  void aClaimThatHasGivenBackItsShareIsNotToldOfThoughItsProposalStandsYet() {
+    ResourceClaim asks = new ResourceClaimBuilder(granted(share("a", 10), 12)).editMetadata()
+        .addToAnnotations(Driver.RESIZE_ANSWER_ANNOTATION, "memory=12Gi: granted")
+        .addToAnnotations(Driver.PROPOSAL_ANNOTATION, "node-0 gpu-0-shared memory=10Gi").endMetadata().build();
+    assertThat(NodeSizes.plan(List.of(asks), HOST, List.of()).resizes().asked())
+        .containsExactly(new AskedSize("uid-a", "memory=12Gi"));
+    ResourceClaim freed = new ResourceClaimBuilder(asks).editStatus().withAllocation(null).endStatus().build();
+    assertThat(NodeSizes.plan(List.of(freed), HOST, List.of()).resizes()).isEqualTo(NodeResizes.NONE);
   }
 
   private static ResourceClaim granted(ResourceClaim claim, long gib) {
