@@ -3,8 +3,9 @@ package dev.partita.controller.watch;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.Set;
-import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -45,8 +46,8 @@ public final class EventLoop<E> implements AutoCloseable {
     this.gather = gather;
     this.handler = handler;
     this.thread = Thread.ofPlatform().name(name).daemon().unstarted(this::run);
-    this.timer =
-        Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name(name + "-timer").daemon().factory());
+    this.timer = new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().name(name + "-timer").daemon().factory(),
+        new ThreadPoolExecutor.DiscardPolicy());
   }
 
   public void start() {
@@ -71,9 +72,7 @@ public final class EventLoop<E> implements AutoCloseable {
 
   /** Posts the event when the pause is over, unless the loop is closed by then. */
   public void postAfter(Duration pause, E event) {
-    if (!timer.isShutdown()) {
-      var _ = timer.schedule(() -> post(event), pause.toMillis(), TimeUnit.MILLISECONDS);
-    }
+    var _ = timer.schedule(() -> post(event), pause.toMillis(), TimeUnit.MILLISECONDS);
   }
 
   /** Stops after the batch in hand, and waits for it, but not for ever. */

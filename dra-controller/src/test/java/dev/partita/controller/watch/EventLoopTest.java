@@ -7,7 +7,9 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -144,6 +146,29 @@ class EventLoopTest {
     loop.post("waits");
     loop.close();
     assertThat(handled).containsExactly(Set.of("in hand"));
+  }
+
+  /** Not each of the many rounds comes upon the moment in which the loop is closed. */
+  @Test
+  void whatIsToBePostedLaterWhileItIsClosedIsDropped() throws Exception {
+    for (int round = 0; round < 500; round++) {
+      EventLoop<String> loop = loop(Duration.ZERO, handled::add);
+      loop.start();
+      CountDownLatch begun = new CountDownLatch(1);
+      AtomicBoolean closed = new AtomicBoolean();
+      FutureTask<Boolean> posting = new FutureTask<>(() -> {
+        while (!closed.get()) {
+          loop.postAfter(LONG, "later");
+          begun.countDown();
+        }
+        return true;
+      });
+      Thread.ofPlatform().start(posting);
+      begun.await();
+      loop.close();
+      closed.set(true);
+      assertThat(posting.get()).as("round %d", round).isTrue();
+    }
   }
 
   /** One whose handler, having begun, waits until it is interrupted. */
