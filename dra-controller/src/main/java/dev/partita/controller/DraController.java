@@ -130,6 +130,11 @@ public final class DraController implements AutoCloseable {
     return Optional.ofNullable(admission).map(AdmissionEndpoint::port);
   }
 
+  /** For tests. */
+  ClusterView view() {
+    return view;
+  }
+
   /** Whether this instance publishes and allocates now. */
   public synchronized boolean leads() {
     return term != null;

@@ -3,8 +3,11 @@ package dev.partita.controller;
 import dev.partita.api.DeviceMode;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.quota.GpuQuota;
+import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.edge.ControllerClient;
+import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ObjectKey;
 import dev.partita.serving.access.MockApiServerExtension;
 import dev.partita.serving.metrics.MetricsReaders;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
@@ -34,13 +37,17 @@ import java.nio.ByteBuffer;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.logging.Level;
 import java.util.logging.Logger;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 
@@ -181,11 +188,15 @@ public final class Cluster implements AutoCloseable {
   }
 
   /**
-   * Waits for the classes that the controller makes when it starts: a claim that comes before is told that there is
-   * none.
+   * Waits until controllers know of the classes that they make when they start, and of these nodes' slices: a pod that
+   * comes before is told that they are missing.
    */
-  void awaitClasses() {
-    eventually().until(() -> client.resources(DeviceClass.class).withName("gpu.partita.dev").get() != null);
+  void awaitOffered(String... nodes) {
+    for (DraController controller : controllers) {
+      ClusterView view = controller.view();
+      eventually().until(() -> view.deviceClass("gpu.partita.dev") != null
+          && view.deviceClass("whole.gpu.partita.dev") != null && Stream.of(nodes).allMatch(view::isPublished));
+    }
   }
 
   /** As controllers have one, which is closed with this. */
@@ -327,6 +338,16 @@ public final class Cluster implements AutoCloseable {
   void bindAndFinish(String name, String node) {
     bind(name, node);
     phase(name, "Succeeded");
+    awaitShown(name, "Succeeded");
+  }
+
+  /** What follows is seen by controllers after that: they watch each kind of object by itself. */
+  private void awaitShown(String pod, String phase) {
+    ObjectKey key = new ObjectKey("default", pod);
+    for (DraController controller : controllers) {
+      eventually().until(() -> Optional.ofNullable(controller.view().pod(key)).map(Pod::getStatus)
+          .filter(status -> phase.equals(status.getPhase())).isPresent());
+    }
   }
 
   /**
@@ -389,6 +410,20 @@ public final class Cluster implements AutoCloseable {
     return client.resources(Event.class).inNamespace("default").list().getItems().stream()
         .filter(event -> claim.equals(event.getRegarding().getName()) && reason.equals(event.getReason()))
         .toList();
+  }
+
+  /** The claims on which there is an event of that reason. */
+  Set<String> told(String reason) {
+    return client.resources(Event.class).inNamespace("default").list().getItems().stream()
+        .filter(event -> reason.equals(event.getReason())).map(event -> event.getRegarding().getName())
+        .collect(Collectors.toCollection(HashSet::new));
+  }
+
+  /** The claims that are allocated. */
+  Set<String> allocated() {
+    return client.resources(ResourceClaim.class).inNamespace("default").list().getItems().stream()
+        .filter(AllocatedClaim::isAllocated).map(claim -> claim.getMetadata().getName())
+        .collect(Collectors.toSet());
   }
 
   /** The one event of that reason on the claim, once it is there. */

@@ -126,7 +126,7 @@ class GangAllocationTest {
   void whatAGangHasStaysWhileTheWatchDoesNotShowTheRestYet() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.start();
-    cluster.awaitClasses();
+    cluster.awaitOffered();
     cluster.rules.delay(
         claim -> claim.getMetadata().getName().equals("t1") && claim.get("status", "allocation") != null);
     for (int i = 0; i < 2; i++) {

@@ -60,7 +60,7 @@ class LargeObjectsTest {
   @Test
   void aPodWhoseTolerationsAreTooManyIsToldSoAndItsNeighbourIsServed() {
     cluster.start();
-    eventually().until(() -> cluster.slices().size() == 1);
+    cluster.awaitOffered("node-0");
     cluster.claim("large", "gpu.partita.dev", Map.of("memory", "1Gi"));
     cluster.claim("small", "gpu.partita.dev", Map.of("memory", "1Gi"));
     List<Toleration> many =
@@ -81,6 +81,7 @@ class LargeObjectsTest {
   @Test
   void aClaimThatIsTooLargeIsRefusedWithTheReasonAndNotAllocated() {
     cluster.start();
+    cluster.awaitOffered("node-0");
     ResourceClaim claim =
         cluster.claim("large", "gpu.partita.dev", Map.of("memory", "1Gi"), Map.of("note", "x".repeat(70_000)));
     cluster.pod("large", claim.getMetadata().getName());

@@ -151,7 +151,7 @@ class LastDayTest {
   void aControllerWithoutThePageStoresNothing() {
     store(Map.of());
     cluster.start();
-    cluster.awaitClasses();
+    cluster.awaitOffered();
     cluster.stopControllers();
     assertThat(stored()).isEmpty();
   }

@@ -45,7 +45,7 @@ class PodConditionTest {
   void aPodThatWaitsSaysWhyAndThatItsWaitIsOver() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.start();
-    eventually().until(() -> cluster.slices().size() == 1);
+    cluster.awaitOffered("node-0");
     cluster.holdWholeCard("first");
     cluster.claim("second", "gpu.partita.dev", Map.of("memory", "8Gi"));
     cluster.pod("second", "second");
@@ -119,6 +119,7 @@ class PodConditionTest {
   void aClaimThatIsWrongIsNamedOnItsPod() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.start();
+    cluster.awaitOffered("node-0");
     cluster.claim("wrong", "gpu.partita.dev", Map.of("tflops", "8"));
     cluster.pod("p", "wrong");
     PodCondition refused = awaitStatus("p", "False");
@@ -131,6 +132,7 @@ class PodConditionTest {
   void theReasonFollowsTheClusterAndIsNotWrittenAgainWhileItStands() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.start();
+    cluster.awaitOffered("node-0");
     cluster.claim("huge", "gpu.partita.dev", Map.of("memory", "200Gi"));
     cluster.pod("huge", "huge");
     String before = awaitStatus("huge", "False").getMessage();
