@@ -68,6 +68,12 @@ class PublicationTest {
     ResourceClaim made = cluster.client.resource(claim).create();
     eventually().until(() -> bindingClaims().equals(List.of(
         new BindingClaim("default", "claim", made.getMetadata().getUid(), "2026-01-01T00:00:00Z"))));
+    cluster.awaitQuiet(); // so that nothing else has the node looked at
+    // the watch need not have shown that it had none in between
+    cluster.client.resource(new ResourceClaimBuilder(made).editStatus().editAllocation()
+        .withAllocationTimestamp("2026-01-01T00:00:01Z").endAllocation().endStatus().build()).updateStatus();
+    eventually().until(() -> bindingClaims().equals(List.of(
+        new BindingClaim("default", "claim", made.getMetadata().getUid(), "2026-01-01T00:00:01Z"))));
     cluster.client.resource(made).delete();
     eventually().until(() -> bindingClaims().isEmpty());
   }

@@ -60,8 +60,20 @@ public final class NodeBindingClaims {
     return Objects.requireNonNullElse(claim.getStatus().getAllocation().getAllocationTimestamp(), "");
   }
 
-  /** The nodes of which a claim has such instances. */
-  public static Set<String> nodesOf(ResourceClaim claim) {
+  /**
+   * Where a claim has such instances.
+   *
+   * @param allocated when it was allocated them
+   */
+  public record Place(String node, String allocated) {}
+
+  /** Where the claim has such instances. The same nodes by another allocation are other places. */
+  public static Set<Place> placesOf(ResourceClaim claim) {
+    return nodesOf(claim).stream().map(node -> new Place(node, allocated(claim)))
+        .collect(Collectors.toUnmodifiableSet());
+  }
+
+  private static Set<String> nodesOf(ResourceClaim claim) {
     return AllocatedDevices.of(claim).stream().filter(InstanceCondition::areAwaited)
         .flatMap(result -> Driver.nodeOfPool(result.getPool()).stream()).collect(Collectors.toUnmodifiableSet());
   }

@@ -65,7 +65,7 @@ public final class PublicationLoop implements AutoCloseable {
   private final EventLoop<Work> loop;
   private final Consumer<ClusterEvent> listener = this::observe;
   private final ClaimPlaces<String> claimNodes = new ClaimPlaces<>();
-  private final ClaimPlaces<String> bindingNodes = new ClaimPlaces<>();
+  private final ClaimPlaces<NodeBindingClaims.Place> bindingPlaces = new ClaimPlaces<>();
   private final ClaimPlaces<OtherDevice> claimedOthers = new ClaimPlaces<>();
   private final Set<String> toBeOrdered = ConcurrentHashMap.newKeySet();
   private final Backoff<Work> failures = new Backoff<>(AFTER_FAILURE, MOST_DOUBLINGS);
@@ -89,7 +89,7 @@ public final class PublicationLoop implements AutoCloseable {
     view.claims().forEach(claim -> {
       claimNodes.changed(claim.getMetadata().getUid(), nodesOf(Optional.of(claim)));
       claimedOthers.changed(claim.getMetadata().getUid(), OtherDevice.of(claim));
-      bindingNodes.changed(claim.getMetadata().getUid(), NodeBindingClaims.nodesOf(claim));
+      bindingPlaces.changed(claim.getMetadata().getUid(), NodeBindingClaims.placesOf(claim));
     });
     loop.post(new Work.Classes());
     Set<String> nodes = new LinkedHashSet<>();
@@ -144,8 +144,8 @@ public final class PublicationLoop implements AutoCloseable {
         claimedOthers.changed(uid, claim.map(OtherDevice::of).orElse(Set.of())).stream()
             .flatMap(device -> view.nodesOf(device.pool()).stream())
             .forEach(node -> loop.post(new Work.Node(node)));
-        bindingNodes.changed(uid, claim.map(NodeBindingClaims::nodesOf).orElse(Set.of()))
-            .forEach(node -> loop.post(new Work.Node(node)));
+        bindingPlaces.changed(uid, claim.map(NodeBindingClaims::placesOf).orElse(Set.of()))
+            .forEach(place -> loop.post(new Work.Node(place.node())));
         Set<String> here = nodesOf(claim);
         Set<String> changed = claimNodes.changed(uid, here);
         changed.stream().filter(node -> isToldOf(node, uid)).forEach(node -> loop.post(new Work.Node(node)));
