@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import org.jspecify.annotations.Nullable;
+import java.util.function.Supplier;
 
 /**
  * Keeps where claims have devices, for the view does not say what a claim has left. For any thread.
@@ -19,15 +19,20 @@ final class ClaimPlaces<T> {
    * Takes note of where a claim has devices now.
    *
    * @param uid the claim's
-   * @param now where; empty if it has no devices, or is gone
+   * @param now says where; nothing if it has no devices, or is gone. It is asked while no other thread takes note of
+   *        the claim: otherwise the older of two states could be noted last
    * @return where something was taken or given back
    */
-  Set<T> changed(String uid, Set<T> now) {
-    @Nullable Set<T> had = now.isEmpty() ? places.remove(uid) : places.put(uid, now);
-    Set<T> before = Objects.requireNonNullElse(had, Set.of());
-    Set<T> changed = new HashSet<>(now);
-    changed.removeAll(before);
-    before.stream().filter(place -> !now.contains(place)).forEach(changed::add);
+  Set<T> changed(String uid, Supplier<Set<T>> now) {
+    Set<T> changed = new HashSet<>();
+    places.compute(uid, (_, had) -> {
+      Set<T> before = Objects.requireNonNullElse(had, Set.of());
+      Set<T> here = now.get();
+      changed.addAll(here);
+      changed.removeAll(before);
+      before.stream().filter(place -> !here.contains(place)).forEach(changed::add);
+      return here.isEmpty() ? null : here;
+    });
     return changed;
   }
 }

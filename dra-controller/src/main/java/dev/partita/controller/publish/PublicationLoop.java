@@ -87,9 +87,11 @@ public final class PublicationLoop implements AutoCloseable {
   public void start() {
     view.listen(listener);
     view.claims().forEach(claim -> {
-      claimNodes.changed(claim.getMetadata().getUid(), nodesOf(Optional.of(claim)));
-      claimedOthers.changed(claim.getMetadata().getUid(), OtherDevice.of(claim));
-      bindingPlaces.changed(claim.getMetadata().getUid(), NodeBindingClaims.placesOf(claim));
+      ObjectKey key = ObjectKey.of(claim);
+      String uid = claim.getMetadata().getUid();
+      claimNodes.changed(uid, () -> nodesOf(shown(key, uid)));
+      claimedOthers.changed(uid, () -> othersOf(shown(key, uid)));
+      bindingPlaces.changed(uid, () -> bindingPlacesOf(shown(key, uid)));
     });
     loop.post(new Work.Classes());
     Set<String> nodes = new LinkedHashSet<>();
@@ -139,19 +141,14 @@ public final class PublicationLoop implements AutoCloseable {
       }
       case ClusterEvent.ClaimChanged(ObjectKey key, String uid) -> {
         slices.holding().forEach(node -> loop.post(new Work.Node(node)));
-        Optional<ResourceClaim> claim =
-            Optional.ofNullable(view.claim(key)).filter(its -> its.getMetadata().getUid().equals(uid));
-        claimedOthers.changed(uid, claim.map(OtherDevice::of).orElse(Set.of())).stream()
+        claimedOthers.changed(uid, () -> othersOf(shown(key, uid))).stream()
             .flatMap(device -> view.nodesOf(device.pool()).stream())
             .forEach(node -> loop.post(new Work.Node(node)));
-        bindingPlaces.changed(uid, claim.map(NodeBindingClaims::placesOf).orElse(Set.of()))
+        bindingPlaces.changed(uid, () -> bindingPlacesOf(shown(key, uid)))
             .forEach(place -> loop.post(new Work.Node(place.node())));
-        Set<String> here = nodesOf(claim);
-        Set<String> changed = claimNodes.changed(uid, here);
+        Set<String> changed = claimNodes.changed(uid, () -> nodesOf(shown(key, uid)));
         changed.stream().filter(node -> isToldOf(node, uid)).forEach(node -> loop.post(new Work.Node(node)));
-        if (claim.filter(NodeSizes::isToTell).isPresent()) {
-          here.forEach(node -> loop.post(new Work.Node(node)));
-        }
+        nodesOf(shown(key, uid).filter(NodeSizes::isToTell)).forEach(node -> loop.post(new Work.Node(node)));
         changed.stream()
             .filter(this::isLeftToKubeScheduler)
             .filter(toBeOrdered::add)
@@ -160,6 +157,19 @@ public final class PublicationLoop implements AutoCloseable {
       case ClusterEvent.TemplateChanged _,ClusterEvent.QuotaChanged _,ClusterEvent.NamespaceChanged _,ClusterEvent.TaintRuleChanged _,ClusterEvent.PodGroupChanged _ ->
           {}
     }
+  }
+
+  /** The claim of that UID as the view has it now; empty if it is gone, or another one has its name. */
+  private Optional<ResourceClaim> shown(ObjectKey key, String uid) {
+    return Optional.ofNullable(view.claim(key)).filter(its -> its.getMetadata().getUid().equals(uid));
+  }
+
+  private static Set<OtherDevice> othersOf(Optional<ResourceClaim> claim) {
+    return claim.map(OtherDevice::of).orElse(Set.of());
+  }
+
+  private static Set<NodeBindingClaims.Place> bindingPlacesOf(Optional<ResourceClaim> claim) {
+    return claim.map(NodeBindingClaims::placesOf).orElse(Set.of());
   }
 
   /** The node of the devices of ours that a claim has. */
