@@ -25,6 +25,8 @@ public final class ApiServer implements AutoCloseable {
   /** It logs every request; held here, since the JDK keeps loggers only as long as somebody does. */
   private static final Logger REQUESTS = Logger.getLogger(MockWebServer.class.getName());
 
+  private static final int PATIENCE_MILLIS = 60_000;
+
   private final KubernetesMockServer server;
 
   private ApiServer(KubernetesMockServer server) {
@@ -43,10 +45,14 @@ public final class ApiServer implements AutoCloseable {
     return "http://127.0.0.1:" + server.getPort();
   }
 
-  /** A client of its own for each component, as each has in a cluster. */
+  /**
+   * A client of its own for each component, as each has in a cluster. It makes no request twice: on a busy machine an
+   * answer may come late, and what was done for the first request would be a conflict for the second.
+   */
   public KubernetesClient client() {
     Config config =
-        new ConfigBuilder(Config.empty()).withMasterUrl(url()).withNamespace("default").withHttp2Disable(true).build();
+        new ConfigBuilder(Config.empty()).withMasterUrl(url()).withNamespace("default").withHttp2Disable(true)
+            .withRequestRetryBackoffLimit(0).withRequestTimeout(PATIENCE_MILLIS).build();
     return new KubernetesClientBuilder().withConfig(config).build();
   }
 

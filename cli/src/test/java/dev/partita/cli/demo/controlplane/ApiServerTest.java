@@ -43,6 +43,11 @@ class ApiServerTest {
         .create();
   }
 
+  @Test
+  void aClientMakesNoRequestTwiceForWhatWasDoneWouldBeAConflict() {
+    assertThat(client.getConfiguration().getRequestRetryBackoffLimit()).isZero();
+  }
+
   private static Resource<ResourceClaim> named(String name) {
     return client.resources(ResourceClaim.class).inNamespace("default").withName(name);
   }
