@@ -73,8 +73,11 @@ public final class Loops implements AutoCloseable {
   public Optional<String> standstill() {
     long now = nanos.getAsLong();
     for (Watched one : watched) {
+      if (!one.loop.isStarted()) { // asked first: only of a started loop it is known since when a turn is due
+        continue;
+      }
       Duration since = Duration.ofNanos(now - one.loop.due());
-      if (one.loop.isStarted() && since.compareTo(one.allowed) > 0 && !one.excuse.holds(one.allowed)) {
+      if (since.compareTo(one.allowed) > 0 && !one.excuse.holds(one.allowed)) {
         return Optional.of("the loop " + one.loop.name() + " has done nothing for " + since.toSeconds() + " s");
       }
     }

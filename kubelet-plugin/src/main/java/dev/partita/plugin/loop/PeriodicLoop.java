@@ -2,7 +2,6 @@ package dev.partita.plugin.loop;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,8 +25,8 @@ public final class PeriodicLoop implements AutoCloseable {
   private final LongSupplier nanos;
   private final Thread thread;
   private final Object signal = new Object();
-  private final AtomicBoolean started = new AtomicBoolean();
   private boolean wanted;
+  private volatile boolean started; // written under the signal
   private volatile boolean stopping;
   private volatile long due; // when the next good turn may begin
 
@@ -51,11 +50,14 @@ public final class PeriodicLoop implements AutoCloseable {
 
   /** Takes the first turn now; a loop that was started already takes its next one, as by {@link #soon}. */
   public PeriodicLoop start() {
-    if (started.compareAndSet(false, true)) {
-      due = nanos.getAsLong();
-      thread.start();
-    } else {
-      soon();
+    synchronized (signal) {
+      if (started) {
+        soon();
+      } else {
+        due = nanos.getAsLong(); // before it counts as started: until then that time has no meaning
+        thread.start();
+        started = true;
+      }
     }
     return this;
   }
@@ -90,8 +92,10 @@ public final class PeriodicLoop implements AutoCloseable {
   }
 
   boolean awaitEnd(Duration atMost) {
-    if (!started.get()) {
-      return true;
+    synchronized (signal) {
+      if (!started) {
+        return true;
+      }
     }
     try {
       return thread.join(atMost);
@@ -107,7 +111,7 @@ public final class PeriodicLoop implements AutoCloseable {
 
   /** Whether it ought to take turns. */
   boolean isStarted() {
-    return started.get() && !stopping;
+    return started && !stopping;
   }
 
   /** Since when the next good turn has been due, by the loop's clock; in the future while the loop pauses. */

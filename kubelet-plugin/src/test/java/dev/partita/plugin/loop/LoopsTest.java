@@ -4,10 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 
 class LoopsTest {
@@ -88,6 +93,25 @@ class LoopsTest {
       driverKeepsWaiting.set(false);
       assertThat(loops.standstill()).hasValueSatisfying(words -> assertThat(words).contains("the loop asks"));
     }
+  }
+
+  /** The clock asks at the moment in which the loop is started and looks at the time. */
+  @Test
+  void aLoopThatWasMadeLongAgoDoesNotStandStillWhileItIsStarted() {
+    AtomicLong now = new AtomicLong();
+    AtomicReference<Runnable> meanwhile = new AtomicReference<>(() -> {});
+    LongSupplier clock = () -> {
+      meanwhile.getAndSet(() -> {}).run();
+      return now.get();
+    };
+    List<Optional<String>> said = new ArrayList<>();
+    try (Loops loops = new Loops(clock, Loops.Excuse.NONE)) {
+      PeriodicLoop loop = loops.make("made long ago", ALLOWED, () -> NEVER);
+      now.addAndGet(ALLOWED.plusSeconds(1).toNanos());
+      meanwhile.set(() -> said.add(loops.standstill()));
+      loop.start();
+    }
+    assertThat(said).containsExactly(Optional.empty());
   }
 
   @Test
