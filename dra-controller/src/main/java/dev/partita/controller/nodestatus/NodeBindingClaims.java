@@ -61,18 +61,20 @@ public final class NodeBindingClaims {
   }
 
   /**
-   * Where a claim has such instances.
+   * Tells one allocation of such instances on a node from the next one there. A claim may be allocated anew on the same
+   * node before the watch shows that it was free: the plugin must be told of that, for its instances were given back.
    *
-   * @param allocated when it was allocated them
+   * @param allocated the claim's allocationTimestamp; empty if it has none
    */
-  public record Place(String node, String allocated) {}
+  public record NodeAllocation(String node, String allocated) {}
 
-  /** Where the claim has such instances. The same nodes by another allocation are other places. */
-  public static Set<Place> placesOf(ResourceClaim claim) {
-    return nodesOf(claim).stream().map(node -> new Place(node, allocated(claim)))
+  /** The claim's allocation of such instances, once for each node that has some of them. */
+  public static Set<NodeAllocation> allocationsOf(ResourceClaim claim) {
+    return nodesOf(claim).stream().map(node -> new NodeAllocation(node, allocated(claim)))
         .collect(Collectors.toUnmodifiableSet());
   }
 
+  /** The nodes of which the claim has such instances. */
   private static Set<String> nodesOf(ResourceClaim claim) {
     return AllocatedDevices.of(claim).stream().filter(InstanceCondition::areAwaited)
         .flatMap(result -> Driver.nodeOfPool(result.getPool()).stream()).collect(Collectors.toUnmodifiableSet());

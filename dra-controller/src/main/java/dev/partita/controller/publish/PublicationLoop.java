@@ -65,7 +65,7 @@ public final class PublicationLoop implements AutoCloseable {
   private final EventLoop<Work> loop;
   private final Consumer<ClusterEvent> listener = this::observe;
   private final ClaimPlaces<String> claimNodes = new ClaimPlaces<>();
-  private final ClaimPlaces<NodeBindingClaims.Place> bindingPlaces = new ClaimPlaces<>();
+  private final ClaimPlaces<NodeBindingClaims.NodeAllocation> awaited = new ClaimPlaces<>();
   private final ClaimPlaces<OtherDevice> claimedOthers = new ClaimPlaces<>();
   private final Set<String> toBeOrdered = ConcurrentHashMap.newKeySet();
   private final Backoff<Work> failures = new Backoff<>(AFTER_FAILURE, MOST_DOUBLINGS);
@@ -91,7 +91,7 @@ public final class PublicationLoop implements AutoCloseable {
       String uid = claim.getMetadata().getUid();
       claimNodes.changed(uid, () -> nodesOf(shown(key, uid)));
       claimedOthers.changed(uid, () -> othersOf(shown(key, uid)));
-      bindingPlaces.changed(uid, () -> bindingPlacesOf(shown(key, uid)));
+      awaited.changed(uid, () -> awaitedOf(shown(key, uid)));
     });
     loop.post(new Work.Classes());
     Set<String> nodes = new LinkedHashSet<>();
@@ -144,8 +144,8 @@ public final class PublicationLoop implements AutoCloseable {
         claimedOthers.changed(uid, () -> othersOf(shown(key, uid))).stream()
             .flatMap(device -> view.nodesOf(device.pool()).stream())
             .forEach(node -> loop.post(new Work.Node(node)));
-        bindingPlaces.changed(uid, () -> bindingPlacesOf(shown(key, uid)))
-            .forEach(place -> loop.post(new Work.Node(place.node())));
+        awaited.changed(uid, () -> awaitedOf(shown(key, uid)))
+            .forEach(allocation -> loop.post(new Work.Node(allocation.node())));
         Set<String> changed = claimNodes.changed(uid, () -> nodesOf(shown(key, uid)));
         changed.stream().filter(node -> isToldOf(node, uid)).forEach(node -> loop.post(new Work.Node(node)));
         nodesOf(shown(key, uid).filter(NodeSizes::isToTell)).forEach(node -> loop.post(new Work.Node(node)));
@@ -168,8 +168,8 @@ public final class PublicationLoop implements AutoCloseable {
     return claim.map(OtherDevice::of).orElse(Set.of());
   }
 
-  private static Set<NodeBindingClaims.Place> bindingPlacesOf(Optional<ResourceClaim> claim) {
-    return claim.map(NodeBindingClaims::placesOf).orElse(Set.of());
+  private static Set<NodeBindingClaims.NodeAllocation> awaitedOf(Optional<ResourceClaim> claim) {
+    return claim.map(NodeBindingClaims::allocationsOf).orElse(Set.of());
   }
 
   /** The node of the devices of ours that a claim has. */

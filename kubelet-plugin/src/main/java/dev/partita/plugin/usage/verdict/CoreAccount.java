@@ -63,7 +63,8 @@ public final class CoreAccount {
   private final Map<ProcessIdentity, Long> users = new HashMap<>();
 
   /**
-   * A look at a card's samples.
+   * Says what one look of the usage watch found of a card's time, which all accounts of its shares take in. For
+   * example, process 4711 had 300 ms of the second since the look before.
    *
    * @param time what processes had of the card since the look before
    * @param allSeen whether samples have the pids that processes have here; if that is not certain, a share that was
