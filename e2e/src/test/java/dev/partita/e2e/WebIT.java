@@ -77,7 +77,7 @@ class WebIT {
       Page page = open.page();
       page.getByRole(AriaRole.SEARCHBOX).fill(workspace.namespace());
       Locator box = page.locator("section[data-node='" + node + "']");
-      box.locator("ul.parts").getByText(claim).waitFor();
+      awaitOnly(open, node, claim); // else the click below may meet a page that moves
       assertThat(box.locator("ul.parts li").filter(new Locator.FilterOptions().setHasText(claim)).innerText())
           .contains("8 GiB", "25 % of cores");
       awaitTotals(cluster, page);
@@ -113,6 +113,27 @@ class WebIT {
       assertThat(asItIs.innerText()).isEqualTo(workspace.namespace() + "/" + second);
       open.page().keyboard().press("Enter");
       open.awaitText("Claim " + workspace.namespace() + "/" + second);
+      open.assertClean();
+    }
+  }
+
+  /** The page searches a moment after the last key. */
+  @Test
+  void aLinkThatIsFollowedBeforeASearchBeginsIsNotTakenBack(RealCluster cluster, Workspace workspace) throws Exception {
+    String node = cluster.quietNodes().getLast();
+    String claim = workspace.pod("held", node, Ask.share("1Gi"), "exec sleep 600").awaitRunning().claim().name();
+    try (OpenPage open = open(cluster)) {
+      open.awaitText(claim);
+      open.page().evaluate("""
+          () => {
+            const search = document.querySelector('input[type=search]');
+            search.value = 'h200';
+            search.dispatchEvent(new Event('input', { bubbles: true }));
+            for (const end = performance.now() + 500; performance.now() < end;);
+            document.querySelector('nav a[href="#/claims"]').click();
+          }""");
+      open.page().locator("nav a[href='#/claims'][aria-current=page]").waitFor();
+      assertThat(open.page().url()).endsWith("#/claims");
       open.assertClean();
     }
   }

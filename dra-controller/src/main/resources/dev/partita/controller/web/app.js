@@ -117,12 +117,15 @@ function login(event) {
   route();
 }
 
+/** The view that the address names: it is not yet the open one where a link was followed just now. */
+const named = () => /^#?\/?([^?]*)/.exec(location.hash)[1];
+
 let typing;
 function find(event) {
-  const path = state.path;
+  const view = named();
   clearTimeout(typing);
   typing = setTimeout(() => {
-    if (state.path === path) {
+    if (named() === view) {
       location.hash = address({ q: event.target.value, page: '' });
     }
   }, 250);
