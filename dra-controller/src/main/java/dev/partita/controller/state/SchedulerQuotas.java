@@ -30,8 +30,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
 import java.util.function.Consumer;
@@ -62,12 +60,6 @@ public final class SchedulerQuotas implements AutoCloseable {
 
   private static final int SLOW_AT_ONCE = 2;
 
-  /**
-   * Claims whose changes are noted until somebody asks; beyond that all are counted anew, which takes no memory
-   * meanwhile.
-   */
-  static final int MOST_NOTED = 50_000;
-
   private record Waiting(String namespace, ClaimRequest request) {}
 
   /** What the selectors of a claim mean. */
@@ -92,10 +84,8 @@ public final class SchedulerQuotas implements AutoCloseable {
   private final Consumer<ClusterEvent> listener = this::changed;
 
   // What informers' threads note. No lock is held for it.
-  private final Set<ObjectKey> changedClaims = ConcurrentHashMap.newKeySet();
+  private final ChangedClaims changedClaims = new ChangedClaims();
   private volatile boolean worldChanged = true;
-  private volatile boolean allChanged = true;
-  private volatile boolean counting;
 
   /** Held by threads of admission alone, to count and to reckon; never while a selector is compiled or evaluated. */
   private final TimedLock books;
@@ -259,16 +249,8 @@ public final class SchedulerQuotas implements AutoCloseable {
 
   private void changed(ClusterEvent event) {
     switch (event) {
-      case ClusterEvent.ClaimChanged(ObjectKey claim, String _) -> {
-        if (counting) {
-          changedClaims.add(claim);
-          if (changedClaims.size() > MOST_NOTED) {
-            allChanged = true;
-            changedClaims.clear();
-          }
-        }
-      }
-      case ClusterEvent.ClassChanged _ -> allChanged = true;
+      case ClusterEvent.ClaimChanged(ObjectKey claim, String _) -> changedClaims.note(claim);
+      case ClusterEvent.ClassChanged _ -> changedClaims.noteAll();
       case ClusterEvent.GpuNodeChanged _ -> worldChanged = true;
       case ClusterEvent.NamespaceChanged _ -> worldChanged = true;
       case ClusterEvent.NodeChanged _ -> worldChanged = true;
@@ -292,8 +274,7 @@ public final class SchedulerQuotas implements AutoCloseable {
             && view.gpuNodes().stream()
                 .anyMatch(node -> node.getSpec() != null && node.getSpec().allocator() == Allocator.Scheduler);
     if (!matters) {
-      counting = false;
-      changedClaims.clear();
+      changedClaims.noteAll();
     }
     return matters;
   }
@@ -323,14 +304,11 @@ public final class SchedulerQuotas implements AutoCloseable {
 
   /** What is noted from now on is looked at the next time: so a note goes before the view is read. */
   private void count() {
-    if (!counting || allChanged) {
-      allChanged = false;
-      counting = true;
+    if (changedClaims.takeAll()) {
       ledger = new QuotaLedger();
       waiting.clear();
       uids.clear();
       worldChanged = true;
-      changedClaims.clear();
       view.claims().forEach(claim -> countAnew(ObjectKey.of(claim)));
     }
     if (worldChanged) {
@@ -340,10 +318,7 @@ public final class SchedulerQuotas implements AutoCloseable {
       held.forEach(of -> ledger.remove(of.key()));
       held = inventory.hosts().values().stream().flatMap(host -> HeldBookings.of(host).stream()).toList();
     }
-    for (ObjectKey claim : List.copyOf(changedClaims)) {
-      changedClaims.remove(claim);
-      countAnew(claim);
-    }
+    changedClaims.take().forEach(this::countAnew);
     held.forEach(this::countHeld);
   }
 
