@@ -12,6 +12,7 @@ import dev.partita.controller.watch.ClusterView;
 import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpec;
@@ -24,6 +25,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -40,15 +42,26 @@ public final class SlicePublisher {
   private final KubernetesClient client;
   private final ApiEdge edge;
   private final ClusterView view;
+  private final Function<String, List<ResourceClaim>> claimsOn;
   private final Clock monotonicClock = MonotonicClock.start();
   private final Republication republication = new Republication();
   private final EnumSet<SliceFeature> dropped = EnumSet.noneOf(SliceFeature.class);
   private final Set<String> holding = ConcurrentHashMap.newKeySet();
 
   public SlicePublisher(KubernetesClient client, ApiEdge edge, ClusterView view) {
+    this(client, edge, view, view::claimsOn);
+  }
+
+  /** @param claimsOn gives the claims of a node, as the view does */
+  SlicePublisher(
+      KubernetesClient client,
+      ApiEdge edge,
+      ClusterView view,
+      Function<String, List<ResourceClaim>> claimsOn) {
     this.client = client;
     this.edge = edge;
     this.view = view;
+    this.claimsOn = claimsOn;
   }
 
   /**
@@ -65,8 +78,11 @@ public final class SlicePublisher {
             ? List.of()
             : SlicePlan.cards(host, features(gpuNode));
     boolean byKubeScheduler = host != null && host.allocator() == GpuNodeSpec.Allocator.Scheduler;
-    PoolUse use = PoolUse.of(node, view.claimsOn(node));
-    List<PublishedCard> cards = offered(node, wanted, use, heldOnNode(host), byKubeScheduler, existing);
+    boolean isNew = holding.add(node); // before its claims are read: one that changes later has it looked at again
+    PoolUse use = PoolUse.of(node, claimsOn.apply(node));
+    HeldCards offered = HeldCards.of(wanted, PublishedCard.in(existing), use, heldOnNode(host), byKubeScheduler);
+    note(node, offered.held(), isNew);
+    List<PublishedCard> cards = offered.cards();
     List<ResourceSliceSpec> desired =
         byKubeScheduler ? SlicePlan.of(node, cards, use.bestFitFirst()) : SlicePlan.of(node, cards);
     if (!desired.isEmpty() && existing.isEmpty()) {
@@ -116,26 +132,20 @@ public final class SlicePublisher {
             .collect(Collectors.toSet());
   }
 
-  /** How the node's cards can be offered now. */
-  private List<PublishedCard> offered(
-      String node,
-      List<PublishedCard> wanted,
-      PoolUse use,
-      Set<Integer> heldOnNode,
-      boolean byKubeScheduler,
-      List<ResourceSlice> existing) {
-    HeldCards cards = HeldCards.of(wanted, PublishedCard.in(existing), use, heldOnNode, byKubeScheduler);
-    if (cards.held().isEmpty()) {
+  private void note(String node, List<Integer> held, boolean isNew) {
+    if (held.isEmpty()) {
       holding.remove(node);
-    } else if (holding.add(node)) {
+    } else if (isNew) {
       LOG.info(
           "slices of {}: cards {} are tainted, so that no new claim gets them, until they are released",
-          node, cards.held());
+          node, held);
     }
-    return cards.cards();
   }
 
-  /** Nodes of which some cards wait for claims to be released, to be offered in another way. For any thread. */
+  /**
+   * Nodes of which some cards wait for claims to be released, to be offered in another way, and the one whose claims
+   * are being read to find that out. For any thread.
+   */
   public Set<String> holding() {
     return holding;
   }
