@@ -29,6 +29,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -109,29 +110,44 @@ final class AllocationTransaction {
   }
 
   private boolean isSeen() throws InterruptedException {
-    for (Map.Entry<ClaimRef, ResourceClaim> proposal : proposed.entrySet()) {
-      ObjectKey key = ObjectKey.of(proposal.getValue());
-      String version = proposal.getValue().getMetadata().getResourceVersion();
-      boolean seen =
-          view.await(
-              key,
-              () -> {
-                @Nullable ResourceClaim shown = view.claim(key);
-                return shown != null && ResourceVersion.hasReached(shown, version);
-              },
-              ECHO);
-      if (!seen) {
-        LOG.warn("claim {}: the watch did not show its proposal within {} s", proposal.getKey(), ECHO.toSeconds());
-        return false;
+    for (PodPlan plan : plans) {
+      String node = plan.outcome().node();
+      for (ClaimPlacement placement : plan.outcome().claims()) {
+        ResourceClaim proposal = Objects.requireNonNull(proposed.get(placement.claim()), placement.claim().name());
+        ObjectKey key = ObjectKey.of(proposal);
+        if (!view.await(key, () -> isShown(proposal, view.claim(key), () -> view.claimsOn(node)), ECHO)) {
+          LOG.warn("claim {}: the watch did not show its proposal within {} s", placement.claim(), ECHO.toSeconds());
+          return false;
+        }
       }
     }
     return true;
   }
 
+  /**
+   * Whether a proposal is shown, or what came after it. A view has a claim by its name a moment before it is among
+   * those of its node.
+   *
+   * @param byName the claim as the view has it by its name; null if it has none
+   * @param onNode the claims of the node of the proposal
+   */
+  static boolean isShown(
+      ResourceClaim proposal,
+      @Nullable ResourceClaim byName,
+      Supplier<List<ResourceClaim>> onNode) {
+    String version = proposal.getMetadata().getResourceVersion();
+    return byName != null
+        && ResourceVersion.hasReached(byName, version)
+        && (ResourceVersion.isNewer(byName.getMetadata().getResourceVersion(), version)
+            || isAmong(onNode.get(), proposal));
+  }
+
   private boolean fits() {
     for (PodPlan plan : plans) {
       List<ResourceClaim> claims = view.claimsOn(plan.outcome().node());
-      if (!plan.outcome().claims().stream().allMatch(placement -> isAmong(claims, placement.claim()))) {
+      if (!plan.outcome().claims().stream().allMatch(
+          placement -> isAmong(
+              claims, Objects.requireNonNull(proposed.get(placement.claim()), placement.claim().name())))) {
         return false; // changed already: it could not be written any more
       }
       Optional<Card> over = Overcommitment.find(plan.outcome().claims(), claims, held(plan.outcome().node()), spent);
@@ -153,11 +169,12 @@ final class AllocationTransaction {
   }
 
   /** Whether the claim is there exactly as it was proposed. */
-  private boolean isAmong(List<ResourceClaim> claims, ClaimRef ref) {
-    String version = Objects.requireNonNull(proposed.get(ref), ref.name()).getMetadata().getResourceVersion();
+  private static boolean isAmong(List<ResourceClaim> claims, ResourceClaim proposal) {
+    String uid = proposal.getMetadata().getUid();
+    String version = proposal.getMetadata().getResourceVersion();
     return claims.stream()
         .anyMatch(
-            c -> c.getMetadata().getUid().equals(ref.uid()) && c.getMetadata().getResourceVersion().equals(version));
+            c -> c.getMetadata().getUid().equals(uid) && c.getMetadata().getResourceVersion().equals(version));
   }
 
   private boolean write() {

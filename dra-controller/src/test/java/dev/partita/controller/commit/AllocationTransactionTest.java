@@ -21,6 +21,7 @@ import dev.partita.controller.state.PodPlan;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -86,6 +87,23 @@ class AllocationTransactionTest {
         assertThat(written).isZero();
       }
     }
+  }
+
+  @Test
+  void aProposalIsSeenWhenItIsAmongTheClaimsOfItsNode() {
+    ResourceClaim before = version("7");
+    ResourceClaim proposal = version("8");
+    ResourceClaim later = version("9");
+    assertThat(AllocationTransaction.isShown(proposal, null, List::of)).isFalse();
+    assertThat(AllocationTransaction.isShown(proposal, before, () -> List.of(before))).isFalse();
+    assertThat(AllocationTransaction.isShown(proposal, proposal, List::of)).as("only by its name").isFalse();
+    assertThat(AllocationTransaction.isShown(proposal, proposal, () -> List.of(proposal))).isTrue();
+    assertThat(AllocationTransaction.isShown(proposal, later, List::of)).as("it was withdrawn").isTrue();
+  }
+
+  private static ResourceClaim version(String version) {
+    return new ResourceClaimBuilder().withNewMetadata().withNamespace("default").withName("claim").withUid("uid")
+        .withResourceVersion(version).endMetadata().build();
   }
 
   private Callable<Boolean> attempt(Cluster cluster, ClusterView view, String name, CyclicBarrier start) {
