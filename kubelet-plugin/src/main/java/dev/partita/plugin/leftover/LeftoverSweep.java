@@ -116,7 +116,9 @@ public final class LeftoverSweep {
     for (PreparedClaim record : records.values()) {
       Optional<ResourceClaim> claim = api.claim(record.claim()).filter(this::isNeeded);
       if (claim.isPresent()) {
-        preparer.noteReservations(claim.get(), holdings.devices().unnamedIn(claim.get(), record.claim()));
+        Set<String> unnamed = // whom kubelet does not tell of now, the next sweep notes
+            holdings.devices().unnamedIn(claim.get(), record.claim()).orElse(Set.of());
+        preparer.noteReservations(claim.get(), unnamed);
         needed.put(record.claim().uid(), record.claim());
       }
     }

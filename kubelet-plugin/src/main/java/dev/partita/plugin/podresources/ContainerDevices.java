@@ -4,6 +4,7 @@ import dev.partita.api.Driver;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import k8s.io.kubelet.pkg.apis.podresources.v1.CDIDevice;
 import k8s.io.kubelet.pkg.apis.podresources.v1.ClaimResource;
@@ -30,11 +31,15 @@ public final class ContainerDevices {
   /**
    * Asks now.
    *
-   * @return the containers by CDI id of a device of this driver; empty where kubelet does not answer within a second
+   * @return the containers by CDI id of a device of this driver; none where kubelet does not answer within a second
    */
   public Map<String, List<ContainerRef>> byCdiId() {
-    return kubelet.ask(stub -> stub.list(ListPodResourcesRequest.getDefaultInstance()))
-        .map(ContainerDevices::read).orElse(Map.of());
+    return ask().orElse(Map.of());
+  }
+
+  /** The same; empty where kubelet does not answer within a second. */
+  Optional<Map<String, List<ContainerRef>>> ask() {
+    return kubelet.ask(stub -> stub.list(ListPodResourcesRequest.getDefaultInstance())).map(ContainerDevices::read);
   }
 
   static Map<String, List<ContainerRef>> read(ListPodResourcesResponse answer) {

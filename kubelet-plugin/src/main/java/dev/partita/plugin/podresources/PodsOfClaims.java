@@ -6,6 +6,9 @@ import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.prepare.ClaimReader;
 import dev.partita.plugin.usage.measure.DevicePods;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -27,8 +30,12 @@ public final class PodsOfClaims implements DevicePods {
    * @throws io.fabric8.kubernetes.client.KubernetesClientException if the API server does not answer
    */
   @Override
-  public Set<String> of(ClaimRef claim) {
-    return kubelet.byCdiId().entrySet().stream()
+  public Optional<Set<String>> of(ClaimRef claim) {
+    return kubelet.ask().map(containers -> of(claim, containers));
+  }
+
+  private Set<String> of(ClaimRef claim, Map<String, List<ContainerRef>> containers) {
+    return containers.entrySet().stream()
         .filter(device -> CdiName.isOf(claim, device.getKey()))
         .flatMap(device -> device.getValue().stream())
         .filter(container -> container.namespace().equals(claim.namespace()))

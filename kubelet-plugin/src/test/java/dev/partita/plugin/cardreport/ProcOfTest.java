@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.Optional;
 import java.util.Set;
 
 /** A /proc with the files that are read of processes. */
@@ -30,7 +31,7 @@ final class ProcOfTest {
   NewProcesses newProcesses(KubernetesClient client) {
     HostProcesses host = new HostProcesses(proc);
     PodClaims pods =
-        new PodClaims(new ClaimReader(client, ApiCalls.standard()), claim -> Set.of(), Clock.systemUTC());
+        new PodClaims(new ClaimReader(client, ApiCalls.standard()), claim -> Optional.of(Set.of()), Clock.systemUTC());
     return new NewProcesses(host, new ContainerShares(host, pods, () -> DEVICE));
   }
 

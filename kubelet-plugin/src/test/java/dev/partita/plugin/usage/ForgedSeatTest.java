@@ -40,6 +40,7 @@ import java.time.Clock;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -143,7 +144,7 @@ class ForgedSeatTest {
             new ClaimPods(root.resolve("run")), lock),
         () -> Map.of("GPU-0", List.of(new ProcessMemory(pid, 2 * GIB))),
         (card, newer) -> new CardSamples.Told(List.of()),
-        new PodClaims(new ClaimReader(client, ApiCalls.standard()), claim -> Set.of(), Clock.systemUTC()),
+        new PodClaims(new ClaimReader(client, ApiCalls.standard()), claim -> Optional.of(Set.of()), Clock.systemUTC()),
         reports,
         new ExcessPolicy(OnExcess.REPORT, UsageWatch.PLAUSIBLE_OVERHEAD),
         Clock.systemUTC(),

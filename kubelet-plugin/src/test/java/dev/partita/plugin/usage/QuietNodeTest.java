@@ -40,6 +40,7 @@ import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -91,7 +92,7 @@ class QuietNodeTest {
                 new ClaimPods(root.resolve("run")), lock),
             this::held,
             (card, newer) -> new CardSamples.Told(List.of()),
-            new PodClaims(new ClaimReader(client, ApiCalls.standard()), claim -> Set.of(), clock),
+            new PodClaims(new ClaimReader(client, ApiCalls.standard()), claim -> Optional.of(Set.of()), clock),
             reports,
             new ExcessPolicy(OnExcess.REPORT, UsageWatch.PLAUSIBLE_OVERHEAD),
             clock,

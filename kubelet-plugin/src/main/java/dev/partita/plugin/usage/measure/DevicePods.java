@@ -2,6 +2,7 @@ package dev.partita.plugin.usage.measure;
 
 import dev.partita.plugin.grant.ClaimRef;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -10,14 +11,14 @@ import java.util.Set;
  */
 @FunctionalInterface
 public interface DevicePods {
-  /** UIDs of the pods; of none where that cannot be told. */
-  Set<String> of(ClaimRef claim);
+  /** UIDs of the pods; empty where that cannot be told now. */
+  Optional<Set<String>> of(ClaimRef claim);
 
   /** The same for a claim that is reserved for something else than pods; none for any other. */
-  default Set<String> unnamedIn(ResourceClaim claim, ClaimRef ref) {
+  default Optional<Set<String>> unnamedIn(ResourceClaim claim, ClaimRef ref) {
     return claim.getStatus() == null || claim.getStatus().getReservedFor() == null
         || claim.getStatus().getReservedFor().stream().allMatch(consumer -> "pods".equals(consumer.getResource()))
-            ? Set.of()
+            ? Optional.of(Set.of())
             : of(ref);
   }
 }

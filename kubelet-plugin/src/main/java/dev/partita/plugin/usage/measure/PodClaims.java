@@ -3,12 +3,15 @@ package dev.partita.plugin.usage.measure;
 import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.prepare.ClaimReader;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimStatus;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -25,22 +28,26 @@ public final class PodClaims {
   private static final Logger LOG = LoggerFactory.getLogger(PodClaims.class);
   private static final Duration GOOD_FOR = Duration.ofSeconds(30);
 
-  /** How long questions about a claim are answered with what was read for another pod. */
+  /**
+   * How long questions about a claim are answered with what was read for another pod, and when one is asked again that
+   * had no answer.
+   */
   private static final Duration ASKED_AGAIN_AFTER = Duration.ofSeconds(5);
 
   private record Question(String podUid, String claimUid) {}
 
   /**
-   * @param when it was asked last
+   * @param until it is asked again after that
    */
-  private record Answer(boolean reserved, Instant when) {}
+  private record Answer(boolean reserved, Instant until) {}
 
   /**
    * What was read of a claim.
    *
    * @param pods UIDs of what it is reserved for, and of pods that have its devices
+   * @param all whether these are all: false where kubelet did not tell
    */
-  private record Reading(Set<String> pods, Instant when) {}
+  private record Reading(Set<String> pods, boolean all, Instant when) {}
 
   /** What was read last of one claim. Of several threads that ask, one reads and the others take what it read. */
   private final class Asked {
@@ -54,7 +61,7 @@ public final class PodClaims {
         tried = now;
         last = Optional.empty();
         try {
-          last = Optional.of(new Reading(podsOf(claim), now));
+          last = Optional.of(reading(claim, now));
         } finally {
           tried = clock.instant();
         }
@@ -93,13 +100,13 @@ public final class PodClaims {
       if (last != null && last.reserved()) {
         found.add(claim.uid());
       }
-      if (last == null || last.when().plus(GOOD_FOR).isBefore(now)) {
-        known.put(question, new Answer(last != null && last.reserved(), now));
+      if (last == null || last.until().isBefore(now)) {
+        known.put(question, new Answer(last != null && last.reserved(), now.plus(ASKED_AGAIN_AFTER)));
         due.add(claim);
       }
     }
     if (!due.isEmpty()) {
-      known.values().removeIf(answer -> answer.when().plus(GOOD_FOR.multipliedBy(10)).isBefore(now));
+      known.values().removeIf(answer -> answer.until().plus(GOOD_FOR.multipliedBy(10)).isBefore(now));
       claimsAsked.values().removeIf(asked -> asked.isOld(now));
       Thread.ofVirtual().name("pod-claims").start(() -> ask(podUid, due, now));
     }
@@ -110,28 +117,33 @@ public final class PodClaims {
     try {
       for (ClaimRef claim : claims) {
         claimsAsked.computeIfAbsent(claim.uid(), uid -> new Asked()).read(claim)
-            .ifPresent(read -> known.put(new Question(podUid, claim.uid()), answer(podUid, read, since)));
+            .ifPresent(read -> known.compute(new Question(podUid, claim.uid()),
+                (_, last) -> answer(podUid, read, since, last != null && last.reserved())));
       }
     } catch (KubernetesClientException e) {
       LOG.debug("which claims pod {} has is not known: {}", podUid, ApiCalls.explain(e));
     }
   }
 
-  /** The claim may have been reserved for the pod after it was read for another one: that is looked up soon. */
-  private static Answer answer(String podUid, Reading read, Instant since) {
-    boolean reserved = read.pods().contains(podUid);
-    boolean holds = reserved || !read.when().isBefore(since);
-    return new Answer(reserved, holds ? read.when() : since.minus(GOOD_FOR).plus(ASKED_AGAIN_AFTER));
+  /**
+   * The claim may have been reserved for the pod after it was read for another one: that is looked up soon. So is what
+   * kubelet did not tell; until then it is as it was.
+   */
+  private static Answer answer(String podUid, Reading read, Instant since, boolean before) {
+    boolean named = read.pods().contains(podUid);
+    boolean holds = named || (read.all() && !read.when().isBefore(since));
+    return new Answer(named || (before && !read.all()),
+        holds ? read.when().plus(GOOD_FOR) : since.plus(ASKED_AGAIN_AFTER));
   }
 
-  private Set<String> podsOf(ClaimRef ref) {
+  private Reading reading(ClaimRef ref, Instant now) {
     Set<String> pods = new HashSet<>();
-    api.claim(ref).ifPresent(claim -> {
-      if (claim.getStatus() != null && claim.getStatus().getReservedFor() != null) {
-        claim.getStatus().getReservedFor().forEach(consumer -> pods.add(consumer.getUid()));
-      }
-      pods.addAll(devices.unnamedIn(claim, ref));
-    });
-    return Set.copyOf(pods);
+    Optional<ResourceClaim> claim = api.claim(ref);
+    claim.map(ResourceClaim::getStatus).map(ResourceClaimStatus::getReservedFor).stream().flatMap(List::stream)
+        .forEach(consumer -> pods.add(consumer.getUid()));
+    Optional<Set<String>> unnamed =
+        claim.isEmpty() ? Optional.of(Set.of()) : devices.unnamedIn(claim.get(), ref);
+    unnamed.ifPresent(pods::addAll);
+    return new Reading(Set.copyOf(pods), unnamed.isPresent(), now);
   }
 }

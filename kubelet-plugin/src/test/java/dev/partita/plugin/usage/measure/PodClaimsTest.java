@@ -18,6 +18,7 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -37,6 +38,7 @@ class PodClaimsTest {
   private final Set<String> ofGroup = ConcurrentHashMap.newKeySet();
   private final AtomicLong seconds = new AtomicLong();
   private volatile boolean fails;
+  private volatile boolean silent;
 
   @BeforeEach
   void begin() {
@@ -105,13 +107,41 @@ class PodClaimsTest {
     assertThat(askedOfKubelet).hasSize(2);
   }
 
+  @Test
+  void whatKubeletDoesNotTellIsAskedAgainSecondsLater() {
+    ClaimRef claim = reserved("scheduling.k8s.io", "podgroups", "train", "a-group");
+    silent = true;
+    PodClaims pods = pods();
+    assertThat(pods.of(OF_GROUP, List.of(claim))).isEmpty();
+    await().until(() -> askedOfKubelet.size() == 1);
+    silent = false;
+    seconds.addAndGet(6);
+    awaitClaims(pods, OF_GROUP, claim);
+  }
+
+  @Test
+  void aPodKeepsItsClaimWhileKubeletDoesNotTell() {
+    ClaimRef claim = reserved("scheduling.k8s.io", "podgroups", "train", "a-group");
+    PodClaims pods = pods();
+    awaitClaims(pods, OF_GROUP, claim);
+    silent = true;
+    for (int asked = 2; asked < 5; asked++) { // a look that has ended lets the next one be asked for
+      seconds.addAndGet(40);
+      int times = asked;
+      await().until(() -> {
+        assertThat(pods.of(OF_GROUP, List.of(claim))).containsExactly(claim.uid());
+        return askedOfKubelet.size() == times;
+      });
+    }
+  }
+
   private PodClaims pods() {
     DevicePods kubelet = claim -> {
       askedOfKubelet.add(claim);
       if (fails) {
         throw new KubernetesClientException("it does not answer");
       }
-      return Set.copyOf(ofGroup);
+      return silent ? Optional.empty() : Optional.of(Set.copyOf(ofGroup));
     };
     return new PodClaims(new ClaimReader(client, ApiCalls.standard()), kubelet,
         ((InstantSource) () -> Instant.ofEpochSecond(1_700_000_000 + seconds.get())).withZone(ZoneOffset.UTC));
