@@ -4,14 +4,21 @@ import dev.partita.api.Driver;
 import dev.partita.plugin.socket.UnixSocketServer;
 import io.grpc.BindableService;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,6 +29,11 @@ import org.slf4j.LoggerFactory;
  */
 public final class PluginSockets implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PluginSockets.class);
+
+  /** Beside the sockets of the driver's services, held while sockets are opened. */
+  static final String LOCK = "sockets.lock";
+
+  private static final Duration BETWEEN_TRIES = Duration.ofMillis(2);
 
   private final RegistrationService registration;
   private final UnixSocketServer registrationServer;
@@ -36,7 +48,10 @@ public final class PluginSockets implements AutoCloseable {
     this.draServer = draServer;
   }
 
-  /** Opens both sockets; sockets of the driver on which nobody listens are removed. */
+  /**
+   * Opens both sockets; sockets of the driver on which nobody listens are removed. Plugins do so one after the other,
+   * since between bind(2) and listen(2) a socket refuses connections like one that is left.
+   */
   public static PluginSockets open(
       Path registryFolder,
       Path pluginsFolder,
@@ -44,10 +59,25 @@ public final class PluginSockets implements AutoCloseable {
       List<BindableService> services)
       throws IOException {
     String suffix = podUid.map(uid -> "-" + uid).orElse("");
+    Path folder = pluginsFolder.resolve(Driver.NAME);
+    Files.createDirectories(folder);
+    try (FileChannel file =
+        FileChannel.open(folder.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        FileLock _ = take(file)) {
+      return openAlone(registryFolder, folder, suffix, services);
+    }
+  }
+
+  private static PluginSockets openAlone(
+      Path registryFolder,
+      Path folder,
+      String suffix,
+      List<BindableService> services)
+      throws IOException {
     Path registrationSocket = registryFolder.resolve(Driver.NAME + suffix + "-reg.sock");
-    Path draSocket = pluginsFolder.resolve(Driver.NAME).resolve("dra" + suffix + ".sock");
+    Path draSocket = folder.resolve("dra" + suffix + ".sock");
     removeDeadSockets(registryFolder, Driver.NAME, "-reg.sock");
-    removeDeadSockets(pluginsFolder.resolve(Driver.NAME), "dra", ".sock");
+    removeDeadSockets(folder, "dra", ".sock");
     UnixSocketServer dra = UnixSocketServer.listen(draSocket, services);
     try {
       RegistrationService registration = new RegistrationService(draSocket);
@@ -74,6 +104,26 @@ public final class PluginSockets implements AutoCloseable {
   public void close() {
     registrationServer.close();
     draServer.close();
+  }
+
+  /** Tries until nobody else has it, as {@code OperationLock} does. */
+  private static FileLock take(FileChannel file) throws IOException {
+    while (true) {
+      try {
+        @Nullable FileLock taken = file.tryLock();
+        if (taken != null) {
+          return taken;
+        }
+      } catch (OverlappingFileLockException e) {
+        // held by a plugin in this very process
+      }
+      try {
+        Thread.sleep(BETWEEN_TRIES);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new InterruptedIOException("the plugin is stopping while another one opens its sockets");
+      }
+    }
   }
 
   private static void removeDeadSockets(Path folder, String prefix, String suffix) throws IOException {
