@@ -119,11 +119,9 @@ class WebIT {
 
   /** The page searches a moment after the last key. */
   @Test
-  void aLinkThatIsFollowedBeforeASearchBeginsIsNotTakenBack(RealCluster cluster, Workspace workspace) throws Exception {
-    String node = cluster.quietNodes().getLast();
-    String claim = workspace.pod("held", node, Ask.share("1Gi"), "exec sleep 600").awaitRunning().claim().name();
+  void aLinkThatIsFollowedBeforeASearchBeginsIsNotTakenBack(RealCluster cluster) throws Exception {
     try (OpenPage open = open(cluster)) {
-      open.awaitText(claim);
+      open.page().locator("section.node").first().waitFor();
       open.page().evaluate("""
           () => {
             const search = document.querySelector('input[type=search]');
