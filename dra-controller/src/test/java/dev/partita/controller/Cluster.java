@@ -65,6 +65,7 @@ public final class Cluster implements AutoCloseable {
   public final KubernetesClient client;
   private KubernetesClient asInMain;
   private final List<DraController> controllers = new java.util.ArrayList<>();
+  private final List<KubernetesClient> clients = new java.util.ArrayList<>();
 
   private Cluster() {
     server =
@@ -123,6 +124,29 @@ public final class Cluster implements AutoCloseable {
             Optional.of(new ControllerSettings.WebPage(0, "partita")), ControllerSettings.DEFAULT_TEMPLATE_GRACE,
             Optional.empty(), Optional.empty(), false),
         clock);
+  }
+
+  /** Starts a controller that leads, whoever else does, and that {@link ServerRules#cutOff} knows by its name. */
+  DraController start(String identity) {
+    KubernetesClient own = ControllerClient.of(new ConfigBuilder(asInMain.getConfiguration())
+        .withUserAgent(ServerRules.CONTROLLER + "/" + identity).build());
+    clients.add(own);
+    ControllerSettings settings = new ControllerSettings(identity, Optional.empty(), Optional.empty(), Optional.of(0),
+        Optional.empty(), ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.empty(), Optional.empty(), false);
+    try {
+      DraController controller = DraController.start(settings, own);
+      controllers.add(controller);
+      return controller;
+    } catch (java.io.IOException e) {
+      throw new java.io.UncheckedIOException(e);
+    }
+  }
+
+  /** Stops one of several controllers. */
+  void stop(DraController controller) {
+    awaitQuiet();
+    controller.close();
+    controllers.remove(controller);
   }
 
   /** Where the controller that was started last serves the web page. */
@@ -218,6 +242,8 @@ public final class Cluster implements AutoCloseable {
     awaitQuiet();
     controllers.forEach(DraController::close);
     controllers.clear();
+    clients.forEach(KubernetesClient::close);
+    clients.clear();
   }
 
   /** Has the tests' namespace carry a label, by which quotas select it. */

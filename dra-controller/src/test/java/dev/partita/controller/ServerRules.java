@@ -29,6 +29,7 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import org.awaitility.Awaitility;
@@ -54,6 +55,26 @@ final class ServerRules extends KubernetesCrudDispatcher {
   private final AtomicInteger refusals = new AtomicInteger();
   private final Queue<Runnable> untold = new ConcurrentLinkedQueue<>();
   private volatile Predicate<GenericKubernetesResource> late = changed -> false;
+  private volatile boolean inOrder;
+  private volatile Function<RecordedRequest, Fault> faults = request -> Fault.NONE;
+  private final Set<String> cutOff = ConcurrentHashMap.newKeySet();
+
+  /** What goes wrong with a request. */
+  enum Fault {
+    NONE, CONFLICT(409), TOO_MANY(429), BROKEN(500),
+    /** It is done, and who made it does not learn of that. */
+    ANSWER_LOST(504);
+
+    private final int code;
+
+    Fault() {
+      this(0);
+    }
+
+    Fault(int code) {
+      this.code = code;
+    }
+  }
 
   /**
    * Puts objects there at once, before anybody watches: as many as would take minutes to be created one by one.
@@ -93,8 +114,12 @@ final class ServerRules extends KubernetesCrudDispatcher {
       @Nullable String now) {
     Optional.ofNullable(before).flatMap(ServerRules::name).ifPresent(byName::remove);
     if (now == null) {
+      tellLate();
       super.processEvent(path, ofPath, before, object, now);
       return;
+    }
+    if (before == null) {
+      tellLate();
     }
     AttributeSet key = AttributeSet.merge(ofPath, attributeExtractor.fromResource(now));
     index(key); // before those who watch are told, and ask
@@ -116,9 +141,28 @@ final class ServerRules extends KubernetesCrudDispatcher {
     late = changed;
   }
 
+  /**
+   * The same for all objects of a kind. They are told of the changes, in order, before one of any kind is made or goes,
+   * too.
+   */
+  void delayKind(String kind) {
+    inOrder = true;
+    late = changed -> kind.equals(changed.getKind());
+  }
+
+  private void tellLate() {
+    if (inOrder) {
+      tell();
+    }
+  }
+
   /** Makes up for {@link #delay}. */
   void tellAll() {
     late = changed -> false;
+    tell();
+  }
+
+  private void tell() {
     for (Runnable telling = untold.poll(); telling != null; telling = untold.poll()) {
       telling.run();
     }
@@ -151,6 +195,16 @@ final class ServerRules extends KubernetesCrudDispatcher {
   /** Makes up for {@link #forbid}. */
   void permit(String pathEnd) {
     forbidden.remove(pathEnd);
+  }
+
+  /** From now on this goes wrong with requests of controllers. */
+  void fail(Function<RecordedRequest, Fault> requests) {
+    faults = requests;
+  }
+
+  /** From now on none of the controller's requests is answered well: to others it is as if it were dead. */
+  void cutOff(String identity) {
+    cutOff.add(CONTROLLER + "/" + identity);
   }
 
   /** How many writes were forbidden. */
@@ -250,12 +304,22 @@ final class ServerRules extends KubernetesCrudDispatcher {
     return super.handleDelete(path);
   }
 
-  /** The mock deletes whatever version there is. */
   @Override
   public MockResponse dispatch(RecordedRequest request) {
-    if (CONTROLLER.equals(request.getHeader("User-Agent"))) {
+    String agent = String.valueOf(request.getHeader("User-Agent"));
+    Fault fault = Fault.NONE;
+    if (agent.startsWith(CONTROLLER)) {
       SentRequests.record(request.getMethod(), request.getPath());
+      fault = cutOff.contains(agent) ? Fault.BROKEN : faults.apply(request);
     }
+    if (fault == Fault.ANSWER_LOST) {
+      MockResponse _ = answered(request);
+    }
+    return fault == Fault.NONE ? answered(request) : answer(fault.code, fault.name());
+  }
+
+  /** The mock deletes whatever version there is. */
+  private MockResponse answered(RecordedRequest request) {
     if (isForbidden(request)) {
       refusals.incrementAndGet();
       return answer(403, "Forbidden");
