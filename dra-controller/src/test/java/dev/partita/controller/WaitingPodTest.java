@@ -3,6 +3,7 @@ package dev.partita.controller;
 import static dev.partita.controller.Cluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.controller.claim.AllocatedClaim;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
@@ -140,6 +141,20 @@ class WaitingPodTest {
     eventually().untilAsserted(() -> assertThat(cluster.gates("p")).isEmpty());
     assertThat(cluster.isAllocated("c")).as("that is for kube-scheduler to do").isFalse();
     assertThat(cluster.gates("nowhere")).as("kube-scheduler has none for it either").isEqualTo(GATE);
+  }
+
+  @Test
+  void whatKubeSchedulerTookBackAndMayAllocateItselfIsProposedNoMore() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.add(GpuNodes.leftToScheduler("node-1", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.pod("p", "c");
+    assertThat(cluster.result("c").getPool()).isEqualTo("node-0/gpu");
+    cluster.client.nodes().withName("node-0")
+        .edit(node -> new NodeBuilder(node).editSpec().withUnschedulable(true).endSpec().build());
+    cluster.deallocate("c");
+    eventually().until(() -> !cluster.isAllocated("c") && !AllocatedClaim.isProposed(cluster.read("c")));
   }
 
   @Test

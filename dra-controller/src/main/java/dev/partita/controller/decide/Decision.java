@@ -15,8 +15,14 @@ public sealed interface Decision {
   /**
    * kube-scheduler allocates on every node that the pod could run on; a node on which the controller allocates may come
    * later.
+   *
+   * @param claims those that it is to allocate
    */
-  record LeaveToScheduler() implements Decision {}
+  record LeaveToScheduler(List<ResourceClaim> claims) implements Decision {
+    public LeaveToScheduler {
+      claims = List.copyOf(claims);
+    }
+  }
 
   /**
    * None of its claims is left for the controller to allocate: those of ours are allocated.

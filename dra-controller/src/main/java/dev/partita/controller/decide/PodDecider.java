@@ -177,7 +177,7 @@ public final class PodDecider implements Decider {
         host -> unfit.apply(host).or(() -> isScheduled(host) ? Optional.of(scheduled) : Optional.empty());
     Collection<GpuHost> hosts = inventory.hosts().values();
     if (unknown.isEmpty() && !hosts.isEmpty() && hosts.stream().allMatch(PodDecider::isScheduled)) {
-      return new Decision.LeaveToScheduler();
+      return new Decision.LeaveToScheduler(List.copyOf(open.claims().values()));
     }
     Function<WhyWaiting, Decision> waits =
         why -> new Decision.Wait(
@@ -200,7 +200,7 @@ public final class PodDecider implements Decider {
           new Decision.Allocate(new PodPlan(pod, allocated, open.claims(), reserved(pod, open.named(), open.claims())));
       case Outcome.Unallocatable(Explanation explanation) -> {
         if (unknown.isEmpty() && isForScheduler(pod, requests, unfit, candidates, inventory)) {
-          yield new Decision.LeaveToScheduler();
+          yield new Decision.LeaveToScheduler(List.copyOf(open.claims().values()));
         }
         WhyWaiting why = new WhyWaiting.Explained(explanation);
         shape.flatMap(of -> said(why, requests).map(said -> Map.entry(of, said)))

@@ -202,8 +202,9 @@ final class PodScheduler {
       case Decision.Nothing _ -> {}
       case Decision.ClaimMissing _ -> claimMissing(pod);
       case Decision.HeldBack _ -> giveBackRoom(key); // that a gate goes is a change of the pod, which comes back here
-      case Decision.LeaveToScheduler _ -> {
+      case Decision.LeaveToScheduler(List<ResourceClaim> claims) -> {
         waiting.add(key);
+        abandoned.withdraw(claims);
         notes.leftToScheduler(pod);
         open(pod);
       }
