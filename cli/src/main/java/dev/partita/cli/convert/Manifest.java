@@ -53,9 +53,13 @@ record Manifest(String text, JsonNode object) {
       return new Manifest(text, JSON.valueToTree(document));
     } catch (MarkedYAMLException e) {
       long line = before + 1 + (e.getProblemMark() == null ? 0 : e.getProblemMark().getLine());
-      throw CommandFailure.failed(file + ":" + line + ": is not YAML: " + e.getProblem());
+      throw CommandFailure.failed(file + ":" + line + ": is not YAML: " + e.getProblem() + hint(text));
     } catch (YAMLException | IllegalArgumentException e) {
-      throw CommandFailure.failed(file + ":" + (before + 1) + ": is not YAML: " + e.getMessage());
+      throw CommandFailure.failed(file + ":" + (before + 1) + ": is not YAML: " + e.getMessage() + hint(text));
     }
+  }
+
+  private static String hint(String text) {
+    return text.contains("{{") ? "; where this is of a Helm chart, convert what `helm template` writes" : "";
   }
 }

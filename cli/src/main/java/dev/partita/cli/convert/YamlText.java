@@ -5,12 +5,17 @@ import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import java.util.Map;
 import java.util.regex.Pattern;
 import org.yaml.snakeyaml.DumperOptions;
 import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
+import org.yaml.snakeyaml.error.Mark;
+import org.yaml.snakeyaml.error.MarkedYAMLException;
+import org.yaml.snakeyaml.nodes.MappingNode;
 import org.yaml.snakeyaml.nodes.Node;
+import org.yaml.snakeyaml.nodes.NodeTuple;
 import org.yaml.snakeyaml.nodes.ScalarNode;
 import org.yaml.snakeyaml.nodes.Tag;
 import org.yaml.snakeyaml.representer.Representer;
@@ -49,7 +54,19 @@ final class YamlText {
         .load(text);
   }
 
-  /** Reads octal numbers also as YAML 1.2 writes them, such as 0o644: so does the parser behind kubectl. */
+  /** A key that is no scalar, which JSON cannot have: {@code {{ x }}} is a mapping whose key is a mapping. */
+  private static final class KeyException extends MarkedYAMLException {
+    private static final long serialVersionUID = 1;
+
+    KeyException(Mark where) {
+      super(null, null, "a key is a mapping or a list", where);
+    }
+  }
+
+  /**
+   * Reads octal numbers also as YAML 1.2 writes them, such as 0o644, and refuses keys that are no scalars: so does the
+   * parser behind kubectl.
+   */
   private static final class KubectlConstructor extends SafeConstructor {
     KubectlConstructor(LoaderOptions options) {
       super(options);
@@ -61,6 +78,16 @@ final class YamlText {
               node.getStartMark(), node.getEndMark(), scalar.getScalarStyle()));
         }
       });
+    }
+
+    @Override
+    protected void constructMapping2ndStep(MappingNode node, Map<Object, Object> mapping) {
+      for (NodeTuple entry : node.getValue()) {
+        if (!(entry.getKeyNode() instanceof ScalarNode)) {
+          throw new KeyException(entry.getKeyNode().getStartMark());
+        }
+      }
+      super.constructMapping2ndStep(node, mapping);
     }
   }
 

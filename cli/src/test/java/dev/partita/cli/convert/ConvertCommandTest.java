@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 class ConvertCommandTest {
@@ -364,6 +365,17 @@ class ConvertCommandTest {
     assertThat(bad.out()).isEmpty();
     assertThat(twice.err()).contains("in.yaml:2: is not YAML: found duplicate key kind");
     assertThat(run().status()).isEqualTo(2);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"metadata: {name: {{ .Release.Name }}}", "metadata:\n{{- if .Values.a }}\n  name: a\n{{- end }}"})
+  void aChartOfHelmIsToBeRenderedFirst(String metadata) throws IOException {
+    Run run = convert("apiVersion: v1\nkind: Pod\nspec: " + WHOLE + "\n" + metadata + "\n");
+
+    assertThat(run.status()).isEqualTo(1);
+    assertThat(run.out()).isEmpty();
+    assertThat(run.err()).hasLineCount(1).contains("is not YAML: ").contains("convert what `helm template` writes");
   }
 
   @Test

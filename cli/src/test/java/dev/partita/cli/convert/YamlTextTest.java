@@ -41,6 +41,13 @@ class YamlTextTest {
   }
 
   @ParameterizedTest
+  @ValueSource(strings = {"a: {{ .Values.a }}", "{{ .Values.a }}: b", "? [a]\n: b", "a: [{{a: b}: c}]"})
+  void aKeyThatIsNoScalarIsRefused(String text) {
+    assertThatThrownBy(() -> YamlText.read(text)).isInstanceOf(YAMLException.class)
+        .hasMessageContaining("a key is a mapping or a list");
+  }
+
+  @ParameterizedTest
   @ValueSource(
       strings = {
         "yes", "y", "N", "on", "true", "null", "~", "", "1", "0644", "0o17", "1e3", "1_000", "12:30", "2020-01-01",
