@@ -2,6 +2,7 @@ package dev.partita.cli.convert;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.partita.api.Driver;
 import dev.partita.api.config.FieldError;
 import dev.partita.api.device.CapacityName;
 import dev.partita.cli.convert.ClaimDevices.Translated;
@@ -11,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -22,6 +24,9 @@ import java.util.stream.Stream;
  */
 final class ClaimConversion {
   private static final Set<String> AMOUNTS = Set.of(CapacityName.MEMORY, CapacityName.CORES);
+
+  /** As administrators name classes of their own of NVIDIA's cards. */
+  private static final Pattern LIKE_NVIDIAS = Pattern.compile(".*(gpu|mig).*[.]nvidia[.]com");
 
   private final List<FieldError> problems = new ArrayList<>();
   private final List<FieldError> notes = new ArrayList<>();
@@ -47,11 +52,12 @@ final class ClaimConversion {
     }
     ClaimDevices claim = ClaimDevices.copyOf(object);
     claim.eachRequest().forEach(this::devices);
+    ownClasses(claim);
     for (String driver : asked.stream().map(ForeignClass::driver).distinct().toList()) {
       claim.constraints(driver, (constraint, about) -> constraint(driver, constraint, about));
       claim.takeConfigs(driver, this::config);
     }
-    if (asked.isEmpty()) {
+    if (asked.isEmpty() && problems.isEmpty()) {
       return new ClaimResult.NothingAsked();
     }
     return problems.isEmpty()
@@ -79,6 +85,29 @@ final class ClaimConversion {
     translations.add(new Translated(asking, SelectorTranslation.toOurs(known.get().driver(), isInstance)));
     known.get().equal(amounts.has(CapacityName.MEMORY)).ifPresent(name -> request.put("deviceClassName", name));
     ClaimDevices.selectors(request, path, translations.getLast().translation(), problems);
+  }
+
+  /**
+   * What a class is that somebody made stands in the cluster. Such a class is told by its name, or where all of the
+   * claim's are unknown by what else the claim says.
+   */
+  private void ownClasses(ClaimDevices claim) {
+    List<ClaimDevices.Request> unknown = claim.eachRequest().stream()
+        .filter(each -> ForeignClass.of(each.className()).isEmpty() && !isOurs(each.className())).toList();
+    Optional<String> spokenOf = unknown.size() == claim.eachRequest().size()
+        ? ForeignClass.driverIn(claim.devices().toString())
+        : Optional.empty();
+    for (ClaimDevices.Request each : unknown) {
+      Optional<String> driver =
+          LIKE_NVIDIAS.matcher(each.className()).matches() ? Optional.of(ForeignClass.NVIDIA_GPU.driver()) : spokenOf;
+      driver.ifPresent(name -> problems.add(new FieldError(each.path() + ".deviceClassName",
+          each.className() + " is a class of your own, of devices of " + name
+              + ": write the driver's class here, with what yours selects, and convert the claim then")));
+    }
+  }
+
+  private static boolean isOurs(String className) {
+    return className.equals(Driver.NAME) || className.endsWith("." + Driver.NAME);
   }
 
   private void constraint(String driver, ObjectNode constraint, ClaimDevices.Constraint about) {

@@ -59,6 +59,11 @@ enum ForeignClass {
     return Stream.of(values()).filter(each -> each.className.equals(className)).findFirst();
   }
 
+  /** A driver of theirs that a text speaks of. */
+  static Optional<String> driverIn(String text) {
+    return Stream.of(values()).map(ForeignClass::driver).filter(text::contains).findFirst();
+  }
+
   /** Its driver, which is the domain of its attributes and the driver of its configs, too. */
   String driver() {
     return driver;

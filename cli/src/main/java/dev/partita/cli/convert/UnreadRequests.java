@@ -2,6 +2,7 @@ package dev.partita.cli.convert;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.partita.admission.dialect.Dialect;
+import dev.partita.api.Driver;
 import dev.partita.api.config.FieldError;
 import java.util.ArrayList;
 import java.util.List;
@@ -94,8 +95,20 @@ final class UnreadRequests {
         unread.found.add(new FieldError("spec", why));
       }
     });
+    unread.ownClass(object);
     unread.walk(object, "", false);
     return unread.found.stream().distinct().toList();
+  }
+
+  /** The drivers' own classes come and go with these. */
+  private void ownClass(JsonNode object) {
+    if (object.path("apiVersion").asText().startsWith("resource.k8s.io/")
+        && object.path("kind").asText().equals("DeviceClass")
+        && ForeignClass.of(object.path("metadata").path("name").asText()).isEmpty()) {
+      ForeignClass.driverIn(object.path("spec").toString()).ifPresent(driver -> found.add(new FieldError("spec",
+          "is a class of your own, of devices of " + driver + ": make one of devices of " + Driver.NAME
+              + ", and name that in the claims (docs/reference/devices.md)")));
+    }
   }
 
   private void walk(JsonNode node, String path, boolean inPod) {

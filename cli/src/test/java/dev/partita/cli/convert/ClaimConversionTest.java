@@ -163,6 +163,22 @@ class ClaimConversionTest {
   }
 
   @Test
+  void aClassOfOnesOwnIsToldByItsNameOrByWhatTheClaimSays() {
+    String own = " is a class of your own, of devices of gpu.nvidia.com: write the driver's class here, with what yours"
+        + " selects, and convert the claim then";
+    assertThat(problems("requests: [{name: gpu, exactly: {deviceClassName: rtx5090.gpu.nvidia.com}}]"))
+        .containsExactly("spec.devices.requests[0].exactly.deviceClassName: rtx5090.gpu.nvidia.com" + own);
+    assertThat(problems("requests: [{name: a, deviceClassName: large, selectors: [{cel: {expression:"
+        + " 'device.attributes[\"gpu.nvidia.com\"].index == 0'}}]}]"))
+        .containsExactly("spec.devices.requests[0].deviceClassName: large" + own);
+    assertThat(problems("{requests: [{name: a, exactly: {deviceClassName: large}}], config: [{opaque: {driver:"
+        + " gpu.nvidia.com, parameters: {kind: GpuConfig}}}]}"))
+        .containsExactly("spec.devices.requests[0].exactly.deviceClassName: large" + own);
+    assertThat(ClaimConversion.convert(claim("requests: [{name: a, exactly: {deviceClassName: rdma.example.com}}]")))
+        .isInstanceOf(ClaimResult.NothingAsked.class);
+  }
+
+  @Test
   void claimsOfOtherDevicesAndOfOursAreLeftAlone() {
     assertThat(ClaimConversion.convert(claim("requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev}}]")))
         .isInstanceOf(ClaimResult.NothingAsked.class);

@@ -306,6 +306,17 @@ class ConvertCommandTest {
   }
 
   @Test
+  void classesOfOnesOwnOfOtherDriversDevicesAreNamed() throws IOException {
+    String deviceClass = "{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: %s}, spec: {selectors:"
+        + " [{cel: {expression: device.driver == '%s'}}]}}\n";
+
+    assertThat(convert(deviceClass.formatted("large", "gpu.nvidia.com")).err())
+        .startsWith("partita: DeviceClass large: spec: is a class of your own, of devices of gpu.nvidia.com: make one");
+    assertThat(convert(deviceClass.formatted("gpu.nvidia.com", "gpu.nvidia.com")).err()).isEmpty();
+    assertThat(convert(deviceClass.formatted("large", "gpu.partita.dev")).err()).isEmpty();
+  }
+
+  @Test
   void resourcesThatStandForOurClassesAreOurs() throws IOException {
     String pod = "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: c, resources: {limits:"
         + " {deviceclass.resource.kubernetes.io/%s: 1}}}]}}\n";
