@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * Cores and memory in percent of a card, or memory in bytes, of a number of cards together ({@code gpu.shared}), over
@@ -33,6 +34,10 @@ final class Koordinator implements DialectReader.OfResources {
   private static final List<String> REFUSED = List.of("scheduling.koordinator.sh/device-joint-allocate",
       "scheduling.koordinator.sh/gpu-partition-spec", "scheduling.koordinator.sh/device-allocate-hint");
 
+  /** Beside one of these the resources above are of that vendor's card (koordinator.sh, Device Scheduling). */
+  private static final Pattern OTHER_VENDORS =
+      Pattern.compile("(cambricon|metax-tech|hygon)[.]com/.*|huawei[.]com/(Ascend|npu).*");
+
   @Override
   public Set<String> resources() {
     return Set.of(BOTH, CORES, MEMORY, RATIO, SHARED, SHARED_TOO);
@@ -51,6 +56,7 @@ final class Koordinator implements DialectReader.OfResources {
       pod.annotation(name)
           .ifPresent(_ -> problems.add(new FieldError(pod.annotationPath(name), "is not converted")));
     }
+    otherVendor(asked).ifPresent(problems::add);
     boolean inOne = asked.of(BOTH) > 0;
     if (inOne && (asked.of(CORES) > 0 || asked.of(MEMORY) > 0 || asked.of(RATIO) > 0)) {
       problems.add(new FieldError(asked.pathOf(BOTH), "is cores and memory in one, and there are others beside it"));
@@ -90,6 +96,18 @@ final class Koordinator implements DialectReader.OfResources {
   @Override
   public List<FieldError> notes(ResourceRequests asked, PodContext pod) {
     return LibraryVariable.notes(LibraryVariable.HAMI, asked.container(), asked.path());
+  }
+
+  private static Optional<FieldError> otherVendor(ResourceRequests asked) {
+    for (String kind : List.of("limits", "requests")) {
+      for (var amount : asked.container().path("resources").path(kind).properties()) {
+        if (OTHER_VENDORS.matcher(amount.getKey()).matches()) {
+          return Optional.of(new FieldError(asked.path() + ".resources." + kind + "[" + amount.getKey() + "]",
+              "says that the card is another vendor's, and Partita divides NVIDIA's cards"));
+        }
+      }
+    }
+    return Optional.empty();
   }
 
   private static String path(ResourceRequests asked, boolean inOne, String name) {
