@@ -12,8 +12,11 @@ import java.util.SortedSet;
 public sealed interface DialectReader {
   /** A dialect in which containers ask by extended resources. */
   non-sealed interface OfResources extends DialectReader {
-    /** Amounts far beyond every cluster, and far from overflowing when multiplied by a unit. */
-    long MOST = 1L << 32;
+    /**
+     * Amounts beyond every card, the least unit being a MiB, and far from overflowing when multiplied by a unit. Memory
+     * that is given in bytes, such as 1Gi, is more.
+     */
+    long MOST = 10_000_000;
 
     /** The resources that it understands, for people. */
     Set<String> resources();
