@@ -25,6 +25,7 @@ import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -51,6 +52,7 @@ final class GpuFractions implements DialectReader.OfAnnotations {
   private static final String REQUEST = "gpu-memory.request";
   private static final String LIMIT = "gpu-memory.limit";
   private static final String PORTION_LIMIT = "gpu-memory.portion.limit";
+  private static final String MODE_OF_IT = "gpu-compute.mode";
 
   private static final Pattern DECIMAL = Pattern.compile("[0-9]{0,2}\\.?[0-9]{1,9}");
   private static final Pattern MEBIBYTES = Pattern.compile("[1-9][0-9]{0,8}");
@@ -91,14 +93,28 @@ final class GpuFractions implements DialectReader.OfAnnotations {
       if (pod.annotation(name).isEmpty()) {
         continue;
       }
-      if ((theirs && OF_THE_POD.contains(name)) || OF_A_CONTAINER.matcher(name).matches()) {
+      boolean ofContainer = OF_A_CONTAINER.matcher(name).matches() && containerOfMode(name).isEmpty();
+      if ((theirs && OF_THE_POD.contains(name)) || ofContainer) {
         asking.add(name);
       }
     }
-    if (!asking.isEmpty() && pod.annotation(MODE).isPresent()) {
-      asking.add(MODE);
+    if (!asking.isEmpty()) {
+      asking.addAll(modes(pod, _ -> true));
     }
     return asking;
+  }
+
+  /** Annotations with something in them that say how cores are shared: the pod's, and those of such containers. */
+  private static List<String> modes(PodContext pod, Predicate<String> containers) {
+    return pod.annotations().stream()
+        .filter(name -> pod.annotation(name).isPresent()
+            && (name.equals(MODE) || containerOfMode(name).filter(containers).isPresent()))
+        .toList();
+  }
+
+  private static Optional<String> containerOfMode(String annotation) {
+    Matcher of = OF_A_CONTAINER.matcher(annotation);
+    return of.matches() && of.group(2).equals(MODE_OF_IT) ? Optional.of(of.group(1)) : Optional.empty();
   }
 
   @Override
@@ -131,12 +147,15 @@ final class GpuFractions implements DialectReader.OfAnnotations {
       Matcher ofContainer = OF_A_CONTAINER.matcher(name);
       if (ofContainer.matches()) {
         String what = ofContainer.group(2);
+        if (what.equals(MODE_OF_IT)) {
+          continue;
+        }
         if (Set.of(REQUEST, LIMIT, PORTION_LIMIT).contains(what)) {
           said.computeIfAbsent(ofContainer.group(1), _ -> new Said())
               .put(what, name, pod.annotation(name).orElse(""));
         } else {
           problems.add(new FieldError(pod.annotationPath(name), "is not converted; of a container's annotations are "
-              + REQUEST + ", " + LIMIT + " and " + PORTION_LIMIT));
+              + REQUEST + ", " + LIMIT + ", " + PORTION_LIMIT + " and " + MODE_OF_IT));
         }
       }
     }
@@ -184,7 +203,8 @@ final class GpuFractions implements DialectReader.OfAnnotations {
     String containerPath = pod.prefix() + "spec." + place.kind() + "[" + place.index() + "]";
     notes.addAll(LibraryVariable.notes(LibraryVariable.HAMI, place.container(), containerPath));
     OptionalLong limit = limit(said, place, pod, containerPath, problems, notes);
-    notes.addAll(mode(pod, problems));
+    modes(pod, place.container().path("name").asText()::equals)
+        .forEach(annotation -> mode(annotation, pod, problems).ifPresent(notes::add));
     reported.addAll(problems);
     if (!problems.isEmpty() || memory.isEmpty() || count.isEmpty()) {
       return Optional.empty();
@@ -313,18 +333,17 @@ final class GpuFractions implements DialectReader.OfAnnotations {
     return bytes;
   }
 
-  private static List<FieldError> mode(PodContext pod, List<FieldError> problems) {
-    Optional<String> mode = pod.annotation(MODE);
-    if (mode.isEmpty() || mode.get().equals("time-slicing")) {
-      return List.of();
-    }
-    if (mode.get().equals("sm-sharing")) {
-      return List.of(new FieldError(pod.annotationPath(MODE),
+  private static Optional<FieldError> mode(String annotation, PodContext pod, List<FieldError> problems) {
+    String mode = pod.annotation(annotation).orElseThrow();
+    if (mode.equals("sm-sharing")) {
+      return Optional.of(new FieldError(pod.annotationPath(annotation),
           "is not had: programs of different claims have the card in turn, not side by side as by MPS"));
     }
-    problems.add(new FieldError(pod.annotationPath(MODE),
-        "must be time-slicing or sm-sharing, not \"" + mode.get() + "\""));
-    return List.of();
+    if (!mode.equals("time-slicing")) {
+      problems.add(new FieldError(pod.annotationPath(annotation),
+          "must be time-slicing or sm-sharing, not \"" + mode + "\""));
+    }
+    return Optional.empty();
   }
 
   /** A decimal above 0 and up to 1, short enough to reckon with. */
