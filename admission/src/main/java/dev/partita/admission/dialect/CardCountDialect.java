@@ -46,7 +46,9 @@ record CardCountDialect(Resources names, Annotations annotations, CorePolicy cor
                   new RefusedAnnotation("nvidia.com/memory-scheduler-policy", "virtual",
                       "memory beyond the card's is asked for by oversubscribe in a GpuShareConfig"),
                   new RefusedAnnotation("nvidia.com/cross-pod-topology", "true",
-                      "the cards of several pods are not chosen together"))),
+                      "the cards of several pods are not chosen together"),
+                  new RefusedAnnotation("nvidia.com/vgpu-access-mode", "remote",
+                      "a pod's cards are its node's"))),
           CorePolicy.VGPU_MANAGER, LibraryVariable.VGPU_MANAGER);
 
   /**
@@ -76,6 +78,9 @@ record CardCountDialect(Resources names, Annotations annotations, CorePolicy cor
 
   /** An annotation that with this value changes what is asked for in a way that is not converted, and why. */
   record RefusedAnnotation(String name, String value, String reason) {}
+
+  /** Of HAMi's instances, by how many multiprocessors they have. */
+  private static final String PREFERRED_PROFILES = "nvidia.com/mig-profile-preference";
 
   private static final long MEBIBYTE = MemoryUnit.MIB.bytes();
 
@@ -125,7 +130,12 @@ record CardCountDialect(Resources names, Annotations annotations, CorePolicy cor
   @Override
   public List<FieldError> notes(ResourceRequests asked, PodContext pod) {
     List<FieldError> notes = new ArrayList<>(LibraryVariable.notes(variables, asked.container(), asked.path()));
-    if (asked.of(names.cores) > 0 && isOfInstances(pod, new ArrayList<>())) {
+    boolean instances = isOfInstances(pod, new ArrayList<>());
+    if (instances && pod.annotation(PREFERRED_PROFILES).isPresent()) {
+      notes.add(new FieldError(pod.annotationPath(PREFERRED_PROFILES),
+          "is not had: the smallest instance with the memory is taken; nvidia.com/mig-<profile> asks for one of a profile"));
+    }
+    if (asked.of(names.cores) > 0 && instances) {
       notes.add(new FieldError(asked.pathOf(names.cores),
           "says nothing of a MIG instance, which has the multiprocessors of its profile"));
     }

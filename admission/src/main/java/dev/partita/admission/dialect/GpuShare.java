@@ -62,10 +62,13 @@ final class GpuShare implements DialectReader.OfResources {
 
   @Override
   public List<FieldError> notes(ResourceRequests asked, PodContext pod) {
-    return pod.cluster().gpuShareUnit().isPresent()
-        ? List.of()
-        : List.of(new FieldError(asked.pathOf(MEMORY), "is taken for " + DEFAULT_UNIT
-            + ", gpushare's default; where its device plugin had --memory-unit=MiB, convert with --gpu-mem-unit MiB"));
+    List<FieldError> notes =
+        new ArrayList<>(LibraryVariable.notes(LibraryVariable.CGPU, asked.container(), asked.path()));
+    if (pod.cluster().gpuShareUnit().isEmpty()) {
+      notes.add(new FieldError(asked.pathOf(MEMORY), "is taken for " + DEFAULT_UNIT
+          + ", gpushare's default; where its device plugin had --memory-unit=MiB, convert with --gpu-mem-unit MiB"));
+    }
+    return notes;
   }
 
   private static MemoryUnit unit(PodContext pod) {

@@ -26,13 +26,20 @@ enum LibraryVariable {
       "a share has the memory that its claim asks for, and the variable says so in the container, whatever is set here"),
   CUDA_DEVICE_SM_LIMIT(false,
       "a share has the cores that its claim asks for, and the variable says so in the container, whatever is set here"),
-  DISABLE_VGPU_CONTROL(true, "nothing in a container turns its limits off; a container with a whole card has none");
+  DISABLE_VGPU_CONTROL(true, "nothing in a container turns its limits off; a container with a whole card has none"),
+  CUDA_MEM_OVERSOLD(true,
+      "`oversubscribe` in the GpuShareConfig of a share's claim gives its container more memory than its part of the card"),
+  CGPU_DISABLE(true, "nothing in a container turns its limits off; a container with a whole card has none");
 
   /** Those of vgpu-manager's library. */
-  static final Set<LibraryVariable> VGPU_MANAGER = EnumSet.of(DISABLE_VGPU_CONTROL);
+  static final Set<LibraryVariable> VGPU_MANAGER = EnumSet.of(DISABLE_VGPU_CONTROL, CUDA_MEM_OVERSOLD);
+
+  /** cGPU's. */
+  static final Set<LibraryVariable> CGPU = EnumSet.of(CGPU_DISABLE);
 
   /** Those of HAMi's library, which others use as well. */
-  static final Set<LibraryVariable> HAMI = EnumSet.complementOf(EnumSet.of(DISABLE_VGPU_CONTROL));
+  static final Set<LibraryVariable> HAMI =
+      EnumSet.complementOf(EnumSet.of(DISABLE_VGPU_CONTROL, CUDA_MEM_OVERSOLD, CGPU_DISABLE));
 
   /** HAMi's library reads limits with the number of a card behind the name, too. */
   private static final Pattern NUMBER = Pattern.compile("_[0-9]+$");
