@@ -105,7 +105,7 @@ public final class PodConversion {
     }
 
     Stream<Dialect> dialects() {
-      return asked.names().stream().map(name -> Dialect.of(name).orElseThrow()).distinct();
+      return asked.wanted().stream().map(name -> Dialect.of(name).orElseThrow()).distinct();
     }
   }
 
@@ -127,7 +127,7 @@ public final class PodConversion {
   private static Map<Dialect, String> dialects(List<Found> found, PodContext pod, List<FieldError> problems) {
     Map<Dialect, String> dialects = new EnumMap<>(Dialect.class);
     for (Found container : found) {
-      for (String name : container.asked().names()) {
+      for (String name : container.asked().wanted()) {
         Dialect dialect = Dialect.of(name).orElseThrow();
         dialects.putIfAbsent(dialect, container.asked().pathOf(name));
         if (dialect.reader() instanceof DialectReader.OfResources reader && !reader.understands(name)) {

@@ -71,9 +71,15 @@ public final class ResourceRequests {
     return amounts.keySet();
   }
 
+  /** Names of what is asked for, without zeros. */
+  public List<String> wanted() {
+    return names().stream().filter(name -> of(name) > 0).toList();
+  }
+
   /** Where a user finds the first of them. */
   public String firstPath() {
-    return pathOf(amounts.firstKey());
+    List<String> wanted = wanted();
+    return pathOf(wanted.isEmpty() ? amounts.firstKey() : wanted.getFirst());
   }
 
   /**
@@ -83,7 +89,7 @@ public final class ResourceRequests {
    * @param problems takes the second resource that is asked for: the claim of a container asks for one sort
    */
   String one(String sort, List<FieldError> problems) {
-    List<String> wanted = names().stream().filter(name -> of(name) > 0).toList();
+    List<String> wanted = wanted();
     if (wanted.size() > 1) {
       problems.add(new FieldError(pathOf(wanted.get(1)), "is a second " + sort
           + " in one container, whose claim asks for one; make the claim by hand, with a request each"));
