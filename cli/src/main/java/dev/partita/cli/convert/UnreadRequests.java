@@ -61,6 +61,15 @@ final class UnreadRequests {
   private static final Map<String, List<Reason>> BY_FIELD =
       Map.of("limits", RESOURCES, "requests", RESOURCES, "annotations", ANNOTATIONS, "labels", LABELS);
 
+  /** What counts resources: a ResourceQuota, and Volcano's queues and groups of pods. */
+  private static final Set<String> COUNTS = Set.of("hard", "capability", "deserved", "minResources");
+
+  /** What a LimitRange has of resources. */
+  private static final Set<String> RANGES = Set.of("default", "defaultRequest", "min", "max", "maxLimitRequestRatio");
+
+  private static final String RANGE = "is of containers that ask by resources: take it out, since a default asks for a"
+      + " card in every container";
+
   private static final String NO_QUOTA =
       "counts nothing of pods that ask by claims; make a GpuQuota of it (docs/how-to/set-quotas.md)";
 
@@ -127,12 +136,16 @@ final class UnreadRequests {
                 .ifPresent(why -> found.add(new FieldError(where + "[" + name + "]", why)));
           }
         });
-      } else if (value.isObject() && field.getKey().equals("hard")) {
+      } else if (value.isObject() && COUNTS.contains(field.getKey())) {
         value.fieldNames().forEachRemaining(name -> {
           if (Dialect.of(name.replaceFirst("^(requests|limits)[.]", "")).isPresent()) {
             found.add(new FieldError(where + "[" + name + "]", NO_QUOTA));
           }
         });
+      }
+      if (kind.equals("LimitRange") && RANGES.contains(field.getKey())) {
+        value.fieldNames().forEachRemaining(name -> Dialect.of(name)
+            .ifPresent(_ -> found.add(new FieldError(where + "[" + name + "]", RANGE))));
       }
       if (field.getKey().equals("coveredResources")) {
         value.forEach(name -> Dialect.of(name.asText())

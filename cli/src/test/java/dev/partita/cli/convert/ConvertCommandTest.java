@@ -350,6 +350,24 @@ class ConvertCommandTest {
   }
 
   @Test
+  void queuesOfVolcanoAndRangesOfContainersAreNamed() throws IOException {
+    Run run = convert("{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: q}, spec: {capability:"
+        + " {cpu: 8, nvidia.com/gpu: 8}}}\n"
+        + "---\n{apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup, metadata: {name: g}, spec: {minResources:"
+        + " {volcano.sh/vgpu-number: 8}}}\n"
+        + "---\n{apiVersion: v1, kind: LimitRange, metadata: {name: r}, spec: {limits: [{type: Container, default:"
+        + " {cpu: 1, nvidia.com/gpu: 1}}]}}\n");
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.err().lines()).satisfiesExactly(
+        line -> assertThat(line)
+            .startsWith("partita: Queue q: spec.capability[nvidia.com/gpu]: counts nothing of pods"),
+        line -> assertThat(line).startsWith("partita: PodGroup g: spec.minResources[volcano.sh/vgpu-number]: counts"),
+        line -> assertThat(line)
+            .startsWith("partita: LimitRange r: spec.limits[0].default[nvidia.com/gpu]: is of containers that ask"));
+  }
+
+  @Test
   void whoLeavesGetsClaimsOfNvidiasDriverAndPodsAsTheyWere() throws IOException {
     String pod = "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: " + WHOLE + "}\n";
     Path file = Files.writeString(folder.resolve("claims.yaml"), pod
