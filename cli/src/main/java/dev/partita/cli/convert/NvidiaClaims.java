@@ -69,6 +69,13 @@ final class NvidiaClaims {
   /** The driver counts memory where it has consumable-shares, and limits nobody to it. */
   private void share(JsonNode request, String name, String path) {
     JsonNode amounts = request.path("capacity").path("requests");
+    if (Driver.isOpaqueClass(name) || name.equals(Driver.MIG_SHARE_CLASS)) {
+      problems.add(new FieldError(path + ".deviceClassName",
+          name.equals(Driver.MIG_SHARE_CLASS)
+              ? "is a part of a MIG instance, which that driver hands out as a whole"
+              : "is of another vendor's cards, and that driver serves NVIDIA's"));
+      return;
+    }
     if (!name.equals(Driver.SHARE_CLASS)) {
       problems.add(new FieldError(path + ".deviceClassName",
           "is of one model: write it as class gpu.partita.dev with a selector on productName"));

@@ -93,6 +93,19 @@ class NvidiaClaimsTest {
             problem -> assertThat(problem).isEqualTo("config[0].opaque.parameters.placement: has no equal"));
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "shared.mig.gpu.partita.dev | is a part of a MIG instance, which that driver hands out as a whole",
+        "opaque.gpu.partita.dev | is of another vendor's cards, and that driver serves NVIDIA's",
+        "mi300x.opaque.gpu.partita.dev | is of another vendor's cards, and that driver serves NVIDIA's"})
+  void aClassWhoseDevicesThatDriverDoesNotHaveIsNamed(String name, String reason) {
+    assertThat(problems("requests: [{name: a, exactly: {deviceClassName: " + name
+        + ", capacity: {requests: {memory: 8Gi, cores: 25}}}}]"))
+        .containsExactly("spec.devices.requests[0].exactly.deviceClassName: " + reason);
+  }
+
   @Test
   void whereCardsArePreferredIsLeftOutWithANote() {
     var converted = (ClaimResult.Converted) NvidiaClaims.convert(claim(
