@@ -15,6 +15,9 @@ final class Warnings {
   /** Characters of all warnings of a request: the API server drops what is beyond. */
   static final int MOST_TOGETHER = 4096;
 
+  /** Warnings of a request that the webhook's server passes on (ReviewCodec of the controller). */
+  static final int MOST = 16;
+
   private static final int ROOM_FOR_THE_LAST = 32;
 
   private Warnings() {}
@@ -27,7 +30,7 @@ final class Warnings {
       String warning = cut(plain(prefix + error));
       int length = warning.codePointCount(0, warning.length());
       boolean last = warnings.size() == errors.size() - 1;
-      if (length > (last ? room : room - ROOM_FOR_THE_LAST)) {
+      if (length > (last ? room : room - ROOM_FOR_THE_LAST) || (!last && warnings.size() == MOST - 1)) {
         warnings.add("and " + (errors.size() - warnings.size()) + " more");
         break;
       }

@@ -144,6 +144,18 @@ class PodMutationTest {
   }
 
   @Test
+  void warningsAreAsManyAsThePassedOnOnesAndTheLastSaysHowManyMoreThereAre() {
+    ObjectNode pod = pod("nvidia.com/gpu", "many");
+    IntStream.range(0, 15).forEach(i -> pod.withObject("spec").withArrayProperty("containers")
+        .add(container("c" + i, "nvidia.com/gpu", "many")));
+    assertThat(mutation.mutate(pod, "team").warnings()).hasSize(16).last().asString().contains("containers[15]");
+
+    IntStream.range(15, 20).forEach(i -> pod.withObject("spec").withArrayProperty("containers")
+        .add(container("c" + i, "nvidia.com/gpu", "many")));
+    assertThat(mutation.mutate(pod, "team").warnings()).hasSize(16).last().isEqualTo("and 6 more");
+  }
+
+  @Test
   void warningsHaveTheLengthAndTheCharactersThatTheApiServerPassesOn() {
     ObjectNode pod = pod("nvidia.com/gpu", "many");
     pod.withObject("metadata").withObject("annotations").put("nvidia.com/numa-bind",
