@@ -74,6 +74,7 @@ public final class PodConversion {
     if (dialects.isEmpty()) {
       return problems.isEmpty() ? new Conversion.NothingAsked() : new Conversion.Refused(problems);
     }
+    claims(spec, prefix, problems);
     if (dialects.keySet().stream().map(Dialect::title).distinct().count() > 1) {
       String ways =
           dialects.entrySet().stream().map(way -> way.getValue() + " (" + way.getKey().title() + ")")
@@ -120,6 +121,28 @@ public final class PodConversion {
             new FieldError(prefix + "spec.resources." + kind + "[" + name + "]",
                 "is not converted: GPUs are asked for by containers, not by the pod"));
       }
+    }
+  }
+
+  /** Claims are put into lists: whoever wrote something else there meant something else. */
+  private static void claims(JsonNode spec, String prefix, List<FieldError> problems) {
+    list(spec.path("resourceClaims"), prefix + "spec.resourceClaims", problems);
+    for (String kind : List.of("initContainers", "containers")) {
+      JsonNode containers = spec.path(kind);
+      for (int i = 0; i < containers.size(); i++) {
+        JsonNode resources = containers.path(i).path("resources");
+        String path = prefix + "spec." + kind + "[" + i + "].resources";
+        if (!resources.isMissingNode() && !resources.isNull() && !resources.isObject()) {
+          problems.add(new FieldError(path, "is no object"));
+        }
+        list(resources.path("claims"), path + ".claims", problems);
+      }
+    }
+  }
+
+  private static void list(JsonNode value, String path, List<FieldError> problems) {
+    if (!value.isMissingNode() && !value.isNull() && !value.isArray()) {
+      problems.add(new FieldError(path, "is no list"));
     }
   }
 
