@@ -147,6 +147,10 @@ final class UnreadRequests {
         value.fieldNames().forEachRemaining(name -> Dialect.of(name)
             .ifPresent(_ -> found.add(new FieldError(where + "[" + name + "]", RANGE))));
       }
+      String named = value.path("name").asText();
+      if (value.has("quantity") && !isNone(value.path("quantity")) && Dialect.of(named).isPresent()) {
+        unknown(false).ifPresent(why -> found.add(new FieldError(where + "[" + named + "]", why))); // Spark's operator
+      }
       if (field.getKey().equals("coveredResources")) {
         value.forEach(name -> Dialect.of(name.asText())
             .ifPresent(_ -> found.add(new FieldError(where + "[" + name.asText() + "]", NO_QUOTA))));

@@ -327,6 +327,16 @@ class ConvertCommandTest {
   }
 
   @Test
+  void cardsOfSparksExecutorsAreNamed() throws IOException {
+    Run run = convert("{apiVersion: sparkoperator.k8s.io/v1beta2, kind: SparkApplication, metadata: {name: s}, spec:"
+        + " {driver: {gpu: {name: nvidia.com/gpu, quantity: 0}}, executor: {gpu: {name: nvidia.com/gpu, quantity: 1}}}}");
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.err()).isEqualTo("partita: SparkApplication s: spec.executor.gpu[nvidia.com/gpu]: is not converted:"
+        + " pods in SparkApplication are not known here\n");
+  }
+
+  @Test
   void fractionsInAKindThatIsNotKnownAreNamed() throws IOException {
     Run run = convert("{apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: w}, spec: {template: {metadata:"
         + " {annotations: {gpu-fraction: '0.5'}}, spec: {schedulerName: kai-scheduler, containers: [{name: c}]}}}}");
