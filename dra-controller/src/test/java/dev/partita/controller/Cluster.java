@@ -14,7 +14,6 @@ import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
-import io.fabric8.kubernetes.api.model.PodSchedulingGate;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
@@ -26,6 +25,8 @@ import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.dsl.base.CustomResourceDefinitionContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.http.AsyncBody;
 import io.fabric8.kubernetes.client.http.BasicBuilder;
 import io.fabric8.kubernetes.client.http.HttpRequest;
@@ -293,8 +294,9 @@ public final class Cluster implements AutoCloseable {
 
   /** What whoever takes a gate off leaves. */
   void setGates(String pod, String... gates) {
-    client.pods().inNamespace("default").withName(pod).edit(found -> new PodBuilder(found).editSpec()
-        .withSchedulingGates(List.of(gates).stream().map(PodSchedulingGate::new).toList()).endSpec().build());
+    String left = List.of(gates).stream().map("{\"name\": \"%s\"}"::formatted).collect(Collectors.joining(", "));
+    client.pods().inNamespace("default").withName(pod).patch(PatchContext.of(PatchType.JSON), // whatever else changes
+        "[{\"op\": \"replace\", \"path\": \"/spec/schedulingGates\", \"value\": [" + left + "]}]");
   }
 
   List<String> gates(String pod) {
