@@ -59,13 +59,15 @@ public record CardState(Card card, CardStanding standing, Account sold, List<Cla
 
   /**
    * Bytes of the card that a claim has: of a whole card all that shares could have together, and of one in turn its
-   * part of that if all took as much.
+   * part of that if all took as much, rounded up: else a few bytes would seem to be somebody else's.
    */
   public long memoryOf(ClaimDevice device) {
     return switch (device.booking().device()) {
       case DeviceName.Whole _ -> card.sellableMemory();
       case DeviceName.Shared _ ->
-          device.booking().isTurn() ? card.sellableMemory() / Math.max(1, sold.turns()) : device.booking().memory();
+          device.booking().isTurn()
+              ? Math.ceilDiv(card.sellableMemory(), Math.max(1, sold.turns()))
+              : device.booking().memory();
       case DeviceName.Opaque _,DeviceName.MigShared _ -> device.booking().memory();
       case DeviceName.Mig mig -> memoryOf(mig.slot());
     };

@@ -62,6 +62,17 @@ public final class PaperFleet {
     return allocated(namespace, name, node, "gpu-" + card, Map.of());
   }
 
+  /** A claim that has all of a card in turn with others, and a pod of its name. */
+  public static ResourceClaim turn(String namespace, String name, String node, int card) {
+    Map<String, Object> parameters = Map.of("apiVersion", "gpu.partita.dev/v1alpha1", "kind", "GpuShareConfig",
+        "sharing", Map.of("strategy", "TimeSlicing"));
+    return new ResourceClaimBuilder(share(namespace, name, node, card, 1, 0))
+        .editStatus().editAllocation().editDevices()
+        .addNewConfig().withSource("FromClaim").withNewOpaque().withDriver(Driver.NAME).withParameters(parameters)
+        .endOpaque().endConfig()
+        .endDevices().endAllocation().endStatus().build();
+  }
+
   private static ResourceClaim allocated(
       String namespace,
       String name,

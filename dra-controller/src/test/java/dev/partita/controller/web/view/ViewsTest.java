@@ -81,6 +81,16 @@ class ViewsTest {
     assertThat(part.cores()).isEqualTo(100);
   }
 
+  /** 140 GiB are no multiple of three. */
+  @Test
+  void ofACardInTurnNothingIsHeldForClaimsThatAreGoneWhereNoneIs() {
+    Fleet turns = Fleet.of(List.of(PaperFleet.node("node-0", 1)), List.of(PaperFleet.turn("a", "one", "node-0", 0),
+        PaperFleet.turn("a", "two", "node-0", 0), PaperFleet.turn("b", "three", "node-0", 0)));
+    CardRow card = NodesView.of(turns, ALL, EVERYTHING).nodes().rows().getFirst().cards().getFirst();
+    assertThat(card.memorySold()).isEqualTo(140 * GIB);
+    assertThat(card.parts()).extracting(Part::kind).containsExactly(Part.Kind.turn, Part.Kind.turn, Part.Kind.turn);
+  }
+
   @Test
   void aPageHasFiftyRowsAndOneBeyondTheLastIsTheLast() {
     List<GpuNode> nodes =
