@@ -5,6 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.partita.api.node.HeldClaim;
+import dev.partita.api.node.HeldDevice;
+import dev.partita.api.quota.Amounts;
+import dev.partita.api.quota.GpuQuota;
+import dev.partita.api.quota.GpuQuotaSpec;
+import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.events.v1.EventBuilder;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -126,6 +133,24 @@ class WebTest {
     JsonNode pod = view("/api/pod/default/huge", "admin");
     assertThat(pod.at("/explanation/nodes/0/nodes")).extracting(JsonNode::asText).containsExactly("node-0");
     assertThat(pod.at("/explanation/nodes/0/byCard").size()).isEqualTo(2);
+  }
+
+  @Test
+  void whatANodeHoldsForAClaimThatIsGoneIsItsNamespacesByTheQuotaToo() {
+    cluster.labelNamespace("team", "a");
+    GpuQuota quota = new GpuQuota();
+    quota.getMetadata().setName("team-a");
+    quota.setSpec(new GpuQuotaSpec(new LabelSelectorBuilder().addToMatchLabels("team", "a").build(),
+        List.of(new GpuQuotaSpec.Limit("all", List.of(), null, new Amounts(new Quantity("64Gi"), null, null, null),
+            Amounts.UNLIMITED))));
+    cluster.client.resource(quota).create();
+    HeldClaim held = new HeldClaim("gone", "default", "gone", HeldClaim.Reason.ClaimGone,
+        List.of(HeldDevice.share("GPU-node-1-0", 8 * GpuNodes.GIB, 10)), "2026-01-01T00:00:00Z");
+    cluster.add(GpuNodes.holding(GpuNodes.ready("node-1", 1, "NVIDIA H200", 140 * GpuNodes.GIB), held));
+    JsonNode limit = eventually().until(() -> view("/api/quotas", "admin").at("/quotas/rows/0/limits/0"),
+        now -> now.at("/amounts/0/used").asLong() == 8 * GpuNodes.GIB && !now.path("namespaces").isEmpty());
+    assertThat(limit.at("/namespaces/0/namespace").asText()).isEqualTo("default");
+    assertThat(limit.at("/namespaces/0/memory").asLong()).isEqualTo(8 * GpuNodes.GIB);
   }
 
   @Test

@@ -1,17 +1,22 @@
 package dev.partita.controller.web;
 
+import dev.partita.controller.booking.Booking;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.fleet.Fleet;
 import dev.partita.controller.fleet.FleetCount;
 import dev.partita.controller.fleet.Totals;
 import dev.partita.controller.fleet.WaitingPod;
+import dev.partita.controller.held.HeldBookings;
 import dev.partita.controller.history.History;
 import dev.partita.controller.history.Sample;
+import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.quota.QuotaLedger;
 import dev.partita.controller.quota.QuotaWorld;
 import dev.partita.controller.watch.ClusterView;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -115,10 +120,18 @@ final class FleetNow implements AutoCloseable {
 
   private Map<String, Map<String, List<QuotaLedger.NamespaceUse>>> countQuotas() {
     QuotaLedger ledger = new QuotaLedger();
-    ledger.refresh(QuotaWorld.of(view, view.inventory()));
-    view.claims().forEach(
-        claim -> ledger.put(claim.getMetadata().getUid(), claim.getMetadata().getNamespace(),
-            AllocatedClaim.taken(claim)));
+    Inventory inventory = view.inventory();
+    ledger.refresh(QuotaWorld.of(view, inventory));
+    Map<String, List<Booking>> taken = new HashMap<>();
+    for (ResourceClaim claim : view.claims()) {
+      String uid = claim.getMetadata().getUid();
+      List<Booking> bookings = AllocatedClaim.taken(claim);
+      taken.put(uid, bookings);
+      ledger.put(uid, claim.getMetadata().getNamespace(), bookings);
+    }
+    inventory.hosts().values().stream().flatMap(host -> HeldBookings.of(host).stream())
+        .filter(held -> held.counts(taken.getOrDefault(held.claimUid(), List.of())))
+        .forEach(held -> ledger.put(held.key(), held.namespace().orElse(""), held.bookings()));
     return ledger.namespaces();
   }
 
