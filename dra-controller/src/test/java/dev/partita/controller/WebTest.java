@@ -123,6 +123,16 @@ class WebTest {
     assertThat(get("/api/claim/default/none", "admin").statusCode()).isEqualTo(404);
   }
 
+  /** The API server shows the same events under both groups, and the built-in role view names one of them. */
+  @Test
+  void whoMayListEventsOfTheCoreSeesThoseOfAClaim() {
+    cluster.claim("huge", "gpu.partita.dev", Map.of("memory", "900Gi"));
+    cluster.pod("huge", "huge");
+    cluster.note("huge", "Unallocatable");
+    assertThat(view("/api/claim/default/huge", "viewer").path("events").findValuesAsText("reason"))
+        .contains("Unallocatable");
+  }
+
   @Test
   void aPodThatWaitsIsShownCardByCard() {
     cluster.claim("huge", "gpu.partita.dev", Map.of("memory", "900Gi"));

@@ -5,6 +5,7 @@ import dev.partita.controller.lru.LruMap;
 import dev.partita.controller.web.view.Sight;
 import dev.partita.serving.access.AccessReview;
 import io.fabric8.kubernetes.api.model.authentication.UserInfo;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -18,6 +19,8 @@ final class Viewer {
   private static final int MOST_KNOWN = 8_192;
   private static final String EVERYWHERE = "";
   private static final String RESOURCE_GROUP = "resource.k8s.io";
+  private static final String EVENTS = "events";
+  private static final List<String> EVENT_GROUPS = List.of("events.k8s.io", "");
 
   private final AccessReview review;
   private final UserInfo user;
@@ -73,8 +76,9 @@ final class Viewer {
       return may("", "pods", EVERYWHERE) || may("", "pods", namespace);
     }
 
+    /** By either of the groups under which the API server shows events: the built-in role view has the core's. */
     boolean eventsOf(String namespace) {
-      return may("events.k8s.io", "events", EVERYWHERE) || may("events.k8s.io", "events", namespace);
+      return EVENT_GROUPS.stream().anyMatch(group -> may(group, EVENTS, EVERYWHERE) || may(group, EVENTS, namespace));
     }
 
     private boolean may(String group, String resource, String namespace) {
