@@ -52,6 +52,7 @@ final class ServerRules extends KubernetesCrudDispatcher {
   private final Set<String> disrupted = ConcurrentHashMap.newKeySet();
   private final Set<String> undefined = ConcurrentHashMap.newKeySet();
   private final Set<String> forbidden = ConcurrentHashMap.newKeySet();
+  private final Set<String> disowned = ConcurrentHashMap.newKeySet();
   private final AtomicInteger refusals = new AtomicInteger();
   private final Queue<Runnable> untold = new ConcurrentLinkedQueue<>();
   private volatile Predicate<GenericKubernetesResource> late = changed -> false;
@@ -197,6 +198,11 @@ final class ServerRules extends KubernetesCrudDispatcher {
     forbidden.remove(pathEnd);
   }
 
+  /** From now on nobody's token is this one: it is over, or its ServiceAccount was deleted. */
+  void disown(String token) {
+    disowned.add(token);
+  }
+
   /** From now on this goes wrong with requests of controllers. */
   void fail(Function<RecordedRequest, Fault> requests) {
     faults = requests;
@@ -257,7 +263,7 @@ final class ServerRules extends KubernetesCrudDispatcher {
     lastWrite = System.nanoTime();
     String path = request.getPath();
     if (path.endsWith("/tokenreviews")) {
-      return review(request, TokenReview.class, ServerRules::authenticated);
+      return review(request, TokenReview.class, this::authenticated);
     }
     if (path.endsWith("/subjectaccessreviews")) {
       return review(request, SubjectAccessReview.class, ServerRules::authorized);
@@ -271,9 +277,12 @@ final class ServerRules extends KubernetesCrudDispatcher {
   }
 
   /** A token is its user's name. */
-  private static TokenReview authenticated(TokenReview asked) {
-    return new TokenReviewBuilder(asked).withNewStatus().withAuthenticated(true).withNewUser()
-        .withUsername(asked.getSpec().getToken()).endUser().endStatus().build();
+  private TokenReview authenticated(TokenReview asked) {
+    String token = asked.getSpec().getToken();
+    return disowned.contains(token)
+        ? new TokenReviewBuilder(asked).withNewStatus().withAuthenticated(false).endStatus().build()
+        : new TokenReviewBuilder(asked).withNewStatus().withAuthenticated(true).withNewUser().withUsername(token)
+            .endUser().endStatus().build();
   }
 
   /**

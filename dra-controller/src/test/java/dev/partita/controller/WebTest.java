@@ -24,6 +24,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -176,6 +177,28 @@ class WebTest {
         line = lines.readLine();
       }
       assertThat(line).startsWith("data: {");
+    }
+  }
+
+  /** A page whose token is over stays open for days, and would keep one of the places. */
+  @Test
+  void aStreamEndsWhenItsTokenIsNobodysAnyMore() throws Exception {
+    HeldClock clock = new HeldClock(Instant.parse("2026-01-01T00:00:00Z"));
+    cluster.stopControllers();
+    cluster.startWithPage(clock);
+    try (BufferedReader lines = new BufferedReader(new InputStreamReader(
+        http.send(request("/api/stream/claims", "admin"), HttpResponse.BodyHandlers.ofInputStream()).body(),
+        StandardCharsets.UTF_8))) {
+      assertThat(lines.readLine()).isEqualTo("event: view");
+      cluster.rules.disown("admin");
+      clock.advance(Duration.ofMinutes(1));
+      String line = lines.readLine();
+      while (!line.equals("event: problem")) {
+        line = lines.readLine();
+      }
+      assertThat(lines.readLine()).contains("\"status\":401");
+      assertThat(lines.readLine()).isEmpty();
+      assertThat(lines.readLine()).as("the stream's end").isNull();
     }
   }
 

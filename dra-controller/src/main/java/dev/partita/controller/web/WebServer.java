@@ -81,7 +81,7 @@ public final class WebServer implements AutoCloseable {
     this.views = new Views(view, fleet, history, new ClaimDetails(client), explanations);
     this.access =
         new TokenAccess<>(client, "the page", user -> new Verdict.Allowed<>(new Viewer(review, user)),
-            InstantSource.system());
+            clock);
     this.leads = leads;
     this.listener =
         HttpListener.start(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), "web", CONNECTIONS,
@@ -96,7 +96,7 @@ public final class WebServer implements AutoCloseable {
    * @param leads whether this instance leads now
    * @param explanations why a pod waits
    * @param history gets a sample a minute, and is shown
-   * @param clock when samples are taken
+   * @param clock when samples are taken, and how long holds what was said of a token
    * @throws IOException if the port cannot be had
    */
   public static WebServer start(
@@ -165,14 +165,15 @@ public final class WebServer implements AutoCloseable {
         Map.of("Cache-Control", "no-store"));
   }
 
-  /** Until the viewer goes, or may no longer look. */
+  /** Until the viewer goes, or the token is nobody's any more: with it nothing will be shown again. */
   private void follow(String path, Query query, Optional<String> token, HttpAnswer.Sink sink) throws IOException {
     String last = "";
     long sent = System.nanoTime();
     while (true) {
       long counted = fleet.counted();
       long begin = System.nanoTime();
-      String now = switch (access.of(token)) {
+      Verdict<Viewer> verdict = access.of(token);
+      String now = switch (verdict) {
         case Verdict.Allowed<Viewer>(Viewer viewer) -> event(views.of(path, query, viewer));
         case Verdict.Undecided<Viewer>(String why) -> event(Shown.Not.now(why));
         case Verdict.Refused<Viewer> refused -> event(new Shown.Not(refused.answer().status(), refused.why()));
@@ -182,6 +183,9 @@ public final class WebServer implements AutoCloseable {
       if (!now.equals(last)) {
         sink.send(now);
         sent = System.nanoTime();
+      }
+      if (verdict instanceof Verdict.Unknown<Viewer>) {
+        return;
       }
       last = now;
       long again = System.nanoTime()
