@@ -7,6 +7,7 @@ import dev.partita.serving.access.AccessReview;
 import io.fabric8.kubernetes.api.model.authentication.UserInfo;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A user who looks at the page, and what he may see: what the API server would let him list. What was asked once holds
@@ -34,8 +35,16 @@ final class Viewer {
     this.user = user;
   }
 
-  String name() {
-    return user.getUsername();
+  private @Nullable Boolean known(Right right) {
+    synchronized (known) {
+      return known.get(right);
+    }
+  }
+
+  private void note(Right right, boolean allowed) {
+    synchronized (known) {
+      known.put(right, allowed);
+    }
   }
 
   /** What he may see, for one answer. */
@@ -47,8 +56,24 @@ final class Viewer {
   final class Look implements Sight {
     private int left = MOST_REVIEWS;
     private boolean complete = true;
+    private long waited;
 
     private Look() {}
+
+    /** The user's. */
+    String name() {
+      return user.getUsername();
+    }
+
+    /** Notes that since then, by System.nanoTime, others were at work on this answer. */
+    void waitedSince(long begin) {
+      waited += System.nanoTime() - begin;
+    }
+
+    /** How long others were, in ns: meanwhile this process did nothing for it. */
+    long waited() {
+      return waited;
+    }
 
     /** Whether all that was asked was answered. */
     boolean isComplete() {
@@ -83,19 +108,22 @@ final class Viewer {
 
     private boolean may(String group, String resource, String namespace) {
       Right right = new Right(group, resource, namespace);
-      synchronized (known) {
-        Boolean before = known.get(right);
-        if (before != null) {
-          return before;
-        }
-        if (left == 0) {
-          complete = false;
-          return false;
-        }
-        left--;
+      @Nullable Boolean before = known(right);
+      if (before != null) {
+        return before;
+      }
+      if (left == 0) {
+        complete = false;
+        return false;
+      }
+      left--;
+      long begin = System.nanoTime();
+      try {
         boolean now = review.mayList(user, group, resource, namespace);
-        known.put(right, now);
+        note(right, now);
         return now;
+      } finally {
+        waitedSince(begin);
       }
     }
   }

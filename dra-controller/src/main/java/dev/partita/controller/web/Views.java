@@ -84,29 +84,28 @@ final class Views {
    *
    * @param path such as {@code nodes} or {@code claim/NAMESPACE/NAME}
    */
-  Shown of(String path, Query query, Viewer viewer) {
-    Viewer.Look look = viewer.look();
+  Shown of(String path, Query query, Viewer.Look look) {
     try {
       return switch (path) {
         case "nodes" -> look.nodes()
             ? shown(NodesView.of(fleet.fleet(), query, look), look)
-            : Shown.Not.allowed(viewer.name(), LIST_NODES);
+            : Shown.Not.allowed(look.name(), LIST_NODES);
         case "history" -> look.nodes()
             ? shown(HistoryView.of(history.samples()), look)
-            : Shown.Not.allowed(viewer.name(), LIST_NODES);
+            : Shown.Not.allowed(look.name(), LIST_NODES);
         case "claims" -> shown(ClaimsView.of(fleet.fleet(), query, look), look);
         case "pods" -> shown(PodsView.of(fleet.waiting(), query, look), look);
         case "quotas" -> look.quotas()
             ? shown(QuotasView.of(view.quotas(), fleet.quotaUses(), query, look), look)
-            : Shown.Not.allowed(viewer.name(), "list gpuquotas.gpu.partita.dev");
-        default -> object(path, viewer, look);
+            : Shown.Not.allowed(look.name(), "list gpuquotas.gpu.partita.dev");
+        default -> object(path, look);
       };
     } catch (KubernetesClientException e) {
       return Shown.Not.now("the API server does not say: " + e.getMessage());
     }
   }
 
-  private Shown object(String path, Viewer viewer, Viewer.Look look) {
+  private Shown object(String path, Viewer.Look look) {
     Matcher object = OBJECT.matcher(path);
     if (!object.matches()) {
       return Shown.Not.found("page " + path);
@@ -114,27 +113,30 @@ final class Views {
     String namespace = object.group("namespace");
     String name = object.group("name");
     return object.group("kind").equals("claim")
-        ? claim(namespace, name, viewer, look)
-        : pod(namespace, name, viewer, look);
+        ? claim(namespace, name, look)
+        : pod(namespace, name, look);
   }
 
   private static Shown shown(Object view, Viewer.Look look) {
     return new Shown.As(view, look.isComplete());
   }
 
-  private Shown claim(String namespace, String name, Viewer viewer, Viewer.Look look) {
+  private Shown claim(String namespace, String name, Viewer.Look look) {
     if (!look.claimsOf(namespace)) {
-      return Shown.Not.allowed(viewer.name(), "list resourceclaims.resource.k8s.io in namespace " + namespace);
+      return Shown.Not.allowed(look.name(), "list resourceclaims.resource.k8s.io in namespace " + namespace);
     }
-    Optional<ClaimDetails.View> found = claims.of(namespace, name, look.eventsOf(namespace));
+    boolean withEvents = look.eventsOf(namespace);
+    long begin = System.nanoTime();
+    Optional<ClaimDetails.View> found = claims.of(namespace, name, withEvents);
+    look.waitedSince(begin);
     return found.isPresent()
         ? shown(found.get(), look)
         : Shown.Not.found("claim " + name + " in namespace " + namespace);
   }
 
-  private Shown pod(String namespace, String name, Viewer viewer, Viewer.Look look) {
+  private Shown pod(String namespace, String name, Viewer.Look look) {
     if (!look.podsOf(namespace)) {
-      return Shown.Not.allowed(viewer.name(), "list pods in namespace " + namespace);
+      return Shown.Not.allowed(look.name(), "list pods in namespace " + namespace);
     }
     @Nullable Pod pod = view.pod(new ObjectKey(namespace, name));
     if (pod == null) {
@@ -142,13 +144,14 @@ final class Views {
     }
     @Nullable WaitingPod waiting = WaitingPod.of(pod).orElse(null);
     return shown(look.nodes()
-        ? explained(namespace, name, waiting)
+        ? explained(namespace, name, waiting, look)
         : new PodView(namespace, name, waiting, null,
-            viewer.name() + " may not " + LIST_NODES + ", so the cards are not shown one by one"),
+            look.name() + " may not " + LIST_NODES + ", so the cards are not shown one by one"),
         look);
   }
 
-  private PodView explained(String namespace, String name, @Nullable WaitingPod waiting) {
+  private PodView explained(String namespace, String name, @Nullable WaitingPod waiting, Viewer.Look look) {
+    long begin = System.nanoTime();
     try {
       Question question = new Question(Question.Kind.POD, namespace, name);
       return switch (explanations.apply(question).toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
@@ -164,6 +167,8 @@ final class Views {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return new PodView(namespace, name, waiting, null, "this instance stops");
+    } finally {
+      look.waitedSince(begin);
     }
   }
 }

@@ -144,7 +144,7 @@ public final class WebServer implements AutoCloseable {
       case Verdict.Refused<Viewer> refused -> refused.answer();
       case Verdict.Allowed<Viewer>(Viewer viewer) -> exchange.path().startsWith(STREAM)
           ? stream(exchange.path().substring(STREAM.length()), Query.of(exchange.query()), token)
-          : once(views.of(exchange.path().substring(API.length()), Query.of(exchange.query()), viewer));
+          : once(views.of(exchange.path().substring(API.length()), Query.of(exchange.query()), viewer.look()));
     };
   }
 
@@ -170,16 +170,22 @@ public final class WebServer implements AutoCloseable {
     String last = "";
     long sent = System.nanoTime();
     while (true) {
-      long counted = fleet.counted();
-      long begin = System.nanoTime();
       Verdict<Viewer> verdict = access.of(token);
+      long counted = fleet.counted();
+      long waited = 0;
+      long begin = System.nanoTime();
       String now = switch (verdict) {
-        case Verdict.Allowed<Viewer>(Viewer viewer) -> event(views.of(path, query, viewer));
+        case Verdict.Allowed<Viewer>(Viewer viewer) -> {
+          Viewer.Look look = viewer.look();
+          String shown = event(views.of(path, query, look));
+          waited = look.waited();
+          yield shown;
+        }
         case Verdict.Undecided<Viewer>(String why) -> event(Shown.Not.now(why));
         case Verdict.Refused<Viewer> refused -> event(new Shown.Not(refused.answer().status(), refused.why()));
       };
-      // counting has its own part of the processor
-      long took = Math.max(0, System.nanoTime() - begin - (fleet.counted() - counted));
+      // counting has its own part of the processor, and who waits takes none
+      long took = Math.max(0, System.nanoTime() - begin - waited - (fleet.counted() - counted));
       if (!now.equals(last)) {
         sink.send(now);
         sent = System.nanoTime();
