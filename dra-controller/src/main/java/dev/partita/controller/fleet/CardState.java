@@ -79,7 +79,22 @@ public record CardState(Card card, CardStanding standing, Account sold, List<Cla
 
   /** Percent of its time that nobody else can be promised. */
   public int coresSold() {
-    return sold.wholes() > 0 || sold.turns() > 0 ? Account.CORES : sold.cores();
+    return sold.wholes() > 0 || sold.turns() > 0
+        ? Account.CORES
+        : Math.min(Account.CORES, sold.cores() + sold.instances().stream().mapToInt(this::coresOf).sum());
+  }
+
+  /** Percent of its time that are set aside for a claim. */
+  public int coresOf(ClaimDevice device) {
+    return switch (device.booking().device()) {
+      case DeviceName.Whole _ -> Account.CORES;
+      case DeviceName.Mig mig -> coresOf(mig.slot());
+      case DeviceName.Shared _,DeviceName.Opaque _,DeviceName.MigShared _ -> device.booking().cores();
+    };
+  }
+
+  private int coresOf(MigSlot slot) {
+    return card.mig().kind(slot).map(card.mig()::percent).orElse(0);
   }
 
   /**

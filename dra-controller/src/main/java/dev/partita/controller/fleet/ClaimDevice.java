@@ -1,9 +1,7 @@
 package dev.partita.controller.fleet;
 
-import dev.partita.api.DeviceMode;
 import dev.partita.api.Driver;
 import dev.partita.api.device.DeviceStatusData;
-import dev.partita.controller.booking.Account;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.watch.AllocatedDevices;
@@ -92,11 +90,6 @@ public record ClaimDevice(
   /** Bytes that the claim has of the card, as far as its allocation or its node says. */
   public OptionalLong memory() {
     return isShare() ? OptionalLong.of(booking.memory()) : measured.memoryLimit();
-  }
-
-  /** Percent of the card's time that are set aside for the claim. */
-  public int cores() {
-    return booking.device().mode() == DeviceMode.WHOLE ? Account.CORES : booking.cores();
   }
 
   /** Namespace and name of the claim. */

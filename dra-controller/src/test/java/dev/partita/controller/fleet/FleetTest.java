@@ -50,6 +50,17 @@ class FleetTest {
     assertThat(card.coresSold()).isEqualTo(100);
   }
 
+  /** As quotas count it. */
+  @Test
+  void aMigInstanceHasItsPartOfTheCardsTime() {
+    GpuNode node = GpuNodes.ready("n", GpuNodeSpec.DEFAULT, GpuNodes.migCards("n", 1));
+    CardState card = card(fleet(node, PaperFleet.instance("team", "a", "n", 0, "3g-71gb-0")), 0);
+    assertThat(card.memorySold()).isEqualTo(69 * GIB);
+    assertThat(card.coresSold()).isEqualTo(card.coresOf(card.devices().getFirst())).isBetween(42, 43);
+    assertThat(Totals.of(fleet(node, PaperFleet.instance("team", "a", "n", 0, "3g-71gb-0"))).coresSold())
+        .isEqualTo(card.coresSold());
+  }
+
   @Test
   void ofACardThatSomebodyElseHasCutTheInstancesAreFreeThatNobodyHas() {
     Gpu cut = GpuNodes.cut(GpuNodes.migCards("n", 1).getFirst(), "3g.71gb:0", "1g.18gb:4");

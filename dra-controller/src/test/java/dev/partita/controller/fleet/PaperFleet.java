@@ -73,6 +73,11 @@ public final class PaperFleet {
         .endDevices().endAllocation().endStatus().build();
   }
 
+  /** A claim that has a MIG instance of a card, such as {@code 1g-18gb-0}, and a pod of its name. */
+  public static ResourceClaim instance(String namespace, String name, String node, int card, String instance) {
+    return allocated(namespace, name, node, "gpu-" + card + "-mig-" + instance, Map.of());
+  }
+
   private static ResourceClaim allocated(
       String namespace,
       String name,

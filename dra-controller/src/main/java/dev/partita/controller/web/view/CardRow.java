@@ -58,7 +58,7 @@ public record CardRow(
         parts.add(Part.of(card, device));
       } else {
         others += memory;
-        othersCores += device.cores();
+        othersCores += card.coresOf(device);
       }
     }
     parts.sort(Comparator.comparing(Part::namespace).thenComparing(Part::claim));

@@ -50,7 +50,8 @@ public record Part(
 
   static Part of(CardState card, ClaimDevice device) {
     return new Part(kind(device.booking()), device.namespace(), device.claim(), card.memoryOf(device),
-        boxed(device.measured().memoryUsed()), device.cores(), boxed(device.measured().coresUsed()), device.users());
+        boxed(device.measured().memoryUsed()), card.coresOf(device), boxed(device.measured().coresUsed()),
+        device.users());
   }
 
   /** Of that kind, without a name. */
