@@ -97,14 +97,21 @@ function take(kind, data) {
     forget(data.why);
     return;
   } else {
+    if (data.status === 403) {
+      state.shown = null; // he may not see it any more
+    }
     state.problem = data.why;
   }
   draw();
 }
 
+/** What the token has shown goes with it, and nothing more comes. */
 function forget(why) {
+  following.abort();
   token = '';
   sessionStorage.removeItem('token');
+  state.shown = null;
+  state.live = false;
   state.problem = why;
   draw();
 }

@@ -1,0 +1,166 @@
+package dev.partita.controller.web;
+
+import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.microsoft.playwright.Browser;
+import com.microsoft.playwright.BrowserType;
+import com.microsoft.playwright.Locator;
+import com.microsoft.playwright.Page;
+import com.microsoft.playwright.Playwright;
+import dev.partita.controller.fleet.Fleet;
+import dev.partita.controller.fleet.PaperFleet;
+import dev.partita.controller.web.view.NodesView;
+import dev.partita.controller.web.view.PaperSight;
+import dev.partita.controller.web.view.Query;
+import dev.partita.serving.access.BearerToken;
+import dev.partita.serving.http.Exchange;
+import dev.partita.serving.http.HttpAnswer;
+import dev.partita.serving.http.HttpListener;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The page's own program in a browser, before a server that says what a test has it say. */
+class PageTest {
+  /** What Chromium needs as root and without a desktop; and it asks nobody on the network for anything. */
+  private static final List<String> CHROMIUM = List.of("--no-sandbox", "--disable-gpu", "--no-first-run",
+      "--disable-background-networking", "--disable-component-update", "--disable-sync");
+
+  private static final Query ALL = Query.of(Map.of());
+  private static final Duration POLL = Duration.ofMillis(50);
+
+  private static Optional<Playwright> playwright = Optional.empty();
+  private static Optional<Browser> browser = Optional.empty();
+
+  private final Assets assets = new Assets();
+  private final Map<String, Shown> said = new ConcurrentHashMap<>(); // by token and view
+  private final AtomicInteger streams = new AtomicInteger();
+  private HttpListener server;
+  private Page page;
+
+  /** Debian's package chromium has the program; CI installs it. */
+  @BeforeAll
+  static void startBrowser() {
+    Optional<Path> program = Stream.of(System.getenv("PATH").split(":", -1))
+        .map(folder -> Path.of(folder, "chromium")).filter(Files::isExecutable).findFirst();
+    assumeTrue(program.isPresent() || "1".equals(System.getenv("PARTITA_REQUIRE_OUTSIDE")), "there is no chromium");
+    Playwright made =
+        Playwright.create(new Playwright.CreateOptions().setEnv(Map.of("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1")));
+    playwright = Optional.of(made);
+    browser = Optional.of(made.chromium().launch(new BrowserType.LaunchOptions()
+        .setExecutablePath(program.orElseThrow()).setArgs(CHROMIUM).setHeadless(true)));
+  }
+
+  @AfterAll
+  static void endBrowser() {
+    browser.ifPresent(Browser::close);
+    playwright.ifPresent(Playwright::close);
+  }
+
+  @BeforeEach
+  void open() throws IOException {
+    server = HttpListener.start(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), "page", 64,
+        Thread.ofVirtual().factory(), Optional.empty(), this::answer);
+    page = browser.orElseThrow().newContext().newPage();
+  }
+
+  @AfterEach
+  void close() {
+    page.context().close();
+    server.close();
+  }
+
+  private HttpAnswer answer(Exchange exchange) {
+    Optional<HttpAnswer> asset = assets.at(exchange.path());
+    if (asset.isPresent()) {
+      return asset.get();
+    }
+    String asked = BearerToken.of(exchange).orElse("") + " " + exchange.path().replaceFirst("^/api/stream/", "");
+    if (!said.containsKey(asked)) {
+      return HttpAnswer.text(404, "nobody said anything of " + asked);
+    }
+    streams.incrementAndGet();
+    return new HttpAnswer(200, "text/event-stream; charset=utf-8",
+        new HttpAnswer.Body.Stream(sink -> tell(asked, sink), streams::decrementAndGet), Map.of());
+  }
+
+  private void tell(String asked, HttpAnswer.Sink sink) throws IOException {
+    String last = "";
+    do {
+      String now = event(Objects.requireNonNull(said.get(asked)));
+      if (!now.equals(last)) {
+        sink.send(now);
+      }
+      last = now;
+    } while (!sink.awaitGone(POLL));
+  }
+
+  private static String event(Shown shown) {
+    try {
+      return "event: " + (shown instanceof Shown.As ? "view" : "problem") + "\ndata: "
+          + new ObjectMapper().writeValueAsString(shown) + "\n\n";
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private void say(String token, String view, Shown shown) {
+    said.put(token + " " + view, shown);
+  }
+
+  private static Shown nodes(String name) {
+    return new Shown.As(NodesView.of(Fleet.of(List.of(PaperFleet.node(name, 1)), List.of()), ALL,
+        PaperSight.EVERYTHING), true);
+  }
+
+  private void show(String hash) {
+    page.navigate("http://127.0.0.1:" + server.port() + "/" + hash);
+  }
+
+  private Locator main() {
+    return page.locator("main");
+  }
+
+  @Test
+  void whoShowsAnotherTokenSeesNothingOfWhatTheOneBeforeShowed() {
+    say("first", "nodes", nodes("node-of-first"));
+    say("second", "nodes", Shown.Not.allowed("second", "list gpunodes"));
+    show("#token=first");
+    assertThat(main()).containsText("node-of-first");
+    page.getByText("Forget the token").click();
+    await("nothing more is asked for with it").until(() -> streams.get() == 0);
+    page.locator("textarea").fill("second");
+    page.getByText("Show the cluster").click();
+    assertThat(main()).containsText("second may not list gpunodes");
+    assertThat(main()).not().containsText("node-of-first");
+  }
+
+  @Test
+  void whatOneMayNotSeeAnyMoreGoesFromThePage() {
+    say("first", "nodes", nodes("node-of-first"));
+    show("#token=first");
+    assertThat(main()).containsText("node-of-first");
+    say("first", "nodes", Shown.Not.allowed("first", "list gpunodes"));
+    assertThat(main()).containsText("first may not list gpunodes");
+    assertThat(main()).not().containsText("node-of-first");
+  }
+}
