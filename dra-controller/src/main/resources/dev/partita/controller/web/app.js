@@ -149,7 +149,7 @@ function finder(kind) {
   return html`<form class="find" role="search" @submit=${(event) => event.preventDefault()}>
     <input type="search" aria-label="Search" placeholder="Search: names, models, namespaces" .value=${state.query.get('q') ?? ''} @input=${find}>
     ${kind.sorts ? html`<select aria-label="Sort" @change=${(event) => { location.hash = address({ sort: event.target.value, page: '' }); }}>
-      ${Object.entries(kind.sorts).map(([sort, words]) => html`<option value=${sort} ?selected=${state.query.get('sort') === sort}>${words}</option>`)}</select>` : nothing}
+      ${Object.entries(kind.sorts).map(([sort, words]) => html`<option value=${sort} .selected=${(state.query.get('sort') ?? 'name') === sort}>${words}</option>`)}</select>` : nothing}
   </form>`;
 }
 

@@ -13,6 +13,7 @@ import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Playwright;
 import dev.partita.controller.fleet.Fleet;
 import dev.partita.controller.fleet.PaperFleet;
+import dev.partita.controller.web.view.ClaimsView;
 import dev.partita.controller.web.view.NodesView;
 import dev.partita.controller.web.view.PaperSight;
 import dev.partita.controller.web.view.Query;
@@ -32,6 +33,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -162,5 +164,23 @@ class PageTest {
     say("first", "nodes", Shown.Not.allowed("first", "list gpunodes"));
     assertThat(main()).containsText("first may not list gpunodes");
     assertThat(main()).not().containsText("node-of-first");
+  }
+
+  @Test
+  void theOrderThatIsChosenIsThatOfTheOpenView() {
+    say("any", "nodes", nodes("node-0"));
+    say("any", "claims", new Shown.As(ClaimsView.of(Fleet.of(List.of(), List.of()), ALL, PaperSight.EVERYTHING),
+        true));
+    show("#token=any");
+    Locator sort = page.getByLabel("Sort");
+    sort.selectOption("sold");
+    assertThat(page).hasURL(Pattern.compile(".*sort=sold"));
+    page.locator("nav a[href='#/claims']").click();
+    assertThat(page.locator("nav a[href='#/claims'][aria-current=page]")).isVisible();
+    assertThat(sort).hasValue("name");
+    page.goBack();
+    assertThat(sort).hasValue("sold");
+    page.goBack();
+    assertThat(sort).hasValue("name");
   }
 }
