@@ -4,6 +4,7 @@ import { VIEWS } from './parts.js';
 
 const TABS = { nodes: 'Nodes', claims: 'Claims', pods: 'Waiting pods', quotas: 'Quotas', history: 'Last day' };
 const AGAIN = 3000;
+const OLDER = 10000;
 const root = document.getElementById('app');
 
 // A token is kept in this tab alone, and never stands in an address for longer than it takes to read it.
@@ -184,5 +185,7 @@ function draw() {
     </main>`, root);
 }
 
+// What the page says of times gets older although nothing else changes.
+setInterval(draw, OLDER);
 window.addEventListener('hashchange', route);
 route();

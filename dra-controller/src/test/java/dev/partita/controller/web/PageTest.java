@@ -8,14 +8,17 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.microsoft.playwright.Browser;
 import com.microsoft.playwright.BrowserType;
+import com.microsoft.playwright.Clock;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Playwright;
 import dev.partita.controller.fleet.Fleet;
 import dev.partita.controller.fleet.PaperFleet;
+import dev.partita.controller.fleet.WaitingPod;
 import dev.partita.controller.web.view.ClaimsView;
 import dev.partita.controller.web.view.NodesView;
 import dev.partita.controller.web.view.PaperSight;
+import dev.partita.controller.web.view.PodsView;
 import dev.partita.controller.web.view.Query;
 import dev.partita.serving.access.BearerToken;
 import dev.partita.serving.http.Exchange;
@@ -182,5 +185,18 @@ class PageTest {
     assertThat(sort).hasValue("sold");
     page.goBack();
     assertThat(sort).hasValue("name");
+  }
+
+  /** The server says something only when something has changed. */
+  @Test
+  void howLongAPodWaitsGrowsWhileNothingChanges() {
+    say("any", "pods", new Shown.As(PodsView.of(List.of(new WaitingPod("team", "huge", "2026-01-01T00:00:00Z",
+        "Unallocatable", "no card")), ALL, PaperSight.EVERYTHING), true));
+    page.clock().install(new Clock.InstallOptions().setTime("2026-01-01T00:03:10Z"));
+    show("#token=any");
+    page.locator("nav a[href='#/pods']").click();
+    assertThat(main()).containsText("3 min");
+    page.clock().fastForward("05:00");
+    assertThat(main()).containsText("8 min");
   }
 }
