@@ -9,17 +9,23 @@ const root = document.getElementById('app');
 
 // A token is kept in this tab alone, and never stands in an address for longer than it takes to read it.
 let token = sessionStorage.getItem('token') ?? '';
-const handed = /^#token=([^&]+)(.*)$/.exec(location.hash);
-if (handed) {
-  token = decodeURIComponent(handed[1]);
-  sessionStorage.setItem('token', token);
-  history.replaceState(null, '', '#/nodes');
-}
 
 const state = { path: 'nodes', query: new URLSearchParams(), shown: null, problem: '', live: false };
 let following = new AbortController();
 
+/** Takes the token that the address hands over, be it the first one or another. */
+function takeToken() {
+  const handed = /^#token=([^&]+)(.*)$/.exec(location.hash);
+  if (handed) {
+    token = decodeURIComponent(handed[1]);
+    sessionStorage.setItem('token', token);
+    history.replaceState(null, '', '#/nodes');
+    state.shown = null;
+  }
+}
+
 function route() {
+  takeToken();
   const [, path, query] = /^#?\/?([^?]*)\??(.*)$/.exec(location.hash);
   // Another part of the same list replaces this one when it is there.
   if (state.path !== (path || 'nodes')) {

@@ -199,4 +199,17 @@ class PageTest {
     page.clock().fastForward("05:00");
     assertThat(main()).containsText("8 min");
   }
+
+  /** {@code partita web --port} prints it again when the token before is over. */
+  @Test
+  void anAddressWithANewTokenIsTakenInATabThatIsOpen() {
+    say("first", "nodes", nodes("node-of-first"));
+    say("second", "nodes", nodes("node-of-second"));
+    show("#token=first");
+    assertThat(main()).containsText("node-of-first");
+    show("#token=second");
+    assertThat(main()).containsText("node-of-second");
+    assertThat(page).hasURL(Pattern.compile(".*/#/nodes"));
+    assertThat(page).hasTitle("Nodes · Partita");
+  }
 }
