@@ -125,7 +125,7 @@ function forget(why) {
 
 function login(event) {
   event.preventDefault();
-  token = new FormData(event.target).get('token').trim();
+  token = new FormData(event.target).get('token').replace(/\s+/g, ''); // a terminal's lines end within it
   sessionStorage.setItem('token', token);
   state.problem = '';
   route();

@@ -212,4 +212,14 @@ class PageTest {
     assertThat(page).hasURL(Pattern.compile(".*/#/nodes"));
     assertThat(page).hasTitle("Nodes · Partita");
   }
+
+  /** What is copied from a terminal has its lines' ends in it. */
+  @Test
+  void aTokenThatWasCopiedInSeveralLinesIsOne() {
+    say("longtoken", "nodes", nodes("node-0"));
+    show("");
+    page.locator("textarea").fill("long\ntok en\n");
+    page.getByText("Show the cluster").click();
+    assertThat(main()).containsText("node-0");
+  }
 }
