@@ -13,6 +13,7 @@ import dev.partita.controller.fleet.NodeState;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.stream.Stream;
 
 /** Nodes, cards and claims as rows. */
 final class FleetSheets {
@@ -43,8 +44,7 @@ final class FleetSheets {
           Cell.memory(cards.stream().mapToLong(CardState::memoryFree).sum()),
           Cell.percent(OptionalLong.of(cards.stream().mapToLong(CardState::coresSold).sum())),
           Cell.percent(Measured.sum(cards.stream().map(CardState::coresUsed))),
-          Cell.count(cards.stream().flatMap(card -> card.devices().stream()).map(ClaimDevice::claimName).distinct()
-              .count()),
+          Cell.count(claims(cards.stream())),
           Cell.text(Optional.ofNullable(node.node().getStatus()).map(status -> status.driverVersion()).orElse("")),
           Cell.text(node.host().allocator().name()),
           Cell.text(node.host().unready().orElse("")));
@@ -74,13 +74,18 @@ final class FleetSheets {
             Cell.memory(state.memoryFree()),
             Cell.percent(OptionalLong.of(state.coresSold())),
             Cell.percent(state.coresUsed()),
-            Cell.count(state.devices().size()),
+            Cell.count(claims(Stream.of(state))),
             new Cell.Words(users(state), USERS_SHOWN),
             Cell.text(state.card().gpu().uuid()),
             Cell.text(reason(node, state)));
       }
     }
     return sheet;
+  }
+
+  /** How many claims have something of these cards, be it several devices. */
+  private static long claims(Stream<CardState> cards) {
+    return cards.flatMap(card -> card.devices().stream()).map(ClaimDevice::claimName).distinct().count();
   }
 
   private static List<String> users(CardState card) {

@@ -9,6 +9,7 @@ import dev.partita.cli.command.CommandRun;
 import dev.partita.cli.command.PaperCluster;
 import dev.partita.cli.command.Waiting;
 import dev.partita.cli.output.Redraw;
+import dev.partita.controller.fleet.Fleet;
 import dev.partita.controller.fleet.PaperFleet;
 import dev.partita.cli.Partita;
 import java.io.Writer;
@@ -21,6 +22,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
 import java.util.OptionalInt;
+import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -70,6 +72,15 @@ class TopCommandTest {
             node-a   gpu-0   h200    Available   140GiB   48GiB   3GiB   92GiB    25%     20%          2        team/large,team/small
             node-a   gpu-1   h200    Available   140GiB   0B      -      140GiB   0%      -            0        -
             """);
+  }
+
+  @Test
+  void aClaimWithTwoSharesOfACardIsOneClaimOfIt() {
+    Fleet fleet = Fleet.of(List.of(PaperFleet.node("node-c", 1)),
+        List.of(PaperFleet.twice(PaperFleet.share("team", "both", "node-c", 0, 8, 0))));
+    assertThat(FleetSheets.gpus(fleet, new NodeFilter(Set.of())).items()).singleElement()
+        .satisfies(
+            card -> assertThat(String.valueOf(card)).contains("claims=1").contains("sold=" + 16 * PaperFleet.GIB));
   }
 
   @Test

@@ -108,6 +108,14 @@ public final class PaperFleet {
             String.valueOf(cores), DeviceStatusData.PROCESSES.key(), "2"));
   }
 
+  /** The claim with another share like its first, of the same card. */
+  public static ResourceClaim twice(ResourceClaim claim) {
+    var first = claim.getStatus().getAllocation().getDevices().getResults().getFirst();
+    return new ResourceClaimBuilder(claim).editStatus().editAllocation().editDevices()
+        .addNewResultLike(first).withRequest("another").withShareID(first.getShareID() + "-2").endResult()
+        .endDevices().endAllocation().endStatus().build();
+  }
+
   /** The claim as if it had been allocated then. */
   public static ResourceClaim since(ResourceClaim claim, Instant time) {
     return new ResourceClaimBuilder(claim).editStatus().editAllocation().withAllocationTimestamp(time.toString())
