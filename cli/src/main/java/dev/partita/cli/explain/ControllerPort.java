@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.connection.ControllerPods;
+import dev.partita.cli.connection.RefusedPort;
 import dev.partita.controller.ControllerSettings;
 import dev.partita.controller.explain.PodExplanation;
 import dev.partita.controller.explain.Question;
@@ -96,8 +97,9 @@ final class ControllerPort {
         HttpResponse<String> response = http.send(request, HttpResponse.BodyHandlers.ofString());
         return new Reply.Answered(response.statusCode(), response.body());
       } catch (IOException e) {
-        forward.getServerThrowables().stream().filter(KubernetesClientException.class::isInstance)
-            .forEach(cause -> notForbidden((KubernetesClientException) cause));
+        if (RefusedPort.isForbidden(forward)) {
+          throw forbidden("create pods/portforward");
+        }
         return new Reply.OutOfReach(words(forward, e));
       }
     } catch (KubernetesClientException e) {
@@ -128,10 +130,14 @@ final class ControllerPort {
 
   private CommandFailure refused(String what, KubernetesClientException e) {
     return e.getCode() == HttpURLConnection.HTTP_FORBIDDEN
-        ? CommandFailure.failed(
-            "you may not " + what + " in namespace " + namespace
-                + ", which this needs; the digest is in the pod's condition gpu.partita.dev/Allocated (kubectl describe pod) and in its claims' events")
+        ? forbidden(what)
         : CommandFailure.failed("the API server cannot be asked: " + e.getMessage());
+  }
+
+  private CommandFailure forbidden(String what) {
+    return CommandFailure.failed(
+        "you may not " + what + " in namespace " + namespace
+            + ", which this needs; the digest is in the pod's condition gpu.partita.dev/Allocated (kubectl describe pod) and in its claims' events");
   }
 
   static List<PodExplanation> read(String body) {

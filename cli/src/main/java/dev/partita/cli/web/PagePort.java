@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.connection.ClusterAnswers;
 import dev.partita.cli.connection.ControllerPods;
+import dev.partita.cli.connection.RefusedPort;
 import dev.partita.controller.ControllerSettings;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -58,7 +59,9 @@ final class PagePort implements AutoCloseable {
         if (leads.isPresent()) {
           others.add(pod);
         } else {
-          failures.add(pod + " serves no page (web.enabled of the chart)");
+          failures.add(pod + (RefusedPort.isForbidden(made)
+              ? ": you may not create pods/portforward in namespace " + namespace
+              : " serves no page (web.enabled of the chart)"));
         }
       } catch (KubernetesClientException e) {
         failures.add(pod + ": " + ClusterAnswers.reason(e));

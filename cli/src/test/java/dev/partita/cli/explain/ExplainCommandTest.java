@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.partita.cli.Partita;
 import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.command.RefusingServer;
 import dev.partita.cli.explain.ControllerPort.Reply;
 import dev.partita.controller.explain.PodExplanation.NodeReason;
 import dev.partita.controller.explain.PodExplanation.State;
@@ -100,6 +101,15 @@ class ExplainCommandTest {
     assertThat(ExplanationText.of(POD, List.of(pod)))
         .isEqualTo("pod team/train is waiting: gang ?[2Jpod other/train is settled: ?all is well\n\n"
             + "node-0 (1 card): no node has ?1A\n  gpu-0  not ?[A\n");
+  }
+
+  @Test
+  void whoMayNotForwardAPortIsToldWhichRightHeLacks() throws IOException {
+    try (RefusingServer server = new RefusingServer()) {
+      ControllerPort port = new ControllerPort(server.client(), "partita-system");
+      assertThatThrownBy(() -> port.ask(POD)).isInstanceOf(CommandFailure.class)
+          .hasMessageContaining("you may not create pods/portforward in namespace partita-system");
+    }
   }
 
   @Test
