@@ -20,21 +20,51 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /** Forwards a port of this machine to the page of the controller that leads, which alone can explain. */
 final class PagePort implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(10);
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  private final KubernetesClient client;
   private final String namespace;
+  private final Supplier<List<String>> controllers;
+  private final Forwarding forwarding;
   private final HttpClient http = HttpClient.newBuilder().connectTimeout(PATIENCE).build();
-  private Optional<LocalPortForward> forward = Optional.empty();
+  private Optional<Forwarded> forwarded = Optional.empty();
+
+  /** Forwards a port of this machine to the page of a pod. */
+  interface Forwarding {
+    /** @throws CommandFailure if the port of this machine cannot be had */
+    LocalPortForward to(String pod, int port);
+  }
+
+  private record Forwarded(String pod, LocalPortForward port) {}
+
+  /** How the page that is open stands. */
+  enum Standing {
+    /** It leads, or no instance says that it does. */
+    BEST,
+    /** Another instance leads. */
+    OUTDONE,
+    /** It does not answer. */
+    GONE
+  }
+
+  /**
+   * @param namespace of Partita's pods
+   * @param controllers names of those that may have the page
+   * @param forwarding to them
+   */
+  PagePort(String namespace, Supplier<List<String>> controllers, Forwarding forwarding) {
+    this.namespace = namespace;
+    this.controllers = controllers;
+    this.forwarding = forwarding;
+  }
 
   /** @param namespace of Partita's pods */
   PagePort(KubernetesClient client, String namespace) {
-    this.client = client;
-    this.namespace = namespace;
+    this(namespace, () -> controllers(client, namespace), (pod, port) -> to(client, namespace, pod, port));
   }
 
   /**
@@ -47,12 +77,12 @@ final class PagePort implements AutoCloseable {
   int open(int port) {
     List<String> failures = new ArrayList<>();
     List<String> others = new ArrayList<>();
-    for (String pod : controllers()) {
+    for (String pod : controllers.get()) {
       try {
-        LocalPortForward made = to(pod, port);
+        LocalPortForward made = forwarding.to(pod, port);
         Optional<Boolean> leads = leads(made.getLocalPort());
         if (leads.equals(Optional.of(true))) {
-          forward = Optional.of(made);
+          forwarded = Optional.of(new Forwarded(pod, made));
           return made.getLocalPort();
         }
         made.close();
@@ -72,17 +102,36 @@ final class PagePort implements AutoCloseable {
     if (others.isEmpty()) {
       throw CommandFailure.failed("no controller shows the page: " + String.join("; ", failures));
     }
-    LocalPortForward made = to(others.getFirst(), port);
-    forward = Optional.of(made);
+    LocalPortForward made = forwarding.to(others.getFirst(), port);
+    forwarded = Optional.of(new Forwarded(others.getFirst(), made));
     return made.getLocalPort();
   }
 
-  /** Whether the page still answers. */
-  boolean answers() {
-    return forward.map(LocalPortForward::getLocalPort).flatMap(this::leads).isPresent();
+  /** How the page stands now. */
+  Standing standing() {
+    Optional<Boolean> leads = forwarded.flatMap(open -> leads(open.port().getLocalPort()));
+    if (leads.isEmpty()) {
+      return Standing.GONE;
+    }
+    return leads.get() || !leadsAnyBut(forwarded.orElseThrow().pod()) ? Standing.BEST : Standing.OUTDONE;
   }
 
-  private LocalPortForward to(String pod, int port) {
+  private boolean leadsAnyBut(String open) {
+    for (String pod : controllers.get()) {
+      if (!pod.equals(open)) {
+        try (LocalPortForward probe = forwarding.to(pod, 0)) {
+          if (leads(probe.getLocalPort()).orElse(false)) {
+            return true;
+          }
+        } catch (KubernetesClientException | IOException e) {
+          // it is asked again
+        }
+      }
+    }
+    return false;
+  }
+
+  private static LocalPortForward to(KubernetesClient client, String namespace, String pod, int port) {
     try {
       return client.pods().inNamespace(namespace).withName(pod)
           .portForward(ControllerSettings.DEFAULT_WEB_PORT, InetAddress.getLoopbackAddress(), port);
@@ -92,7 +141,7 @@ final class PagePort implements AutoCloseable {
     }
   }
 
-  private List<String> controllers() {
+  private static List<String> controllers(KubernetesClient client, String namespace) {
     try {
       return ControllerPods.running(client, namespace);
     } catch (KubernetesClientException e) {
@@ -117,14 +166,14 @@ final class PagePort implements AutoCloseable {
 
   /** Ends the forwarding, to begin anew. */
   void drop() {
-    forward.ifPresent(open -> {
+    forwarded.ifPresent(open -> {
       try {
-        open.close();
+        open.port().close();
       } catch (IOException e) {
         // it is gone in any case
       }
     });
-    forward = Optional.empty();
+    forwarded = Optional.empty();
   }
 
   @Override

@@ -79,9 +79,16 @@ public final class WebCommand implements Callable<Integer> {
       }
       while (true) {
         pause();
-        if (!page.answers()) {
-          err.println("the controller's pod does not answer any more; looking for another one");
-          reopen(page, local);
+        switch (standing(page)) {
+          case BEST -> {}
+          case OUTDONE -> {
+            err.println("another instance of the controller leads now; going on with its page");
+            reopen(page, local);
+          }
+          case GONE -> {
+            err.println("the controller's pod does not answer any more; looking for another one");
+            reopen(page, local);
+          }
         }
       }
     }
@@ -96,6 +103,15 @@ public final class WebCommand implements Callable<Integer> {
     }
     return WebToken.ofKubeconfig(client.getConfiguration())
         .orElseGet(() -> WebToken.made(client, new WebToken.Account(partita.name(), "partita-viewer")));
+  }
+
+  /** Whoever has a page that answers keeps it while the API server does not say which pods there are. */
+  private static PagePort.Standing standing(PagePort page) {
+    try {
+      return page.standing();
+    } catch (CommandFailure e) {
+      return PagePort.Standing.BEST;
+    }
   }
 
   private void reopen(PagePort page, int local) {
