@@ -39,6 +39,7 @@ final class PagePort implements AutoCloseable {
     LocalPortForward to(String pod, int port);
   }
 
+  /** The pod whose page is open, and the port of this machine that leads to it. */
   private record Forwarded(String pod, LocalPortForward port) {}
 
   /** How the page that is open stands. */

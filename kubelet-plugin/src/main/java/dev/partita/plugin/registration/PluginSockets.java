@@ -2,23 +2,17 @@ package dev.partita.plugin.registration;
 
 import dev.partita.api.Driver;
 import dev.partita.plugin.socket.UnixSocketServer;
+import dev.partita.plugin.store.OperationLock;
 import io.grpc.BindableService;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,8 +26,6 @@ public final class PluginSockets implements AutoCloseable {
 
   /** Beside the sockets of the driver's services, held while sockets are opened. */
   static final String LOCK = "sockets.lock";
-
-  private static final Duration BETWEEN_TRIES = Duration.ofMillis(2);
 
   private final RegistrationService registration;
   private final UnixSocketServer registrationServer;
@@ -61,10 +53,8 @@ public final class PluginSockets implements AutoCloseable {
     String suffix = podUid.map(uid -> "-" + uid).orElse("");
     Path folder = pluginsFolder.resolve(Driver.NAME);
     Files.createDirectories(folder);
-    try (FileChannel file =
-        FileChannel.open(folder.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-        FileLock _ = take(file)) {
-      return openAlone(registryFolder, folder, suffix, services);
+    try (OperationLock alone = new OperationLock(folder.resolve(LOCK))) {
+      return alone.run(() -> openAlone(registryFolder, folder, suffix, services));
     }
   }
 
@@ -104,26 +94,6 @@ public final class PluginSockets implements AutoCloseable {
   public void close() {
     registrationServer.close();
     draServer.close();
-  }
-
-  /** Tries until nobody else has it, as {@code OperationLock} does. */
-  private static FileLock take(FileChannel file) throws IOException {
-    while (true) {
-      try {
-        @Nullable FileLock taken = file.tryLock();
-        if (taken != null) {
-          return taken;
-        }
-      } catch (OverlappingFileLockException e) {
-        // held by a plugin in this very process
-      }
-      try {
-        Thread.sleep(BETWEEN_TRIES);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new InterruptedIOException("the plugin is stopping while another one opens its sockets");
-      }
-    }
   }
 
   private static void removeDeadSockets(Path folder, String prefix, String suffix) throws IOException {
