@@ -2,10 +2,13 @@ package dev.partita.plugin.mps;
 
 import dev.partita.cdi.driver.DriverFile;
 import dev.partita.cdi.driver.DriverFiles;
+import dev.partita.cdi.driver.DriverProgram;
+import dev.partita.cdi.driver.DriverProgram.Outcome;
+import dev.partita.cdi.driver.DriverProgram.Outcome.Ended;
+import dev.partita.cdi.driver.DriverProgram.Outcome.Hangs;
 import dev.partita.cdi.driver.DriverRoot;
 import dev.partita.cdi.driver.DriverSearch;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -16,7 +19,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -39,7 +41,6 @@ public final class NvidiaMps implements MpsControl {
 
   private static final String PIPE = "CUDA_MPS_PIPE_DIRECTORY";
   private static final Pattern NUMBER = Pattern.compile("[1-9][0-9]{0,8}");
-  private static final int MOST_TOLD = 400;
   private static final int QUIT_SECONDS = 1;
   private static final Duration ENDING = Duration.ofSeconds(2);
 
@@ -122,7 +123,7 @@ public final class NvidiaMps implements MpsControl {
             + " driver (some distributions have MPS in a package of its own)")));
     // its folder may hold another C library, so it is handed in alone
     files.cuda().ifPresent(cuda -> environment.put("LD_PRELOAD", cuda.localPath().toString()));
-    switch (run(List.of(program.toString(), "-d"), environment, "", patience.begin())) {
+    switch (DriverProgram.run(List.of(program.toString(), "-d"), environment, "", patience.begin())) {
       case Ended(int status, String said) when status != 0 -> throw new IOException(CONTROL + " -d ended with status "
           + status + (said.isEmpty() ? "" : ": " + said) + "; see control.log in " + log + " on the node");
       case Hangs _ -> {
@@ -149,7 +150,7 @@ public final class NvidiaMps implements MpsControl {
   }
 
   private Outcome tell(Path pipe, String commands, Duration howLong) throws IOException {
-    return run(List.of(program().toString()), Map.of(PIPE, pipe.toString()), commands, howLong);
+    return DriverProgram.run(List.of(program().toString()), Map.of(PIPE, pipe.toString()), commands, howLong);
   }
 
   private DriverFiles files() throws IOException {
@@ -163,46 +164,6 @@ public final class NvidiaMps implements MpsControl {
     return files().program(CONTROL).map(DriverFile::localPath)
         .orElseThrow(() -> new IOException("there is no " + CONTROL + " below the driver root; install the whole driver"
             + " (some distributions have MPS in a package of its own), or have claims ask for another sharing.strategy"));
-  }
-
-  private sealed interface Outcome {}
-
-  /** @param said what it has said so far, in one line */
-  private record Ended(int status, String said) implements Outcome {}
-
-  private record Hangs() implements Outcome {}
-
-  private static Outcome run(List<String> command, Map<String, String> environment, String input, Duration patience)
-      throws IOException {
-    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-    builder.environment().clear();
-    builder.environment().putAll(environment);
-    Process process = builder.start();
-    try {
-      try (var to = process.getOutputStream()) {
-        to.write(input.getBytes(StandardCharsets.US_ASCII));
-      } catch (IOException e) {
-        LOG.debug("{} has not read its input: {}", command, e.toString());
-      }
-      if (!process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
-        return new Hangs();
-      }
-      return new Ended(process.exitValue(), said(process.getInputStream()));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IOException("the plugin is stopping", e);
-    } finally {
-      if (process.isAlive()) {
-        process.descendants().forEach(ProcessHandle::destroyForcibly);
-        process.destroyForcibly();
-      }
-    }
-  }
-
-  /** Not to its end: a daemon that it has begun may keep the pipe open. */
-  private static String said(InputStream output) throws IOException {
-    return new String(output.readNBytes(Math.min(MOST_TOLD, output.available())), StandardCharsets.UTF_8).strip()
-        .replaceAll("\\s+", " ");
   }
 
   /**

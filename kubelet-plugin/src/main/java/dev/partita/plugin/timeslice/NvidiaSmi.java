@@ -3,17 +3,18 @@ package dev.partita.plugin.timeslice;
 import dev.partita.api.config.GpuShareConfig.TimeSlice;
 import dev.partita.cdi.driver.DriverFile;
 import dev.partita.cdi.driver.DriverFiles;
+import dev.partita.cdi.driver.DriverProgram;
+import dev.partita.cdi.driver.DriverProgram.Outcome.Ended;
+import dev.partita.cdi.driver.DriverProgram.Outcome.Hangs;
 import dev.partita.cdi.driver.DriverRoot;
 import dev.partita.cdi.driver.DriverSearch;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Sets time slices by {@code nvidia-smi compute-policy --set-timeslice} of the driver root. NVML has no public function
@@ -26,7 +27,6 @@ public final class NvidiaSmi implements TimeSliceControl {
   private static final Duration PATIENCE = Duration.ofSeconds(15);
 
   private static final String PROGRAM = "nvidia-smi";
-  private static final int MOST_TOLD = 400;
   private static final int NO_PERMISSION = 4;
 
   /** NVML_ERROR_NOT_FOUND, NVML_ERROR_DRIVER_NOT_LOADED and NVML_ERROR_GPU_IS_LOST. */
@@ -60,36 +60,18 @@ public final class NvidiaSmi implements TimeSliceControl {
 
   /** @param nvml which the program is to open: its folder may hold another C library, so it is handed in alone */
   private void run(String card, List<String> command, Optional<Path> nvml) throws IOException {
-    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-    builder.environment().clear();
-    nvml.ifPresent(library -> builder.environment().put("LD_PRELOAD", library.toString()));
-    Process process = builder.start();
-    try {
-      process.getOutputStream().close();
-      if (!process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
-        throw new IOException(PROGRAM + " has not ended for " + patience.toSeconds()
-            + " s; see dmesg and nvidia-smi on the node");
-      }
-      int status = process.exitValue();
-      if (status != 0) {
-        throw failed(card, status, said(process.getInputStream()));
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IOException("the plugin is stopping", e);
-    } finally {
-      process.destroyForcibly();
+    Map<String, String> environment =
+        nvml.map(library -> Map.of("LD_PRELOAD", library.toString())).orElseGet(Map::of);
+    switch (DriverProgram.run(command, environment, "", patience)) {
+      case Ended(int status, String said) when status != 0 -> throw failed(card, status, said);
+      case Ended _ -> {}
+      case Hangs _ -> throw new IOException(PROGRAM + " has not ended for " + patience.toSeconds()
+          + " s; see dmesg and nvidia-smi on the node");
     }
   }
 
-  /** What it has said so far: a program that it has started may keep the pipe open. */
-  private static String said(InputStream output) throws IOException {
-    return new String(output.readNBytes(Math.min(MOST_TOLD, output.available())), StandardCharsets.UTF_8);
-  }
-
   private static IOException failed(String card, int status, String said) {
-    String what = PROGRAM + " compute-policy -i " + card + " ended with status " + status + ": "
-        + said.strip().replaceAll("\\s+", " ");
+    String what = PROGRAM + " compute-policy -i " + card + " ended with status " + status + ": " + said;
     if (GONE.contains(status)) {
       return new CardGoneException(what);
     }
