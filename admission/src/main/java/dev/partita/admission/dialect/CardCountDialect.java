@@ -82,6 +82,9 @@ record CardCountDialect(Resources names, Annotations annotations, CorePolicy cor
   /** Of HAMi's instances, by how many multiprocessors they have. */
   private static final String PREFERRED_PROFILES = "nvidia.com/mig-profile-preference";
 
+  /** Whether HAMi's library limits what Vulkan allocates, too. */
+  private static final String VULKAN = "hami.io/vulkan";
+
   private static final long MEBIBYTE = MemoryUnit.MIB.bytes();
 
   @Override
@@ -134,6 +137,10 @@ record CardCountDialect(Resources names, Annotations annotations, CorePolicy cor
     if (instances && pod.annotation(PREFERRED_PROFILES).isPresent()) {
       notes.add(new FieldError(pod.annotationPath(PREFERRED_PROFILES),
           "is not had: the smallest instance with the memory is taken; nvidia.com/mig-<profile> asks for one of a profile"));
+    }
+    if (pod.annotation(VULKAN).filter("true"::equals).isPresent()) {
+      notes.add(new FieldError(pod.annotationPath(VULKAN),
+          "has no equal: what Vulkan allocates is measured, and held to the share by drivers from 615 on alone"));
     }
     if (asked.of(names.cores) > 0 && instances) {
       notes.add(new FieldError(asked.pathOf(names.cores),
