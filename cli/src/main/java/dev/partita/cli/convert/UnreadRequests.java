@@ -61,9 +61,6 @@ final class UnreadRequests {
   private static final Map<String, List<Reason>> BY_FIELD =
       Map.of("limits", RESOURCES, "requests", RESOURCES, "annotations", ANNOTATIONS, "labels", LABELS);
 
-  /** What counts resources: a ResourceQuota, and Volcano's queues and groups of pods. */
-  private static final Set<String> COUNTS = Set.of("hard", "capability", "deserved", "minResources");
-
   /** What a LimitRange has of resources. */
   private static final Set<String> RANGES = Set.of("default", "defaultRequest", "min", "max", "maxLimitRequestRatio");
 
@@ -72,6 +69,11 @@ final class UnreadRequests {
 
   private static final String NO_QUOTA =
       "counts nothing of pods that ask by claims; make a GpuQuota of it (docs/how-to/set-quotas.md)";
+
+  /** Fields that count resources, of a ResourceQuota and of Volcano's queues and groups of pods, and what they do. */
+  private static final Map<String, String> COUNTS =
+      Map.of("hard", NO_QUOTA, "capability", NO_QUOTA, "deserved", NO_QUOTA, "minResources",
+          "is waited for by Volcano before the group begins, and nodes of Partita do not have it: take it out");
 
   /** Objects of other systems that are no pods, by the beginning of their apiVersion. */
   private static final Map<String, String> OBJECTS =
@@ -136,10 +138,12 @@ final class UnreadRequests {
                 .ifPresent(why -> found.add(new FieldError(where + "[" + name + "]", why)));
           }
         });
-      } else if (value.isObject() && COUNTS.contains(field.getKey())) {
+      }
+      String counted = COUNTS.get(field.getKey());
+      if (value.isObject() && counted != null) {
         value.fieldNames().forEachRemaining(name -> {
           if (Dialect.of(name.replaceFirst("^(requests|limits)[.]", "")).isPresent()) {
-            found.add(new FieldError(where + "[" + name + "]", NO_QUOTA));
+            found.add(new FieldError(where + "[" + name + "]", counted));
           }
         });
       }

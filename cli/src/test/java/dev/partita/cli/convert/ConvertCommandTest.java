@@ -372,7 +372,8 @@ class ConvertCommandTest {
     assertThat(run.err().lines()).satisfiesExactly(
         line -> assertThat(line)
             .startsWith("partita: Queue q: spec.capability[nvidia.com/gpu]: counts nothing of pods"),
-        line -> assertThat(line).startsWith("partita: PodGroup g: spec.minResources[volcano.sh/vgpu-number]: counts"),
+        line -> assertThat(line)
+            .startsWith("partita: PodGroup g: spec.minResources[volcano.sh/vgpu-number]: is waited for"),
         line -> assertThat(line)
             .startsWith("partita: LimitRange r: spec.limits[0].default[nvidia.com/gpu]: is of containers that ask"));
   }
