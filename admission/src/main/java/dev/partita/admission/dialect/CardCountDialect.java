@@ -140,7 +140,7 @@ record CardCountDialect(Resources names, Annotations annotations, CorePolicy cor
     }
     if (pod.annotation(VULKAN).filter("true"::equals).isPresent()) {
       notes.add(new FieldError(pod.annotationPath(VULKAN),
-          "has no equal: what Vulkan allocates is measured, and held to the share by drivers from 615 on alone"));
+          "has no equal: Vulkan is set up with whole cards, and in a share only drivers from 615 on hold what it allocates"));
     }
     if (asked.of(names.cores) > 0 && instances) {
       notes.add(new FieldError(asked.pathOf(names.cores),

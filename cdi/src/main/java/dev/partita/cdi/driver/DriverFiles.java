@@ -13,6 +13,7 @@ import java.util.stream.Stream;
  * @param libraryFolder the folder with libcuda, below the driver root, such as /usr/lib/x86_64-linux-gnu
  * @param libraries every library of that version under each of its names (file, soname, link), by path
  * @param programs nvidia-smi and its like, by path
+ * @param graphics what tells programs which libraries are Vulkan's, EGL's and OptiX's ({@link GraphicsFile}), by path
  * @param controlNodes device nodes that every container with a card needs (nvidiactl, nvidia-uvm, …), by path
  * @param cardNodes /dev/nvidia&lt;minor&gt;, by minor
  */
@@ -21,6 +22,7 @@ public record DriverFiles(
     String libraryFolder,
     List<DriverFile> libraries,
     List<DriverFile> programs,
+    List<DriverFile> graphics,
     List<DriverNode> controlNodes,
     SortedMap<Integer, DriverNode> cardNodes) {
 
@@ -33,6 +35,7 @@ public record DriverFiles(
   public DriverFiles {
     libraries = List.copyOf(libraries);
     programs = List.copyOf(programs);
+    graphics = List.copyOf(graphics);
     controlNodes = List.copyOf(controlNodes);
     cardNodes = java.util.Collections.unmodifiableSortedMap(cardNodes);
   }
@@ -57,13 +60,14 @@ public record DriverFiles(
     return library("libnvidia-ml.so." + version).or(() -> library(NVML_SONAME));
   }
 
-  /** What containers get of the driver: its libraries and programs. */
+  /** What every container with a card gets of the driver: its libraries and programs. */
   public Stream<DriverFile> mounted() {
     return Stream.concat(libraries.stream(), programs.stream());
   }
 
-  /** A library or program that has gone since these were found, as when the driver was upgraded; looks at the files. */
+  /** A file that has gone since these were found, as when the driver was upgraded; looks at the files. */
   public Optional<DriverFile> gone() {
-    return mounted().filter(file -> !Files.isRegularFile(file.localPath())).findFirst();
+    return Stream.concat(mounted(), graphics.stream()).filter(file -> !Files.isRegularFile(file.localPath()))
+        .findFirst();
   }
 }

@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -201,7 +202,8 @@ public record DriverRoot(Path local, String onHost) {
           "install the whole NVIDIA driver " + version);
     }
     return new Found(
-        new DriverFiles(version, folder, List.copyOf(libraries.values()), programs(), devices.controlNodes(),
+        new DriverFiles(version, folder, List.copyOf(libraries.values()), programs(), graphics(),
+            devices.controlNodes(),
             devices.cardNodes()));
   }
 
@@ -214,6 +216,13 @@ public record DriverRoot(Path local, String onHost) {
           .ifPresent(f -> programs.put(f.path(), f));
     }
     return List.copyOf(programs.values());
+  }
+
+  private List<DriverFile> graphics() {
+    return Arrays.stream(GraphicsFile.values())
+        .flatMap(file -> file.candidates().flatMap(place -> resolve(place).stream()).limit(1)
+            .map(found -> new DriverFile(file.path(), found.hostPath(), found.localPath())))
+        .toList();
   }
 
   private List<DriverNode> controlNodes() throws IOException {

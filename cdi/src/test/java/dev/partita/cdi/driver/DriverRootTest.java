@@ -164,6 +164,41 @@ class DriverRootTest {
     assertThat(files.cardNodes().keySet()).containsExactly(0);
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "usr/share/vulkan/icd.d/nvidia_icd.json, /etc/vulkan/icd.d/nvidia_icd.json",
+    "etc/vulkan/icd.d/nvidia_icd.json, /etc/vulkan/icd.d/nvidia_icd.json",
+    "usr/share/vulkan/icd.d/nvidia_icd.x86_64.json, /etc/vulkan/icd.d/nvidia_icd.json",
+    "vulkan/icd.d/nvidia_icd.json, /etc/vulkan/icd.d/nvidia_icd.json",
+    "usr/share/vulkan/implicit_layer.d/nvidia_layers.json, /etc/vulkan/implicit_layer.d/nvidia_layers.json",
+    "usr/share/glvnd/egl_vendor.d/10_nvidia.json, /usr/share/glvnd/egl_vendor.d/10_nvidia.json",
+    "usr/share/nvidia/nvoptix.bin, /usr/share/nvidia/nvoptix.bin"})
+  void whatTellsProgramsOfTheDriversGraphicsIsFoundWhereDriversHaveIt(String place, String inContainer)
+      throws IOException {
+    library("libcuda.so.580.95.05");
+    library("libnvidia-ml.so.580.95.05");
+    assertThat(found().graphics()).isEmpty();
+    file(root.resolve(place));
+    assertThat(found().graphics())
+        .containsExactly(new DriverFile(inContainer, "/run/driver/" + place, root.resolve(place)));
+    assertThat(found().mounted()).extracting(DriverFile::path).as("not for every container")
+        .doesNotContain(inContainer);
+  }
+
+  @Test
+  void oneFileTellsOfVulkanThoughThereAreSeveral() throws IOException {
+    library("libcuda.so.580.95.05");
+    library("libnvidia-ml.so.580.95.05");
+    file(root.resolve("usr/share/vulkan/icd.d/nvidia_icd.x86_64.json"));
+    file(root.resolve("usr/share/vulkan/icd.d/nvidia_icd.json"));
+    DriverFiles files = found();
+    assertThat(files.graphics()).extracting(DriverFile::hostPath)
+        .containsExactly("/run/driver/usr/share/vulkan/icd.d/nvidia_icd.json");
+    assertThat(files.gone()).isEmpty();
+    Files.delete(root.resolve("usr/share/vulkan/icd.d/nvidia_icd.json"));
+    assertThat(files.gone()).isPresent();
+  }
+
   @Test
   void theHostsOwnDriverIsPreferredAndOneThatIsNotWholeIsPassedOver() throws IOException {
     library("libcuda.so.580.95.05");

@@ -6,6 +6,7 @@ import dev.partita.cdi.ContainerEdits;
 import dev.partita.cdi.Mount;
 import dev.partita.cdi.driver.DriverFile;
 import dev.partita.cdi.driver.DriverFiles;
+import dev.partita.cdi.driver.GraphicsFile;
 import dev.partita.plugin.claim.PreparedClaim.Phase;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.grant.Grant;
@@ -15,6 +16,7 @@ import dev.partita.plugin.store.ClaimStore;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -139,13 +141,19 @@ public final class SpecRenewal {
     }
   }
 
-  /** Whether the spec names every file of the driver that containers get. */
+  /**
+   * Whether the spec names every file of the driver that all containers get, and none for graphics that is not there.
+   */
   static boolean names(CdiSpec spec, DriverFiles driver) {
-    Set<String> mounted =
+    List<Mount> mounts =
         Stream.concat(Stream.of(spec.containerEdits()), spec.devices().stream().map(device -> device.containerEdits()))
             .map(ContainerEdits::mounts)
-            .flatMap(mounts -> mounts.stream().map(Mount::hostPath))
-            .collect(Collectors.toSet());
-    return driver.mounted().map(DriverFile::hostPath).allMatch(mounted::contains);
+            .flatMap(List::stream)
+            .toList();
+    Set<String> mounted = mounts.stream().map(Mount::hostPath).collect(Collectors.toSet());
+    Set<String> graphics = driver.graphics().stream().map(DriverFile::hostPath).collect(Collectors.toSet());
+    return driver.mounted().map(DriverFile::hostPath).allMatch(mounted::contains)
+        && mounts.stream().filter(mount -> GraphicsFile.isAt(mount.containerPath())).map(Mount::hostPath)
+            .allMatch(graphics::contains);
   }
 }

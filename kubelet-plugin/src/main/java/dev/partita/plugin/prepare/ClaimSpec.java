@@ -31,8 +31,9 @@ import java.util.stream.Stream;
 /**
  * Makes the CDI spec of a claim: what its containers get. All its devices have the driver in common, except its two
  * libraries that programs open: libcuda and NVML. A share adds the shadow libraries under these two names, and the
- * driver's own behind them. A whole card or a MIG instance adds the driver's own under their own names. What depends on
- * an image is left to {@link LibraryHook}.
+ * driver's own behind them. A whole card or a MIG instance adds the driver's own under their own names, and a whole
+ * card the files by which Vulkan, EGL and OptiX find it; nothing would hold what these allocate to a share. What
+ * depends on an image is left to {@link LibraryHook}.
  *
  * @param root where the driver is
  * @param extraMounts what containers need of the driver root besides
@@ -109,7 +110,7 @@ public record ClaimSpec(
       ContainerEdits card = ContainerEdits.of(List.of(), nodes, List.of());
       ContainerEdits doors = shadowed
           ? shadowDoors(driver, libraries).then(hook.cover(forwardCompatible(claim, driver)))
-          : ownDoors(driver);
+          : ownDoors(driver).then(grant.mig().isPresent() ? ContainerEdits.NONE : graphics(driver));
       ContainerEdits share = grant.share().isPresent() ? shareEdits(claim, grant) : ContainerEdits.NONE;
       ContainerEdits daemon = grant.use().mps().map(its -> mps.edits(grant.card(), its)).orElse(ContainerEdits.NONE);
       ContainerEdits told = ContainerEdits.of(List.of(), List.of(), metadata.mounts(claim, grant));
@@ -155,6 +156,10 @@ public record ClaimSpec(
         List.of(),
         List.of(),
         driver.libraries().stream().filter(f -> isCuda(f) || isNvml(f)).map(ClaimSpec::own).toList());
+  }
+
+  private static ContainerEdits graphics(DriverFiles driver) {
+    return ContainerEdits.of(List.of(), List.of(), driver.graphics().stream().map(ClaimSpec::own).toList());
   }
 
   private static ContainerEdits shadowDoors(DriverFiles driver, HookLibraries.Installed libraries) {

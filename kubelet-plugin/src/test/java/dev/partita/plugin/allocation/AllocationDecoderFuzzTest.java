@@ -32,7 +32,7 @@ class AllocationDecoderFuzzTest {
           GpuHealth.HEALTHY);
   private static final Inventory.Cards CARDS =
       new Inventory.Cards(
-          new DriverFiles("580.1", "/usr/lib", List.of(), List.of(), List.of(), new TreeMap<>()), "580.1",
+          new DriverFiles("580.1", "/usr/lib", List.of(), List.of(), List.of(), List.of(), new TreeMap<>()), "580.1",
           Optional.empty(), List.of(CARD));
 
   @FuzzTest(maxDuration = "10s")

@@ -391,7 +391,8 @@ class AllocationDecoderTest {
   }
 
   private static Inventory.Cards cards(Gpu... cards) {
-    return new Inventory.Cards(new DriverFiles("580.1", "/usr/lib", List.of(), List.of(), List.of(), new TreeMap<>()),
+    return new Inventory.Cards(
+        new DriverFiles("580.1", "/usr/lib", List.of(), List.of(), List.of(), List.of(), new TreeMap<>()),
         "580.1", Optional.empty(), List.of(cards));
   }
 }

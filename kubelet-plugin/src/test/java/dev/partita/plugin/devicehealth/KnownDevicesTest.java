@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 
 class KnownDevicesTest {
   private static final DriverFiles DRIVER =
-      new DriverFiles("580", "/usr/lib64", List.of(), List.of(), List.of(), new TreeMap<>());
+      new DriverFiles("580", "/usr/lib64", List.of(), List.of(), List.of(), List.of(), new TreeMap<>());
 
   @Test
   void everyDeviceOfACardHasTheHealthOfTheCard() {

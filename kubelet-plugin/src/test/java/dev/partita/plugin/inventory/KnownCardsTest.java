@@ -290,7 +290,8 @@ class KnownCardsTest {
 
   /** By index: whether the card has a device node of its own. */
   private static List<Boolean> nodes(List<Gpu> gpus) {
-    DriverFiles files = new DriverFiles("580", "/usr/lib64", List.of(), List.of(), List.of(), new TreeMap<>());
+    DriverFiles files =
+        new DriverFiles("580", "/usr/lib64", List.of(), List.of(), List.of(), List.of(), new TreeMap<>());
     Inventory.Cards cards = new Inventory.Cards(files, "580", Optional.empty(), gpus);
     return gpus.stream().map(cards::hasNode).toList();
   }

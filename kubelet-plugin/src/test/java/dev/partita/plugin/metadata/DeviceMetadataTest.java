@@ -213,7 +213,8 @@ class DeviceMetadataTest {
 
   private static Inventory.Cards cards() {
     return new Inventory.Cards(
-        new DriverFiles("580.95.05", "/usr/lib", List.of(), List.of(), List.of(), new TreeMap<>()), "580.95.05",
+        new DriverFiles("580.95.05", "/usr/lib", List.of(), List.of(), List.of(), List.of(), new TreeMap<>()),
+        "580.95.05",
         Optional.of("13.0"), List.of(card(0), card(1), card(2)));
   }
 
