@@ -22,6 +22,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- join "," $mounts }}
 {{- end }}
 
+{{- /* Whether the cluster is OpenShift. */}}
+{{- define "partita.onOpenShift" -}}
+{{ or (eq (toString .Values.openshift) "true") (and (eq (toString .Values.openshift) "auto") (.Capabilities.APIVersions.Has "security.openshift.io/v1")) }}
+{{- end }}
+
 {{- define "partita.pluginPrivileged" -}}
 {{- if eq (toString .Values.plugin.privileged) "auto" }}
 {{- not (or .Values.simulation.enabled .Values.plugin.runtimeClassName) }}

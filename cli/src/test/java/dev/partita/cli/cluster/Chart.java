@@ -11,6 +11,8 @@ import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -58,7 +60,29 @@ final class Chart {
   }
 
   static Stream<HasMetadata> rendered(Map<String, Object> values) {
-    return Stream.of(text(values).split("(?m)^---$"))
+    return objects(text(values));
+  }
+
+  /**
+   * The same with the objects that Helm makes for a hook: it renders them, and keeps them out of what it shows. They
+   * are told by the annotation {@code shown/hook}.
+   *
+   * @param folder an empty one, for a chart without hooks
+   */
+  static Stream<HasMetadata> renderedWithHooks(Path folder, Map<String, Object> values) throws IOException {
+    Path chart = Path.of("../deploy/helm/partita");
+    try (Stream<Path> files = Files.walk(chart)) {
+      for (Path file : files.filter(Files::isRegularFile).toList()) {
+        Path copy = folder.resolve(chart.relativize(file));
+        Files.createDirectories(copy.getParent());
+        Files.writeString(copy, Files.readString(file).replace("helm.sh/hook", "shown/hook"));
+      }
+    }
+    return objects(text(new Helm(folder), "partita", "partita-system", values));
+  }
+
+  private static Stream<HasMetadata> objects(String text) {
+    return Stream.of(text.split("(?m)^---$"))
         .filter(document -> document.contains("kind:"))
         .map(document -> (HasMetadata) YAML.unmarshal(document));
   }
@@ -68,8 +92,12 @@ final class Chart {
   }
 
   static String text(String release, String namespace, Map<String, Object> values) {
+    return text(FOLDER, release, namespace, values);
+  }
+
+  private static String text(Helm chart, String release, String namespace, Map<String, Object> values) {
     TemplateCommand template =
-        FOLDER.template().withName(release).withNamespace(namespace).withKubeVersion("1.36.3").skipCrds();
+        chart.template().withName(release).withNamespace(namespace).withKubeVersion("1.36.3").skipCrds();
     values.forEach(template::set);
     return template.call();
   }

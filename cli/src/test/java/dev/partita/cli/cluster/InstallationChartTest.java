@@ -7,12 +7,22 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.ResourceQuota;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
 import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicyIngressRule;
 import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicySpec;
+import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
+import io.fabric8.kubernetes.api.model.rbac.Subject;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What the chart says to clusters with rules of their own, and how it is upgraded there. */
 class InstallationChartTest {
@@ -89,6 +99,34 @@ class InstallationChartTest {
         .containsEntry("allowPrivilegedContainer", false)
         .containsEntry("allowPrivilegeEscalation", false)
         .containsEntry("allowHostPID", false);
+  }
+
+  /** Whose pods have a user that is none of the range of their namespace. */
+  @Test
+  void openShiftLetsEveryProgramOfOursHaveItsUser(@TempDir Path folder) throws IOException {
+    List<HasMetadata> objects = Chart.renderedWithHooks(folder, Map.of("openshift", true)).toList();
+    Set<String> accounts =
+        objects.stream().map(InstallationChartTest::pod).flatMap(Optional::stream)
+            .filter(pod -> pod.getSecurityContext() != null && pod.getSecurityContext().getRunAsUser() != null)
+            .map(PodSpec::getServiceAccountName).collect(Collectors.toSet());
+    assertThat(accounts).containsExactlyInAnyOrder("partita-dra-controller", "partita-uninstall");
+    List<RoleBinding> bindings =
+        objects.stream().filter(RoleBinding.class::isInstance).map(RoleBinding.class::cast)
+            .filter(binding -> binding.getRoleRef().getName().equals("system:openshift:scc:nonroot-v2")).toList();
+    assertThat(bindings).flatExtracting(RoleBinding::getSubjects).extracting(Subject::getName)
+        .containsExactlyInAnyOrderElementsOf(accounts);
+    assertThat(bindings).filteredOn(binding -> binding.getSubjects().getFirst().getName().equals("partita-uninstall"))
+        .as("it is there only while the hook runs, and before the Job").singleElement().satisfies(
+            binding -> assertThat(binding.getMetadata().getAnnotations())
+                .containsEntry("shown/hook", "pre-delete").containsEntry("shown/hook-weight", "0"));
+  }
+
+  private static Optional<PodSpec> pod(HasMetadata object) {
+    return switch (object) {
+      case Deployment deployment -> Optional.of(deployment.getSpec().getTemplate().getSpec());
+      case Job job -> Optional.of(job.getSpec().getTemplate().getSpec());
+      default -> Optional.empty();
+    };
   }
 
   /** The SecurityContextConstraints, of which the client knows no class. */
