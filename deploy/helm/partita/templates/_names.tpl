@@ -22,6 +22,22 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- join "," $mounts }}
 {{- end }}
 
+{{- /* Fails where two of what listens in a pod have one port. */}}
+{{- define "partita.portsApart" -}}
+{{- $of := dict "8081" "the controller's health" }}
+{{- if .Values.web.enabled }}{{ $_ := set $of "8083" "the web page" }}{{ end }}
+{{- if .Values.webhook.enabled }}
+{{- $port := toString .Values.webhook.port }}
+{{- with get $of $port }}{{ fail (printf "webhook.port: %s is the port of %s: choose another" $port .) }}{{ end }}
+{{- $_ := set $of $port "the webhooks (webhook.port)" }}
+{{- end }}
+{{- if .Values.metrics.enabled }}
+{{- $port := toString .Values.metrics.port }}
+{{- $_ := set $of "8080" "the plugins' health" }}
+{{- with get $of $port }}{{ fail (printf "metrics.port: %s is the port of %s: choose another" $port .) }}{{ end }}
+{{- end }}
+{{- end }}
+
 {{- /* Whether the cluster is OpenShift. */}}
 {{- define "partita.onOpenShift" -}}
 {{ or (eq (toString .Values.openshift) "true") (and (eq (toString .Values.openshift) "auto") (.Capabilities.APIVersions.Has "security.openshift.io/v1")) }}

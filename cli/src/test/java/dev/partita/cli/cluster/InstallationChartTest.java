@@ -1,6 +1,7 @@
 package dev.partita.cli.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -127,6 +128,25 @@ class InstallationChartTest {
       case Job job -> Optional.of(job.getSpec().getTemplate().getSpec());
       default -> Optional.empty();
     };
+  }
+
+  /** No pod can have two listeners on one port: it would end as often as it is started. */
+  @Test
+  void aPortThatIsTakenIsRefusedWithWhoHasIt() {
+    for (int health : List.of(8080, 8081, 8083, 8443)) {
+      assertThatThrownBy(() -> Chart.text(Map.of("metrics.port", health)))
+          .hasMessageContaining("metrics.port: " + health + " is the port of ");
+    }
+    for (int taken : List.of(8081, 8083)) {
+      assertThatThrownBy(() -> Chart.text(Map.of("webhook.port", taken)))
+          .hasMessageContaining("webhook.port: " + taken + " is the port of ");
+    }
+    assertThatThrownBy(() -> Chart.text(Map.of("webhook.port", 9400)))
+        .hasMessageContaining("metrics.port: 9400 is the port of the webhooks");
+    assertThat(Chart.text(Map.of("webhook.port", 8080))).as("the plugins' pods have it").isNotEmpty();
+    assertThat(Chart.text(Map.of("metrics.port", 8083, "web.enabled", false))).isNotEmpty();
+    assertThat(Chart.text(Map.of("metrics.port", 8443, "webhook.enabled", false))).isNotEmpty();
+    assertThat(Chart.text(Map.of("webhook.port", 9400, "metrics.enabled", false))).isNotEmpty();
   }
 
   /** The SecurityContextConstraints, of which the client knows no class. */
