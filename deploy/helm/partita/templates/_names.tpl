@@ -15,7 +15,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end }}
 
 {{- define "partita.driverMounts" -}}
-{{- $mounts := .Values.driver.extraMounts }}
+{{- $mounts := .Values.driver.extraMounts | default list }}
 {{- if .Values.simulation.enabled }}
 {{- $mounts = concat $mounts (list "/etc/partita-simulator:ro" "/run/partita-simulator:rw") }}
 {{- end }}
