@@ -66,9 +66,10 @@ final class SnapshotReader {
     String version = client.getKubernetesVersion().getGitVersion();
     Reading<Set<String>> resources = read("resource.k8s.io/v1", this::resources);
     Reading<Map<String, Boolean>> gates = read("metrics of the API server", () -> gates(client.raw("/metrics")));
-    Snapshot.Installation installation = installation();
     Snapshot.Nodes nodes = nodes();
+    Snapshot.Installation installation = installation();
     // After all that bears times: what is renewed while it is read would seem to come from a clock that is ahead.
+    // Soon after the leader's lease: the nodes of a large cluster take longer to list than it is valid.
     Reading<Instant> time = read("the API server's time", new ServerClock(client)::now);
     Instant here = clock.instant();
     Instant there = time instanceof Reading.Known<Instant>(Instant known) ? known : here;
@@ -83,6 +84,7 @@ final class SnapshotReader {
   }
 
   private Snapshot.Installation installation() {
+    Reading<Map<AccountRight, Boolean>> accounts = read("rights of Partita's ServiceAccounts", this::accounts);
     return new Snapshot.Installation(
         namespace,
         read("Deployment " + CONTROLLER + " in namespace " + namespace,
@@ -93,7 +95,7 @@ final class SnapshotReader {
             () -> client.resources(ValidatingWebhookConfiguration.class).withName(WEBHOOKS).get()),
         read("ValidatingAdmissionPolicies", this::policies),
         read("DeviceClasses", () -> names(client.resources(DeviceClass.class).list().getItems())),
-        read("rights of Partita's ServiceAccounts", this::accounts));
+        accounts);
   }
 
   private Snapshot.Nodes nodes() {

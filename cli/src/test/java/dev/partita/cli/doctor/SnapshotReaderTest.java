@@ -39,5 +39,10 @@ class SnapshotReaderTest {
     int leases = asked.indexOf("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases");
     assertThat(leases).as("%s", asked).isNotNegative();
     assertThat(asked.lastIndexOf("/version")).as("%s", asked).isGreaterThan(leases);
+    String leader = "/apis/coordination.k8s.io/v1/namespaces/partita-system/leases/partita-dra-controller";
+    assertThat(asked.indexOf(leader)).as("what takes long of many nodes is read before: %s", asked)
+        .isGreaterThan(asked.indexOf("/api/v1/nodes"))
+        .isGreaterThan(asked.indexOf("/apis/resource.k8s.io/v1/resourceslices"))
+        .isLessThan(asked.lastIndexOf("/version"));
   }
 }
