@@ -6,8 +6,10 @@ import dev.partita.cli.cluster.provider.ClusterProvider;
 import dev.partita.cli.cluster.provider.ClusterRecord;
 import dev.partita.cli.cluster.provider.ProviderName;
 import dev.partita.cli.cluster.provider.StateFolder;
+import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.connection.ClusterClient;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.Optional;
@@ -38,11 +40,15 @@ final class DownCommand implements Runnable {
     progress.step("down");
   }
 
-  private static void remove(ClusterRecord record, StateFolder state, Progress progress) {
+  static void remove(ClusterRecord record, StateFolder state, Progress progress) {
     ClusterRecord.Access access = record.access();
     if (record.provider() == ProviderName.CURRENT && !access.kubeconfig().isEmpty()) {
       progress.step("removing Partita");
       Path kubeconfig = Path.of(access.kubeconfig());
+      if (!Files.exists(kubeconfig)) {
+        throw CommandFailure.usage(kubeconfig + " is gone, by which Partita would be removed: put it back or, if the"
+            + " cluster is gone too, delete " + state.recordFile());
+      }
       try (KubernetesClient client = ClusterClient.of(kubeconfig)) {
         new PartitaRelease(kubeconfig, record.namespace()).remove(client);
       }

@@ -87,7 +87,8 @@ public final class StateFolder {
     }
   }
 
-  private Path recordFile() {
+  /** The file in which it stands what is up. */
+  public Path recordFile() {
     return folder.resolve("cluster.json");
   }
 }
