@@ -18,7 +18,7 @@ import java.util.SequencedMap;
  * @param names of images; all that are laid out if empty
  * @param processors for which they are made
  * @param base of all of them; what each Containerfile names if empty
- * @param registry in their names
+ * @param registry in their names, without a slash behind it
  * @param tag in their names
  * @param insecure whether registries may be asked over HTTP
  * @param cache where layers are kept
@@ -31,9 +31,12 @@ public record ImageSet(
     String tag,
     boolean insecure,
     Path cache) {
+  /** @throws CommandFailure if no image can have such a name */
   public ImageSet {
     names = List.copyOf(names);
     processors = List.copyOf(processors);
+    registry = registry.replaceAll("/+$", "");
+    ImageBuilder.reference(registry + "/probe:" + tag);
   }
 
   /**

@@ -83,11 +83,11 @@ public final class ImagesCommand implements Runnable {
       throw CommandFailure.usage("--push needs --registry, such as registry.example/partita");
     }
     Progress progress = new Progress(spec.commandLine().getErr(), InstantSource.system());
-    StagedImages staged = staged(progress);
     ImageSet set =
         new ImageSet(names, processors.isEmpty() ? List.of(Processor.here()) : processors, Optional.ofNullable(base),
             registry, tag, insecure,
             Checkout.home().resolve(".partita/images"));
+    StagedImages staged = staged(progress);
     Provenance provenance = Provenance.of(Checkout.home(), Checkout.version(), System.getenv());
     PrintWriter out = spec.commandLine().getOut();
     Path folder = output == null ? Checkout.home().resolve("deploy/target/archives") : output;
@@ -95,7 +95,7 @@ public final class ImagesCommand implements Runnable {
     out.print(sheet(made).table(true));
     if (push) {
       set.push(staged, made, provenance, progress)
-          .forEach((name, digest) -> out.println("%s/%s:%s@%s".formatted(registry, name, tag, digest)));
+          .forEach((name, digest) -> out.println("%s/%s:%s@%s".formatted(set.registry(), name, tag, digest)));
     }
     out.flush();
   }

@@ -76,6 +76,9 @@ public final class ReleaseCommand implements Runnable {
   @Override
   public void run() {
     List<Processor> processors = only == null ? List.of(Processor.values()) : List.of(only);
+    ImageSet set =
+        new ImageSet(List.of(), processors, Optional.ofNullable(base), registry,
+            tag == null ? "v" + Checkout.version() : tag, insecure, Checkout.home().resolve(".partita/images"));
     Staging staging = new Staging(Checkout.home(), System.getenv());
     try {
       processors.forEach(staging::check);
@@ -86,15 +89,12 @@ public final class ReleaseCommand implements Runnable {
     }
     String version = Checkout.version();
     ReleaseFacts facts =
-        new ReleaseFacts(Provenance.of(Checkout.home(), version, System.getenv()), registry,
-            tag == null ? "v" + version : tag, url.replaceAll("/+$", ""));
+        new ReleaseFacts(Provenance.of(Checkout.home(), version, System.getenv()), set.registry(), set.tag(),
+            url.replaceAll("/+$", ""));
     Progress progress = new Progress(spec.commandLine().getErr(), InstantSource.system());
     try {
       Path folder = empty(output == null ? Checkout.home().resolve("deploy/target/release/" + version) : output);
       ReleaseFolder release = new ReleaseFolder(folder, Checkout.home(), facts, progress);
-      ImageSet set =
-          new ImageSet(List.of(), processors, Optional.ofNullable(base), registry, facts.tag(), insecure,
-              Checkout.home().resolve(".partita/images"));
       release.chart();
       release.notes();
       release.command(processors);

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -22,6 +23,26 @@ class ImagesCommandTest {
     CommandRun run = CommandRun.of("images", "--push");
     assertThat(run.status()).isEqualTo(2);
     assertThat(run.err()).isEqualTo("partita: --push needs --registry, such as registry.example/partita\n");
+  }
+
+  @Test
+  void namesThatNoRegistryTakesAreRefusedBeforeAnythingIsMade() {
+    for (List<String> wrong : List.of(List.of("images", "--registry", "Registry.example/Partita"),
+        List.of("images", "--registry", "registry.example/partita", "--tag", "0.1.0+mine"),
+        List.of("release", "--registry", "registry.example/two words", "--tag", "v1", "--url",
+            "https://example.org"))) {
+      CommandRun run = CommandRun.of(wrong.toArray(String[]::new));
+      assertThat(run.err()).as("%s", wrong).contains("is no image's name: --registry and --tag make it")
+          .hasLineCount(1);
+      assertThat(run.status()).isEqualTo(2);
+    }
+  }
+
+  /** The chart would refuse it, and so would every registry. */
+  @Test
+  void aRegistryMayBeNamedWithTheSlashThatStandsBehindIt(@TempDir Path cache) {
+    assertThat(new ImageSet(List.of(), List.of(), Optional.empty(), "registry.example/partita/", "v1", false, cache)
+        .registry()).isEqualTo("registry.example/partita");
   }
 
   @Test
