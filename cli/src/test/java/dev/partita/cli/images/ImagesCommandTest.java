@@ -98,5 +98,8 @@ class ImagesCommandTest {
     Provenance of = Provenance.of(folder, "1", Map.of());
     assertThat(of.revision()).hasSize(40);
     assertThat(of.created()).isEqualTo(Instant.parse("2026-03-04T05:06:07Z"));
+    Files.writeString(folder.resolve("Changed.java"), "what the commit does not have");
+    assertThat(Provenance.of(folder, "1", Map.of())).as("it is not what the commit has")
+        .isEqualTo(new Provenance("1", of.revision() + "-dirty", of.created()));
   }
 }
