@@ -10,6 +10,11 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end }}
 
+{{- /* The same with further ones, which go before. */}}
+{{- define "partita.labelsAnd" -}}
+{{- merge (dict) (.more | default dict) (fromYaml (include "partita.labels" .root)) | toYaml }}
+{{- end }}
+
 {{- define "partita.driverRoot" -}}
 {{ if .Values.simulation.enabled }}{{ .Values.simulation.root }}{{ else }}{{ .Values.driver.root }}{{ end }}
 {{- end }}

@@ -6,9 +6,13 @@ import io.fabric8.kubernetes.api.model.ContainerPort;
 import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
 import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.yaml.snakeyaml.LoaderOptions;
+import org.yaml.snakeyaml.Yaml;
 
 /** How the chart has metrics scraped. */
 class MetricsChartTest {
@@ -82,6 +86,26 @@ class MetricsChartTest {
       assertThat(Chart.text(Map.of("metrics.prometheusRule.enabled", true, "metrics.prometheusRule.runbooks", files)))
           .contains("runbook_url: https://git.example.org/partita/" + page);
     }
+  }
+
+  /** A key twice is no YAML: some readers refuse it, others take one of the two. */
+  @Test
+  void aLabelThatIsSetIsThereOnceAlsoWhereTheChartHasItItself() {
+    Map<String, Object> values = new HashMap<>();
+    for (String object : List.of("podMonitor", "serviceMonitor", "prometheusRule", "dashboards")) {
+      values.put("metrics." + object + ".enabled", true);
+      values.put("metrics." + object + ".labels.app\\.kubernetes\\.io/part-of", "monitoring");
+    }
+    LoaderOptions strict = new LoaderOptions();
+    strict.setAllowDuplicateKeys(false);
+    List<Object> labelled = new ArrayList<>();
+    for (Object document : new Yaml(strict).loadAll(Chart.text(values))) {
+      if (document instanceof Map<?, ?> object
+          && object.toString().contains("app.kubernetes.io/part-of=monitoring")) {
+        labelled.add(object.get("kind"));
+      }
+    }
+    assertThat(labelled).contains("PodMonitor", "ServiceMonitor", "PrometheusRule", "ConfigMap");
   }
 
   @Test
