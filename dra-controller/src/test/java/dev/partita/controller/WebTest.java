@@ -83,6 +83,17 @@ class WebTest {
     assertThat(answer.body()).contains("a bearer token is needed");
   }
 
+  /** Those of OpenID Connect name all groups of a user. */
+  @Test
+  void aLongTokenIsReadAndOneThatIsTooLongIsRefusedWithTheReason() {
+    HttpResponse<String> read = get("/api/nodes", "x".repeat(60 << 10));
+    assertThat(read.statusCode()).isEqualTo(403);
+    assertThat(read.body()).contains("may not list gpunodes");
+    HttpResponse<String> refused = get("/api/nodes", "x".repeat(200 << 10));
+    assertThat(refused.statusCode()).isEqualTo(431);
+    assertThat(refused.body()).contains("a header of more than 64 KiB, such as a token");
+  }
+
   @Test
   void whoMayListEverythingSeesWhoHasWhat() {
     allocated("train");

@@ -48,6 +48,9 @@ public final class WebServer implements AutoCloseable {
   /** The others are left for what is asked once. */
   private static final int STREAMS = 48;
 
+  /** A user's token may name hundreds of groups. */
+  private static final int LONGEST_TOKEN = 64 << 10;
+
   private static final Duration LOOK_AGAIN = Duration.ofSeconds(2);
 
   /** All viewers together take a tenth of a processor at most: what takes long, or many look at, is made less often. */
@@ -85,7 +88,7 @@ public final class WebServer implements AutoCloseable {
     this.leads = leads;
     this.listener =
         HttpListener.start(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), "web", CONNECTIONS,
-            Thread.ofVirtual().name("web-", 0).factory(), Optional.empty(), this::answer);
+            Thread.ofVirtual().name("web-", 0).factory(), LONGEST_TOKEN, Optional.empty(), this::answer);
   }
 
   /**

@@ -13,12 +13,19 @@ let token = sessionStorage.getItem('token') ?? '';
 const state = { path: 'nodes', query: new URLSearchParams(), shown: null, problem: '', live: false };
 let following = new AbortController();
 
+/** Keeps a token; a browser refuses to send one with other characters, and does not say why. */
+function keep(given) {
+  const known = /^[\x21-\x7e]*$/.test(given);
+  token = known ? given : '';
+  sessionStorage.setItem('token', token);
+  state.problem = known ? '' : 'This is no token: it has a character that no token has, such as a typographic quotation mark.';
+}
+
 /** Takes the token that the address hands over, be it the first one or another. */
 function takeToken() {
   const handed = /^#token=([^&]+)(.*)$/.exec(location.hash);
   if (handed) {
-    token = decodeURIComponent(handed[1]);
-    sessionStorage.setItem('token', token);
+    keep(decodeURIComponent(handed[1]));
     history.replaceState(null, '', '#/nodes');
     state.shown = null;
   }
@@ -33,7 +40,7 @@ function route() {
   }
   state.path = path || 'nodes';
   state.query = new URLSearchParams(query);
-  state.problem = '';
+  state.problem = token ? '' : state.problem;
   follow();
   draw();
 }
@@ -125,9 +132,7 @@ function forget(why) {
 
 function login(event) {
   event.preventDefault();
-  token = new FormData(event.target).get('token').replace(/\s+/g, ''); // a terminal's lines end within it
-  sessionStorage.setItem('token', token);
-  state.problem = '';
+  keep(new FormData(event.target).get('token').replace(/\s+/g, '')); // a terminal's lines end within it
   route();
 }
 

@@ -222,4 +222,22 @@ class PageTest {
     page.getByText("Show the cluster").click();
     assertThat(main()).containsText("node-0");
   }
+
+  @Test
+  void aTokenThatIsTooLongForTheServerIsSaidToBe() {
+    show("");
+    page.locator("textarea").fill("x".repeat(200 << 10));
+    page.getByText("Show the cluster").click();
+    assertThat(main()).containsText("such as a token");
+  }
+
+  /** A document's quotation marks come with what is copied from it. */
+  @Test
+  void whatNoRequestCanCarryIsSaidToBeNoToken() {
+    show("");
+    page.locator("textarea").fill("\u201ctoken\u201d");
+    page.getByText("Show the cluster").click();
+    assertThat(main()).containsText("This is no token");
+    assertThat(page.locator("textarea")).isVisible();
+  }
 }

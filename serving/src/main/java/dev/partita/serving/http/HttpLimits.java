@@ -21,7 +21,9 @@ public final class HttpLimits {
    */
   static final Duration IDLE = Duration.ofSeconds(150);
 
+  /** A line of a request's head: a header, or the first with the path. */
   static final int LINE_BYTES = 8 << 10;
+
   static final int HEADERS = 64;
   static final int BUFFER_BYTES = 2 << 10;
 

@@ -25,9 +25,11 @@ import org.apache.hc.core5.http.ClassicHttpResponse;
 import org.apache.hc.core5.http.ContentType;
 import org.apache.hc.core5.http.HttpException;
 import org.apache.hc.core5.http.NameValuePair;
+import org.apache.hc.core5.http.RequestHeaderFieldsTooLargeException;
 import org.apache.hc.core5.http.config.Http1Config;
 import org.apache.hc.core5.http.impl.io.DefaultBHttpServerConnection;
 import org.apache.hc.core5.http.impl.io.HttpService;
+import org.apache.hc.core5.http.io.HttpServerRequestHandler;
 import org.apache.hc.core5.http.io.entity.EntityTemplate;
 import org.apache.hc.core5.http.io.entity.StringEntity;
 import org.apache.hc.core5.http.io.support.BasicHttpServerRequestHandler;
@@ -60,10 +62,6 @@ public final class HttpListener implements AutoCloseable {
   /** What there are too many of, such as open files, is not there again at once. */
   private static final Duration AFTER_FAILURE = Duration.ofMillis(100);
 
-  private static final Http1Config CONFIG =
-      Http1Config.custom().setMaxLineLength(HttpLimits.LINE_BYTES).setMaxHeaderCount(HttpLimits.HEADERS)
-          .setBufferSize(HttpLimits.BUFFER_BYTES).build();
-
   private static final HttpProcessor PROCESSOR =
       HttpProcessorBuilder.create().addAll(new ResponseDate(), new ResponseContent(), new ResponseConnControl())
           .build();
@@ -72,6 +70,7 @@ public final class HttpListener implements AutoCloseable {
   private final Optional<Supplier<SSLContext>> encryption;
   private final Exchange.Handler handler;
   private final ThreadFactory threads;
+  private final int lineBytes;
   private final Connections connections;
   private final ScheduledExecutorService timer;
   private volatile boolean closed;
@@ -81,9 +80,11 @@ public final class HttpListener implements AutoCloseable {
       String name,
       int most,
       ThreadFactory threads,
+      int lineBytes,
       Optional<Supplier<SSLContext>> encryption,
       Exchange.Handler handler) {
     this.port = port;
+    this.lineBytes = lineBytes;
     this.encryption = encryption;
     this.handler = handler;
     this.threads = threads;
@@ -112,10 +113,27 @@ public final class HttpListener implements AutoCloseable {
       Optional<Supplier<SSLContext>> encryption,
       Exchange.Handler handler)
       throws IOException {
+    return start(address, name, most, threads, HttpLimits.LINE_BYTES, encryption, handler);
+  }
+
+  /**
+   * Begins to listen for requests with long headers.
+   *
+   * @param lineBytes most bytes of a header; a request with a longer one is refused, with the reason
+   */
+  public static HttpListener start(
+      InetSocketAddress address,
+      String name,
+      int most,
+      ThreadFactory threads,
+      int lineBytes,
+      Optional<Supplier<SSLContext>> encryption,
+      Exchange.Handler handler)
+      throws IOException {
     ServerSocket port = new ServerSocket();
     try {
       port.bind(address, BACKLOG);
-      return new HttpListener(port, name, most, threads, encryption, handler);
+      return new HttpListener(port, name, most, threads, lineBytes, encryption, handler);
     } catch (IOException e) {
       port.close();
       throw e;
@@ -186,7 +204,9 @@ public final class HttpListener implements AutoCloseable {
   }
 
   private void serve(Socket socket, Connections.One one) {
-    try (DefaultBHttpServerConnection connection = new DefaultBHttpServerConnection("http", CONFIG)) {
+    Http1Config config = Http1Config.custom().setMaxLineLength(lineBytes).setMaxHeaderCount(HttpLimits.HEADERS)
+        .setBufferSize(HttpLimits.BUFFER_BYTES).build();
+    try (DefaultBHttpServerConnection connection = new DefaultBHttpServerConnection("http", config)) {
       socket.setTcpNoDelay(true);
       if (encryption.isPresent()) {
         SSLSocket secured = (SSLSocket) encryption.get().get().getSocketFactory().createSocket(socket,
@@ -211,16 +231,30 @@ public final class HttpListener implements AutoCloseable {
     }
   }
 
+  /** Says what is wrong with a head that is too large, where HttpCore speaks of its own limits. */
+  private HttpService service(HttpServerRequestHandler handler) {
+    return new HttpService(PROCESSOR, handler) {
+      @Override
+      protected void handleException(HttpException failure, ClassicHttpResponse answer) {
+        super.handleException(failure, answer);
+        if (failure instanceof RequestHeaderFieldsTooLargeException) {
+          answer.setEntity(new StringEntity("the request has a header of more than " + (lineBytes >> 10)
+              + " KiB, such as a token, or more than " + HttpLimits.HEADERS + " headers\n",
+              ContentType.parse(HttpAnswer.TEXT)));
+        }
+      }
+    };
+  }
+
   private void serveOne(DefaultBHttpServerConnection connection, Connections.One one)
       throws IOException, HttpException {
     AtomicReference<HttpAnswer.Body> body = new AtomicReference<>(new HttpAnswer.Body.Complete(""));
-    HttpService service =
-        new HttpService(PROCESSOR, new BasicHttpServerRequestHandler(
-            (request, context) -> (asked, response, c) -> {
-              HttpAnswer answer = answer(asked, connection, one);
-              body.set(answer.body());
-              fill(response, answer, connection, one);
-            }));
+    HttpService service = service(new BasicHttpServerRequestHandler(
+        (request, context) -> (asked, response, c) -> {
+          HttpAnswer answer = answer(asked, connection, one);
+          body.set(answer.body());
+          fill(response, answer, connection, one);
+        }));
     try {
       service.handleRequest(connection, HttpCoreContext.create());
     } finally {
