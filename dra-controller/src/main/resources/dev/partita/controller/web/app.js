@@ -5,6 +5,7 @@ import { VIEWS } from './parts.js';
 const TABS = { nodes: 'Nodes', claims: 'Claims', pods: 'Waiting pods', quotas: 'Quotas', history: 'Last day' };
 const AGAIN = 3000;
 const OLDER = 10000;
+const SILENT = 60000; // the server says something every 15 s, or later while it waits for the API server
 const root = document.getElementById('app');
 
 // A token is kept in this tab alone, and never stands in an address for longer than it takes to read it.
@@ -59,9 +60,12 @@ async function follow() {
   const mine = new AbortController();
   following = mine;
   while (token && !mine.signal.aborted) {
+    const open = new AbortController();
+    mine.signal.addEventListener('abort', () => open.abort(), { signal: open.signal });
+    const heard = silence(open);
     try {
       const answer = await fetch(`/api/stream/${state.path}?${state.query}`,
-        { headers: { Authorization: `Bearer ${token}` }, signal: mine.signal, cache: 'no-store' });
+        { headers: { Authorization: `Bearer ${token}` }, signal: open.signal, cache: 'no-store' });
       if (answer.status === 401) {
         forget(await answer.text());
         return;
@@ -69,12 +73,17 @@ async function follow() {
       if (!answer.ok) {
         state.problem = await answer.text();
       } else {
-        await read(answer.body, mine.signal);
+        await read(answer.body, mine.signal, heard);
       }
     } catch (failure) {
       if (mine.signal.aborted) {
         return;
       }
+      if (open.signal.aborted) {
+        state.problem = 'Nothing has come from the controller for a minute; asking anew.';
+      }
+    } finally {
+      open.abort(); // and with it what was to happen in silence
     }
     state.live = false;
     draw();
@@ -82,8 +91,20 @@ async function follow() {
   }
 }
 
+/** Ends a connection over which nothing comes: a proxy may keep one whose other end has gone. Gives what to call. */
+function silence(open) {
+  let timer;
+  const heard = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => open.abort(), SILENT);
+  };
+  open.signal.addEventListener('abort', () => clearTimeout(timer));
+  heard();
+  return heard;
+}
+
 /** Server-sent events, as WHATWG's HTML standard has them; each has one line of data here. */
-async function read(body, signal) {
+async function read(body, signal, heard) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
   for (;;) {
@@ -91,6 +112,7 @@ async function read(body, signal) {
     if (done || signal.aborted) {
       return;
     }
+    heard();
     const events = (rest + value).split('\n\n');
     rest = events.pop();
     for (const event of events) {

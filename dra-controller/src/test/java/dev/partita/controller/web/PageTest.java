@@ -12,6 +12,7 @@ import com.microsoft.playwright.Clock;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Playwright;
+import com.microsoft.playwright.options.AriaRole;
 import dev.partita.controller.fleet.Fleet;
 import dev.partita.controller.fleet.PaperFleet;
 import dev.partita.controller.fleet.WaitingPod;
@@ -59,6 +60,9 @@ class PageTest {
   private final Assets assets = new Assets();
   private final Map<String, Shown> said = new ConcurrentHashMap<>(); // by token and view
   private final AtomicInteger streams = new AtomicInteger();
+  private final AtomicInteger opened = new AtomicInteger(); // streams, also those that have ended
+  private final AtomicInteger heartbeats = new AtomicInteger();
+  private volatile boolean beats;
   private HttpListener server;
   private Page page;
 
@@ -104,6 +108,7 @@ class PageTest {
       return HttpAnswer.text(404, "nobody said anything of " + asked);
     }
     streams.incrementAndGet();
+    opened.incrementAndGet();
     return new HttpAnswer(200, "text/event-stream; charset=utf-8",
         new HttpAnswer.Body.Stream(sink -> tell(asked, sink), streams::decrementAndGet), Map.of());
   }
@@ -116,6 +121,10 @@ class PageTest {
         sink.send(now);
       }
       last = now;
+      if (beats) {
+        sink.send(":\n\n");
+        heartbeats.incrementAndGet();
+      }
     } while (!sink.awaitGone(POLL));
   }
 
@@ -239,5 +248,29 @@ class PageTest {
     page.getByText("Show the cluster").click();
     assertThat(main()).containsText("This is no token");
     assertThat(page.locator("textarea")).isVisible();
+  }
+
+  /** A proxy may keep a connection whose other end has gone. */
+  @Test
+  void aStreamThatIsSilentForAMinuteIsOpenedAnewAndThatIsSaid() {
+    say("any", "nodes", nodes("node-0"));
+    page.clock().install(new Clock.InstallOptions().setTime("2026-01-01T00:00:00Z"));
+    show("#token=any");
+    assertThat(main()).containsText("node-0");
+    page.clock().pauseAt("2026-01-01T00:00:50Z");
+    beats = true;
+    await().until(() -> heartbeats.get() > 5);
+    beats = false;
+    page.clock().fastForward("00:50");
+    assertThat(page.getByRole(AriaRole.STATUS)).hasText("live");
+    assertThat(main()).not().containsText("Nothing has come");
+    page.clock().fastForward("00:15");
+    assertThat(page.getByRole(AriaRole.STATUS)).hasText("not connected");
+    assertThat(main()).containsText("Nothing has come from the controller for a minute; asking anew");
+    assertThat(main()).containsText("node-0");
+    page.clock().fastForward("00:04");
+    await("another stream").until(() -> opened.get() == 2 && streams.get() == 1);
+    assertThat(page.getByRole(AriaRole.STATUS)).hasText("live");
+    assertThat(main()).not().containsText("Nothing has come");
   }
 }
