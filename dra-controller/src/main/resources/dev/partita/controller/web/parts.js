@@ -80,7 +80,7 @@ function bar(card) {
     at += width;
     return piece.claim ? svg`<a href=${claimLink(piece.namespace, piece.claim)} aria-label=${partWords(piece)}>${drawn}</a>` : drawn;
   };
-  return html`<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" role="img"
+  return html`<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" role="group"
     aria-label="${bytes(card.memorySold)} of ${bytes(card.memory)} held">${rows(card.parts, partName, draw)}</svg>`;
 }
 

@@ -273,4 +273,14 @@ class PageTest {
     assertThat(page.getByRole(AriaRole.STATUS)).hasText("live");
     assertThat(main()).not().containsText("Nothing has come");
   }
+
+  /** What is within an image is not told to screen readers (WAI-ARIA 1.2, Children Presentational). */
+  @Test
+  void theClaimsOfACardsBarAreLinksInAGroup() {
+    say("any", "nodes", new Shown.As(NodesView.of(Fleet.of(List.of(PaperFleet.node("node-0", 1)),
+        List.of(PaperFleet.share("team", "train", "node-0", 0, 20, 10))), ALL, PaperSight.EVERYTHING), true));
+    show("#token=any");
+    Locator bar = page.getByRole(AriaRole.GROUP, new Page.GetByRoleOptions().setName("20 GiB of 140 GiB held"));
+    assertThat(bar.getByRole(AriaRole.LINK)).hasAccessibleName("team/train: 20 GiB, 10 % of cores");
+  }
 }
