@@ -36,7 +36,8 @@ function route() {
   takeToken();
   const [, path, query] = /^#?\/?([^?]*)\??(.*)$/.exec(location.hash);
   // Another part of the same list replaces this one when it is there.
-  if (state.path !== (path || 'nodes')) {
+  const another = state.path !== (path || 'nodes');
+  if (another) {
     state.shown = null;
   }
   state.path = path || 'nodes';
@@ -44,6 +45,10 @@ function route() {
   state.problem = token ? '' : state.problem;
   follow();
   draw();
+  const field = document.querySelector('input[type=search]');
+  if (field && another) {
+    field.value = state.query.get('q') ?? ''; // not what was typed for the view before
+  }
 }
 
 function address(changes) {
@@ -167,9 +172,21 @@ function find(event) {
   clearTimeout(typing);
   typing = setTimeout(() => {
     if (named() === view) {
-      location.hash = address({ q: event.target.value, page: '' });
+      search(event.target.value);
     }
   }, 250);
+}
+
+/** Who leaves the field has typed to the end: what is opened next comes after the search. */
+function found(event) {
+  clearTimeout(typing);
+  search(event.target.value);
+}
+
+function search(text) {
+  if (text !== (state.query.get('q') ?? '')) {
+    location.hash = address({ q: text, page: '' });
+  }
 }
 
 const loginForm = () => html`<main class="login"><h1>Partita</h1>
@@ -181,7 +198,7 @@ const loginForm = () => html`<main class="login"><h1>Partita</h1>
 
 function finder(kind) {
   return html`<form class="find" role="search" @submit=${(event) => event.preventDefault()}>
-    <input type="search" aria-label="Search" placeholder="Search: names, models, namespaces" .value=${state.query.get('q') ?? ''} @input=${find}>
+    <input type="search" aria-label="Search" placeholder="Search: names, models, namespaces" .value=${state.query.get('q') ?? ''} @input=${find} @change=${found}>
     ${kind.sorts ? html`<select aria-label="Sort" @change=${(event) => { location.hash = address({ sort: event.target.value, page: '' }); }}>
       ${Object.entries(kind.sorts).map(([sort, words]) => html`<option value=${sort} .selected=${(state.query.get('sort') ?? 'name') === sort}>${words}</option>`)}</select>` : nothing}
   </form>`;

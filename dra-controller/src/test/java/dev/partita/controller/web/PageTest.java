@@ -283,4 +283,23 @@ class PageTest {
     Locator bar = page.getByRole(AriaRole.GROUP, new Page.GetByRoleOptions().setName("20 GiB of 140 GiB held"));
     assertThat(bar.getByRole(AriaRole.LINK)).hasAccessibleName("team/train: 20 GiB, 10 % of cores");
   }
+
+  @Test
+  void aSearchThatIsLeftAtOnceIsThatOfItsViewAndOfNoOther() {
+    say("any", "nodes", nodes("node-0"));
+    say("any", "claims", new Shown.As(ClaimsView.of(Fleet.of(List.of(), List.of()), ALL, PaperSight.EVERYTHING),
+        true));
+    page.clock().install(new Clock.InstallOptions().setTime("2026-01-01T00:00:00Z"));
+    show("#token=any");
+    assertThat(main()).containsText("node-0");
+    page.clock().pauseAt("2026-01-01T00:00:50Z");
+    Locator search = page.getByLabel("Search");
+    search.fill("node");
+    page.locator("nav a[href='#/claims']").click();
+    assertThat(page.locator("nav a[href='#/claims'][aria-current=page]")).isVisible();
+    assertThat(search).hasValue("");
+    page.goBack();
+    assertThat(search).hasValue("node");
+    assertThat(page).hasURL(Pattern.compile(".*/#/nodes\\?q=node"));
+  }
 }
