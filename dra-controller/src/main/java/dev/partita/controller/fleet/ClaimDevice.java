@@ -15,7 +15,7 @@ import java.util.Objects;
 import java.util.OptionalLong;
 
 /**
- * What a claim has of one card.
+ * What a claim has of one card, or is about to have.
  *
  * @param namespace of the claim
  * @param claim its name
@@ -41,6 +41,14 @@ public record ClaimDevice(
   public static List<ClaimDevice> of(ResourceClaim claim) {
     return AllocatedDevices.of(claim).stream()
         .flatMap(result -> AllocatedClaim.booking(claim, result).map(booking -> of(claim, result, booking)).stream())
+        .toList();
+  }
+
+  /** What is proposed for a claim that has no allocation. */
+  static List<ClaimDevice> proposedFor(ResourceClaim claim) {
+    return AllocatedClaim.taken(claim).stream()
+        .map(booking -> new ClaimDevice(claim.getMetadata().getNamespace(), claim.getMetadata().getName(), booking, "",
+            Measured.NOTHING, List.of()))
         .toList();
   }
 

@@ -6,11 +6,12 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.List;
 
 /**
- * What was read of one ResourceClaim: the devices that it is allocated, and what it takes of their cards.
+ * What was read of one ResourceClaim: the devices that it is allocated, or is about to be, and what it takes of their
+ * cards.
  *
  * @param uid of the claim
  * @param devices what it has
- * @param bookings what it takes: of its devices, or of those that are only proposed for it
+ * @param bookings what these take
  */
 record ClaimTaken(String uid, List<ClaimDevice> devices, List<Booking> bookings) {
   ClaimTaken {
@@ -19,8 +20,9 @@ record ClaimTaken(String uid, List<ClaimDevice> devices, List<Booking> bookings)
   }
 
   static ClaimTaken of(ResourceClaim claim) {
-    List<ClaimDevice> devices = ClaimDevice.of(claim);
+    List<ClaimDevice> devices =
+        AllocatedClaim.isAllocated(claim) ? ClaimDevice.of(claim) : ClaimDevice.proposedFor(claim);
     return new ClaimTaken(claim.getMetadata().getUid(), devices,
-        devices.isEmpty() ? AllocatedClaim.taken(claim) : devices.stream().map(ClaimDevice::booking).toList());
+        devices.stream().map(ClaimDevice::booking).toList());
   }
 }

@@ -78,6 +78,15 @@ public final class PaperFleet {
     return allocated(namespace, name, node, "gpu-" + card + "-mig-" + instance, Map.of());
   }
 
+  /** A claim that is about to be given a share of a card. */
+  public static ResourceClaim proposed(String namespace, String name, String node, int card, long gib, int cores) {
+    String share = node + " gpu-" + card + "-shared=" + gib * GIB + "/" + cores + " #1";
+    return new ResourceClaimBuilder()
+        .withNewMetadata().withNamespace(namespace).withName(name).withUid(namespace + "-" + name)
+        .withCreationTimestamp("2026-01-01T00:00:00Z").addToAnnotations(Driver.PROPOSAL_ANNOTATION, share).endMetadata()
+        .withNewSpec().endSpec().build();
+  }
+
   private static ResourceClaim allocated(
       String namespace,
       String name,

@@ -92,6 +92,18 @@ class ViewsTest {
   }
 
   @Test
+  void whatIsAboutToBeAllocatedIsItsClaimsAndNotHeldForOneThatIsGone() {
+    Fleet now = Fleet.of(List.of(PaperFleet.node("node-0", 1)),
+        List.of(PaperFleet.proposed("a", "next", "node-0", 0, 20, 10)));
+    CardRow card = NodesView.of(now, ALL, EVERYTHING).nodes().rows().getFirst().cards().getFirst();
+    assertThat(card.memorySold()).isEqualTo(20 * GIB);
+    assertThat(card.parts())
+        .containsExactly(new Part(Part.Kind.share, "a", "next", 20 * GIB, null, 10, null, List.of()));
+    assertThat(NodesView.of(now, ALL, PaperSight.of("b")).nodes().rows().getFirst().cards().getFirst().parts())
+        .containsExactly(Part.nameless(Part.Kind.others, 20 * GIB, 10));
+  }
+
+  @Test
   void aPageHasFiftyRowsAndOneBeyondTheLastIsTheLast() {
     List<GpuNode> nodes =
         IntStream.range(0, 120).mapToObj(i -> PaperFleet.node("node-%03d".formatted(i), 1)).toList();
