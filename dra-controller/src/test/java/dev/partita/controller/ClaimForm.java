@@ -2,10 +2,12 @@ package dev.partita.controller;
 
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceToleration;
 import io.fabric8.kubernetes.api.model.resource.v1.ExactDeviceRequestBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /** A claim in the namespace default with one request, {@code gpu}, as tests fill it in. */
@@ -28,6 +30,11 @@ public final class ClaimForm {
 
   ClaimForm count(long count) {
     request.withCount(count);
+    return this;
+  }
+
+  ClaimForm tolerations(List<DeviceToleration> tolerations) {
+    request.withTolerations(tolerations);
     return this;
   }
 

@@ -6,8 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.api.Driver;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Toleration;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceToleration;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceTolerationBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -87,6 +90,30 @@ class LargeObjectsTest {
     cluster.pod("large", claim.getMetadata().getName());
     assertThat(cluster.note("large", "Unallocatable")).contains("spec.devices is too large").contains("64 KiB");
     assertThat(cluster.isAllocated("large")).isFalse();
+  }
+
+  /** Each result has the tolerations of its request, so that an allocation is far larger than what was asked for. */
+  @Test
+  void whatAClaimWasAllocatedCountsHoweverLongTheTolerationsOfItsRequestAre() {
+    cluster.add(GpuNodes.ready("node-1", 4, "NVIDIA H200", 100 * GpuNodes.GIB));
+    cluster.start();
+    cluster.awaitOffered("node-1");
+    cluster.claim(new ClaimForm("tolerates", "whole.gpu.partita.dev").count(4).tolerations(longest()));
+    cluster.pod("tolerates", "tolerates");
+    cluster.result("tolerates");
+    cluster.claim(new ClaimForm("next", "whole.gpu.partita.dev").count(4));
+    cluster.pod("next", "next");
+    eventually().until(() -> cluster.isAllocated("next") || !cluster.events("next", "Unallocatable").isEmpty());
+    assertThat(cluster.isAllocated("next")).as("cards that are taken were given away once more").isFalse();
+  }
+
+  /** As many as the API takes, of keys as long as it takes them. */
+  private static List<DeviceToleration> longest() {
+    String domain = String.join(".", Collections.nCopies(4, "d".repeat(62)));
+    return IntStream.range(0, 16).mapToObj(i -> new DeviceTolerationBuilder()
+        .withKey(domain + "/" + "k".repeat(61) + (10 + i)).withOperator("Equal").withValue("v".repeat(63))
+        .withEffect("NoExecute").withTolerationSeconds(Long.MAX_VALUE).build())
+        .toList();
   }
 
   private void annotate(ResourceClaim claim) {

@@ -15,8 +15,9 @@ import org.jspecify.annotations.Nullable;
  * whatever is not listed here is skipped while it is decoded. Code that reads another field must list it first:
  * {@code KeptFieldsTest} fails otherwise.
  *
- * <p>A name that ends with a colon has its fields below it; any other is kept whole. {@code <gpus>} stands for the
- * resources by which pods ask for GPUs in other systems' ways. What is said of a list holds for each of its elements.
+ * <p>A name that ends with a colon has its fields below it; any other is kept whole. What stands behind an asterisk has
+ * a bound of its own. {@code <gpus>} stands for the resources by which pods ask for GPUs in other systems' ways. What
+ * is said of a list holds for each of its elements.
  */
 public final class KeptFields {
   private static final String LIST =
@@ -86,15 +87,18 @@ public final class KeptFields {
             spec:
               devices
             status:
-              reservedFor
-              devices:
+              *reservedFor:
+                resource name uid
+              *devices:
                 driver pool device shareID
                 data:
                   sizeInForce memoryUsed coresUsed
               allocation:
                 allocationTimestamp nodeSelector
                 devices:
-                  results config
+                  config
+                  *results:
+                    request driver pool device shareID adminAccess consumedCapacity bindingConditions
           resourceclaimtemplates ResourceClaimTemplate:
             metadata:
               name namespace uid resourceVersion deletionTimestamp
@@ -156,8 +160,16 @@ public final class KeptFields {
    */
   static final int MOST = 64 << 10;
 
+  /**
+   * The same of a field that has a bound of its own, whatever stands beside it. It is more than API servers take where
+   * they bound how much there is: of a claim 32 results and 256 pods that it is reserved for.
+   */
+  static final int MOST_APART = 256 << 10;
+
   private static final String GPU_RESOURCES = "<gpus>";
-  private static final Fields ALL = new Fields(Map.of(), true);
+  private static final String APART = "*";
+  private static final Fields ALL = new Fields(Map.of(), true, false);
+  private static final Fields ALL_APART = new Fields(Map.of(), true, true);
   private static final Map<String, Kind> KINDS = parse();
 
   private KeptFields() {}
@@ -167,8 +179,9 @@ public final class KeptFields {
    *
    * @param named by the names of its fields
    * @param whole whether all of them are kept
+   * @param apart whether they have a bound of their own: without them, what is taken would count as free
    */
-  record Fields(Map<String, Fields> named, boolean whole) {
+  record Fields(Map<String, Fields> named, boolean whole, boolean apart) {
     /** What is kept of the field; null if it is dropped. */
     @Nullable
     Fields of(String name) {
@@ -219,19 +232,21 @@ public final class KeptFields {
       }
       String words = line.strip();
       if (words.endsWith(":")) {
-        String name = words.substring(0, words.length() - 1);
+        boolean apart = words.startsWith(APART);
+        String name = words.substring(apart ? 1 : 0, words.length() - 1);
         Map<String, Fields> below = new HashMap<>();
         if (depth == 0) {
           below.putAll(Map.of("apiVersion", ALL, "kind", ALL));
           String[] names = name.split(" ", -1);
-          kinds.put(names[0], new Kind(names[1], new Fields(below, false), OF_TENANTS.contains(names[1])));
+          kinds.put(names[0], new Kind(names[1], new Fields(below, false, false), OF_TENANTS.contains(names[1])));
         } else {
-          open.element().put(name, new Fields(below, false));
+          open.element().put(name, new Fields(below, false, apart));
         }
         open.push(below);
       } else {
         for (String name : words.split(" ", -1)) {
-          open.element().put(name, ALL);
+          boolean apart = name.startsWith(APART);
+          open.element().put(name.substring(apart ? 1 : 0), apart ? ALL_APART : ALL);
         }
       }
     }

@@ -131,11 +131,13 @@ final class ObjectFilter {
   /** All of it or nothing. */
   private void whole(JsonParser in, String name, Fields kept, String path, JsonGenerator out) throws IOException {
     long before = budget;
+    budget = kept.apart() ? KeptFields.MOST_APART : budget;
     try (TokenBuffer copy = new TokenBuffer(in)) {
       counted(in, kept, copy);
       if (budget >= 0) {
         out.writeFieldName(name);
         copy.serialize(out);
+        budget = kept.apart() ? before : budget;
         return;
       }
     }

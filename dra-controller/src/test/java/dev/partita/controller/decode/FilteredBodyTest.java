@@ -8,6 +8,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Collectors;
@@ -81,6 +82,32 @@ class FilteredBodyTest {
             JSON.readTree(
                 "{\"metadata\":{\"name\":\"p\",\"annotations\":{}},\"spec\":{\"priority\":3},"
                     + "\"partitaLeftOut\":[\"metadata.annotations.gpu.partita.dev/gang\",\"spec.tolerations\",\"spec.containers\"]}"));
+  }
+
+  /** As much of each as API servers take. */
+  @Test
+  void whatAClaimHasIsNeverLeftOut() throws IOException {
+    String claim =
+        "{\"status\":{\"allocation\":{\"devices\":{\"results\":[%s]%s}},\"reservedFor\":[%s],\"devices\":[%s]}%s}";
+    String result = "{\"request\":\"" + "r".repeat(127) + "\",\"pool\":\"" + "n".repeat(250) + "\",\"shareID\":\""
+        + "5".repeat(36) + "\",\"consumedCapacity\":{\"memory\":\"1Gi\",\"cores\":\"1\"}%s}";
+    String tolerations = ",\"tolerations\":[{\"key\":\"" + "t".repeat(20_000) + "\"}]";
+    String configs = ",\"config\":[{\"requests\":[\"" + "x".repeat(70_000) + "\"]}]";
+    String users =
+        many(256, "{\"resource\":\"pods\",\"name\":\"" + "p".repeat(253) + "\",\"uid\":\"" + "0".repeat(36) + "\"}");
+    String devices =
+        many(32, "{\"pool\":\"" + "n".repeat(250) + "\",\"data\":{\"sizeInForce\":\"memory=1Gi,cores=1\"}}");
+    byte[] bytes = claim.formatted(many(32, result.formatted(tolerations)), configs, users, devices, "")
+        .getBytes(StandardCharsets.UTF_8);
+    JsonNode kept =
+        JSON.readTree(ObjectFilter.object(KeptFields.ofKind("ResourceClaim").orElseThrow(), bytes, bytes.length));
+    assertThat(kept).isEqualTo(
+        JSON.readTree(claim.formatted(many(32, result.formatted("")), "", users, devices,
+            ",\"partitaLeftOut\":[\"status.allocation.devices.config\"]")));
+  }
+
+  private static String many(int count, String element) {
+    return String.join(",", Collections.nCopies(count, element));
   }
 
   @Test
