@@ -31,8 +31,8 @@ public final class KeptFields {
                 gpu.partita.dev/gang gpu.partita.dev/gang-size gpu.partita.dev/converted-requests
                 kubernetes.io/config.mirror
             spec:
-              nodeName priority preemptionPolicy terminationGracePeriodSeconds
-              schedulingGates schedulingGroup resourceClaims nodeSelector tolerations
+              *nodeName *priority *preemptionPolicy *terminationGracePeriodSeconds *resourceClaims
+              schedulingGates schedulingGroup nodeSelector tolerations
               affinity:
                 nodeAffinity:
                   requiredDuringSchedulingIgnoredDuringExecution
@@ -56,7 +56,7 @@ public final class KeptFields {
                   limits:
                     <gpus>
             status:
-              phase startTime resourceClaimStatuses
+              *phase *startTime *resourceClaimStatuses
               allocatedResources:
                 cpu memory
               resources:
@@ -179,7 +179,8 @@ public final class KeptFields {
    *
    * @param named by the names of its fields
    * @param whole whether all of them are kept
-   * @param apart whether they have a bound of their own: without them, what is taken would count as free
+   * @param apart whether they have a bound of their own: without them, what is taken would count as free, or as
+   *        nobody's
    */
   record Fields(Map<String, Fields> named, boolean whole, boolean apart) {
     /** What is kept of the field; null if it is dropped. */
@@ -220,6 +221,21 @@ public final class KeptFields {
   public static byte[] only(String kind, byte[] json) throws IOException {
     Kind known = ofKind(kind).orElseThrow(() -> new IllegalArgumentException("no fields are listed for " + kind));
     return ObjectFilter.object(known, json, json.length);
+  }
+
+  /** How much is kept of a field that stands in no list, by a path such as {@code spec.tolerations}. */
+  static int most(String path) {
+    return KINDS.values().stream().filter(Kind::bounded).anyMatch(kind -> isApart(kind.fields(), path))
+        ? MOST_APART
+        : MOST;
+  }
+
+  private static boolean isApart(Fields fields, String path) {
+    @Nullable Fields found = fields;
+    for (String name : path.split("\\.", -1)) {
+      found = found == null ? null : found.of(name);
+    }
+    return found != null && found.apart();
   }
 
   private static Map<String, Kind> parse() {

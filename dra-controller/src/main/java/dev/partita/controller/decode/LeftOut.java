@@ -32,7 +32,7 @@ public final class LeftOut {
 
   /** What is wrong with that, for people. */
   public static String words(String path) {
-    return path + " is too large: the controller keeps " + (KeptFields.MOST >> 10)
+    return path + " is too large: the controller keeps " + (KeptFields.most(path) >> 10)
         + " KiB of the fields that it reads of an object's "
         + path.split("\\.", 2)[0];
   }

@@ -84,6 +84,25 @@ class FilteredBodyTest {
                     + "\"partitaLeftOut\":[\"metadata.annotations.gpu.partita.dev/gang\",\"spec.tolerations\",\"spec.containers\"]}"));
   }
 
+  /** Containers and tolerations that just fit stand before all of these, in the order in which API servers write. */
+  @Test
+  void whosePodItIsAndWhatItUsesIsKeptHoweverMuchStandsBeforeIt() throws IOException {
+    String before = "\"containers\":[" + many(100, "{\"name\":\"c\"}") + "],\"nodeName\":\"n\",\"tolerations\":[%s],";
+    String its =
+        "\"priority\":-5,\"preemptionPolicy\":\"Never\",\"resourceClaims\":[{\"name\":\"c\",\"resourceClaimName\":\"c\"}]";
+    String status = "\"containerStatuses\":[" + many(187, "{\"name\":\"c\"}")
+        + "],\"resourceClaimStatuses\":[{\"name\":\"c\",\"resourceClaimName\":\"c\"}]";
+    String pod = "{\"spec\":{" + before + its + "},\"status\":{" + status + "}}";
+    byte[] bytes = pod.formatted("{\"key\":\"" + "k".repeat(30_100) + "\"}").getBytes(StandardCharsets.UTF_8);
+    JsonNode kept = JSON.readTree(ObjectFilter.object(PODS, bytes, bytes.length));
+    for (String field : List.of("/spec/nodeName", "/spec/priority", "/spec/preemptionPolicy", "/spec/resourceClaims",
+        "/status/resourceClaimStatuses")) {
+      assertThat(kept.at(field)).as(field).isEqualTo(JSON.readTree(pod.formatted("")).at(field));
+    }
+    assertThat(LeftOut.words("spec.resourceClaims")).contains("256 KiB");
+    assertThat(LeftOut.words("spec.tolerations")).contains("64 KiB");
+  }
+
   /** As much of each as API servers take. */
   @Test
   void whatAClaimHasIsNeverLeftOut() throws IOException {
