@@ -20,8 +20,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,6 +37,12 @@ public final class NodeSizes {
   private static final Logger LOG = LoggerFactory.getLogger(NodeSizes.class);
 
   private static final Duration AGAIN = Duration.ofSeconds(5);
+
+  /**
+   * So many of each are told of: an object of more than 1.5 MiB is not taken, and then the plugin could not say how its
+   * cards are either. No card has so many shares in earnest.
+   */
+  static final int MOST = 1_024;
 
   private final NodeStatusWriter writer;
   private final ClusterView view;
@@ -73,15 +83,18 @@ public final class NodeSizes {
    */
   static Plan plan(Collection<ResourceClaim> claims, GpuHost host, List<GrantedSize> told) {
     Books books = new Books();
+    Map<String, GrantedSize> before = new HashMap<>();
+    told.forEach(size -> before.put(size.shareId(), size));
     if (claims.stream().anyMatch(GrantedSizes::isOn)) {
       claims.forEach(claim -> books.put(claim.getMetadata().getUid(), AllocatedClaim.taken(claim)));
     }
-    List<GrantedSize> sizes = new ArrayList<>();
-    List<AskedSize> asked = new ArrayList<>();
+    Turns<GrantedSize> sizes = new Turns<>(Comparator.comparing(GrantedSize::shareId));
+    Turns<AskedSize> asked = new Turns<>(Comparator.comparing(AskedSize::claimUid));
     boolean whole = true;
     for (ResourceClaim claim : claims) {
+      String namespace = claim.getMetadata().getNamespace();
       if (AllocatedClaim.nodeOfOurs(claim).equals(Optional.of(host.name()))) { // not only proposed for it
-        asked(claim).ifPresent(asked::add);
+        asked(claim).ifPresent(size -> asked.add(namespace, size));
       }
       GrantedSizes granted = GrantedSizes.of(claim);
       if (granted.byShareId().isEmpty()) {
@@ -93,15 +106,37 @@ public final class NodeSizes {
         if (size.isPresent() && !size.get().isWithin(share.sizes().inForce())
             && isTooMuch(host, share.card(), books.of(share.card()))) {
           whole = false;
-          told.stream().filter(before -> before.shareId().equals(id)).forEach(sizes::add);
+          Optional.ofNullable(before.get(id)).ifPresent(its -> sizes.add(namespace, its));
         } else {
-          size.ifPresent(its -> sizes.add(new GrantedSize(claim.getMetadata().getUid(), id, its.toString())));
+          size.ifPresent(
+              its -> sizes.add(namespace, new GrantedSize(claim.getMetadata().getUid(), id, its.toString())));
         }
       }
     }
-    sizes.sort(Comparator.comparing(GrantedSize::shareId));
-    asked.sort(Comparator.comparing(AskedSize::claimUid));
-    return new Plan(new NodeResizes(sizes, asked), whole);
+    return new Plan(new NodeResizes(sizes.first(MOST), asked.first(MOST)), whole);
+  }
+
+  /** What namespaces would have told, of which each has its first one told before any has its second. */
+  private static final class Turns<T> {
+    private final Map<String, List<T>> byNamespace = new TreeMap<>();
+    private final Comparator<T> order;
+
+    private Turns(Comparator<T> order) {
+      this.order = order;
+    }
+
+    private void add(String namespace, T what) {
+      byNamespace.computeIfAbsent(namespace, _ -> new ArrayList<>()).add(what);
+    }
+
+    /** In order; of more than so many, as many of each namespace as that leaves room for. */
+    private List<T> first(int most) {
+      byNamespace.values().forEach(its -> its.sort(order));
+      int longest = byNamespace.values().stream().mapToInt(List::size).max().orElse(0);
+      return IntStream.range(0, longest).boxed()
+          .flatMap(turn -> byNamespace.values().stream().filter(its -> turn < its.size()).map(its -> its.get(turn)))
+          .limit(most).sorted(order).toList();
+    }
   }
 
   /** By the answer, which is written once a second at most, whatever the claim's owner does. */

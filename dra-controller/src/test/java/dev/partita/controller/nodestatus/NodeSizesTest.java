@@ -15,9 +15,12 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResultBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class NodeSizesTest {
@@ -49,6 +52,28 @@ class NodeSizesTest {
         .containsExactly(new AskedSize("uid-a", "memory=12Gi"));
     ResourceClaim freed = new ResourceClaimBuilder(asks).editStatus().withAllocation(null).endStatus().build();
     assertThat(NodeSizes.plan(List.of(freed), HOST, List.of()).resizes()).isEqualTo(NodeResizes.NONE);
+  }
+
+  /** Each asks for what takes the most room of all that is understood. */
+  @Test
+  void ofANamespaceWithThousandsOfSharesSoManyAreToldThatTheGpuNodeCanBeWrittenAndItsNeighboursAreToldToo() {
+    String request = "r".repeat(180);
+    List<ResourceClaim> claims = Stream.concat(
+        IntStream.range(10_000, 16_000).mapToObj(i -> asks(share("a" + i, 1), request + ".memory=2Gi: waits: no")),
+        Stream.of(new ResourceClaimBuilder(asks(share("z", 1), "memory=2Gi: granted")).editMetadata()
+            .withNamespace("neighbour").endMetadata().build()))
+        .map(claim -> new GrantedSizes(
+            Map.of("share-" + claim.getMetadata().getName(), new ShareSize(1 << 20, 0))).on(claim))
+        .toList();
+    NodeResizes told = NodeSizes.plan(claims, HOST, List.of()).resizes();
+    assertThat(Serialization.asJson(told).length()).as("bytes").isLessThan(1 << 19);
+    assertThat(told.granted()).hasSize(NodeSizes.MOST).extracting(GrantedSize::claimUid).contains("uid-z");
+    assertThat(told.asked()).hasSize(NodeSizes.MOST).contains(new AskedSize("uid-z", "memory=2Gi"));
+  }
+
+  private static ResourceClaim asks(ResourceClaim claim, String answer) {
+    return new ResourceClaimBuilder(claim).editMetadata().addToAnnotations(Driver.RESIZE_ANSWER_ANNOTATION, answer)
+        .endMetadata().build();
   }
 
   private static ResourceClaim granted(ResourceClaim claim, long gib) {
