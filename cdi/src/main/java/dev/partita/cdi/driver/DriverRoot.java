@@ -37,8 +37,9 @@ public record DriverRoot(Path local, String onHost) {
   private static final List<String> PLACES = List.of("/", "/run/nvidia/driver", "/home/kubernetes/bin/nvidia");
 
   /**
-   * Folders of libraries in the order of preference: Debian's, Red Hat's, those of driver containers and installers,
-   * Bottlerocket's (before its kernel kit of June 2026) and Talos' (before 1.13).
+   * Folders of libraries in the order of preference: Debian's, Red Hat's, that of Debian's own packages of the driver,
+   * those of driver containers and installers, Bottlerocket's (before its kernel kit of June 2026) and Talos' (before
+   * 1.13).
    */
   private static final List<String> LIBRARY_FOLDERS =
       List.of(
@@ -48,6 +49,8 @@ public record DriverRoot(Path local, String onHost) {
           "/lib64",
           "/lib/x86_64-linux-gnu",
           "/lib/aarch64-linux-gnu",
+          "/usr/lib/x86_64-linux-gnu/nvidia/current",
+          "/usr/lib/aarch64-linux-gnu/nvidia/current",
           "/usr/lib",
           "/usr/local/nvidia/lib64",
           "/usr/local/nvidia/lib",

@@ -110,6 +110,24 @@ class DriverRootTest {
     assertThat(found().nvml()).isPresent();
   }
 
+  /** The linker's folder has links to links of update-alternatives, all of them absolute. */
+  @Test
+  void debiansAlternativesLeadToTheFolderThatHasAllOfIt() throws IOException {
+    Path whole = Files.createDirectories(root.resolve("usr/lib/x86_64-linux-gnu/nvidia/current"));
+    Path alternatives = Files.createDirectories(root.resolve("etc/alternatives"));
+    for (String name : List.of("libcuda.so", "libnvidia-ml.so")) {
+      Files.createFile(whole.resolve(name + ".550.163.01"));
+      Files.createSymbolicLink(whole.resolve(name + ".1"), Path.of(name + ".550.163.01"));
+      Files.createSymbolicLink(alternatives.resolve("glx--" + name + ".1"),
+          Path.of("/usr/lib/x86_64-linux-gnu/nvidia/current/" + name + ".1"));
+      Files.createSymbolicLink(root.resolve("usr/lib/x86_64-linux-gnu/" + name + ".1"),
+          Path.of("/etc/alternatives/glx--" + name + ".1"));
+    }
+    assertThat(found().libraryFolder()).isEqualTo("/usr/lib/x86_64-linux-gnu/nvidia/current");
+    assertThat(found().nvml().orElseThrow().hostPath())
+        .isEqualTo("/run/driver/usr/lib/x86_64-linux-gnu/nvidia/current/libnvidia-ml.so.550.163.01");
+  }
+
   @Test
   void saysWhatIsMissingAndWhatToDo() throws IOException {
     assertThat(message(new DriverRoot(root.resolve("nothing"), "/run/driver"))).contains("/run/driver is not a folder",
@@ -124,6 +142,8 @@ class DriverRootTest {
   @ParameterizedTest(name = "{0}")
   @CsvSource({
     "a distribution of Debian's kind as on AKS, /, /usr/lib/x86_64-linux-gnu, /usr/bin, /dev",
+    "Debian's own packages, /, /usr/lib/x86_64-linux-gnu/nvidia/current, /usr/bin, /dev",
+    "Debian's own packages on arm64, /, /usr/lib/aarch64-linux-gnu/nvidia/current, /usr/bin, /dev",
     "one of Red Hat's kind as on EKS, /, /usr/lib64, /usr/bin, /dev",
     "arm64, /, /usr/lib/aarch64-linux-gnu, /usr/bin, /dev",
     "a driver container of the GPU operator, /run/nvidia/driver, /usr/lib64, /usr/bin, /run/nvidia/driver/dev",
