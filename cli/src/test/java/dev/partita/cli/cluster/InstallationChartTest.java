@@ -122,6 +122,27 @@ class InstallationChartTest {
                 .containsEntry("shown/hook", "pre-delete").containsEntry("shown/hook-weight", "0"));
   }
 
+  /** Nodes of another processor, for one, may have no image of it. What holds controllers apart is not for the Job. */
+  @Test
+  void theJobBeforeAnUninstallationRunsOnNodesOfControllers(@TempDir Path folder) throws IOException {
+    String affinity = "controller.affinity.";
+    Map<String, Object> values = Map.of("controller.nodeSelector.pool", "system",
+        affinity + "nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0]"
+            + ".matchExpressions[0].key",
+        "kubernetes.io/arch",
+        affinity + "podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey",
+        "kubernetes.io/hostname");
+    List<PodSpec> pods =
+        Chart.renderedWithHooks(folder, values).map(InstallationChartTest::pod).flatMap(Optional::stream).toList();
+    assertThat(pods).hasSize(2).allSatisfy(pod -> {
+      assertThat(pod.getNodeSelector()).containsEntry("pool", "system");
+      assertThat(pod.getAffinity()).isNotNull();
+      assertThat(pod.getAffinity().getNodeAffinity().toString()).contains("kubernetes.io/arch");
+    });
+    assertThat(pods).filteredOn(pod -> pod.getAffinity().getPodAntiAffinity() == null).singleElement()
+        .satisfies(job -> assertThat(job.getServiceAccountName()).isEqualTo("partita-uninstall"));
+  }
+
   private static Optional<PodSpec> pod(HasMetadata object) {
     return switch (object) {
       case Deployment deployment -> Optional.of(deployment.getSpec().getTemplate().getSpec());
