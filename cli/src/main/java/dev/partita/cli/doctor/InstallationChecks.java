@@ -1,8 +1,8 @@
 package dev.partita.cli.doctor;
 
 import dev.partita.api.Driver;
-import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhook;
-import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhookConfiguration;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.WebhookClientConfig;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.apps.DeploymentStatus;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
@@ -22,6 +22,8 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -56,7 +58,7 @@ final class InstallationChecks {
     findings.addAll(partita.lease().judged(LEADER,
         "see whether a controller runs: kubectl logs -n " + partita.namespace() + " deploy/partita-dra-controller",
         lease -> List.of(leader(lease, now, partita.namespace()))));
-    findings.addAll(webhooks(partita.webhooks(), now));
+    findings.addAll(webhooks(partita, now));
     findings.addAll(partita.policies().judged(POLICIES_CHECK, install, it -> List.of(policies(it))));
     findings.addAll(AccountChecks.of(partita.accounts()));
     findings.addAll(partita.classes().judged(CLASSES, install, it -> List.of(classes(it))));
@@ -90,25 +92,43 @@ final class InstallationChecks {
         : Finding.ok(LEADER, "", holder);
   }
 
-  private static List<Finding> webhooks(Reading<ValidatingWebhookConfiguration> webhooks, Instant now) {
-    return webhooks instanceof Reading.Missing<ValidatingWebhookConfiguration>
-        ? List.of(Finding.warn(WEBHOOKS, "",
-            "there are none: what is wrong in claims is refused late, and pods that ask"
-                + " in other systems' ways are not converted",
-            "set webhook.enabled=true in the chart, unless this is meant"))
-        : webhooks.judged(WEBHOOKS, "", it -> List.of(webhooks(it.getWebhooks(), now)));
+  private static List<Finding> webhooks(Snapshot.Installation partita, Instant now) {
+    if (partita.webhooks() instanceof Reading.Missing) {
+      return List.of(Finding.warn(WEBHOOKS, "",
+          "there are none: what is wrong in claims is refused late, and pods that ask"
+              + " in other systems' ways are not converted",
+          "set webhook.enabled=true in the chart, unless this is meant"));
+    }
+    SortedMap<String, String> bundles = new TreeMap<>();
+    if (partita.mutating() instanceof Reading.Known<MutatingWebhookConfiguration>(MutatingWebhookConfiguration it)) {
+      it.getWebhooks().forEach(each -> bundles.put(each.getName(), bundle(each.getClientConfig())));
+    }
+    List<Finding> findings = new ArrayList<>(partita.webhooks().judged(WEBHOOKS, "", it -> {
+      it.getWebhooks().forEach(each -> bundles.put(each.getName(), bundle(each.getClientConfig())));
+      return List.of(webhooks(bundles, now));
+    }));
+    if (partita.mutating() instanceof Reading.Missing) {
+      findings.add(Finding.warn(WEBHOOKS, "",
+          "none changes pods: those that ask in other systems' ways are not converted",
+          "set webhook.pods.enabled=true in the chart, unless this is meant"));
+    } else if (partita.webhooks() instanceof Reading.Known) {
+      findings.addAll(partita.mutating().judged(WEBHOOKS, "", _ -> List.of()));
+    }
+    return findings;
   }
 
-  private static Finding webhooks(List<ValidatingWebhook> webhooks, Instant now) {
+  private static String bundle(@Nullable WebhookClientConfig config) {
+    return config == null || config.getCaBundle() == null ? "" : config.getCaBundle();
+  }
+
+  /** @param bundles what each webhook's certificate is trusted by */
+  private static Finding webhooks(SortedMap<String, String> bundles, Instant now) {
     String mend =
         "the controller that leads writes the certificate, or cert-manager does (webhook.certManager.enabled): look at"
             + " its log";
     Set<String> without = new TreeSet<>();
     Set<Instant> ends = new TreeSet<>();
-    for (ValidatingWebhook webhook : webhooks) {
-      certificateEnd(webhook.getClientConfig().getCaBundle())
-          .ifPresentOrElse(ends::add, () -> without.add(webhook.getName()));
-    }
+    bundles.forEach((name, bundle) -> certificateEnd(bundle).ifPresentOrElse(ends::add, () -> without.add(name)));
     Optional<Instant> end = ends.stream().findFirst();
     if (!without.isEmpty() || end.isEmpty()) {
       return Finding.fail(WEBHOOKS, "", "no certificate is trusted for " + String.join(", ", without), mend);
@@ -122,8 +142,8 @@ final class InstallationChecks {
   }
 
   /** When the last certificate of a bundle ends: an old one stays in it for a while after a renewal. */
-  private static Optional<Instant> certificateEnd(@Nullable String bundle) {
-    if (bundle == null || bundle.isEmpty()) {
+  private static Optional<Instant> certificateEnd(String bundle) {
+    if (bundle.isEmpty()) {
       return Optional.empty();
     }
     try {

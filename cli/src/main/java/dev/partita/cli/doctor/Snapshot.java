@@ -4,6 +4,7 @@ import dev.partita.api.node.GpuNode;
 import dev.partita.cli.doctor.AccountChecks.AccountRight;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhookConfiguration;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
@@ -47,6 +48,7 @@ record Snapshot(Cluster cluster, Installation installation, Nodes nodes, Reading
    * @param controller its Deployment
    * @param lease which controller leads
    * @param webhooks the webhooks that validate
+   * @param mutating those that change pods
    * @param policies names of ValidatingAdmissionPolicies that have a binding
    * @param classes names of DeviceClasses
    * @param accounts whether its ServiceAccounts have each right of {@link AccountChecks#NEEDED}
@@ -56,6 +58,7 @@ record Snapshot(Cluster cluster, Installation installation, Nodes nodes, Reading
       Reading<Deployment> controller,
       Reading<Lease> lease,
       Reading<ValidatingWebhookConfiguration> webhooks,
+      Reading<MutatingWebhookConfiguration> mutating,
       Reading<Set<String>> policies,
       Reading<Set<String>> classes,
       Reading<Map<AccountRight, Boolean>> accounts) {}

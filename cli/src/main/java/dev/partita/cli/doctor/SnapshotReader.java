@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.APIResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingAdmissionPolicy;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingAdmissionPolicyBinding;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhookConfiguration;
@@ -93,6 +94,8 @@ final class SnapshotReader {
             () -> client.resources(Lease.class).inNamespace(namespace).withName(CONTROLLER).get()),
         read("ValidatingWebhookConfiguration " + WEBHOOKS,
             () -> client.resources(ValidatingWebhookConfiguration.class).withName(WEBHOOKS).get()),
+        read("MutatingWebhookConfiguration " + WEBHOOKS,
+            () -> client.resources(MutatingWebhookConfiguration.class).withName(WEBHOOKS).get()),
         read("ValidatingAdmissionPolicies", this::policies),
         read("DeviceClasses", () -> names(client.resources(DeviceClass.class).list().getItems())),
         accounts);

@@ -16,6 +16,8 @@ import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfigurationBuilder;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhookConfiguration;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhookConfigurationBuilder;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
@@ -70,7 +72,15 @@ class DiagnosisTest {
       Reading<Deployment> controller,
       Lease lease,
       Reading<ValidatingWebhookConfiguration> webhooks) {
-    return new Snapshot.Installation("partita-system", controller, known(lease), webhooks,
+    return installation(controller, lease, webhooks, known(new MutatingWebhookConfiguration()));
+  }
+
+  private static Snapshot.Installation installation(
+      Reading<Deployment> controller,
+      Lease lease,
+      Reading<ValidatingWebhookConfiguration> webhooks,
+      Reading<MutatingWebhookConfiguration> mutating) {
+    return new Snapshot.Installation("partita-system", controller, known(lease), webhooks, mutating,
         known(InstallationChecks.POLICIES), known(Set.of(Driver.SHARE_CLASS, Driver.WHOLE_CLASS)),
         known(ALL_ACCOUNT_RIGHTS));
   }
@@ -210,10 +220,29 @@ class DiagnosisTest {
   }
 
   @Test
+  void theWebhookThatChangesPodsIsLookedAtAsThoseThatValidateAre() {
+    Reading<Deployment> controller = known(controller(1, 1));
+    Lease fresh = lease("c-0", Duration.ofSeconds(2));
+    MutatingWebhookConfiguration without =
+        new MutatingWebhookConfigurationBuilder().addNewWebhook().withName("pods.gpu.partita.dev")
+            .withNewClientConfig().endClientConfig().endWebhook().build();
+    assertThat(notWell(installation(controller, fresh, known(webhooks("")), known(without)))).containsExactly(
+        "fail webhooks: no certificate is trusted for claims.gpu.partita.dev, pods.gpu.partita.dev");
+    assertThat(notWell(installation(controller, fresh, known(webhooks("")), new Reading.Missing<>("none"))))
+        .containsExactly("fail webhooks: no certificate is trusted for claims.gpu.partita.dev",
+            "warn webhooks: none changes pods: those that ask in other systems' ways are not converted");
+    assertThat(notWell(installation(controller, fresh, known(webhooks("")), new Reading.Unknown<>("you may not"))))
+        .contains("warn webhooks: could not be looked at: you may not");
+    assertThat(InstallationChecks.of(installation(controller, fresh, new Reading.Missing<>("none"),
+        new Reading.Missing<>("none")), NOW)).filteredOn(finding -> finding.check().equals("webhooks")).hasSize(1);
+  }
+
+  @Test
   void policiesAndClassesThatAreMissingAreNamed() {
     Snapshot.Installation bare =
         new Snapshot.Installation("partita-system", known(controller(1, 1)), known(lease("c", Duration.ZERO)),
-            new Reading.Missing<>("none"), known(Set.of()), known(Set.of("other")), known(ALL_ACCOUNT_RIGHTS));
+            new Reading.Missing<>("none"), new Reading.Missing<>("none"), known(Set.of()), known(Set.of("other")),
+            known(ALL_ACCOUNT_RIGHTS));
     assertThat(notWell(bare)).anySatisfy(text -> assertThat(text).contains("partita-allocations"))
         .contains("fail DeviceClasses: missing: gpu.partita.dev, whole.gpu.partita.dev");
   }
