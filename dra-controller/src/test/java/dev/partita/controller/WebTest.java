@@ -10,9 +10,11 @@ import dev.partita.api.node.HeldDevice;
 import dev.partita.api.quota.Amounts;
 import dev.partita.api.quota.GpuQuota;
 import dev.partita.api.quota.GpuQuotaSpec;
+import dev.partita.controller.fleet.PaperFleet;
 import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.events.v1.EventBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -213,6 +215,31 @@ class WebTest {
     }
   }
 
+  /** Whose token it is, is asked every minute; there are more namespaces here than are asked about for one answer. */
+  @Test
+  void whatIsShownOfManyNamespacesStaysWhenTheTokenIsAskedAboutAnew() {
+    HeldClock clock = new HeldClock(Instant.parse("2026-01-01T00:00:00Z"));
+    cluster.stopControllers();
+    for (int i = 0; i < 120; i++) {
+      put(PaperFleet.share("others-" + i, "train", "node-0", 0, 1, 0));
+    }
+    put(PaperFleet.share("team", "ours", "node-0", 0, 1, 0));
+    cluster.startWithPage(clock);
+    eventually().until(() -> shown("/api/claims", "of-team"), now -> now.path("complete").asBoolean()
+        && now.at("/view/claims/total").asInt() == 1);
+    for (int minute = 0; minute < 2; minute++) {
+      clock.advance(Duration.ofSeconds(40));
+      JsonNode now = shown("/api/claims", "of-team");
+      assertThat(now.path("complete").asBoolean()).isTrue();
+      assertThat(now.at("/view/claims/rows/0/part/claim").asText()).isEqualTo("ours");
+    }
+  }
+
+  private void put(ResourceClaim claim) {
+    cluster.rules.put("/apis/resource.k8s.io/v1/namespaces/" + claim.getMetadata().getNamespace() + "/resourceclaims",
+        List.of(claim));
+  }
+
   /** Browsers' regular expressions take U+2028 for the end of a line, and anybody may write one into a claim. */
   @Test
   void whatATenantWroteEndsNoLineForAnyReader() {
@@ -253,12 +280,16 @@ class WebTest {
   }
 
   private JsonNode view(String path, String token) {
+    JsonNode shown = shown(path, token);
+    assertThat(shown.path("complete").asBoolean()).isTrue();
+    return shown.path("view");
+  }
+
+  private JsonNode shown(String path, String token) {
     HttpResponse<String> answer = get(path, token);
     assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
     try {
-      JsonNode shown = new ObjectMapper().readTree(answer.body());
-      assertThat(shown.path("complete").asBoolean()).isTrue();
-      return shown.path("view");
+      return new ObjectMapper().readTree(answer.body());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

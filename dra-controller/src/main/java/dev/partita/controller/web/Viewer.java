@@ -3,19 +3,37 @@ package dev.partita.controller.web;
 import dev.partita.api.Driver;
 import dev.partita.controller.lru.LruMap;
 import dev.partita.controller.web.view.Sight;
-import dev.partita.serving.access.AccessReview;
-import io.fabric8.kubernetes.api.model.authentication.UserInfo;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
- * A user who looks at the page, and what he may see: what the API server would let him list. What was asked once holds
- * as long as this object is kept, a minute. For any thread.
+ * A user who looks at the page, and what he may see: what the API server would let him list. What was answered holds
+ * for {@link #HOLDS}. Then it is asked anew, a bounded number for each look and those first that were asked longest
+ * ago; until its turn comes the answer before counts, for at most {@link #LASTS} and only for who keeps looking. For
+ * any thread.
  */
 final class Viewer {
   /** Namespaces whose claims or pods are asked about for one answer; the next answer asks about others. */
   static final int MOST_REVIEWS = 100;
+
+  static final Duration HOLDS = Duration.ofMinutes(1);
+  static final Duration LASTS = Duration.ofMinutes(5);
+
+  /** Of those for one answer; the others are left for what is not known yet. */
+  private static final int MOST_RENEWED = MOST_REVIEWS / 2;
+
+  /** How long one answer waits for reviews, and for those that renew what is known. */
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final Duration PATIENCE_TO_RENEW = PATIENCE.dividedBy(2);
 
   private static final int MOST_KNOWN = 8_192;
   private static final String EVERYWHERE = "";
@@ -23,27 +41,65 @@ final class Viewer {
   private static final String EVENTS = "events";
   private static final List<String> EVENT_GROUPS = List.of("events.k8s.io", "");
 
-  private final AccessReview review;
-  private final UserInfo user;
-  private final Map<Right, Boolean> known = new LruMap<>(MOST_KNOWN);
+  private final String name;
+  private final Review review;
+  private final InstantSource clock;
+  private final Map<Right, Known> known = new LruMap<>(MOST_KNOWN);
+
+  /** Asks the API server about the user. */
+  interface Review {
+    /** @throws KubernetesClientException if it does not say */
+    boolean mayList(String group, String resource, String namespace);
+  }
 
   /** To list a resource. */
   private record Right(String group, String resource, String namespace) {}
 
-  Viewer(AccessReview review, UserInfo user) {
-    this.review = review;
-    this.user = user;
-  }
+  /**
+   * What was answered.
+   *
+   * @param asked when
+   * @param wanted by which look last
+   */
+  private record Known(boolean allowed, Instant asked, Instant wanted) {
+    private boolean isOld(Instant now) {
+      return !now.isBefore(asked.plus(HOLDS));
+    }
 
-  private @Nullable Boolean known(Right right) {
-    synchronized (known) {
-      return known.get(right);
+    private boolean isOver(Instant now) {
+      return now.isBefore(asked) || !now.isBefore(asked.plus(LASTS))
+          || (isOld(now) && !now.isBefore(wanted.plus(HOLDS)));
     }
   }
 
-  private void note(Right right, boolean allowed) {
+  /** @param name the user's */
+  Viewer(String name, Review review, InstantSource clock) {
+    this.name = name;
+    this.review = review;
+    this.clock = clock;
+  }
+
+  /** What is to be asked anew when it is wanted, of what is known. */
+  private Set<Right> due(Instant now) {
     synchronized (known) {
-      known.put(right, allowed);
+      known.values().removeIf(answer -> answer.isOver(now));
+      return known.entrySet().stream().filter(entry -> entry.getValue().isOld(now))
+          .sorted(Comparator.comparing(entry -> entry.getValue().asked())).limit(MOST_RENEWED)
+          .map(Map.Entry::getKey).collect(Collectors.toCollection(HashSet::new));
+    }
+  }
+
+  private Optional<Boolean> wanted(Right right, Instant now) {
+    synchronized (known) {
+      return Optional.ofNullable(known.computeIfPresent(right,
+          (_, answer) -> answer.wanted().equals(now) ? answer : new Known(answer.allowed(), answer.asked(), now)))
+          .map(Known::allowed);
+    }
+  }
+
+  private void note(Right right, boolean allowed, Instant now) {
+    synchronized (known) {
+      known.put(right, new Known(allowed, now, now));
     }
   }
 
@@ -54,15 +110,18 @@ final class Viewer {
 
   /** Asks about a bounded number of namespaces; of the others nothing is shown. For one thread. */
   final class Look implements Sight {
+    private final Instant now = clock.instant();
+    private final Set<Right> due = due(now);
     private int left = MOST_REVIEWS;
     private boolean complete = true;
     private long waited;
+    private long reviewed;
 
     private Look() {}
 
     /** The user's. */
     String name() {
-      return user.getUsername();
+      return name;
     }
 
     /** Notes that since then, by System.nanoTime, others were at work on this answer. */
@@ -108,23 +167,29 @@ final class Viewer {
 
     private boolean may(String group, String resource, String namespace) {
       Right right = new Right(group, resource, namespace);
-      @Nullable Boolean before = known(right);
-      if (before != null) {
-        return before;
+      Optional<Boolean> before = wanted(right, now);
+      if (before.isPresent() && !(due.contains(right) && isTimeFor(PATIENCE_TO_RENEW))) {
+        return before.get();
       }
-      if (left == 0) {
+      if (!isTimeFor(PATIENCE)) {
         complete = false;
         return false;
       }
       left--;
+      due.remove(right);
       long begin = System.nanoTime();
       try {
-        boolean now = review.mayList(user, group, resource, namespace);
-        note(right, now);
-        return now;
+        boolean allowed = review.mayList(group, resource, namespace);
+        note(right, allowed, now);
+        return allowed;
       } finally {
+        reviewed += System.nanoTime() - begin;
         waitedSince(begin);
       }
+    }
+
+    private boolean isTimeFor(Duration most) {
+      return left > 0 && reviewed < most.toNanos();
     }
   }
 }

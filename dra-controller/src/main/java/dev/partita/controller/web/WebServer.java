@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.controller.explain.Answer;
 import dev.partita.controller.explain.Question;
 import dev.partita.controller.history.History;
+import dev.partita.controller.lru.LruMap;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.web.view.Query;
 import dev.partita.serving.access.AccessReview;
@@ -16,6 +17,7 @@ import dev.partita.serving.access.Verdict;
 import dev.partita.serving.http.Exchange;
 import dev.partita.serving.http.HttpAnswer;
 import dev.partita.serving.http.HttpListener;
+import io.fabric8.kubernetes.api.model.authentication.UserInfo;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.net.HttpURLConnection;
@@ -45,6 +47,9 @@ public final class WebServer implements AutoCloseable {
   private static final String STREAM = "/api/stream/";
   private static final int CONNECTIONS = 64;
 
+  /** Who are more have their rights asked about anew when their token is. */
+  private static final int MOST_VIEWERS = 64;
+
   /** The others are left for what is asked once. */
   private static final int STREAMS = 48;
 
@@ -66,6 +71,7 @@ public final class WebServer implements AutoCloseable {
   private final Assets assets = new Assets();
   private final FleetNow fleet;
   private final Views views;
+  private final Map<UserInfo, Viewer> viewers = new LruMap<>(MOST_VIEWERS);
   private final TokenAccess<Viewer> access;
   private final BooleanSupplier leads;
   private final Semaphore streams = new Semaphore(STREAMS);
@@ -83,7 +89,7 @@ public final class WebServer implements AutoCloseable {
     this.fleet = new FleetNow(view, clock, history);
     this.views = new Views(view, fleet, history, new ClaimDetails(client), explanations);
     this.access =
-        new TokenAccess<>(client, "the page", user -> new Verdict.Allowed<>(new Viewer(review, user)),
+        new TokenAccess<>(client, "the page", user -> new Verdict.Allowed<>(viewer(user, review, clock)),
             clock);
     this.leads = leads;
     this.listener =
@@ -122,6 +128,14 @@ public final class WebServer implements AutoCloseable {
   public void close() {
     listener.close();
     fleet.close();
+  }
+
+  /** The same for as long as the user's groups are, though his token is asked about every minute. */
+  private Viewer viewer(UserInfo user, AccessReview review, InstantSource clock) {
+    synchronized (viewers) {
+      return viewers.computeIfAbsent(user, of -> new Viewer(of.getUsername(),
+          (group, resource, namespace) -> review.mayList(of, group, resource, namespace), clock));
+    }
   }
 
   /** What anybody may know: it chooses between instances. */
