@@ -12,6 +12,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.BytesLimitTerminateTimeTailPrettyLoggable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.ArrayList;
@@ -117,8 +118,12 @@ final class TrailReader {
         boolean its = role.equals("dra-controller")
             || (role.equals("kubelet-plugin") && node.filter(it -> it.equals(pod.getSpec().getNodeName())).isPresent());
         if (its) {
-          lines.addAll(unlessRefused("log of pod " + pod.getMetadata().getName(),
-              () -> Trail.log(role, log(pod.getMetadata().getName()), names)));
+          String name = pod.getMetadata().getName();
+          if (hasRunBefore(pod)) {
+            lines.addAll(unlessRefused("log of the run before of pod " + name,
+                () -> Trail.log(role, log(name, true), names)));
+          }
+          lines.addAll(unlessRefused("log of pod " + name, () -> Trail.log(role, log(name, false), names)));
         }
       }
       return lines;
@@ -126,15 +131,26 @@ final class TrailReader {
     return entries;
   }
 
-  /** Not by limitBytes: the API server ends a log there, and the newest lines are those that are missing. */
-  private String log(String pod) {
-    try (InputStream log = client.pods().inNamespace(partita).withName(pod).usingTimestamps()
-        .tailingLines(MOST_LOG_LINES).getLogInputStream()) {
+  /** Whether its container was started anew: kubelet keeps the log of the run before, and of none earlier. */
+  private static boolean hasRunBefore(Pod pod) {
+    return pod.getStatus() != null && pod.getStatus().getContainerStatuses().stream()
+        .anyMatch(container -> container.getLastState() != null && container.getLastState().getTerminated() != null);
+  }
+
+  /**
+   * Not by limitBytes: the API server ends a log there, and the newest lines are those that are missing.
+   *
+   * @param before that of the run before
+   */
+  private String log(String pod, boolean before) {
+    BytesLimitTerminateTimeTailPrettyLoggable its =
+        client.pods().inNamespace(partita).withName(pod).usingTimestamps();
+    try (InputStream log = (before ? its.terminated() : its).tailingLines(MOST_LOG_LINES).getLogInputStream()) {
       LogTail tail = LogTail.of(log, MOST_LOG_BYTES);
       if (tail.isCut() || tail.lines() >= MOST_LOG_LINES) {
         notes.accept("log of pod " + pod + " is long: lines from before "
             + tail.text().lines().findFirst().map(line -> line.split(" ", 2)[0]).orElse("now")
-            + " are left out; kubectl logs -n " + partita + " " + pod + " has them");
+            + " are left out; kubectl logs -n " + partita + " " + pod + (before ? " --previous" : "") + " has them");
       }
       return tail.text();
     } catch (IOException e) {
