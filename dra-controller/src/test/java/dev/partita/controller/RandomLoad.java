@@ -7,6 +7,7 @@ import dev.partita.api.quota.Amounts;
 import dev.partita.api.quota.GpuQuota;
 import dev.partita.api.quota.GpuQuotaSpec;
 import dev.partita.api.quota.GpuQuotaStatus;
+import dev.partita.serving.access.FaultyApiServer.Fault;
 import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -33,8 +34,8 @@ final class RandomLoad {
   private static final long QUOTA = 500 * GpuNodes.GIB;
   private static final Duration SETTLED = Duration.ofSeconds(3);
   private static final int MANY = 24;
-  private static final List<ServerRules.Fault> FAULTS = List.of(ServerRules.Fault.CONFLICT,
-      ServerRules.Fault.TOO_MANY, ServerRules.Fault.BROKEN, ServerRules.Fault.ANSWER_LOST);
+  private static final List<Fault> FAULTS = List.of(Fault.CONFLICT,
+      Fault.TOO_MANY, Fault.BROKEN, Fault.ANSWER_LOST);
 
   private final Cluster cluster;
   private final LoadedCluster load;
@@ -139,7 +140,7 @@ final class RandomLoad {
     load.did("failing requests");
     int share = random.nextInt(4) == 0 ? 0 : 1 + random.nextInt(20);
     cluster.rules.fail(request -> request.getPath().contains("watch=true") || chance.nextInt(100) >= share
-        ? ServerRules.Fault.NONE
+        ? Fault.NONE
         : FAULTS.get(chance.nextInt(FAULTS.size())));
   }
 
@@ -170,7 +171,7 @@ final class RandomLoad {
   }
 
   private void startController() {
-    cluster.rules.fail(request -> ServerRules.Fault.NONE); // it would not start
+    cluster.rules.fail(request -> Fault.NONE); // it would not start
     String identity = "controller-" + ++started;
     leaders.add(new Leader(identity, cluster.start(identity)));
   }
@@ -201,7 +202,7 @@ final class RandomLoad {
   /** Everything that was broken is mended. */
   private void mend() {
     cluster.rules.tellAll();
-    cluster.rules.fail(request -> ServerRules.Fault.NONE);
+    cluster.rules.fail(request -> Fault.NONE);
     while (leaders.size() > 1) {
       endOldest(true);
     }
@@ -223,7 +224,7 @@ final class RandomLoad {
    */
   void nobodyIsForgotten() {
     cluster.rules.tellAll();
-    cluster.rules.fail(request -> ServerRules.Fault.NONE);
+    cluster.rules.fail(request -> Fault.NONE);
     while (leaders.size() > 1) {
       endOldest(true);
     }

@@ -1,6 +1,6 @@
 package dev.partita.controller;
 
-import com.fasterxml.jackson.databind.JsonNode;
+import dev.partita.serving.access.FaultyApiServer;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.authentication.TokenReview;
@@ -8,15 +8,12 @@ import io.fabric8.kubernetes.api.model.authentication.TokenReviewBuilder;
 import io.fabric8.kubernetes.api.model.authorization.v1.ResourceAttributes;
 import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReview;
 import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuilder;
-import io.fabric8.kubernetes.client.server.mock.KubernetesCrudDispatcher;
 import io.fabric8.kubernetes.client.server.mock.crud.KubernetesCrudDispatcherException;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.fabric8.mockwebserver.crud.Attribute;
 import io.fabric8.mockwebserver.crud.AttributeSet;
 import io.fabric8.mockwebserver.http.MockResponse;
 import io.fabric8.mockwebserver.http.RecordedRequest;
-import io.fabric8.zjsonpatch.JsonPatchException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -29,7 +26,6 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import org.awaitility.Awaitility;
@@ -39,7 +35,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a real API server does and the mock does not: conflicts of status updates, conditions of deletions, evictions.
  */
-final class ServerRules extends KubernetesCrudDispatcher {
+final class ServerRules extends FaultyApiServer {
   /** The User-Agent of controllers; tests have others. */
   static final String CONTROLLER = "controller-under-test";
 
@@ -57,25 +53,7 @@ final class ServerRules extends KubernetesCrudDispatcher {
   private final Queue<Runnable> untold = new ConcurrentLinkedQueue<>();
   private volatile Predicate<GenericKubernetesResource> late = changed -> false;
   private volatile boolean inOrder;
-  private volatile Function<RecordedRequest, Fault> faults = request -> Fault.NONE;
   private final Set<String> cutOff = ConcurrentHashMap.newKeySet();
-
-  /** What goes wrong with a request. */
-  enum Fault {
-    NONE, CONFLICT(409), TOO_MANY(429), BROKEN(500),
-    /** It is done, and who made it does not learn of that. */
-    ANSWER_LOST(504);
-
-    private final int code;
-
-    Fault() {
-      this(0);
-    }
-
-    Fault(int code) {
-      this.code = code;
-    }
-  }
 
   /**
    * Puts objects there at once, before anybody watches: as many as would take minutes to be created one by one.
@@ -203,11 +181,6 @@ final class ServerRules extends KubernetesCrudDispatcher {
     disowned.add(token);
   }
 
-  /** From now on this goes wrong with requests of controllers. */
-  void fail(Function<RecordedRequest, Fault> requests) {
-    faults = requests;
-  }
-
   /** From now on none of the controller's requests is answered well: to others it is as if it were dead. */
   void cutOff(String identity) {
     cutOff.add(CONTROLLER + "/" + identity);
@@ -255,7 +228,7 @@ final class ServerRules extends KubernetesCrudDispatcher {
   @Override
   public MockResponse handleUpdate(RecordedRequest request) {
     lastWrite = System.nanoTime();
-    return isOfAnOlderVersion(request) ? answer(409, "Conflict") : super.handleUpdate(request);
+    return super.handleUpdate(request);
   }
 
   @Override
@@ -305,11 +278,7 @@ final class ServerRules extends KubernetesCrudDispatcher {
   @Override
   public MockResponse handlePatch(RecordedRequest request) {
     lastWrite = System.nanoTime();
-    try {
-      return super.handlePatch(request);
-    } catch (JsonPatchException doesNotApply) { // for which the mock has no answer
-      return answer(422, "Invalid");
-    }
+    return super.handlePatch(request);
   }
 
   @Override
@@ -319,28 +288,25 @@ final class ServerRules extends KubernetesCrudDispatcher {
   }
 
   @Override
-  public MockResponse dispatch(RecordedRequest request) {
+  protected Fault faultOf(RecordedRequest request) {
     String agent = String.valueOf(request.getHeader("User-Agent"));
-    Fault fault = Fault.NONE;
-    if (agent.startsWith(CONTROLLER)) {
-      SentRequests.record(request.getMethod(), request.getPath());
-      fault = cutOff.contains(agent) ? Fault.BROKEN : faults.apply(request);
+    if (!agent.startsWith(CONTROLLER)) {
+      return Fault.NONE;
     }
-    if (fault == Fault.ANSWER_LOST) {
-      MockResponse _ = answered(request);
-    }
-    return fault == Fault.NONE ? answered(request) : answer(fault.code, fault.name());
+    SentRequests.record(request.getMethod(), request.getPath());
+    return cutOff.contains(agent) ? Fault.BROKEN : super.faultOf(request);
   }
 
   /** The mock deletes whatever version there is. */
-  private MockResponse answered(RecordedRequest request) {
+  @Override
+  protected MockResponse answered(RecordedRequest request) {
     if (isForbidden(request)) {
       refusals.incrementAndGet();
       return answer(403, "Forbidden");
     }
     return "DELETE".equals(request.getMethod()) && isOfAnotherVersionThanWanted(request)
         ? answer(409, "Conflict")
-        : super.dispatch(request);
+        : super.answered(request);
   }
 
   private boolean isForbidden(RecordedRequest request) {
@@ -368,36 +334,5 @@ final class ServerRules extends KubernetesCrudDispatcher {
       handleDelete(pod);
     }
     return answer(201, "");
-  }
-
-  private boolean isOfAnOlderVersion(RecordedRequest request) {
-    Map.@Nullable Entry<AttributeSet, String> current = findResource(getKey(request.getPath()));
-    if (current == null) {
-      return false;
-    }
-    try {
-      String wanted = version(asNode(body(request)));
-      return !wanted.isEmpty() && !wanted.equals(version(asNode(current)));
-    } catch (KubernetesCrudDispatcherException e) {
-      return false; // for the mock to refuse
-    }
-  }
-
-  private static String version(JsonNode object) {
-    return object.path("metadata").path("resourceVersion").asText();
-  }
-
-  /** Not readUtf8, which leaves an empty body to who comes next. */
-  private static String body(RecordedRequest request) {
-    return new String(request.getBody().getBytes(), StandardCharsets.UTF_8);
-  }
-
-  private static MockResponse answer(int code, String reason) {
-    String status = code < 300 ? "Success" : "Failure";
-    return new MockResponse()
-        .setResponseCode(code)
-        .setBody(
-            "{\"apiVersion\":\"v1\",\"kind\":\"Status\",\"status\":\"%s\",\"code\":%d,\"reason\":\"%s\",\"message\":\"%s\"}"
-                .formatted(status, code, reason, reason));
   }
 }
