@@ -219,6 +219,8 @@ public final class KubeletPlugin implements AutoCloseable {
     startLoops(
         settings, client.apply(this), patience,
         new ForKubelet(libraries, lock, driver, loops, reporting, kubelet, claims, health));
+    closedFirst(kubelet); // calls that are under way need all that was opened since
+    closedFirst(health);
     LOG.info("plugin of node {} started, driver root {}", settings.nodeName(), settings.driverRoot().onHost());
   }
 
@@ -402,6 +404,11 @@ public final class KubeletPlugin implements AutoCloseable {
   private <T extends AutoCloseable> T opened(T part) {
     parts.push(part);
     return part;
+  }
+
+  private void closedFirst(AutoCloseable part) {
+    parts.remove(part);
+    parts.push(part);
   }
 
   private HealthEndpoint listenForHealth(
