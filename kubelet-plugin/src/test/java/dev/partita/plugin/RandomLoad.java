@@ -1,0 +1,396 @@
+package dev.partita.plugin;
+
+import static dev.partita.plugin.TestClaims.claim;
+import static dev.partita.plugin.TestClaims.instance;
+import static dev.partita.plugin.TestClaims.share;
+import static dev.partita.plugin.TestClaims.timeSlicing;
+import static dev.partita.plugin.TestClaims.whole;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.partita.api.Driver;
+import dev.partita.api.gpu.GpuHealth;
+import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.resize.GrantedSize;
+import dev.partita.api.resize.GrantedSizes;
+import dev.partita.api.resize.NodeResizes;
+import dev.partita.api.resize.ShareSize;
+import dev.partita.plugin.LoadedClaim.Known;
+import dev.partita.plugin.LoadedClaim.Part;
+import dev.partita.plugin.LoadedClaim.Way;
+import dev.partita.serving.access.FaultyApiServer.Fault;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import io.fabric8.kubernetes.client.dsl.Resource;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import org.awaitility.core.ConditionTimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A random load on a plugin: kubelet, users and whoever breaks things do by chance what they may do at any time; and
+ * what must hold meanwhile, and when everything was mended.
+ */
+final class RandomLoad implements AutoCloseable {
+  static final int CARDS = 3;
+
+  private static final long GIB = 1L << 30;
+  private static final Duration SOON = Duration.ofSeconds(20);
+  private static final int MANY = 9;
+  private static final List<Fault> FAULTS = List.of(Fault.CONFLICT, Fault.TOO_MANY, Fault.BROKEN,
+      Fault.ANSWER_LOST, Fault.LATE, Fault.LATE);
+  private static final List<String> SLOTS = List.of("1g-18gb-0", "1g-18gb-2", "1g-18gb-6", "2g-35gb-4");
+
+  private final TestNode node;
+  private final Random random;
+  private final Random chance; // of what the API server does, in its own threads
+  private final FaultyApi server = new FaultyApi();
+  private final PlayedKubelet kubelet;
+  private final List<LoadedClaim> claims = new ArrayList<>();
+  private final Map<String, Integer> done = new TreeMap<>();
+  private final List<String> story = new ArrayList<>();
+  private final RandomFaults faults;
+  private final long began = System.nanoTime();
+  private final List<Integer> leftOpen = new ArrayList<>(); // descriptors, after the end of each plugin
+  private @Nullable KubeletPlugin plugin;
+  private long memoryOfCard;
+  private int number; // of the last claim that was made
+
+  RandomLoad(TestNode node, long seed) {
+    this.node = node;
+    this.random = new Random(seed);
+    this.chance = new Random(~seed);
+    this.faults = new RandomFaults(node, random, this::did);
+    this.kubelet = new PlayedKubelet(node.draSocket());
+  }
+
+  /** What was done and what there is, for whoever reads of a failure. */
+  @Override
+  public String toString() {
+    StringBuilder words = new StringBuilder(done.toString());
+    story.forEach(step -> words.append("\n").append(step));
+    claims.forEach(claim -> words.append("\nclaim ").append(claim));
+    words.append("\nnode ").append(NodeTraces.of(node)).append(NodeTraces.promised(node));
+    return words.toString();
+  }
+
+  void begin() throws IOException {
+    startPlugin();
+    memoryOfCard = api().statusWhen(node.name, status -> status.gpus().size() == CARDS).gpus().getFirst().memoryBytes();
+  }
+
+  private void startPlugin() {
+    try {
+      plugin = TestNode.start(node.settings("--leftover-grace=0.3", "--sweep-period=0.2", "--usage-period=0.3",
+          "--mig=true"), server.ofPlugin);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private void endPlugin() {
+    if (plugin != null) {
+      plugin.close();
+      plugin = null;
+      leftOpen.add(NodeTraces.openFiles(node).size());
+    }
+  }
+
+  private void did(String what, Object detail) {
+    done.merge(what, 1, Integer::sum);
+    story.add(story.size() + " at " + (System.nanoTime() - began) / 1_000_000 + " ms: " + what + " " + detail);
+  }
+
+  void step() throws IOException, InterruptedException {
+    int what = random.nextInt(claims.size() > MANY ? 18 : 0, 100);
+    if (what < 18) {
+      makeClaim("c" + ++number);
+    } else if (what < 42) {
+      List<LoadedClaim> some = some(3, this::mayBeAskedFor);
+      did("prepare", some);
+      kubelet.prepare(some);
+    } else if (what < 56) {
+      List<LoadedClaim> some = some(2, LoadedClaim::mayBeOnNode);
+      did("release", some);
+      kubelet.release(some);
+    } else if (what < 63) {
+      some(1, one -> !one.gone && !one.mayBeOnNode()).forEach(this::delete);
+    } else if (what < 67) {
+      some(1, one -> !one.gone).forEach(this::deleteUnderWay);
+    } else if (what < 70) {
+      some(1, one -> one.known == Known.PREPARED && !one.gone && one.parts.size() == 1
+          && one.parts.getFirst().way() == Way.SHARE).forEach(this::resize);
+    } else if (what < 76) {
+      did("restart", "");
+      endPlugin();
+      startPlugin();
+    } else if (what < 81) {
+      List<LoadedClaim> wanted = some(2, this::mayBeAskedFor);
+      List<LoadedClaim> released = some(2, one -> one.mayBeOnNode() && !wanted.contains(one));
+      did("restart during calls", wanted + " and release " + released);
+      kubelet.askWhile(wanted, released, this::endPlugin);
+      startPlugin();
+    } else if (what < 85) {
+      damageARecord();
+    } else if (what < 89) {
+      faults.wipe();
+    } else if (what < 92) {
+      faults.breakOrHeal();
+    } else if (what < 94) {
+      faults.slowDriver();
+    } else if (what < 96) {
+      changeTheNode();
+    } else {
+      failSomeRequests();
+    }
+  }
+
+  private boolean mayBeAskedFor(LoadedClaim wanted) {
+    return wanted.known != Known.ASKED_TO_RELEASE && LoadedClaim.fit(wanted,
+        claims.stream().filter(one -> one.damaged).toList(), memoryOfCard);
+  }
+
+  private List<LoadedClaim> some(int most, Predicate<LoadedClaim> which) {
+    List<LoadedClaim> all = new ArrayList<>(claims.stream().filter(which).toList());
+    Collections.shuffle(all, random);
+    return List.copyOf(all.subList(0, Math.min(all.size(), 1 + random.nextInt(most))));
+  }
+
+  private void makeClaim(String name) {
+    int card = random.nextInt(CARDS);
+    Way way = List.of(Way.SHARE, Way.SHARE, Way.SHARE, Way.WHOLE, Way.TURN, Way.INSTANCE).get(random.nextInt(6));
+    List<Part> parts = new ArrayList<>(List.of(part(card, way)));
+    if (random.nextInt(4) == 0) {
+      parts.add(part((card + 1) % CARDS, way));
+    }
+    did("claim", name + " " + parts);
+    DeviceRequestAllocationResult[] results = new DeviceRequestAllocationResult[parts.size()];
+    for (int i = 0; i < results.length; i++) {
+      results[i] = result("r" + i, parts.get(i));
+    }
+    claims.add(new LoadedClaim(
+        api().created(claim(name, way == Way.TURN ? List.of(timeSlicing("Short")) : List.of(), results)), parts));
+  }
+
+  private Part part(int card, Way way) {
+    return new Part(card, way, way == Way.SHARE ? (1 + random.nextInt(80)) * GIB : 0,
+        way == Way.INSTANCE ? SLOTS.get(random.nextInt(SLOTS.size())) : "");
+  }
+
+  private DeviceRequestAllocationResult result(String request, Part part) {
+    return switch (part.way()) {
+      case WHOLE -> whole(node.name, request, part.card());
+      case SHARE -> share(node.name, request, part.card(), part.memory() / GIB + "Gi", "");
+      case TURN -> share(node.name, request, part.card(), "", "");
+      case INSTANCE -> instance(node.name, request, part.card(), part.slot());
+    };
+  }
+
+  private void delete(LoadedClaim one) {
+    did("delete", one);
+    server.client.resource(one.claim).delete();
+    one.gone = true;
+    if (!one.mayBeOnNode()) {
+      claims.remove(one);
+    }
+  }
+
+  /** As a pod that is deleted by force leaves it; sometimes the next claim has the same name. */
+  private void deleteUnderWay(LoadedClaim one) {
+    delete(one);
+    if (random.nextBoolean()) {
+      makeClaim(one.claim.getMetadata().getName());
+    }
+  }
+
+  /** What the controller does, which counts the larger size meanwhile. */
+  private void resize(LoadedClaim one) {
+    long before = one.granted;
+    one.granted = (1 + random.nextInt(80)) * GIB;
+    if (!LoadedClaim.fit(one, claims.stream().filter(LoadedClaim::mayBeOnNode).toList(), memoryOfCard)) {
+      one.granted = before;
+      return;
+    }
+    did("resize", one);
+    String granted = new GrantedSizes(Map.of(shareId(one), new ShareSize(one.granted, 0))).toString();
+    untilDone(() -> server.client.resources(ResourceClaim.class).inNamespace("default")
+        .withName(one.claim.getMetadata().getName()).edit(read -> new ResourceClaimBuilder(read).editMetadata()
+            .addToAnnotations(Driver.GRANTED_SIZES_ANNOTATION, granted).endMetadata().build()));
+    tellSizes();
+  }
+
+  private static String shareId(LoadedClaim one) {
+    return one.claim.getStatus().getAllocation().getDevices().getResults().getFirst().getShareID();
+  }
+
+  private void tellSizes() {
+    List<GrantedSize> sizes = claims.stream().filter(one -> one.granted != 0 && !one.gone)
+        .map(
+            one -> new GrantedSize(one.uid(), GrantedSizes.key(shareId(one)), new ShareSize(one.granted, 0).toString()))
+        .toList();
+    untilDone(() -> gpuNode().editStatus(its -> {
+      its.setStatus(its.getStatus().withResizes(new NodeResizes(sizes, its.getStatus().askedSizes())));
+      return its;
+    }));
+  }
+
+  /** The plugin may write the object at the same time. */
+  private static void untilDone(Supplier<? extends HasMetadata> write) {
+    await().atMost(SOON).ignoreExceptions().until(() -> write.get() != null);
+  }
+
+  private Resource<GpuNode> gpuNode() {
+    return server.client.resources(GpuNode.class).withName(node.name);
+  }
+
+  private void changeTheNode() {
+    Quantity reserved = new Quantity(random.nextInt(3) + "Gi");
+    did("node reserves", reserved);
+    untilDone(() -> gpuNode().edit(its -> {
+      its.setSpec(new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), reserved));
+      return its;
+    }));
+  }
+
+  private void damageARecord() {
+    for (LoadedClaim one : some(1, one -> one.known == Known.PREPARED && !one.gone && !one.isInstance())) {
+      if (claims.stream().noneMatch(other -> other.known == Known.ASKED_TO_PREPARE)) {
+        faults.truncateRecord(one);
+      }
+    }
+  }
+
+  private void failSomeRequests() {
+    int share = random.nextInt(4) == 0 ? 0 : 5 + random.nextInt(40);
+    did("failing requests", share + "%");
+    server.fail(request -> {
+      boolean isWatch = request.getPath().contains("watch=true");
+      Fault fault = FAULTS.get(chance.nextInt(FAULTS.size()));
+      return isWatch || chance.nextInt(100) >= share ? Fault.NONE : fault;
+    });
+  }
+
+  /** What holds at any time. */
+  void check() {
+    NodeTraces.promised(node).forEach((card, bytes) -> assertThat(bytes).as("promised of " + card)
+        .isLessThanOrEqualTo(memoryOfCard));
+    List<LoadedClaim> prepared = claims.stream().filter(one -> one.known == Known.PREPARED && !one.gone).toList();
+    assertThat(prepared).allSatisfy(
+        one -> assertThat(LoadedClaim.fit(one, prepared, Long.MAX_VALUE)).as("%s beside %s", one, prepared).isTrue());
+  }
+
+  /** Everything that was broken is mended, kubelet asks again, and then all is as it was told. */
+  void rest() throws IOException, InterruptedException {
+    did("rest", "");
+    server.fail(request -> Fault.NONE);
+    faults.mend();
+    tellSizes();
+    if (plugin == null) {
+      startPlugin();
+    }
+    for (LoadedClaim one : List.copyOf(claims)) {
+      if (one.known == Known.ASKED_TO_RELEASE || (one.gone && random.nextBoolean() && one.mayBeOnNode())) {
+        await("release of " + one).atMost(SOON).until(() -> kubelet.release(one), String::isEmpty);
+      }
+    }
+    claims.removeIf(one -> one.gone); // kubelet has forgotten what it has not released
+    await("what is gone").atMost(SOON).untilAsserted(
+        () -> assertThat(claims.stream().map(LoadedClaim::uid).toList())
+            .containsAll(NodeTraces.of(node).folders().keySet()));
+    for (LoadedClaim one : claims) {
+      if (one.known == Known.ASKED_TO_PREPARE || (one.known == Known.PREPARED && random.nextBoolean())) {
+        askAgain(one);
+      }
+    }
+    for (LoadedClaim one : claims) {
+      if (one.known == Known.RELEASED) {
+        askAgain(one);
+      }
+    }
+    claims.forEach(one -> one.damaged = false);
+    await("all as it was told").atMost(SOON).untilAsserted(this::allIsAsTold);
+  }
+
+  private void askAgain(LoadedClaim one) {
+    List<LoadedClaim> there = claims.stream().filter(LoadedClaim::mayBeOnNode).toList();
+    boolean surelyThere = one.known == Known.PREPARED;
+    boolean fits = LoadedClaim.fit(one, there, memoryOfCard);
+    if (fits || surelyThere) {
+      String[] last = {""};
+      try {
+        await().atMost(SOON).until(() -> last[0] = kubelet.prepare(one), String::isEmpty);
+      } catch (ConditionTimeoutException e) {
+        throw new AssertionError(one + " is refused: " + last[0], e);
+      }
+      return;
+    }
+    String refusal = kubelet.prepare(one);
+    if (!refusal.isEmpty()) {
+      assertThat(refusal).as("of %s", one).isNotBlank();
+      await("release of " + one).atMost(SOON).until(() -> kubelet.release(one), String::isEmpty);
+    }
+  }
+
+  private void allIsAsTold() throws IOException {
+    Map<String, TreeSet<String>> told = new TreeMap<>();
+    for (LoadedClaim one : claims) {
+      if (one.known == Known.PREPARED) {
+        told.put(one.uid(), new TreeSet<>(
+            one.parts.getFirst().way() == Way.SHARE ? NodeTraces.OF_SHARE : NodeTraces.OF_CARD));
+      }
+    }
+    assertThat(NodeTraces.of(node).folders()).isEqualTo(told);
+    Optional.ofNullable(api().gpuNode(node.name).getStatus()).ifPresent(status -> {
+      assertThat(status.held()).isEmpty();
+      assertThat(status.gpus()).allSatisfy(gpu -> assertThat(
+          gpu.health().state() == GpuHealth.State.Healthy || faults.wasOftenBroken(gpu.index()))
+          .as("health of %s", gpu).isTrue());
+    });
+    for (LoadedClaim one : claims) {
+      if (one.known == Known.PREPARED) {
+        assertThat(api().stored(one.claim.getMetadata().getName()).getStatus().getDevices()).as("status of %s", one)
+            .hasSameSizeAs(one.parts);
+        if (one.parts.getFirst().way() == Way.SHARE) {
+          assertThat(node.quota(one.claim)).as("size of %s", one).contains("\nmemory " + one.size() + "\n");
+        }
+      }
+    }
+  }
+
+  /** All is released, and nothing is left. */
+  void end() throws IOException, InterruptedException {
+    rest();
+    for (LoadedClaim one : claims) {
+      await("release of " + one).atMost(SOON).until(() -> kubelet.release(one), String::isEmpty);
+    }
+    await("nothing is left").atMost(SOON).untilAsserted(
+        () -> assertThat(NodeTraces.of(node).folders()).isEmpty());
+    endPlugin();
+    assertThat(leftOpen).as("files of the node that are open after the end of each plugin").containsOnly(0);
+  }
+
+  private TestApi api() {
+    return new TestApi(server.client);
+  }
+
+  @Override
+  public void close() {
+    endPlugin();
+    server.close();
+  }
+}
