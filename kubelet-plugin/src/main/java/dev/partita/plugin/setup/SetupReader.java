@@ -1,15 +1,13 @@
 package dev.partita.plugin.setup;
 
 import dev.partita.api.node.NodeSetup;
+import dev.partita.plugin.mounts.Mounts;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -83,10 +81,9 @@ public final class SetupReader {
   }
 
   private Mounts mounts() {
-    // Names of mounts are bytes, which need not be text.
-    try (Stream<String> lines = Files.lines(nodeMounts.file(), StandardCharsets.ISO_8859_1)) {
-      return Mounts.parse(lines);
-    } catch (IOException | UncheckedIOException e) {
+    try {
+      return Mounts.read(nodeMounts.file());
+    } catch (IOException e) {
       LOG.debug("cannot read {}: {}", nodeMounts.file(), e.toString());
       return new Mounts(List.of());
     }

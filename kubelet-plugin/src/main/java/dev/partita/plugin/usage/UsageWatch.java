@@ -16,6 +16,7 @@ import dev.partita.plugin.usage.measure.HostProcesses;
 import dev.partita.plugin.usage.measure.LeastOverheads;
 import dev.partita.plugin.usage.measure.OverheadBook;
 import dev.partita.plugin.usage.measure.PodClaims;
+import dev.partita.plugin.usage.measure.RegionsFolder;
 import dev.partita.plugin.usage.measure.SampledTimes;
 import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.measure.WatchedShare;
@@ -179,7 +180,7 @@ public final class UsageWatch {
 
   /** Tells which shares a process' container has, as looks are told; another one at each call. */
   public ContainerShares containers() {
-    return new ContainerShares(host, pods, this::deviceOfRegions);
+    return new ContainerShares(host, pods, this::regions);
   }
 
   /** Whether it sees the processes of all containers. */
@@ -351,11 +352,11 @@ public final class UsageWatch {
     return folders.usageFile(ref.uid(), ref.key());
   }
 
-  private long deviceOfRegions() {
+  private RegionsFolder regions() {
     try {
-      return (Long) Files.getAttribute(folders.runRoot(), "unix:dev");
+      return RegionsFolder.of(folders.runRoot());
     } catch (IOException e) {
-      return -1; // nothing was prepared since the machine started
+      return RegionsFolder.NONE; // nothing was prepared since the machine started
     }
   }
 }

@@ -5,6 +5,7 @@ import dev.partita.plugin.prepare.ClaimReader;
 import dev.partita.plugin.usage.measure.ContainerShares;
 import dev.partita.plugin.usage.measure.HostProcesses;
 import dev.partita.plugin.usage.measure.PodClaims;
+import dev.partita.plugin.usage.measure.RegionsFolder;
 import dev.partita.plugin.usage.measure.ShareRef;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
@@ -32,7 +33,8 @@ final class ProcOfTest {
     HostProcesses host = new HostProcesses(proc);
     PodClaims pods =
         new PodClaims(new ClaimReader(client, ApiCalls.standard()), claim -> Optional.of(Set.of()), Clock.systemUTC());
-    return new NewProcesses(host, new ContainerShares(host, pods, () -> DEVICE));
+    return new NewProcesses(host,
+        new ContainerShares(host, pods, () -> new RegionsFolder(DEVICE, Optional.of("/partita"))));
   }
 
   /** A process in a container that has a share. */

@@ -7,7 +7,6 @@ import dev.partita.plugin.nvml.MigControl;
 import dev.partita.plugin.nvml.NvmlException;
 import dev.partita.plugin.share.ShareFolders;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -70,7 +69,7 @@ public final class ClaimUsers {
 
   /** A process of one of the pods, or one that has a share of the claim mounted. */
   private Optional<String> running(String uid, Set<String> pods) throws IOException {
-    Optional<Long> regions = deviceOfRegions();
+    Optional<RegionsFolder> regions = regions();
     for (long pid : host.pids()) {
       Optional<String> pod = host.pod(pid);
       if (pod.filter(pods::contains).isPresent()) {
@@ -124,9 +123,9 @@ public final class ClaimUsers {
     return users;
   }
 
-  private Optional<Long> deviceOfRegions() throws IOException {
+  private Optional<RegionsFolder> regions() throws IOException {
     try {
-      return Optional.of((Long) Files.getAttribute(folders.runRoot(), "unix:dev"));
+      return Optional.of(RegionsFolder.of(folders.runRoot()));
     } catch (NoSuchFileException e) {
       return Optional.empty(); // nothing was prepared since the machine started
     }

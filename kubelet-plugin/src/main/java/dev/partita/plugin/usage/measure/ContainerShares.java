@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
@@ -36,23 +36,25 @@ public final class ContainerShares {
 
   private final HostProcesses host;
   private final PodClaims pods;
-  private final LongSupplier device;
+  private final Supplier<RegionsFolder> regionsNow;
   private Map<ProcessIdentity, Place> before = Map.of();
   private Map<ProcessIdentity, Place> now = new HashMap<>();
+  private RegionsFolder regions = RegionsFolder.NONE; // as it was found in this look
 
   /**
-   * @param device st_dev of the folder with the regions
+   * @param regionsNow where the regions are; asked once in a look if they are there
    */
-  public ContainerShares(HostProcesses host, PodClaims pods, LongSupplier device) {
+  public ContainerShares(HostProcesses host, PodClaims pods, Supplier<RegionsFolder> regionsNow) {
     this.host = host;
     this.pods = pods;
-    this.device = device;
+    this.regionsNow = regionsNow;
   }
 
   /** Begins a look. A process that is not asked about in it is forgotten with the next. */
   public void beginLook() {
     before = now;
     now = new HashMap<>();
+    regions = RegionsFolder.NONE;
   }
 
   /** Whether the process' container has a share. */
@@ -80,13 +82,20 @@ public final class ContainerShares {
         .collect(Collectors.toCollection(TreeSet::new));
   }
 
+  private RegionsFolder regions() {
+    if (regions.equals(RegionsFolder.NONE)) {
+      regions = regionsNow.get();
+    }
+    return regions;
+  }
+
   private Place place(ProcessIdentity process) {
     Place known = now.get(process);
     if (known == null) {
       known = before.get(process);
       if (known == null || !known.isKnown()) {
         known =
-            new Place(Set.copyOf(host.mounted(process.pid(), device.getAsLong())), host.isUncontained(process.pid()),
+            new Place(Set.copyOf(host.mounted(process.pid(), regions())), host.isUncontained(process.pid()),
                 host.pod(process.pid()));
       }
       now.put(process, known);

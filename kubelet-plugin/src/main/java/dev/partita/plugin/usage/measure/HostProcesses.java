@@ -1,5 +1,6 @@
 package dev.partita.plugin.usage.measure;
 
+import dev.partita.plugin.mounts.Mounts;
 import dev.partita.plugin.share.ShareFolders;
 import java.io.IOException;
 import java.io.InputStream;
@@ -14,8 +15,11 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Reads what /proc says of processes. It opens only files that everybody may read, so it needs no capability.
@@ -25,6 +29,9 @@ import java.util.regex.Pattern;
 public record HostProcesses(Path proc) {
   /** Those that this process sees. */
   public static final HostProcesses SEEN = new HostProcesses(Path.of("/proc"));
+
+  private static final Logger LOG = LoggerFactory.getLogger(HostProcesses.class);
+  private static final AtomicBoolean FORGED_TOLD = new AtomicBoolean();
 
   /** Fields 3, 9 and 22 of /proc/pid/stat, counted after the name in parentheses, which may hold anything. */
   private static final int STATE_FIELD = 1;
@@ -36,7 +43,7 @@ public record HostProcesses(Path proc) {
 
   /** proc_pid_mountinfo(5): mount id, parent, major:minor, root within the filesystem, mount point. */
   private static final Pattern USAGE_MOUNT =
-      Pattern.compile("^\\d+ \\d+ (\\d+):(\\d+) (?:/\\S*)?/shares/([A-Za-z0-9-]{1,64})/([A-Za-z0-9-]{1,64})/"
+      Pattern.compile("^\\d+ \\d+ (\\d+:\\d+) ((?:/\\S*)?)/shares/([A-Za-z0-9-]{1,64})/([A-Za-z0-9-]{1,64})/"
           + ShareFolders.USAGE_NAME + " ");
 
   /**
@@ -100,24 +107,35 @@ public record HostProcesses(Path proc) {
   }
 
   /**
-   * The shares whose usage regions are mounted where the process runs: those of its container. Only mounts of the
-   * node's own filesystem count, for a container may be able to mount one of its own under any path.
-   *
-   * @param device st_dev of the folder with the regions
+   * The shares whose usage regions are mounted where the process runs: those of its container. Only mounts from the
+   * node's own folder count, for a container may be able to mount a file of its own under any path.
    */
-  Set<ShareRef> mounted(long pid, long device) {
+  Set<ShareRef> mounted(long pid, RegionsFolder regions) {
     Set<ShareRef> shares = new TreeSet<>();
     try {
       for (String line : lines(pid, "mountinfo")) {
         Matcher mount = USAGE_MOUNT.matcher(line);
-        if (mount.find() && deviceOf(Long.parseLong(mount.group(1)), Long.parseLong(mount.group(2))) == device) {
-          shares.add(new ShareRef(mount.group(3), mount.group(4)));
+        if (mount.find() && Mounts.deviceOf(mount.group(1)) == regions.device()) {
+          ShareRef share = new ShareRef(mount.group(3), mount.group(4));
+          if (regions.path().map(Mounts.unescape(mount.group(2))::equals).orElse(true)) {
+            shares.add(share);
+          } else {
+            tellForged(pid, share);
+          }
         }
       }
     } catch (IOException | NumberFormatException e) {
       shares.clear(); // it has ended
     }
     return shares;
+  }
+
+  private static void tellForged(long pid, ShareRef share) {
+    if (!FORGED_TOLD.getAndSet(true)) {
+      LOG.debug(
+          "process {} has a file mounted that is named as a region of claim {} but lies in another folder than the regions: it does not count, and the process' pod tells whose it is",
+          pid, share.uid());
+    }
   }
 
   /**
@@ -193,10 +211,5 @@ public record HostProcesses(Path proc) {
     try (InputStream file = Files.newInputStream(proc.resolve(pid + "/" + name))) {
       return List.of(new String(file.readNBytes(MOST_BYTES), StandardCharsets.ISO_8859_1).split("\n", -1));
     }
-  }
-
-  /** st_dev as glibc puts it together (gnu_dev_makedev). */
-  private static long deviceOf(long major, long minor) {
-    return (minor & 0xff) | (major & 0xfff) << 8 | (minor & ~0xffL) << 12 | (major & ~0xfffL) << 32;
   }
 }

@@ -7,6 +7,7 @@ import com.code_intelligence.jazzer.junit.FuzzTest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A container chooses names of its mounts, cgroups and programs, which stand in files of /proc. */
@@ -30,7 +31,7 @@ class HostProcessesFuzzTest {
             () -> {
               processes.identity(PID);
               processes.isEnding(PID);
-              processes.mounted(PID, 0);
+              processes.mounted(PID, new RegionsFolder(0, Optional.of("/partita")));
               processes.pod(PID);
             });
   }

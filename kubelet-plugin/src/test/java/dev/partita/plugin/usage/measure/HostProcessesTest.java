@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -55,9 +57,32 @@ class HostProcessesTest {
             39 35 0:25 /partita/shares/../x/usage /run rw - tmpfs tmpfs rw
             40 35 0:25 / /shares/0b5e-3/k/usage rw - tmpfs tmpfs rw
             """);
-    assertThat(host().mounted(7, 25))
+    assertThat(host().mounted(7, folder(null)))
+        .as("where the folder's own path is not known")
         .containsExactlyInAnyOrder(new ShareRef("0b5e-1", "gpu-0-shared"), new ShareRef("0b5e-2", "c0ffee"));
-    assertThat(host().mounted(8, 25)).isEmpty();
+    assertThat(host().mounted(7, folder("/partita"))).containsExactly(new ShareRef("0b5e-1", "gpu-0-shared"));
+    assertThat(host().mounted(7, folder(""))).containsExactly(new ShareRef("0b5e-2", "c0ffee"));
+    assertThat(host().mounted(8, folder(null))).isEmpty();
+  }
+
+  @Test
+  void aFileOfTheSameFilesystemFromAnotherFolderIsNoRegion() throws IOException {
+    file(
+        "mountinfo",
+        """
+            36 35 0:25 /containers/c1/secrets/partita/shares/0b5e-2/k/usage /tmp/x rw - tmpfs tmpfs rw
+            37 35 0:25 /partita/shares/0b5e-1/k/usage/shares/0b5e-3/k/usage /tmp/y rw - tmpfs tmpfs rw
+            38 35 0:25 /partita/shares/0b5e-4/k/usage//deleted /tmp/z rw - tmpfs tmpfs rw
+            39 35 0:25 /partita/shares/0b5e-1/k/usage /run/partita/shares/k/usage rw - tmpfs tmpfs rw
+            """);
+    assertThat(host().mounted(7, folder("/partita"))).containsExactly(new ShareRef("0b5e-1", "k"));
+  }
+
+  @Test
+  void aFolderWithASpaceInItsNameIsFound() throws IOException {
+    file("mountinfo", "36 35 0:25 /a\\040b\\134c/shares/0b5e-1/k/usage /run rw - tmpfs tmpfs rw\n");
+    assertThat(host().mounted(7, folder("/a b\\c"))).containsExactly(new ShareRef("0b5e-1", "k"));
+    assertThat(host().mounted(7, folder("/a\\040b\\134c"))).isEmpty();
   }
 
   @Test
@@ -67,7 +92,7 @@ class HostProcessesTest {
         "mountinfo",
         "36 35 0:25 /shares/0b5e-1/k/usage /run rw - tmpfs tmpfs rw\n" + own.repeat(2000)
             + "37 35 0:25 /shares/0b5e-2/k/usage /run rw - tmpfs tmpfs rw\n");
-    assertThat(host().mounted(7, 25)).containsExactly(new ShareRef("0b5e-1", "k"));
+    assertThat(host().mounted(7, folder(""))).containsExactly(new ShareRef("0b5e-1", "k"));
   }
 
   @Test
@@ -107,6 +132,10 @@ class HostProcessesTest {
     file("cgroup", "0::/system.slice/podman-0b5e1a2b.service\n");
     assertThat(host().pod(7)).isEmpty();
     assertThat(host().pod(8)).isEmpty();
+  }
+
+  private static RegionsFolder folder(@Nullable String path) {
+    return new RegionsFolder(25, Optional.ofNullable(path));
   }
 
   private HostProcesses host() {

@@ -1,4 +1,4 @@
-package dev.partita.plugin.setup;
+package dev.partita.plugin.mounts;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -42,6 +42,36 @@ class MountsTest {
   }
 
   @Test
+  void aFolderHasOnePathInItsFileSystemWhereverThatIsMounted() {
+    String run = "40 27 0:25 / /run rw - tmpfs tmpfs rw";
+    String ofContainer = "41 27 0:25 /partita /run/partita rw - tmpfs tmpfs rw";
+    assertThat(within("/run/partita", ROOT, run)).isEqualTo("/partita");
+    assertThat(within("/run/partita", ROOT, ofContainer)).isEqualTo("/partita");
+    assertThat(within("/srv/x", ROOT, "41 27 0:25 /a\\040b /srv/x rw - tmpfs tmpfs rw")).isEqualTo("/a b");
+    assertThat(within("/srv/x/y", ROOT, "41 27 0:25 /a /srv/x rw - tmpfs tmpfs rw")).isEqualTo("/a/y");
+    assertThat(within("/run", ROOT, run)).isEmpty();
+    assertThat(within("/run/pärtita", ROOT, "41 27 0:25 /p\u00c3\u00a4rtita /run/p\u00c3\u00a4rtita rw - tmpfs t rw"))
+        .as("names are bytes").isEqualTo("/p\u00c3\u00a4rtita");
+  }
+
+  @Test
+  void whereAFolderLiesIsNotKnownWhereTheListDoesNotTell() {
+    Path folder = Path.of("/run/partita");
+    assertThat(mountsOf(ROOT).pathWithin(folder, 25)).as("a mount of another file system").isEmpty();
+    assertThat(mountsOf().pathWithin(folder, 25)).isEmpty();
+    assertThat(mountsOf(ROOT, "41 27 0:25 /partita//deleted /run/partita rw - tmpfs tmpfs rw").pathWithin(folder, 25))
+        .isEmpty();
+  }
+
+  @Test
+  void aDeviceIsThatOfItsFiles() throws Exception {
+    Path proc = Path.of("/proc");
+    long device = (Long) Files.getAttribute(proc, "unix:dev");
+    assertThat(Mounts.read(Path.of("/proc/self/mountinfo")).pathWithin(proc, device)).contains("");
+    assertThat(Mounts.deviceOf("259:1048577")).isEqualTo(0x1_0001_0301L);
+  }
+
+  @Test
   void whatHasNotTheFormOfAMountCountsAsMissing() {
     assertThat(Mounts.parse(Stream.of("", "x", "1 2 3 4", "a b 0:1 / / rw - t s o", "1 2 0:1 / relative rw - t s o"))
         .all()).isEmpty();
@@ -59,6 +89,15 @@ class MountsTest {
 
   private static Mounts.Mount mounts(String line) {
     return Mounts.parse(Stream.of(ROOT, line)).at(Path.of("/opt/partita")).orElseThrow();
+  }
+
+  /** Of a file system 0:25. */
+  private static String within(String folder, String... lines) {
+    return mountsOf(lines).pathWithin(Path.of(folder), 25).orElseThrow();
+  }
+
+  private static Mounts mountsOf(String... lines) {
+    return Mounts.parse(Stream.of(lines));
   }
 
   private static String point(String path, List<String> lines) {
