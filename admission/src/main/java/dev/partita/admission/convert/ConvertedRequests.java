@@ -37,6 +37,9 @@ public record ConvertedRequests(List<GpuRequest> requests) {
 
   private static final int VERSION = 1;
 
+  /** Most bytes of all annotations of an object (apimachinery, TotalAnnotationSizeLimitB): API servers look later. */
+  private static final int LONGEST = 256 * 1024;
+
   private static final ObjectMapper JSON =
       JsonMapper.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
           .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS).build();
@@ -60,6 +63,9 @@ public record ConvertedRequests(List<GpuRequest> requests) {
 
   /** Reads what {@link #text} has written. */
   public static Decoded<ConvertedRequests> read(String text) {
+    if (text.length() > LONGEST) {
+      return invalid("is longer than an annotation can be");
+    }
     try {
       JsonNode document = JSON.readTree(text);
       int version = document.path("version").asInt(0);

@@ -160,7 +160,7 @@ record CardCountDialect(Resources names, Annotations annotations, CorePolicy cor
     }
     if (!way.get().equals("mig")) {
       problems.add(new FieldError(pod.annotationPath(annotations.mode.orElseThrow()),
-          "\"" + way.get() + "\" is not converted; hami-core or mig would be"));
+          PodContext.quoted(way.get()) + " is not converted; hami-core or mig would be"));
     }
     return way.get().equals("mig");
   }

@@ -30,6 +30,10 @@ record ChoiceAnnotations(
 
   /** Which cards may be used; every card where the annotations have something wrong, which is reported. */
   CardChoice cards(PodContext pod, List<FieldError> problems) {
+    return pod.once(this, found -> read(pod, found), problems);
+  }
+
+  private CardChoice read(PodContext pod, List<FieldError> problems) {
     return new CardChoice(
         models(pod, useModels, problems),
         models(pod, avoidModels, problems),

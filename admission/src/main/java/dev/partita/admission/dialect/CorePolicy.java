@@ -39,7 +39,7 @@ sealed interface CorePolicy {
             return meanings.getOrDefault(value, Optional.empty());
           }
           problems.add(new FieldError(asked.path() + ".env[" + i + "]",
-              name + " must be " + known + ", not \"" + value + "\""));
+              name + " must be " + known + ", not " + PodContext.quoted(value)));
         }
       }
       return Optional.empty();
@@ -58,7 +58,7 @@ sealed interface CorePolicy {
       Optional<String> value = pod.annotation(name);
       if (value.isPresent() && !meanings.containsKey(value.get())) {
         problems.add(
-            new FieldError(pod.annotationPath(name), "must be " + known + ", not \"" + value.get() + "\""));
+            new FieldError(pod.annotationPath(name), "must be " + known + ", not " + PodContext.quoted(value.get())));
       }
       return value.flatMap(set -> meanings.getOrDefault(set, Optional.empty()));
     }

@@ -25,9 +25,10 @@ import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
-import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Fractions of cards, which the KAI scheduler and Run:ai have asked for by annotations of the pod: a part of a card or
@@ -99,16 +100,23 @@ final class GpuFractions implements DialectReader.OfAnnotations {
       }
     }
     if (!asking.isEmpty()) {
-      asking.addAll(modes(pod, _ -> true));
+      asking.addAll(modes(pod));
     }
     return asking;
   }
 
-  /** Annotations with something in them that say how cores are shared: the pod's, and those of such containers. */
-  private static List<String> modes(PodContext pod, Predicate<String> containers) {
+  /** Annotations with something in them that say how cores are shared: the pod's, and those of containers. */
+  private static List<String> modes(PodContext pod) {
     return pod.annotations().stream()
-        .filter(name -> pod.annotation(name).isPresent()
-            && (name.equals(MODE) || containerOfMode(name).filter(containers).isPresent()))
+        .filter(name -> pod.annotation(name).isPresent() && (name.equals(MODE) || containerOfMode(name).isPresent()))
+        .toList();
+  }
+
+  /** Those of one container, and the pod's. */
+  private static List<String> modesOf(String container, PodContext pod) {
+    Map<String, List<String>> all = pod.once(MODE_OF_IT, _ -> modes(pod).stream()
+        .collect(Collectors.groupingBy(name -> containerOfMode(name).orElse(""))), new ArrayList<>());
+    return Stream.of("", container).distinct().flatMap(of -> all.getOrDefault(of, List.of()).stream()).sorted()
         .toList();
   }
 
@@ -133,7 +141,7 @@ final class GpuFractions implements DialectReader.OfAnnotations {
       Optional<Place> place = Optional.ofNullable(places.get(each.getKey()));
       if (place.isEmpty()) {
         problems.add(new FieldError(pod.annotationPath(each.getValue().keys().values().iterator().next()),
-            "is of a container that the pod does not have: \"" + each.getKey() + "\""));
+            "is of a container that the pod does not have: " + PodContext.quoted(each.getKey())));
       } else {
         request(place.get(), each.getValue(), pod, problems).ifPresent(containers::add);
       }
@@ -203,7 +211,7 @@ final class GpuFractions implements DialectReader.OfAnnotations {
     String containerPath = pod.prefix() + "spec." + place.kind() + "[" + place.index() + "]";
     notes.addAll(LibraryVariable.notes(LibraryVariable.HAMI, place.container(), containerPath));
     OptionalLong limit = limit(said, place, pod, containerPath, problems, notes);
-    modes(pod, place.container().path("name").asText()::equals)
+    modesOf(place.container().path("name").asText(), pod)
         .forEach(annotation -> mode(annotation, pod, problems).ifPresent(notes::add));
     reported.addAll(problems);
     if (!problems.isEmpty() || memory.isEmpty() || count.isEmpty()) {
@@ -233,7 +241,7 @@ final class GpuFractions implements DialectReader.OfAnnotations {
     }
     if (!COUNT.matcher(devices.get()).matches()) {
       problems.add(
-          new FieldError(pod.annotationPath(DEVICES), "is not a number of cards: \"" + devices.get() + "\""));
+          new FieldError(pod.annotationPath(DEVICES), "is not a number of cards: " + PodContext.quoted(devices.get())));
       return OptionalInt.empty();
     }
     return Cards.count(Long.parseLong(devices.get()), pod.annotationPath(DEVICES), problems);
@@ -251,7 +259,8 @@ final class GpuFractions implements DialectReader.OfAnnotations {
       String mebibytes = said.value(MEMORY).get();
       if (!MEBIBYTES.matcher(mebibytes).matches()) {
         problems
-            .add(new FieldError(pod.annotationPath(MEMORY), "must be MiB, a whole number, not \"" + mebibytes + "\""));
+            .add(new FieldError(pod.annotationPath(MEMORY),
+                "must be MiB, a whole number, not " + PodContext.quoted(mebibytes)));
         return Optional.empty();
       }
       return Optional.of(new Memory.Bytes(Long.parseLong(mebibytes) * MemoryUnit.MIB.bytes()));
@@ -265,7 +274,7 @@ final class GpuFractions implements DialectReader.OfAnnotations {
     OptionalLong bytes = amount(said.value(what).get());
     if (bytes.isEmpty()) {
       problems.add(new FieldError(pod.annotationPath(said.key(what)),
-          "must be an amount such as 8Gi, not \"" + said.value(what).get() + "\""));
+          "must be an amount such as 8Gi, not " + PodContext.quoted(said.value(what).get())));
       return Optional.empty();
     }
     return Optional.of(new Memory.Bytes(bytes.getAsLong()));
@@ -279,7 +288,7 @@ final class GpuFractions implements DialectReader.OfAnnotations {
     Optional<BigDecimal> part = part(fraction).filter(value -> value.compareTo(BigDecimal.ONE) < 0);
     if (part.isEmpty()) {
       problems.add(new FieldError(pod.annotationPath(FRACTION),
-          "must be a part of a card between 0 and 1, such as 0.5, not \"" + fraction + "\""));
+          "must be a part of a card between 0 and 1, such as 0.5, not " + PodContext.quoted(fraction)));
       return Optional.empty();
     }
     BigDecimal percent = part.get().movePointRight(2).stripTrailingZeros();
@@ -303,7 +312,7 @@ final class GpuFractions implements DialectReader.OfAnnotations {
       OptionalLong bytes = amount(said.value(LIMIT).get());
       if (bytes.isEmpty()) {
         problems.add(new FieldError(pod.annotationPath(said.key(LIMIT)),
-            "must be an amount such as 8Gi, not \"" + said.value(LIMIT).get() + "\""));
+            "must be an amount such as 8Gi, not " + PodContext.quoted(said.value(LIMIT).get())));
       }
       return bytes;
     }
@@ -341,7 +350,7 @@ final class GpuFractions implements DialectReader.OfAnnotations {
     }
     if (!mode.equals("time-slicing")) {
       problems.add(new FieldError(pod.annotationPath(annotation),
-          "must be time-slicing or sm-sharing, not \"" + mode + "\""));
+          "must be time-slicing or sm-sharing, not " + PodContext.quoted(mode)));
     }
     return Optional.empty();
   }

@@ -82,7 +82,7 @@ final class GpuShare implements DialectReader.OfResources {
     }
     String path = pod.labelPath(COUNT);
     if (!label.get().matches("[1-9][0-9]{0,3}")) {
-      problems.add(new FieldError(path, "is not a number of cards: \"" + label.get() + "\""));
+      problems.add(new FieldError(path, "is not a number of cards: " + PodContext.quoted(label.get())));
       return 1;
     }
     long cards = Long.parseLong(label.get());

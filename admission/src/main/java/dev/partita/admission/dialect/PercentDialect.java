@@ -108,7 +108,7 @@ record PercentDialect(
     problems.add(
         new FieldError(
             pod.annotationPath(coreLimit.orElseThrow()),
-            "\"" + limit.get() + "\" is not converted: a share uses no idle cores (" + percent
+            PodContext.quoted(limit.get()) + " is not converted: a share uses no idle cores (" + percent
                 + ") or all of them (100)"));
     return ShareOptions.NONE;
   }

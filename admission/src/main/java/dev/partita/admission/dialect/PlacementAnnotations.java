@@ -48,7 +48,7 @@ record PlacementAnnotations(String annotation, Map<String, Map<String, String>> 
         Optional<Map<String, String>> meaning = Optional.ofNullable(each.meanings.get(value.get()));
         meaning.ifPresentOrElse(placement::putAll,
             () -> problems.add(new FieldError(pod.annotationPath(each.annotation),
-                "must be " + each.known + ", not \"" + value.get() + "\"")));
+                "must be " + each.known + ", not " + PodContext.quoted(value.get()))));
       }
     }
     return placement;

@@ -62,6 +62,13 @@ class ConvertedRequestsTest {
     assertThat(ConvertedRequests.read(written.text())).isEqualTo(new Decoded.Valid<>(written));
   }
 
+  @Test
+  void whatNoAnnotationCanHoldIsNotReadAtAll() {
+    assertThat(ConvertedRequests.read("{\"version\":1,\"requests\":[{\"count\":1,\"whole\":true,\"models\":["
+        + "\"a\",".repeat(70_000) + "\"a\"]}]}")).isInstanceOfSatisfying(Decoded.Invalid.class,
+            invalid -> assertThat(invalid.message()).contains("is longer than an annotation can be"));
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
