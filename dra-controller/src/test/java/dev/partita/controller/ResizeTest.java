@@ -162,6 +162,8 @@ class ResizeTest {
     assertThat(awaitAnswer("c", "left.memory=9Gi: refused: ")).contains("no share for request left, but for gpu");
     ask("c", "plenty");
     assertThat(awaitAnswer("c", "plenty: refused: ")).contains("write memory=12Gi,cores=40");
+    ask("c", "x".repeat(100_000));
+    assertThat(awaitAnswer("c", "xxx")).endsWith("…: refused: has more than the 4096 characters that are read");
     cluster.holdWholeCard("whole");
     ask("whole", "memory=9Gi");
     assertThat(awaitAnswer("whole", "memory=9Gi: refused: "))

@@ -35,7 +35,7 @@ public record SizeRequest(Map<String, Quantity> amounts) {
    */
   public static SizeRequest parse(String text) {
     if (text.length() > LONGEST) {
-      throw new IllegalArgumentException("has " + text.length() + " characters; " + LONGEST + " are read");
+      throw new IllegalArgumentException("has more than the " + LONGEST + " characters that are read");
     }
     Map<String, Quantity> amounts = new TreeMap<>();
     for (String part : text.split(",", -1)) {

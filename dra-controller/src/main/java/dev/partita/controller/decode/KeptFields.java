@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * {@code KeptFieldsTest} fails otherwise.
  *
  * <p>A name that ends with a colon has its fields below it; any other is kept whole. What stands behind an asterisk has
- * a bound of its own. {@code <gpus>} stands for the resources by which pods ask for GPUs in other systems' ways. What
- * is said of a list holds for each of its elements.
+ * a bound of its own, and text behind a tilde is cut off. {@code <gpus>} stands for the resources by which pods ask for
+ * GPUs in other systems' ways. What is said of a list holds for each of its elements.
  */
 public final class KeptFields {
   private static final String LIST =
@@ -83,7 +83,7 @@ public final class KeptFields {
               name namespace uid resourceVersion deletionTimestamp finalizers
               annotations:
                 gpu.partita.dev/proposed-allocation
-                gpu.partita.dev/resize gpu.partita.dev/resize-answer gpu.partita.dev/granted-sizes
+                ~gpu.partita.dev/resize gpu.partita.dev/resize-answer gpu.partita.dev/granted-sizes
             spec:
               devices
             status:
@@ -166,10 +166,15 @@ public final class KeptFields {
    */
   static final int MOST_APART = 256 << 10;
 
+  /** How many characters are kept of a text that is cut off: more than are read of it, so that its reader sees that. */
+  static final int MOST_OF_TEXT = 5000;
+
   private static final String GPU_RESOURCES = "<gpus>";
   private static final String APART = "*";
-  private static final Fields ALL = new Fields(Map.of(), true, false);
-  private static final Fields ALL_APART = new Fields(Map.of(), true, true);
+  private static final String CUT = "~";
+  private static final Fields ALL = new Fields(Map.of(), true, false, false);
+  private static final Fields ALL_APART = new Fields(Map.of(), true, true, false);
+  private static final Fields BEGINNING = new Fields(Map.of(), true, false, true);
   private static final Map<String, Kind> KINDS = parse();
 
   private KeptFields() {}
@@ -181,8 +186,9 @@ public final class KeptFields {
    * @param whole whether all of them are kept
    * @param apart whether they have a bound of their own: without them, what is taken would count as free, or as
    *        nobody's
+   * @param cut whether of a text the beginning is kept, since it must not keep out what stands beside it
    */
-  record Fields(Map<String, Fields> named, boolean whole, boolean apart) {
+  record Fields(Map<String, Fields> named, boolean whole, boolean apart, boolean cut) {
     /** What is kept of the field; null if it is dropped. */
     @Nullable
     Fields of(String name) {
@@ -254,15 +260,16 @@ public final class KeptFields {
         if (depth == 0) {
           below.putAll(Map.of("apiVersion", ALL, "kind", ALL));
           String[] names = name.split(" ", -1);
-          kinds.put(names[0], new Kind(names[1], new Fields(below, false, false), OF_TENANTS.contains(names[1])));
+          kinds.put(names[0],
+              new Kind(names[1], new Fields(below, false, false, false), OF_TENANTS.contains(names[1])));
         } else {
-          open.element().put(name, new Fields(below, false, apart));
+          open.element().put(name, new Fields(below, false, apart, false));
         }
         open.push(below);
       } else {
         for (String name : words.split(" ", -1)) {
-          boolean apart = name.startsWith(APART);
-          open.element().put(name.substring(apart ? 1 : 0), apart ? ALL_APART : ALL);
+          Fields fields = name.startsWith(APART) ? ALL_APART : name.startsWith(CUT) ? BEGINNING : ALL;
+          open.element().put(name.substring(fields.equals(ALL) ? 0 : 1), fields);
         }
       }
     }

@@ -15,7 +15,7 @@ import java.util.List;
 /**
  * Copies an object's JSON without what {@link KeptFields} does not list. In objects that tenants write, a list or a
  * field that is kept whole is left out if more than {@link KeptFields#MOST} would be kept with it; the copy then says
- * which.
+ * which. Some texts are cut off instead.
  */
 final class ObjectFilter {
   private static final JsonFactory JSON = new JsonFactory();
@@ -174,10 +174,21 @@ final class ObjectFilter {
         out.writeEndObject();
       }
       default -> {
-        budget -= SCALAR_BYTES + in.getTextLength();
-        out.copyCurrentEventExact(in);
+        if (kept.cut() && in.getTextLength() > KeptFields.MOST_OF_TEXT) {
+          budget -= SCALAR_BYTES + KeptFields.MOST_OF_TEXT;
+          out.writeString(beginning(in.getText()));
+        } else {
+          budget -= SCALAR_BYTES + in.getTextLength();
+          out.copyCurrentEventExact(in);
+        }
       }
     }
+  }
+
+  /** No half of a character is left. */
+  private static String beginning(String text) {
+    int end = KeptFields.MOST_OF_TEXT;
+    return text.substring(0, Character.isHighSurrogate(text.charAt(end - 1)) ? end - 1 : end);
   }
 
   private void element(JsonParser in, Fields kept, JsonGenerator out) throws IOException {

@@ -125,6 +125,24 @@ class FilteredBodyTest {
             ",\"partitaLeftOut\":[\"status.allocation.devices.config\"]")));
   }
 
+  /** What is asked for stands before the answer to it. */
+  @Test
+  void theAnswerToASizeIsKeptHoweverLongWhatIsAskedForIs() throws IOException {
+    for (String asked : List.of("a".repeat(65_000), "a".repeat(200_000), "a" + "\ud83d\ude00".repeat(30_000))) {
+      String claim = "{\"metadata\":{\"annotations\":{\"gpu.partita.dev/resize\":\"" + asked
+          + "\",\"gpu.partita.dev/resize-answer\":\"refused: " + "b".repeat(5000) + "\"},\"finalizers\":[\"f\"]}}";
+      byte[] bytes = claim.getBytes(StandardCharsets.UTF_8);
+      JsonNode kept =
+          JSON.readTree(ObjectFilter.object(KeptFields.ofKind("ResourceClaim").orElseThrow(), bytes, bytes.length));
+      assertThat(kept.has(LeftOut.FIELD)).isFalse();
+      assertThat(kept.at("/metadata/finalizers/0").asText()).isEqualTo("f");
+      JsonNode annotations = kept.at("/metadata/annotations");
+      assertThat(annotations.path("gpu.partita.dev/resize-answer").asText()).startsWith("refused: ");
+      assertThat(asked).startsWith(annotations.path("gpu.partita.dev/resize").asText("none"));
+      assertThat(annotations.path("gpu.partita.dev/resize").asText()).hasSizeBetween(4999, 5000);
+    }
+  }
+
   private static String many(int count, String element) {
     return String.join(",", Collections.nCopies(count, element));
   }
