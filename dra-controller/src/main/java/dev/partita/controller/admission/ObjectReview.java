@@ -1,6 +1,7 @@
 package dev.partita.controller.admission;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.api.Driver;
 import dev.partita.api.config.Decoded;
 import dev.partita.api.config.FieldError;
@@ -12,10 +13,12 @@ import dev.partita.api.node.GpuNodeRules;
 import dev.partita.api.quota.GpuQuota;
 import dev.partita.api.quota.GpuQuotaRules;
 import dev.partita.controller.claim.RequestRules;
+import dev.partita.controller.decode.KeptFields;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimSpec;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -28,6 +31,8 @@ import java.util.function.Function;
  * not changed in that place, may go on: otherwise nobody could delete it.
  */
 public final class ObjectReview implements Function<AdmissionRequest, Verdict> {
+  private static final ObjectMapper JSON = new ObjectMapper();
+
   private static final String RESOURCE_GROUP = "resource.k8s.io";
 
   /** Most requests and configs of a claim (resource.k8s.io/v1, DeviceRequestsMaxSize and DeviceConfigMaxSize). */
@@ -89,13 +94,18 @@ public final class ObjectReview implements Function<AdmissionRequest, Verdict> {
     }
     try {
       return quota
-          .apply(request.namespace(), serialization.convertValue(request.object(), ResourceClaim.class))
+          .apply(request.namespace(), serialization.convertValue(asKept(request.object()), ResourceClaim.class))
           .<Verdict>map(why -> new Verdict.Forbidden(why, List.of()))
           .orElseGet(
               () -> verdict(List.of(), ofOwner(request) ? warnings(request.object().path("spec"), "") : List.of()));
-    } catch (IllegalArgumentException e) {
+    } catch (IllegalArgumentException | IOException e) {
       return verdict(List.of(unreadable("")), List.of());
     }
+  }
+
+  /** A claim as informers will show it: what is too large for them is not counted while the claim waits. */
+  private static JsonNode asKept(JsonNode claim) throws IOException {
+    return JSON.readTree(KeptFields.only("ResourceClaim", JSON.writeValueAsBytes(claim)));
   }
 
   private Verdict template(JsonNode spec) {

@@ -52,6 +52,8 @@ public final class SchedulerQuotas implements AutoCloseable {
   /** For a claim that has no name or UID yet. */
   private static final String TO_BE_GIVEN = "new";
 
+  private static final String BUSY = "quotas are being counted; try again in a moment";
+
   /** How long one claim may take: API servers wait for 10 s. */
   static final Duration PATIENCE = Duration.ofSeconds(3);
 
@@ -131,18 +133,42 @@ public final class SchedulerQuotas implements AutoCloseable {
     }
     try (Review review = new Review()) {
       ClaimReader reader = ClaimReader.inTime(view::deviceClass, selectors, review::inTime);
-      return reader.read(named(namespace, claim)) instanceof ClaimReading.Understood(ClaimRequest request)
-          ? refusal(namespace, request, review)
-          : Optional.empty();
+      return switch (reader.read(named(namespace, claim))) {
+        case ClaimReading.Understood(ClaimRequest request) -> refusal(namespace, request, review);
+        case ClaimReading.Unusable(List<String> problems) -> uncounted(namespace, problems.getFirst(), review);
+        case ClaimReading.Foreign() -> Optional.empty();
+      };
     } catch (TooSlow e) {
       return Optional.ofNullable(e.getMessage());
+    }
+  }
+
+  /**
+   * What the controller does not understand it never allocates, but kube-scheduler may. Nobody could say how much that
+   * is, now or while the claim waits.
+   */
+  private Optional<String> uncounted(String namespace, String problem, Review review) {
+    if (review.withoutOwnTime(() -> counted(namespace)).isEmpty()) {
+      return Optional.of(BUSY);
+    }
+    return isLimited(namespace)
+        ? Optional.of("what it asks for cannot be counted, and the namespace has a quota: " + problem)
+        : Optional.empty();
+  }
+
+  private boolean isLimited(String namespace) {
+    books.lock();
+    try {
+      return ledger.guarantees(namespace);
+    } finally {
+      books.unlock();
     }
   }
 
   private Optional<String> refusal(String namespace, ClaimRequest request, Review review) {
     Optional<Map<String, List<ClaimRequest>>> asked = review.withoutOwnTime(() -> counted(namespace));
     if (asked.isEmpty()) {
-      return Optional.of("quotas are being counted; try again in a moment");
+      return Optional.of(BUSY);
     }
     Optional<String> first = Optional.empty();
     for (GpuHost host : review.withoutOwnTime(this::hosts)) {

@@ -8,7 +8,9 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import dev.partita.api.config.FieldError;
 import dev.partita.controller.claim.RequestRules;
+import dev.partita.controller.decode.LeftOut;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -303,6 +305,21 @@ class ObjectReviewTest {
         .isEqualTo(Verdict.allowed());
     assertThat(review.apply(request("resource.k8s.io", "resourceclaims", "UPDATE", "poor", claim, claim)))
         .as("it is there").isEqualTo(Verdict.allowed());
+  }
+
+  /** Configs of another driver, each as long as the API takes them. */
+  @Test
+  void quotasAreToldOfAClaimWhatInformersWillKeepOfIt() throws JsonProcessingException {
+    ObjectReview telling = new ObjectReview(new KubernetesSerialization(), new RequestRules(name -> null),
+        (namespace, claim) -> Optional.of(String.valueOf(LeftOut.of(claim))));
+    String config =
+        "{'opaque': {'driver': 'nic.example', 'parameters': {'kind': '" + "x".repeat(10_000) + "'}}}";
+    for (int configs : List.of(1, 8)) {
+      String claim = "{'spec': {'devices': {'config': [" + String.join(",", Collections.nCopies(configs, config))
+          + "], 'requests': [{'name': 'a', 'exactly': {'deviceClassName': 'gpu.partita.dev'}}]}}}";
+      assertThat(telling.apply(request("resource.k8s.io", "resourceclaims", "CREATE", "poor", claim, "")))
+          .isEqualTo(new Verdict.Forbidden(configs == 1 ? "[]" : "[spec.devices]", List.of()));
+    }
   }
 
   @Test

@@ -192,6 +192,21 @@ class SchedulerQuotasTest {
     }
   }
 
+  /** kube-scheduler allocates claims of two drivers, and the controller does not. */
+  @Test
+  void whatCannotBeCountedIsRefusedWhereThereIsAQuota() {
+    ResourceClaim ofTwoDrivers = new ResourceClaimBuilder(claim("two", "80Gi")).editSpec().editDevices().addNewRequest()
+        .withName("nic").withNewExactly().withDeviceClassName("nic.example").endExactly().endRequest().endDevices()
+        .endSpec().build();
+    try (SchedulerQuotas quotas = new SchedulerQuotas(view, (host, request, inTime) -> true, clock)) {
+      assertThat(quotas.refusal("default", ofTwoDrivers)).hasValueSatisfying(
+          words -> assertThat(words)
+              .startsWith("what it asks for cannot be counted, and the namespace has a quota: spec.devices.requests[1]")
+              .contains("devices of two drivers need two claims"));
+      assertThat(quotas.refusal("elsewhere", ofTwoDrivers)).isEmpty();
+    }
+  }
+
   @Test
   void whatWaitsForAnotherModelDoesNotCountAgainstALimitOfThisOne() {
     aQuotaOf40GibOfEveryModel();
