@@ -41,6 +41,9 @@ public final class ObjectReview implements Function<AdmissionRequest, Verdict> {
   /** Most alternatives of a request (resource.k8s.io/v1, FirstAvailableDeviceRequestMaxSize). */
   private static final int MAX_ALTERNATIVES = 8;
 
+  /** Most bytes of a config's parameters (resource.k8s.io/v1, OpaqueParametersMaxLength). */
+  private static final int MAX_PARAMETERS = 10 * 1024;
+
   private final KubernetesSerialization serialization;
   private final RequestRules requests;
   private final BiFunction<String, ResourceClaim, Optional<String>> quota;
@@ -152,7 +155,9 @@ public final class ObjectReview implements Function<AdmissionRequest, Verdict> {
     JsonNode devices = spec.path("devices");
     List<FieldError> errors = new ArrayList<>(configs(devices.path("config"), prefix + "spec.devices.config"));
     if (!isAsServersSend(devices)) {
-      errors.add(unreadable(prefix));
+      if (errors.isEmpty()) {
+        errors.add(unreadable(prefix));
+      }
     } else if (spec.isObject()) {
       try {
         requests
@@ -173,7 +178,8 @@ public final class ObjectReview implements Function<AdmissionRequest, Verdict> {
         && configs.size() <= MAX_LIST
         && asked.valueStream().allMatch(request -> request.path("firstAvailable").size() <= MAX_ALTERNATIVES)
         && !hasNull(asked)
-        && configs.valueStream().noneMatch(config -> config.isNull() || hasNull(config.path("requests")));
+        && configs.valueStream().noneMatch(config -> config.isNull() || hasNull(config.path("requests"))
+            || config.path("opaque").path("parameters").toString().length() > MAX_PARAMETERS);
   }
 
   private static boolean hasNull(JsonNode tree) {

@@ -322,6 +322,22 @@ class ObjectReviewTest {
     }
   }
 
+  /** Whoever reaches the port can ask so. It would be read anew for each request. */
+  @Test
+  void requestsAreNotLookedAtBesideAConfigThatIsLongerThanTheApiTakes() throws JsonProcessingException {
+    String unknown = IntStream.range(0, 2000).mapToObj(i -> ", 'x" + i + "': 1").collect(Collectors.joining());
+    String tolerates =
+        "{'name': 'a', 'exactly': {'deviceClassName': 'gpu.partita.dev', 'tolerations': [{'operator': 'Exists'}]}}";
+    for (String fields : List.of(", 'x': 1", unknown)) {
+      int requests = fields.length() < 100 ? 1 : 0;
+      assertThat(errors("resourceclaims", "{'spec': {'devices': {'config': [" + config("{" + HEAD + fields + "}")
+          + "], 'requests': [" + tolerates + "]}}}")).filteredOn(error -> error.path().contains("requests"))
+          .hasSize(requests);
+    }
+    assertThat(errors("resourceclaims", "{'spec': {'devices': {'config': [" + config("{" + HEAD + unknown + "}")
+        + "]}}}")).hasSize(2000);
+  }
+
   @Test
   void nodesAndQuotasAreHeldToTheirRules() throws JsonProcessingException {
     assertThat(create("gpu.partita.dev", "gpunodes", "{'metadata': {'name': 'n'}, 'spec': {'reservedMemory': '-1Gi'}}"))
