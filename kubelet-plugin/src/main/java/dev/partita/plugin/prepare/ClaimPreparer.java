@@ -15,6 +15,7 @@ import dev.partita.plugin.dra.ClaimService;
 import dev.partita.plugin.grant.CardIdentity;
 import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.grant.Grant;
+import dev.partita.plugin.grant.Share;
 import dev.partita.plugin.held.HeldClaims;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.inventory.NodeInventory;
@@ -27,6 +28,7 @@ import io.grpc.Context;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -321,9 +323,26 @@ public final class ClaimPreparer implements ClaimService {
     return rewrite(record, sizes, Step.sizes(sizes));
   }
 
-  /** The same, and the claim's record says so from then on. */
+  /**
+   * The same, and the claim's record says so from then on: before the containers may have more, and after they are held
+   * to less, so that what others are prepared beside is never less than that.
+   */
   public Optional<String> resize(PreparedClaim record, PreparedClaim sizes) throws IOException {
-    return rewrite(record, sizes, Stream.concat(Step.sizes(sizes).stream(), Step.complete(sizes).stream()).toList());
+    List<Step> files = Step.sizes(sizes);
+    List<Step> complete = Step.complete(sizes);
+    return rewrite(record, sizes, isNowhereSmaller(record, sizes)
+        ? Stream.concat(complete.stream(), files.stream()).toList()
+        : Stream.concat(files.stream(), complete.stream()).toList());
+  }
+
+  private static boolean isNowhereSmaller(PreparedClaim record, PreparedClaim sizes) {
+    Map<String, Share> before = new HashMap<>();
+    record.grants().forEach(grant -> grant.share().ifPresent(share -> before.put(grant.shareKey(), share)));
+    return sizes.grants().stream().allMatch(grant -> {
+      @Nullable Share was = before.get(grant.shareKey());
+      return was == null || grant.share().filter(share -> share.memoryBytes() >= was.memoryBytes()
+          && share.physicalBytes() >= was.physicalBytes() && share.cores() >= was.cores()).isPresent();
+    });
   }
 
   /** Whether the containers of a prepared claim are held to less memory than its record says. */
@@ -332,6 +351,21 @@ public final class ClaimPreparer implements ClaimService {
     return record.grants().stream().anyMatch(grant -> {
       QuotaFile.@Nullable Limits written = limits.get(grant.shareKey());
       return written != null && grant.share().filter(share -> written.memoryBytes() < share.memoryBytes()).isPresent();
+    });
+  }
+
+  /**
+   * Whether the containers of a prepared claim are held to other sizes than its record says: to smaller ones that are
+   * not in force yet, or to larger ones where the record could not be written after the files.
+   */
+  public boolean isHeldOtherwise(PreparedClaim record) throws IOException {
+    Map<String, QuotaFile.Limits> limits = store.folders().limits(record.claim().uid());
+    return record.grants().stream().anyMatch(grant -> {
+      QuotaFile.@Nullable Limits written = limits.get(grant.shareKey());
+      return written != null && grant.share()
+          .filter(share -> written.memoryBytes() != share.memoryBytes()
+              || written.physicalBytes() != share.physicalBytes() || written.cores() != share.cores())
+          .isPresent();
     });
   }
 

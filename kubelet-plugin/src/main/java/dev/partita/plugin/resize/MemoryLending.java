@@ -237,6 +237,7 @@ public final class MemoryLending implements Loans {
       if (!less.equals(record)) {
         return takeBack(preparer, record, less, plan.mustComeBack(record));
       }
+      written.remove(uid); // until both files and record are
       boolean same = all.equals(record); // what was asked back may stay after all, also by the plugin before this one
       boolean done = (same ? preparer.writeSizes(record, record) : preparer.resize(record, all)).isEmpty();
       if (done) {

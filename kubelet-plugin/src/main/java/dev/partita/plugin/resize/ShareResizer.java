@@ -187,8 +187,9 @@ public final class ShareResizer {
   }
 
   /**
-   * A claim that was never resized is only looked at for what a plugin before this one has left of a smaller size that
-   * was taken back meanwhile; of any other the files are written once by each plugin.
+   * A claim that was never resized is only looked at for what is left of a size that was taken back before it was in
+   * force, by a plugin before this one or where the record could not be written; of any other the files are written
+   * once by each plugin.
    */
   private boolean isSettled(PreparedClaim record, Map<String, String> sizes) throws IOException {
     String uid = record.claim().uid();
@@ -198,7 +199,7 @@ public final class ShareResizer {
     }
     boolean asPrepared = sizes.isEmpty() && !tightened.containsKey(uid)
         && record.grants().stream().allMatch(grant -> grant.share().flatMap(Share::resized).isEmpty())
-        && (record.phase() != Phase.COMPLETED || !preparer.isHeldToLess(record));
+        && (record.phase() != Phase.COMPLETED || !preparer.isHeldOtherwise(record));
     if (asPrepared && record.phase() == Phase.COMPLETED) {
       settled.put(uid, now);
     }

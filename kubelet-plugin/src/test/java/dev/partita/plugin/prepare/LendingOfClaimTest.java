@@ -44,6 +44,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -80,6 +82,48 @@ class LendingOfClaimTest extends OnNodeOfPlugins {
         lending.recall(wanted());
         await().atMost(SOON).until(() -> !recalls.current().isEmpty());
         assertThat(recalls.current().values()).extracting(Recalls.OfShare::overdue).containsOnly(Duration.ZERO);
+      }
+      return true;
+    });
+  }
+
+  @Test
+  void aLoanIsInTheRecordBeforeItIsInAFileAndInTheFileOnceThatCanBeWritten() throws IOException {
+    ResourceClaim claim = growing();
+    AtomicBoolean noRecord = new AtomicBoolean();
+    AtomicBoolean noFile = new AtomicBoolean();
+    AtomicInteger refused = new AtomicInteger();
+    AtomicInteger written = new AtomicInteger();
+    node.runParts(real -> step -> {
+      if ((noRecord.get() && step instanceof Step.WriteRecord) || (noFile.get() && step instanceof Step.WriteShare)) {
+        refused.incrementAndGet();
+        throw new IOException("no space left on device");
+      }
+      real.execute(step);
+      written.addAndGet(step instanceof Step.WriteShare ? 1 : 0);
+    }, parts -> {
+      Clock clock = InstantSource.offset(() -> now, Duration.ZERO).withZone(ZoneOffset.UTC);
+      try (UsageRegions regions = new UsageRegions(); Loops loops = new Loops()) {
+        assertThat(parts.preparer().prepare(NodeOfPlugins.ref(claim))).isInstanceOf(ClaimService.Ready.class);
+        MemoryLending lending = lending(parts, regions, new Recalls(clock), clock);
+        lending.recall(wanted(140));
+        int before = written.get();
+        lending.start(loops, parts.preparer());
+        await().atMost(SOON).until(() -> written.get() > before); // as the record says
+        noRecord.set(true);
+        now = now.plus(Duration.ofMinutes(4)); // nobody wants the memory any more
+        lending.changed();
+        await().atMost(SOON).until(() -> refused.get() > 0);
+        assertThat(node.quotas()).singleElement().asString().contains("\nmemory " + 8 * GIB + "\n");
+        noFile.set(true);
+        noRecord.set(false);
+        lending.changed();
+        await().atMost(SOON).until(() -> parts.checkpoint().readAll().getFirst().grants().getFirst().share()
+            .orElseThrow().lentBytes() > 0);
+        noFile.set(false);
+        lending.changed();
+        await().atMost(SOON).until(node::quotas,
+            quotas -> quotas.size() == 1 && quotas.getFirst().contains("\nmemory " + 100 * GIB + "\n"));
       }
       return true;
     });
@@ -139,8 +183,12 @@ class LendingOfClaimTest extends OnNodeOfPlugins {
   }
 
   private static PreparedClaim wanted() {
+    return wanted(100);
+  }
+
+  private static PreparedClaim wanted(long gib) {
     return new PreparedClaim(new ClaimRef("default", "wanted", "0b5e8a9e-0000-4000-8000-000000000001"),
-        PreparedClaim.Phase.COMPLETED, "boot", List.of(Grants.share("a", 0, "wanted", 100, 0)), Map.of(), false);
+        PreparedClaim.Phase.COMPLETED, "boot", List.of(Grants.share("a", 0, "wanted", gib, 0)), Map.of(), false);
   }
 
   /** Each share holds 40 GiB, and it is never seen what they hold after they are held to less. */

@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
@@ -103,9 +104,63 @@ class ResizeOfClaimTest extends OnNodeOfPlugins {
     assertThat(again).isTrue();
   }
 
+  @Test
+  void noContainerHasALargerSizeBeforeTheRecordSaysSo() throws IOException {
+    ResourceClaim claim = prepared();
+    grant(claim, Optional.of(new ShareSize(12 * GIB, 0)));
+    AtomicBoolean full = new AtomicBoolean(true);
+    AtomicInteger refused = new AtomicInteger();
+    node.runParts(real -> onDisk(full, refused, real), parts -> {
+      parts.inventory().refresh();
+      try (Loops loops = new Loops()) {
+        PeriodicLoop resizing = resizer(parts, () -> GpuNodeSpec.DEFAULT).start(loops);
+        await().atMost(SOON).until(() -> refused.get() > 0);
+        assertThat(node.quotas()).singleElement().asString().contains("\nmemory " + 8 * GIB + "\n");
+        full.set(false);
+        resizing.soon();
+        awaitMemory(12 * GIB);
+      }
+      return true;
+    });
+  }
+
+  @Test
+  void aSizeWhoseRecordCannotBeWrittenIsNobodysOnceItIsTakenBack() throws IOException {
+    ResourceClaim claim = prepared("25");
+    grant(claim, Optional.of(new ShareSize(12 * GIB, 10))); // more and less: no order of writing is right for both
+    AtomicInteger refused = new AtomicInteger();
+    node.runParts(real -> onDisk(new AtomicBoolean(true), refused, real), parts -> {
+      parts.inventory().refresh();
+      try (Loops loops = new Loops()) {
+        PeriodicLoop resizing = resizer(parts, () -> GpuNodeSpec.DEFAULT).start(loops);
+        await().atMost(SOON).until(() -> refused.get() > 0);
+        awaitMemory(12 * GIB);
+        grant(claim, Optional.empty());
+        resizing.soon();
+        awaitMemory(8 * GIB);
+      }
+      return true;
+    });
+  }
+
+  /** No record can be written while the disk is full. */
+  private static Step.Executor onDisk(AtomicBoolean full, AtomicInteger refused, Step.Executor real) {
+    return step -> {
+      if (full.get() && step instanceof Step.WriteRecord) {
+        refused.incrementAndGet();
+        throw new IOException("no space left on device");
+      }
+      real.execute(step);
+    };
+  }
+
   /** A claim of a share of 8 GiB. */
   private ResourceClaim prepared() throws IOException {
-    ResourceClaim claim = node.newClaim(share(NodeOfPlugins.NODE, "a", 0, "8Gi", ""));
+    return prepared("");
+  }
+
+  private ResourceClaim prepared(String cores) throws IOException {
+    ResourceClaim claim = node.newClaim(share(NodeOfPlugins.NODE, "a", 0, "8Gi", cores));
     assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
     return claim;
   }
