@@ -22,6 +22,7 @@ final class ShareState {
   private final CoreAccount cores = new CoreAccount();
   private boolean overLocked; // whether the last search of its locks did not come to its end
   private boolean everUsed;
+  private boolean wasRead;
 
   ShareState(QuotaOverhead quota, ShareEvents events, ExcessAction excessAction) {
     this.quota = quota;
@@ -33,6 +34,8 @@ final class ShareState {
   Ledger read(RegionFile region) {
     Ledger ledger = region.read(overLocked ? RegionLocks.MOST_NANOS_AGAIN : RegionLocks.MOST_NANOS);
     overLocked = !ledger.searched();
+    everUsed |= !wasRead && ledger.usable(); // before this plugin: what the one before told of that may be over
+    wasRead = true;
     return ledger;
   }
 
@@ -71,7 +74,7 @@ final class ShareState {
     excessAction.against(verdict.use(), verdict.memory());
   }
 
-  /** Whether a process has ever been seen to use it: until then there is nothing to say. */
+  /** Whether a process has ever been seen to use it, or had before it was first read: else there is nothing to say. */
   boolean everUsed() {
     return everUsed;
   }

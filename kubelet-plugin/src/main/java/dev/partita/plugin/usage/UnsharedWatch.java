@@ -46,6 +46,9 @@ public final class UnsharedWatch {
   private final Pods pods;
   private final BiConsumer<PreparedClaim, Map<String, DeviceNotes>> reports;
   private final Map<ShareRef, UseFigures> told = new HashMap<>();
+  // what was there at the first look: an earlier plugin may have told of processes that have ended since
+  private final Set<ShareRef> ofEarlier = new HashSet<>();
+  private boolean looked;
 
   /**
    * @param nvml what processes hold of each card that tells, by the card's UUID
@@ -122,6 +125,9 @@ public final class UnsharedWatch {
       for (Grant grant : record.grants().stream().filter(UnsharedWatch::isUnshared).toList()) {
         ShareRef ref = new ShareRef(record.claim().uid(), grant.shareKey());
         there.add(ref);
+        if (!looked) {
+          ofEarlier.add(ref);
+        }
         @Nullable List<ProcessMemory> onCard = held.get(grant.card().uuid());
         if (onCard != null) {
           processes(record, grant, onCard).flatMap(its -> news(ref, grant, its))
@@ -132,7 +138,9 @@ public final class UnsharedWatch {
         reports.accept(record, news);
       }
     }
+    looked = true;
     told.keySet().retainAll(there);
+    ofEarlier.retainAll(there);
   }
 
   /** Whether it takes a card or a part of it without the hook library: who only looks at one takes nothing. */
@@ -168,15 +176,19 @@ public final class UnsharedWatch {
     }
   }
 
-  /** Nothing until a process is seen for the first time, and then what has changed by much. */
+  /**
+   * Nothing until a process is seen for the first time, if no earlier plugin can have seen one, and then what has
+   * changed by much.
+   */
   private Optional<DeviceNotes> news(ShareRef ref, Grant grant, List<ProcessMemory> processes) {
     long bytes = processes.stream().mapToLong(ProcessMemory::bytes).sum();
     UseFigures figures = new UseFigures(grant.use().memoryBytes(grant.card()), bytes, bytes, 0, processes.size(),
         OptionalInt.empty(), OptionalInt.empty());
     @Nullable UseFigures before = told.get(ref);
-    if (before == null ? processes.isEmpty() : !figures.isNewsAfter(before)) {
+    if (before == null ? processes.isEmpty() && !ofEarlier.contains(ref) : !figures.isNewsAfter(before)) {
       return Optional.empty();
     }
+    ofEarlier.remove(ref);
     told.put(ref, figures);
     return Optional.of(new DeviceNotes(UsageWords.withoutLedger(figures), List.of()));
   }

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.partita.api.device.DeviceStatusData;
 import dev.partita.cdi.CdiFolder;
+import dev.partita.plugin.TestClaims;
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claimstatus.ClaimReports;
@@ -27,6 +29,11 @@ import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.measure.WatchedShare;
 import dev.partita.plugin.usage.verdict.ShareUse;
 import dev.partita.serving.access.MockApiServer;
+import io.fabric8.kubernetes.api.model.ConditionBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatusBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.runtime.RawExtension;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -84,23 +91,26 @@ class QuietNodeTest {
     folders = new ShareFolders(root.resolve("state"), root.resolve("run"), regions);
     checkpoint = new Checkpoint(root.resolve("claims"), Clock.systemUTC());
     prepare(share(1));
-    Clock clock = InstantSource.offset(() -> now, Duration.ZERO).withZone(ZoneOffset.UTC);
-    CdiFolder cdi = new CdiFolder(root.resolve("cdi"), "gpu.partita.dev-claim");
-    watch =
-        new UsageWatch(
-            new ClaimStore(checkpoint, cdi, folders, new MetadataFolders(root.resolve("run")),
-                new ClaimPods(root.resolve("run")), lock),
-            this::held,
-            (card, newer) -> new CardSamples.Told(List.of()),
-            new PodClaims(new ClaimReader(client, ApiCalls.standard()), claim -> Optional.of(Set.of()), clock),
-            reports,
-            new ExcessPolicy(OnExcess.REPORT, UsageWatch.PLAUSIBLE_OVERHEAD),
-            clock,
-            clock);
+    watch = ofPlugin();
     assumeTrue(watch.seesAll(), "processes of other pid namespaces are not seen");
     for (int second = 0; second < 30; second++) {
       lookASecondLater();
     }
+  }
+
+  private UsageWatch ofPlugin() {
+    Clock clock = InstantSource.offset(() -> now, Duration.ZERO).withZone(ZoneOffset.UTC);
+    CdiFolder cdi = new CdiFolder(root.resolve("cdi"), "gpu.partita.dev-claim");
+    return new UsageWatch(
+        new ClaimStore(checkpoint, cdi, folders, new MetadataFolders(root.resolve("run")),
+            new ClaimPods(root.resolve("run")), lock),
+        this::held,
+        (card, newer) -> new CardSamples.Told(List.of()),
+        new PodClaims(new ClaimReader(client, ApiCalls.standard()), claim -> Optional.of(Set.of()), clock),
+        reports,
+        new ExcessPolicy(OnExcess.REPORT, UsageWatch.PLAUSIBLE_OVERHEAD),
+        clock,
+        clock);
   }
 
   @AfterEach
@@ -168,15 +178,46 @@ class QuietNodeTest {
     held = Map.of("GPU-0", List.of(new ProcessMemory(ProcessHandle.current().pid(), 1 << 30)));
     lookASecondLater();
     assertThat(watch.shareWasUsed()).isFalse();
-    Path region = folders.usageFile(share(1).ref().uid(), share(1).ref().key());
-    try (RandomAccessFile file = new RandomAccessFile(region.toFile(), "rw")) {
-      file.write("PARTITA1".getBytes(StandardCharsets.US_ASCII));
-    }
+    beginLedger(share(1));
     lookASecondLater();
     assertThat(watch.shareWasUsed()).isTrue();
     checkpoint.remove(share(1).ref().uid());
     lookASecondLater();
     assertThat(watch.shareWasUsed()).isTrue();
+  }
+
+  @Test
+  void whatAnEarlierPluginToldOfAShareThatNobodyUsesAnyMoreIsTakenBack() throws IOException {
+    ResourceClaim claim =
+        client.resource(TestClaims.claim("used", TestClaims.share("node", "a", 0, "8Gi", "25"))).create();
+    DeviceRequestAllocationResult result = claim.getStatus().getAllocation().getDevices().getResults().getFirst();
+    ClaimRef ref = new ClaimRef("default", "used", claim.getMetadata().getUid());
+    WatchedShare share = WatchedShare.of(List.of(new PreparedClaim(ref, PreparedClaim.Phase.COMPLETED, "boot",
+        List.of(Grants.share("a", 0, result.getShareID(), 8, 25)), Map.of(), false))).getFirst();
+    claim.getStatus().setDevices(List.of(new AllocatedDeviceStatusBuilder().withDriver(result.getDriver())
+        .withPool(result.getPool()).withDevice(result.getDevice()).withShareID(result.getShareID())
+        .withData(new RawExtension(Map.of("memoryUsed", "9Gi", "processes", "1")))
+        .withConditions(new ConditionBuilder().withType("WithinMemoryLimit").withStatus("False")
+            .withReason("LimitExceeded").withMessage("it holds 9 GiB").withLastTransitionTime("2026-01-01T00:00:00Z")
+            .build())
+        .build()));
+    client.resource(claim).updateStatus();
+    prepare(share);
+    beginLedger(share);
+    ofPlugin().look();
+    await().atMost(Duration.ofSeconds(60)).untilAsserted(
+        () -> assertThat(client.resource(claim).get().getStatus().getDevices()).singleElement().satisfies(device -> {
+          assertThat(DeviceStatusData.of(device).get("processes")).hasToString("0");
+          assertThat(device.getConditions()).filteredOn(its -> "WithinMemoryLimit".equals(its.getType()))
+              .singleElement().satisfies(its -> assertThat(its.getStatus()).isEqualTo("True"));
+        }));
+  }
+
+  private void beginLedger(WatchedShare share) throws IOException {
+    Path region = folders.usageFile(share.ref().uid(), share.ref().key());
+    try (RandomAccessFile file = new RandomAccessFile(region.toFile(), "rw")) {
+      file.write("PARTITA1".getBytes(StandardCharsets.US_ASCII));
+    }
   }
 
   private void assertWholeLooks(int looks) throws IOException {

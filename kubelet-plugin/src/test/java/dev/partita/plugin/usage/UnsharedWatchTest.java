@@ -43,7 +43,12 @@ class UnsharedWatchTest {
   @BeforeEach
   void open() throws IOException {
     checkpoint = new Checkpoint(root.resolve("claims"), Clock.systemUTC());
-    watch = new UnsharedWatch(checkpoint, () -> {
+    watch = ofPlugin();
+    watch.look(); // claims come later than the plugin
+  }
+
+  private UnsharedWatch ofPlugin() {
+    return new UnsharedWatch(checkpoint, () -> {
       asked++;
       return held;
     }, new OneInstance(), pods, (claim, notes) -> notes.forEach((key, note) -> {
@@ -75,6 +80,18 @@ class UnsharedWatchTest {
     held = Map.of("GPU-0", List.of());
     watch.look();
     assertThat(told).hasSize(2).last().isEqualTo("whole gpu-0 {memoryUsed=0, processes=0}");
+  }
+
+  @Test
+  void aClaimThatAnEarlierPluginMayHaveToldOfProcessesIsToldOnceThatNobodyUsesIt() throws IOException {
+    prepare("whole", Grants.whole("gpu", 0));
+    UnsharedWatch next = ofPlugin();
+    next.look();
+    assertThat(told).as("nobody knows who uses it").isEmpty();
+    held = Map.of("GPU-0", List.of());
+    next.look();
+    next.look();
+    assertThat(told).containsExactly("whole gpu-0 {memoryUsed=0, processes=0}");
   }
 
   @Test
