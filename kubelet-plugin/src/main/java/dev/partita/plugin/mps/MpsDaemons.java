@@ -91,18 +91,22 @@ public record MpsDaemons(MpsControl control, MpsFolders folders, BiConsumer<Clai
     control.limit(pipe, ceiling.percent(), ceiling.mebibytes());
   }
 
-  /** Ends the card's daemon, and removes its files. */
-  public void end(CardIdentity card) throws IOException {
-    if (!Files.exists(folders.of(card.uuid()))) {
+  /**
+   * Ends a card's daemon, and removes its files.
+   *
+   * @param card its UUID
+   */
+  public void end(String card) throws IOException {
+    if (!Files.exists(folders.of(card))) {
       return;
     }
     try {
-      control.end(folders.pipe(card.uuid()));
-      remove(folders.of(card.uuid()));
+      control.end(folders.pipe(card));
+      remove(folders.of(card));
     } catch (IOException e) {
-      throw new IOException("the MPS daemon of " + at(card) + " cannot be ended: " + e.getMessage(), e);
+      throw new IOException("the MPS daemon of card " + card + " cannot be ended: " + e.getMessage(), e);
     }
-    LOG.info("{}: its MPS daemon has ended", at(card));
+    LOG.info("card {}: its MPS daemon has ended", card);
   }
 
   /** Whether the card's daemon answers. */

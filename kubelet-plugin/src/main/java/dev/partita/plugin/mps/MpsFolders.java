@@ -1,5 +1,6 @@
 package dev.partita.plugin.mps;
 
+import dev.partita.cdi.CdiSpec;
 import dev.partita.cdi.ContainerEdits;
 import dev.partita.cdi.Mount;
 import dev.partita.plugin.grant.CardIdentity;
@@ -8,6 +9,9 @@ import dev.partita.plugin.grant.Share;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /**
  * Where MPS daemons have their files, and what a container gets to reach one.
@@ -22,6 +26,16 @@ public record MpsFolders(Path root, Path shared) {
   private static final String IN_CONTAINER_PIPE = "/tmp/nvidia-mps";
 
   private static final String SHARED_MEMORY = "/dev/shm";
+
+  /** Cards whose daemons containers reach by a claim's spec, by their UUIDs. */
+  public Set<String> cardsOf(CdiSpec spec) {
+    int depth = root.getNameCount();
+    return spec.devices().stream().flatMap(device -> device.containerEdits().mounts().stream())
+        .map(mount -> Path.of(mount.hostPath()))
+        .filter(path -> path.startsWith(root) && path.getNameCount() > depth)
+        .map(path -> String.valueOf(path.getName(depth)))
+        .collect(Collectors.toCollection(TreeSet::new));
+  }
 
   /** The folder of all that one daemon has. */
   public Path of(String card) {

@@ -260,10 +260,17 @@ public final class ClaimPreparer implements ClaimService {
   }
 
   private void releaseNow(String uid, Optional<PreparedClaim> record) throws IOException {
-    onCards(record.map(PreparedClaim::grants).orElse(List.of()), Step.releaseFiles(uid));
+    onCards(record.isPresent() ? record.get().grants() : grantsBySpec(uid), Step.releaseFiles(uid));
     store.pods().forget(uid); // before the record: as long as that is there, this is done again
     execute(Step.forget(uid));
     loans.changed();
+  }
+
+  /** What a claim without a record has by its files; nothing without a spec. */
+  private List<Grant> grantsBySpec(String uid) throws IOException {
+    return inventory.current() instanceof Inventory.Cards cards && store.cdi().ids().contains(uid)
+        ? held.grantsWithoutRecord(uid, cards)
+        : List.of();
   }
 
   /**

@@ -1,6 +1,7 @@
 package dev.partita.plugin.prepare;
 
 import dev.partita.api.config.GpuShareConfig.TimeSlice;
+import dev.partita.cdi.CdiFormatException;
 import dev.partita.cdi.driver.DriverFiles;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.grant.CardIdentity;
@@ -20,6 +21,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 
@@ -112,11 +114,14 @@ public record NodeSteps(
     }
   }
 
-  /** With a spec whose record is lost goes what it says was made: nothing else tells of that. */
+  /** With a spec whose record is lost goes what it says was made or begun: nothing else tells of that. */
   private void removeSpec(String uid) throws IOException {
     if (store.checkpoint().read(uid).isEmpty()) {
       for (MadeInstance made : new InstancesOfClaims(store).madeBySpec(uid)) {
         driver.mig().end(made.card(), made.slot());
+      }
+      for (String card : mpsBySpec(uid)) {
+        leaveMps(uid, card);
       }
     }
     store.cdi().remove(uid);
@@ -151,15 +156,38 @@ public record NodeSteps(
     Optional<PreparedClaim> record = store.checkpoint().read(uid);
     for (Grant grant : record.map(PreparedClaim::grants).orElse(List.of())) {
       if (grant.use().mps().isPresent()) {
-        List<PreparedClaim> others = store.checkpoint().readAll().stream()
-            .filter(other -> !other.claim().uid().equals(uid)).toList();
-        if (others.stream().flatMap(other -> other.grants().stream())
-            .anyMatch(other -> other.use().mps().isPresent() && other.card().uuid().equals(grant.card().uuid()))) {
-          driver.mps().bound(grant.card(), others);
-        } else {
-          driver.mps().end(grant.card());
-        }
+        leaveMps(uid, grant.card().uuid());
       }
+    }
+  }
+
+  /**
+   * Ends a card's daemon once no other claim has the card by MPS, by its record or, where that is lost, by its spec.
+   */
+  private void leaveMps(String uid, String card) throws IOException {
+    List<PreparedClaim> others = store.checkpoint().readAll().stream()
+        .filter(other -> !other.claim().uid().equals(uid)).toList();
+    Optional<CardIdentity> recorded = others.stream().flatMap(other -> other.grants().stream())
+        .filter(other -> other.use().mps().isPresent() && other.card().uuid().equals(card)).map(Grant::card)
+        .findFirst();
+    if (recorded.isPresent()) {
+      driver.mps().bound(recorded.get(), others);
+      return;
+    }
+    for (String other : store.cdi().ids()) {
+      if (!other.equals(uid) && mpsBySpec(other).contains(card)) {
+        return;
+      }
+    }
+    driver.mps().end(card);
+  }
+
+  /** Cards that a claim has by MPS by its spec; none if it says nothing that can be read. */
+  private Set<String> mpsBySpec(String uid) throws IOException {
+    try {
+      return store.cdi().read(uid).map(driver.mps().folders()::cardsOf).orElse(Set.of());
+    } catch (CdiFormatException e) {
+      return Set.of();
     }
   }
 

@@ -155,9 +155,9 @@ class MpsWatchTest {
     Files.write(log, new byte[(int) MpsDaemons.MOST_LOG_BYTES + 1]);
     watch.look();
     assertThat(log).isEmptyFile();
-    daemons.end(Grants.card(0));
+    daemons.end("GPU-0");
     assertThat(folder.resolve("mps/GPU-0")).doesNotExist();
-    daemons.end(Grants.card(0));
+    daemons.end("GPU-0");
   }
 
   @Test

@@ -8,6 +8,7 @@ import dev.partita.plugin.dra.ClaimService;
 import dev.partita.plugin.share.HookLibraries;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -72,6 +73,18 @@ class MpsOfClaimTest extends OnNodeOfPlugins {
     node.bootId = "next boot";
     assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
     assertThat(node.daemons.running).containsOnlyKeys("GPU-0");
+  }
+
+  @Test
+  void theDaemonStaysForAClaimWhoseRecordIsLostAndGoesWithIt() throws IOException {
+    ResourceClaim first = prepared(0);
+    ResourceClaim second = prepared(0);
+    Files.write(root.resolve("state/claims/" + second.getMetadata().getUid() + ".claim"), new byte[0]);
+    assertThat(node.unprepare(first)).isEmpty();
+    assertThat(node.daemons.running).as("programs of the second one use it").containsOnlyKeys("GPU-0");
+    assertThat(node.unprepare(second)).isEmpty();
+    assertThat(node.daemons.running).isEmpty();
+    assertThat(node.files("run/mps")).isEmpty();
   }
 
   @Test
