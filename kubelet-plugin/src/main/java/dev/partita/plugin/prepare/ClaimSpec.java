@@ -53,6 +53,9 @@ public record ClaimSpec(
   /** Annotation of a CDI spec: the MIG instances that were made for the claim ({@link MadeInstance}). */
   static final String MADE_INSTANCES_ANNOTATION = Driver.NAME + "/made-instances";
 
+  /** Annotation of a CDI spec: the time slices that the claim asks for ({@link AskedSlice}). */
+  static final String TIME_SLICES_ANNOTATION = Driver.NAME + "/time-slices";
+
   /** Where the driver's own libraries lie behind the shadows: in their RUNPATH, and no folder that ldconfig reads. */
   private static final String BEHIND = "/usr/lib/partita/";
 
@@ -124,6 +127,7 @@ public record ClaimSpec(
   private static Map<String, String> annotations(PreparedClaim claim) {
     Map<String, String> annotations = new TreeMap<>(Map.of(CLAIM_ANNOTATION, claim.claim().qualifiedName()));
     MadeInstance.annotation(claim).ifPresent(made -> annotations.put(MADE_INSTANCES_ANNOTATION, made));
+    AskedSlice.annotation(claim).ifPresent(asked -> annotations.put(TIME_SLICES_ANNOTATION, asked));
     return annotations;
   }
 

@@ -18,6 +18,8 @@ import dev.partita.plugin.share.HookLibraries;
 import dev.partita.plugin.store.ClaimStore;
 import dev.partita.plugin.timeslice.TimeSlices;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -123,6 +125,9 @@ public record NodeSteps(
       for (String card : mpsBySpec(uid)) {
         leaveMps(uid, card);
       }
+      for (AskedSlice asked : slicesBySpec(uid)) {
+        driver.timeSlices().restore(asked.card(), asked.slice(), timeSlices(asked.card(), uid));
+      }
     }
     store.cdi().remove(uid);
   }
@@ -137,17 +142,15 @@ public record NodeSteps(
   }
 
   private void setTimeSlice(Grant grant) throws IOException {
-    driver.timeSlices().provide(grant.card(), timeSlices(grant.card(), store.checkpoint().readAll()));
+    driver.timeSlices().provide(grant.card(), timeSlices(grant.card().uuid(), ""));
   }
 
   private void restoreTimeSlices(String uid) throws IOException {
     Optional<PreparedClaim> record = store.checkpoint().read(uid);
     for (Grant grant : record.map(PreparedClaim::grants).orElse(List.of())) {
       if (grant.use().timeSlicing().isPresent()) {
-        List<PreparedClaim> others = store.checkpoint().readAll().stream()
-            .filter(other -> !other.claim().uid().equals(uid)).toList();
-        driver.timeSlices().restore(grant.card(), grant.use().timeSlicing().get().interval(),
-            timeSlices(grant.card(), others));
+        driver.timeSlices().restore(grant.card().uuid(), grant.use().timeSlicing().get().interval(),
+            timeSlices(grant.card().uuid(), uid));
       }
     }
   }
@@ -191,11 +194,33 @@ public record NodeSteps(
     }
   }
 
-  /** What claims that have a card in turn ask for. */
-  private static List<TimeSlice> timeSlices(CardIdentity card, List<PreparedClaim> claims) {
-    return claims.stream().flatMap(claim -> claim.grants().stream())
-        .filter(grant -> grant.card().uuid().equals(card.uuid()))
-        .flatMap(grant -> grant.use().timeSlicing().stream()).map(TimeSlicing::interval).toList();
+  /** What other claims ask for that have a card in turn, by their records or, where these are lost, by their specs. */
+  private List<TimeSlice> timeSlices(String card, String butUid) throws IOException {
+    List<TimeSlice> asked = new ArrayList<>();
+    Set<String> known = new HashSet<>(Set.of(butUid));
+    for (PreparedClaim claim : store.checkpoint().readAll()) {
+      if (known.add(claim.claim().uid())) {
+        claim.grants().stream().filter(grant -> grant.card().uuid().equals(card))
+            .flatMap(grant -> grant.use().timeSlicing().stream()).map(TimeSlicing::interval).forEach(asked::add);
+      }
+    }
+    for (String uid : store.cdi().ids()) {
+      if (known.add(uid)) {
+        slicesBySpec(uid).stream().filter(one -> one.card().equals(card)).map(AskedSlice::slice).forEach(asked::add);
+      }
+    }
+    return asked;
+  }
+
+  /** What a claim asks for by its spec; nothing if that says nothing that can be read. */
+  private List<AskedSlice> slicesBySpec(String uid) throws IOException {
+    try {
+      return store.cdi().read(uid)
+          .map(spec -> AskedSlice.parse(spec.annotations().getOrDefault(ClaimSpec.TIME_SLICES_ANNOTATION, "")))
+          .orElse(List.of());
+    } catch (CdiFormatException e) {
+      return List.of();
+    }
   }
 
   /** The claim's MIG instances as they are now, by share key. */

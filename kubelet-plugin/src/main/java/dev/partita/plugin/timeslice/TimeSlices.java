@@ -32,37 +32,39 @@ public record TimeSlices(TimeSliceControl control) {
   public void provide(CardIdentity card, Collection<TimeSlice> asked) throws IOException {
     TimeSlice slice = inForce(asked);
     if (slice != TimeSlice.DEFAULT) {
-      set(card, slice);
+      set(card.uuid(), at(card), slice);
     }
   }
 
   /**
    * Sets what counts once a claim is gone. A card that is gone has kept nothing.
    *
+   * @param card its UUID
    * @param gone what that claim asked for
    * @param left by the other claims of the card
    */
-  public void restore(CardIdentity card, TimeSlice gone, Collection<TimeSlice> left) throws IOException {
+  public void restore(String card, TimeSlice gone, Collection<TimeSlice> left) throws IOException {
     if (gone == TimeSlice.DEFAULT) {
       return;
     }
+    String at = "card " + card;
     try {
-      set(card, inForce(left));
+      set(card, at, inForce(left));
     } catch (TimeSliceControl.CardGoneException e) {
       LOG.warn("{}: cannot restore its time slice, for the card or its driver is gone, and with it what was set: {}",
-          at(card), e.getMessage());
+          at, e.getMessage());
     }
   }
 
-  private void set(CardIdentity card, TimeSlice slice) throws IOException {
+  private void set(String card, String at, TimeSlice slice) throws IOException {
     try {
-      control.set(card.uuid(), slice);
+      control.set(card, slice);
     } catch (TimeSliceControl.CardGoneException e) {
       throw e;
     } catch (IOException e) {
-      throw new IOException("the time slice of " + at(card) + " cannot be set to " + slice + ": " + e.getMessage(), e);
+      throw new IOException("the time slice of " + at + " cannot be set to " + slice + ": " + e.getMessage(), e);
     }
-    LOG.info("{}: time slice set to {}", at(card), slice);
+    LOG.info("{}: time slice set to {}", at, slice);
   }
 
   private static String at(CardIdentity card) {

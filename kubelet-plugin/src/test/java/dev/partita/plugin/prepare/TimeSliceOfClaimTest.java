@@ -11,6 +11,7 @@ import dev.partita.plugin.leftover.SpecRenewal;
 import dev.partita.plugin.share.HookLibraries;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -63,6 +64,17 @@ class TimeSliceOfClaimTest extends OnNodeOfPlugins {
     node.timeSlices.refusal = "";
     assertThat(node.unprepare(claim)).isEmpty();
     node.assertNothingLeft();
+  }
+
+  @Test
+  void whatAClaimAsksForWhoseRecordIsLostCountsAndGoesWithIt() throws IOException {
+    ResourceClaim first = prepared("Long");
+    ResourceClaim second = prepared("Short");
+    Files.write(root.resolve("state/claims/" + second.getMetadata().getUid() + ".claim"), new byte[0]);
+    assertThat(node.unprepare(first)).isEmpty();
+    assertThat(node.timeSlices.other).as("the second one asks for it").containsExactly(entry("GPU-0", TimeSlice.SHORT));
+    assertThat(node.unprepare(second)).isEmpty();
+    assertThat(node.timeSlices.other).isEmpty();
   }
 
   @Test

@@ -28,10 +28,10 @@ class TimeSlicesTest {
   @Test
   void theDriverIsAskedForNothingWhereNobodyAsksForAnything() throws IOException {
     slices.provide(CARD, List.of(TimeSlice.DEFAULT, TimeSlice.DEFAULT));
-    slices.restore(CARD, TimeSlice.DEFAULT, List.of(TimeSlice.LONG));
+    slices.restore(CARD.uuid(), TimeSlice.DEFAULT, List.of(TimeSlice.LONG));
     assertThat(set).isEmpty();
     slices.provide(CARD, List.of(TimeSlice.DEFAULT, TimeSlice.MEDIUM));
-    slices.restore(CARD, TimeSlice.MEDIUM, List.of(TimeSlice.DEFAULT));
+    slices.restore(CARD.uuid(), TimeSlice.MEDIUM, List.of(TimeSlice.DEFAULT));
     assertThat(set).containsExactly("GPU-0 MEDIUM", "GPU-0 DEFAULT");
   }
 
@@ -40,7 +40,7 @@ class TimeSlicesTest {
     TimeSlices gone = new TimeSlices((card, slice) -> {
       throw new TimeSliceControl.CardGoneException("GPU is lost");
     });
-    gone.restore(CARD, TimeSlice.LONG, List.of());
+    gone.restore(CARD.uuid(), TimeSlice.LONG, List.of());
     assertThatThrownBy(() -> gone.provide(CARD, List.of(TimeSlice.LONG))).hasMessageContaining("GPU is lost");
   }
 }
