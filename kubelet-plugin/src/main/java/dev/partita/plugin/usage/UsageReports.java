@@ -110,8 +110,10 @@ final class UsageReports {
 
   private void tell(PreparedClaim claim, Map<String, Told> shares, Instant now) {
     @Nullable Said last = said.get(claim.claim().uid());
-    if (last == null || !last.claim().equals(claim) || isDue(last, shares, Duration.between(last.when(), now))) {
-      said.put(claim.claim().uid(), new Said(claim, shares, now));
+    Map<String, Told> all = new TreeMap<>(last == null ? Map.of() : last.shares()); // also of a card that is silent now
+    all.putAll(shares);
+    if (last == null || !last.claim().equals(claim) || isDue(last, all, Duration.between(last.when(), now))) {
+      said.put(claim.claim().uid(), new Said(claim, all, now));
       Map<String, DeviceNotes> notes = new TreeMap<>();
       shares.forEach((share, told) -> notes.put(share, told.notes()));
       reports.accept(claim, notes);

@@ -8,6 +8,7 @@ import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.grant.Grants;
 import dev.partita.plugin.usage.measure.CardTime;
 import dev.partita.plugin.usage.measure.ProcessIdentity;
+import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.measure.WatchedShare;
 import dev.partita.plugin.usage.verdict.CoreState;
 import dev.partita.plugin.usage.verdict.CoreUse;
@@ -17,6 +18,7 @@ import dev.partita.plugin.usage.verdict.ShareUse;
 import dev.partita.plugin.usage.verdict.ShareVerdict;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -109,6 +111,35 @@ class UsageReportsTest {
     }
     assertThat(notes).hasSize(2);
     assertThat(notes.getLast().conditions().getFirst().status()).isEqualTo("False");
+  }
+
+  @Test
+  void aCardThatDoesNotTellForAWhileIsNoNewsOfTheShareOnIt() {
+    PreparedClaim prepared = new PreparedClaim(share.claim(), PreparedClaim.Phase.COMPLETED, "boot",
+        List.of(Grants.share("a", 0, "one", 8, 25), Grants.share("b", 1, "two", 8, 25)), Map.of(), false);
+    List<WatchedShare> both = WatchedShare.of(List.of(prepared));
+    List<Map<String, DeviceNotes>> told = new ArrayList<>();
+    UsageReports ofBoth = new UsageReports((claim, shares) -> told.add(shares), totals);
+    for (int second = 0; second < 60; second++) {
+      boolean silent = second == 10 || second == 20;
+      Map<ShareRef, ShareUse> uses = new HashMap<>();
+      Map<String, CardTime> times = new HashMap<>();
+      List<ShareVerdict> verdicts = new ArrayList<>();
+      for (WatchedShare one : both) {
+        boolean works = one.equals(both.getFirst());
+        ProcessUse process = new ProcessUse(new ProcessIdentity(1, 1), MIB, MIB, 0, 0, 0, true, works ? SECOND : 0);
+        ShareUse use = new ShareUse(one, List.of(process), new ShareUse.LedgerTotals(0, 0, 0, 0),
+            new CoreState.Unused(), Set.of(), HELD);
+        uses.put(one.ref(), use);
+        if (!silent || one.equals(both.getFirst())) {
+          times.put(one.card(), new CardTime(SECOND, Map.of(), ""));
+          verdicts.add(new ShareVerdict(use, HELD, new CoreUse.NotLimited()));
+        }
+      }
+      totals.take(uses, times);
+      ofBoth.tell(verdicts, Set.of(share.ref().uid()), START.plusSeconds(second));
+      assertThat(told).as("second " + second).hasSize(1);
+    }
   }
 
   /**
