@@ -10,6 +10,7 @@ import dev.partita.plugin.usage.verdict.ProcessUse;
 import dev.partita.plugin.usage.verdict.ShareUse;
 import dev.partita.plugin.usage.verdict.ShareVerdict;
 import dev.partita.plugin.usage.verdict.UsageWords;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -20,10 +21,16 @@ import org.slf4j.LoggerFactory;
 final class ShareEvents {
   private static final Logger LOG = LoggerFactory.getLogger(ShareEvents.class);
 
+  /** Who is to blame may change all the time: so many changes are told at once, and then one of them a minute. */
+  private static final int AT_ONCE = 5;
+
+  private static final Duration BETWEEN = Duration.ofMinutes(1);
+
   private record Blame(EventReason reason, List<Long> pids) {}
 
   private final ClaimReports reports;
   private Optional<Blame> blamed = Optional.empty();
+  private Instant used = Instant.EPOCH; // up to when events have been made, at one a minute
   private boolean beyondCores;
   private final Debounce overLocked = new Debounce();
   private final Debounce grown = new Debounce();
@@ -51,23 +58,35 @@ final class ShareEvents {
   }
 
   /** Makes events when a verdict is another than the last one. */
-  void tell(ShareVerdict verdict) {
-    blame(verdict.use(), verdict.memory());
+  void tell(ShareVerdict verdict, Instant now) {
+    blame(verdict.use(), verdict.memory(), now);
     blame(verdict.use(), verdict.cores());
   }
 
   /** Makes an event when processes are to blame, and another one when they are other processes. */
-  private void blame(ShareUse use, MemoryState memory) {
+  private void blame(ShareUse use, MemoryState memory, Instant at) {
     Optional<Blame> now = switch (memory) {
       case MemoryState.Held ignored -> Optional.empty();
       case MemoryState.OverheadBeyond ignored -> Optional.empty();
       case MemoryState.Exceeded exceeded -> Optional.of(blame(EventReason.LimitExceeded, exceeded.offenders()));
       case MemoryState.Bypassed bypassed -> Optional.of(blame(EventReason.LedgerBypassed, bypassed.offenders()));
     };
-    if (!now.equals(blamed)) {
-      now.ifPresent(blame -> reports.misused(use.share().claim(), blame.reason(), UsageWords.message(use, memory)));
+    if (now.isPresent() && !now.equals(blamed)) {
+      if (!mayTell(at)) {
+        return; // later, if it is still so
+      }
+      reports.misused(use.share().claim(), now.get().reason(), UsageWords.message(use, memory));
     }
     blamed = now;
+  }
+
+  private boolean mayTell(Instant now) {
+    Instant from = used.isBefore(now) ? now : used;
+    if (from.isAfter(now.plus(BETWEEN.multipliedBy(AT_ONCE - 1)))) {
+      return false;
+    }
+    used = from.plus(BETWEEN);
+    return true;
   }
 
   private static Blame blame(EventReason reason, List<ProcessUse> offenders) {

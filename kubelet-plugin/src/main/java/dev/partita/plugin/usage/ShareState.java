@@ -65,8 +65,8 @@ final class ShareState {
   }
 
   /** Tells the claim what its processes do that they may not. */
-  void tell(ShareVerdict verdict) {
-    events.tell(verdict);
+  void tell(ShareVerdict verdict, Instant now) {
+    events.tell(verdict, now);
   }
 
   /** Does to processes that hold more than they may what was asked for. */

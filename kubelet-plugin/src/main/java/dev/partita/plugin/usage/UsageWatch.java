@@ -325,7 +325,7 @@ public final class UsageWatch {
       verdicts.add(verdict);
     }
     coreUses = verdicts.stream().collect(Collectors.toMap(verdict -> verdict.use().share().ref(), ShareVerdict::cores));
-    verdicts.forEach(verdict -> state(verdict.use().share()).tell(verdict));
+    verdicts.forEach(verdict -> state(verdict.use().share()).tell(verdict, now));
     reports.tell(
         verdicts.stream().filter(verdict -> state(verdict.use().share()).everUsed()).toList(),
         uses.keySet().stream().map(ShareRef::uid).collect(Collectors.toSet()), now);

@@ -9,8 +9,15 @@ import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.grant.Grant;
 import dev.partita.plugin.grant.Grants;
 import dev.partita.plugin.kube.ApiCalls;
+import dev.partita.plugin.usage.measure.ProcessIdentity;
 import dev.partita.plugin.usage.measure.WatchedShare;
 import dev.partita.plugin.usage.region.Ledger;
+import dev.partita.plugin.usage.verdict.CoreState;
+import dev.partita.plugin.usage.verdict.CoreUse;
+import dev.partita.plugin.usage.verdict.MemoryState;
+import dev.partita.plugin.usage.verdict.ProcessUse;
+import dev.partita.plugin.usage.verdict.ShareUse;
+import dev.partita.plugin.usage.verdict.ShareVerdict;
 import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -19,6 +26,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 @MockApiServer(crud = true)
@@ -56,6 +64,37 @@ class ShareEventsTest {
     }
     assertThat(events()).singleElement()
         .satisfies(event -> assertThat(event.getReason()).isEqualTo("UsageRegionGrown"));
+  }
+
+  @Test
+  void whoIsToBlameIsToldAtOnceAndOnceAMinuteWhereThatChangesAllTheTime() {
+    WatchedShare share = share();
+    try (ClaimReports claims = new ClaimReports(client, ApiCalls.standard(), "node", Clock.systemUTC())) {
+      ShareEvents events = new ShareEvents(claims);
+      for (int second = 0; second < 2; second++) {
+        events.tell(exceededBy(share, 1), START.plusSeconds(second));
+      }
+      awaitEvents(1);
+      for (int second = 2; second < 240; second++) {
+        events.tell(exceededBy(share, second), START.plusSeconds(second));
+        if (second <= 5 || second % 60 == 0) {
+          awaitEvents(Math.min(second, 5 + second / 60)); // before the next one: the queue is bounded
+        }
+      }
+    }
+    assertThat(events()).hasSize(8).allSatisfy(event -> assertThat(event.getReason()).isEqualTo("LimitExceeded"));
+  }
+
+  private static ShareVerdict exceededBy(WatchedShare share, long pid) {
+    ProcessUse process = new ProcessUse(new ProcessIdentity(pid, 1), 9L << 30, 0, 0, 0, 0, false, 0);
+    MemoryState exceeded = new MemoryState.Exceeded(1L << 30, List.of(process));
+    ShareUse use = new ShareUse(share, List.of(process), ShareUse.LedgerTotals.NONE, new CoreState.Unused(), Set.of(),
+        exceeded);
+    return new ShareVerdict(use, exceeded, new CoreUse.NotLimited());
+  }
+
+  private void awaitEvents(int number) {
+    await().atMost(Duration.ofSeconds(60)).until(() -> events().size() >= number);
   }
 
   private void awaitAnEvent() {
