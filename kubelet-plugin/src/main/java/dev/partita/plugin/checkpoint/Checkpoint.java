@@ -200,7 +200,12 @@ public final class Checkpoint implements AutoCloseable {
 
   @Override
   public void close() {
-    changes.close();
+    memory.lock(); // the descriptor of who reads just now must not become another file's
+    try {
+      changes.close();
+    } finally {
+      memory.unlock();
+    }
   }
 
   private List<String> uids() throws IOException {

@@ -49,6 +49,7 @@ final class FolderChanges implements AutoCloseable {
   private final IntByReference waiting = new IntByReference();
   private int descriptor = NONE;
   private boolean told;
+  private boolean closed;
 
   /** Watches a folder, which must be there. */
   FolderChanges(Path folder) {
@@ -91,8 +92,19 @@ final class FolderChanges implements AutoCloseable {
     }
   }
 
+  /** Nothing is watched from then on, whoever asks. */
   @Override
   public void close() {
+    closed = true;
+    end();
+  }
+
+  /** Whether the kernel reports changes. */
+  boolean isWatching() {
+    return descriptor != NONE;
+  }
+
+  private void end() {
     if (descriptor != NONE) {
       CLOSE.invokeInt(new Object[]{descriptor});
       descriptor = NONE;
@@ -100,12 +112,15 @@ final class FolderChanges implements AutoCloseable {
   }
 
   private Optional<Set<String>> lost() {
-    close();
+    end();
     watch();
     return Optional.empty();
   }
 
   private void watch() {
+    if (closed) {
+      return;
+    }
     int opened = INIT.invokeInt(new Object[]{IN_NONBLOCK | IN_CLOEXEC});
     boolean watched = opened >= 0
         && ADD_WATCH.invokeInt(new Object[]{opened, folder.toString(), IN_CHANGED | IN_SELF | IN_ONLYDIR}) >= 0;

@@ -89,6 +89,15 @@ class CheckpointTest {
   }
 
   @Test
+  void whoReadsAfterTheEndWatchesNothing() throws IOException {
+    FolderChanges changes = new FolderChanges(folder);
+    assertThat(changes.isWatching()).isTrue();
+    changes.close();
+    assertThat(changes.take()).as("any may have changed").isEmpty();
+    assertThat(changes.isWatching()).isFalse();
+  }
+
+  @Test
   void whatIsWrittenIsReadAgain() throws IOException {
     checkpoint.write(CLAIM);
     assertThat(checkpoint.read("uid-1")).contains(CLAIM);
