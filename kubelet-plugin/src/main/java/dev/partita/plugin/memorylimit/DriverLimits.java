@@ -89,7 +89,7 @@ public final class DriverLimits implements AutoCloseable {
     List<PreparedClaim> all = new ArrayList<>(List.of(claim));
     store.checkpoint().readAll().stream().filter(other -> !other.claim().equals(claim.claim()))
         .filter(other -> hasShareOf(other, cards)).forEach(all::add);
-    for (PodLimit limit : PodLimit.of(all, reserved(all), cards)) {
+    for (PodLimit limit : PodLimit.of(all, reserved(all), cards, written(all.subList(1, all.size())))) {
       if (own.contains(limit.podUid()) && !set(limit)) {
         LOG.warn("pod {}: kubelet has made no cgroup for it below the node's cgroup root, so the driver holds it to no"
             + " memory, only the interception library does; kubelet's cgroupsPerQOS may be false", limit.podUid());
@@ -141,7 +141,7 @@ public final class DriverLimits implements AutoCloseable {
         store.checkpoint().readAll().stream().filter(claim -> hasShareOf(claim, cards)).toList();
     Map<String, Set<String>> pods = reserved(claims);
     podsAtWork.forEach((claim, uids) -> pods.computeIfAbsent(claim, uid -> new TreeSet<>()).addAll(uids));
-    List<PodLimit> limits = PodLimit.of(claims, pods, cards);
+    List<PodLimit> limits = PodLimit.of(claims, pods, cards, written(claims));
     limits.forEach(this::set);
     return limits;
   }
@@ -169,6 +169,18 @@ public final class DriverLimits implements AutoCloseable {
       pods.put(claim.claim().uid(), new TreeSet<>(store.pods().of(claim.claim().uid())));
     }
     return pods;
+  }
+
+  /** Bytes of the card that containers are held to, by the claim's UID and the share's key. */
+  private Map<String, Map<String, Long>> written(Collection<PreparedClaim> claims) throws IOException {
+    Map<String, Map<String, Long>> written = new TreeMap<>();
+    for (PreparedClaim claim : claims) {
+      Map<String, Long> ofClaim = new TreeMap<>();
+      store.folders().limits(claim.claim().uid())
+          .forEach((share, limits) -> ofClaim.put(share, limits.physicalBytes()));
+      written.put(claim.claim().uid(), ofClaim);
+    }
+    return written;
   }
 
   /** Whether the pod has a cgroup. */

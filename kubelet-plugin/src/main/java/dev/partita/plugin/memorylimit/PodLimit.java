@@ -24,15 +24,24 @@ public record PodLimit(String podUid, String card, long bytes) {
    * @param claims what is prepared
    * @param pods UIDs of the pods of each claim, by its UID
    * @param cards UUIDs
+   * @param written bytes of the card that containers are held to, by the claim's UID and the share's key: less than the
+   *        record says while a share becomes smaller
    */
-  static List<PodLimit> of(Collection<PreparedClaim> claims, Map<String, Set<String>> pods, Set<String> cards) {
+  static List<PodLimit> of(
+      Collection<PreparedClaim> claims,
+      Map<String, Set<String>> pods,
+      Set<String> cards,
+      Map<String, Map<String, Long>> written) {
     Map<String, Map<String, Long>> bytes = new TreeMap<>();
     for (PreparedClaim claim : claims) {
       for (String pod : pods.getOrDefault(claim.claim().uid(), Set.of())) {
         for (Grant grant : claim.grants()) {
           String card = grant.card().uuid();
-          grant.share().filter(_ -> cards.contains(card) && grant.mig().isEmpty()).ifPresent(
-              share -> bytes.computeIfAbsent(pod, _ -> new TreeMap<>()).merge(card, share.physicalBytes(), Long::sum));
+          grant.share().filter(_ -> cards.contains(card) && grant.mig().isEmpty()).ifPresent(share -> {
+            long most = share.physicalBytes();
+            long held = written.getOrDefault(claim.claim().uid(), Map.of()).getOrDefault(grant.shareKey(), most);
+            bytes.computeIfAbsent(pod, _ -> new TreeMap<>()).merge(card, Math.min(held, most), Long::sum);
+          });
         }
       }
     }

@@ -24,28 +24,31 @@ class PodLimitTest {
   void aPodHasTheSumOfItsSharesOfEachCard() {
     PreparedClaim one = claim("one", grant(0, share(4)), grant(1, share(2)));
     PreparedClaim two = claim("two", grant(0, share(3)));
-    assertThat(PodLimit.of(List.of(one, two), Map.of("one", Set.of("p"), "two", Set.of("p")), Set.of("GPU-0", "GPU-1")))
+    assertThat(PodLimit.of(List.of(one, two), Map.of("one", Set.of("p"), "two", Set.of("p")), Set.of("GPU-0", "GPU-1"),
+        Map.of()))
         .containsExactly(new PodLimit("p", "GPU-0", 7 * GIB), new PodLimit("p", "GPU-1", 2 * GIB));
   }
 
   @Test
   void aClaimThatPodsShareCountsInFullForEachOfThem() {
     assertThat(
-        PodLimit.of(List.of(claim("one", grant(0, share(4)))), Map.of("one", Set.of("p", "q")), Set.of("GPU-0")))
+        PodLimit.of(List.of(claim("one", grant(0, share(4)))), Map.of("one", Set.of("p", "q")), Set.of("GPU-0"),
+            Map.of()))
         .containsExactly(new PodLimit("p", "GPU-0", 4 * GIB), new PodLimit("q", "GPU-0", 4 * GIB));
   }
 
   @Test
   void oversubscribedMemoryCountsAsFarAsItMayBeOnTheCard() {
     CardUse half = new HookedShare(new Share(8 * GIB, 4 * GIB, 0, CoreLimit.HARD, 0));
-    assertThat(PodLimit.of(List.of(claim("one", grant(0, half))), Map.of("one", Set.of("p")), Set.of("GPU-0")))
+    assertThat(
+        PodLimit.of(List.of(claim("one", grant(0, half))), Map.of("one", Set.of("p")), Set.of("GPU-0"), Map.of()))
         .containsExactly(new PodLimit("p", "GPU-0", 4 * GIB));
   }
 
   @Test
   void wholeCardsAndCardsThatAreNotLimitedHaveNoLimit() {
     PreparedClaim claim = claim("one", grant(0, new WholeCard()), grant(1, share(2)));
-    assertThat(PodLimit.of(List.of(claim), Map.of("one", Set.of("p")), Set.of("GPU-0"))).isEmpty();
+    assertThat(PodLimit.of(List.of(claim), Map.of("one", Set.of("p")), Set.of("GPU-0"), Map.of())).isEmpty();
   }
 
   private static PreparedClaim claim(String uid, Grant... grants) {

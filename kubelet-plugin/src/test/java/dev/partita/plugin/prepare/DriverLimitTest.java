@@ -93,16 +93,37 @@ class DriverLimitTest extends OnNodeOfPlugins {
     assertThat(node.cards.limits).containsOnly(entry(pod + " GPU-0", 12 * GIB));
   }
 
+  @Test
+  void aCheckDoesNotSetBackTheLimitOfAShareThatBecomesSmaller() throws IOException {
+    node.cards.limitsMemory = true;
+    Path pod = cgroup(POD);
+    assertThat(node.prepare(claimOf(List.of(POD), "8Gi"))).isInstanceOf(ClaimService.Ready.class);
+    node.runParts(real -> real, parts -> {
+      parts.inventory().refresh();
+      PreparedClaim record = parts.checkpoint().readAll().getFirst();
+      assertThat(parts.preparer().writeSizes(record, sized(record, 4 * GIB))).isEmpty();
+      assertThat(node.cards.limits).containsOnly(entry(pod + " GPU-0", 4 * GIB));
+      parts.limits().check(Map::of);
+      assertThat(node.cards.limits).as("its record still says 8 GiB").containsOnly(entry(pod + " GPU-0", 4 * GIB));
+      assertThat(parts.preparer().writeSizes(record, record)).isEmpty();
+      return parts.limits().check(Map::of);
+    });
+    assertThat(node.cards.limits).containsOnly(entry(pod + " GPU-0", 8 * GIB));
+  }
+
+  private static PreparedClaim sized(PreparedClaim record, long bytes) {
+    Grant grant = record.grants().getFirst();
+    return record.with(List.of(new Grant(grant.requests(), grant.device(), grant.shareId(), grant.card(),
+        new HookedShare(new Share(bytes, 0, CoreLimit.HARD, 1)))));
+  }
+
   /** Another plugin gives the claim 12 GiB. */
   private Optional<String> grow() {
     try {
       return node.runParts(real -> real, parts -> {
         parts.inventory().refresh();
         PreparedClaim record = parts.checkpoint().readAll().getFirst();
-        Grant grant = record.grants().getFirst();
-        Grant larger = new Grant(grant.requests(), grant.device(), grant.shareId(), grant.card(),
-            new HookedShare(new Share(12 * GIB, 0, CoreLimit.HARD, 1)));
-        return parts.preparer().resize(record, record.with(List.of(larger)));
+        return parts.preparer().resize(record, sized(record, 12 * GIB));
       });
     } catch (IOException e) {
       throw new UncheckedIOException(e);
