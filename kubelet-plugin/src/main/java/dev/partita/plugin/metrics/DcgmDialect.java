@@ -87,7 +87,7 @@ final class DcgmDialect implements Dialect {
       double percent = 0;
       double free = 0;
       for (NodeSnapshot.Device device : card.devices().stream().filter(its -> its.use().isPresent()).toList()) {
-        double left = Math.max(0, device.memoryBytes() - device.use().orElseThrow().bytes());
+        double left = Math.max(0, device.physicalBytes() - device.use().orElseThrow().bytes());
         into.add(FREE, left / MIB, labels(node, card, device, device.pod(), device.container()));
         free += left;
         for (NodeSnapshot.Part part : device.parts()) {

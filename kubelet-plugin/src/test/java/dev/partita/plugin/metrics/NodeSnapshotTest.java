@@ -3,6 +3,7 @@ package dev.partita.plugin.metrics;
 import static dev.partita.plugin.grant.Grants.GIB;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.api.config.GpuShareConfig.CoreLimit;
 import dev.partita.api.gpu.Gpu;
 import dev.partita.api.gpu.GpuHealth;
 import dev.partita.api.gpu.GpuProduct;
@@ -11,17 +12,25 @@ import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.grant.Grant;
 import dev.partita.plugin.grant.Grants;
+import dev.partita.plugin.grant.HookedShare;
+import dev.partita.plugin.grant.Share;
+import dev.partita.plugin.nvml.CardFigure;
 import dev.partita.plugin.podresources.ContainerRef;
 import dev.partita.plugin.resize.Recalls;
 import dev.partita.plugin.usage.UseTotals;
 import dev.partita.plugin.usage.measure.ProcessIdentity;
+import dev.partita.plugin.usage.measure.WatchedShare;
+import dev.partita.plugin.usage.verdict.CoreState;
+import dev.partita.plugin.usage.verdict.MemoryState;
 import dev.partita.plugin.usage.verdict.ProcessUse;
+import dev.partita.plugin.usage.verdict.ShareUse;
 import dev.partita.plugin.xid.XidCounts;
 import dev.partita.serving.metrics.Metrics;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -108,6 +117,25 @@ class NodeSnapshotTest {
         device(Grants.share("b", 0, "b", 4, 0), List.of(container)), device(Grants.share("c", 0, "c", 4, 0))));
     assertThat(metrics.text().lines().filter(line -> line.startsWith("hami_gpu_shared_count{")))
         .singleElement().asString().endsWith(" 2.0");
+  }
+
+  @Test
+  void whatIsFreeIsTheCardsInAllWhereSharesHaveMoreTogetherThanTheCardUnderDcgmsNames() {
+    List<NodeSnapshot.Device> devices = Stream.of("a", "b").map(name -> {
+      Grant grant = new Grant(List.of(name), "gpu-0-shared", Optional.of(name), Grants.card(0),
+          new HookedShare(new Share(80 * GIB, 40 * GIB, 0, CoreLimit.NONE, 1)));
+      NodeSnapshot.Device device = device(grant);
+      List<ProcessUse> processes = name.equals("a") ? List.of(holding(10 * GIB)) : List.of();
+      return new NodeSnapshot.Device(device.prepared(), grant, List.of(),
+          Optional.of(new ShareUse(WatchedShare.of(List.of(device.prepared())).getFirst(), processes,
+              ShareUse.LedgerTotals.NONE, new CoreState.Unused(), Set.of(), new MemoryState.Held())),
+          List.of(), Optional.empty(), Recalls.OfShare.NOTHING, UseTotals.Total.NONE);
+    }).toList();
+    Metrics metrics = told(new DcgmDialect(), new NodeSnapshot.Card(CARD, 160 * GIB,
+        Map.of(CardFigure.MEMORY_FREE_BYTES, 70.0 * GIB), new XidCounts().of("GPU-0"), devices));
+    assertThat(metrics.text().lines().filter(line -> line.startsWith("DCGM_FI_DEV_FB_FREE{"))
+        .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1))).sum())
+        .isEqualTo(70 * 1024);
   }
 
   private static Metrics told(Dialect dialect, NodeSnapshot.Card... cards) {
