@@ -82,6 +82,7 @@ public final class CoreAccount {
    */
   public CoreUse take(ShareUse use, Map<ShareRef, ShareUse> uses, Look look) {
     if (!isHeld(use)) {
+      forget(); // a resize has lifted the limit: under the next one it begins anew
       return new CoreUse.NotLimited();
     }
     List<ShareUse> together = new ArrayList<>(List.of(use));
@@ -110,6 +111,15 @@ public final class CoreAccount {
       return new CoreUse.Exceeded(percent(usedSince), limit, since, users(use));
     }
     return watched < WATCHED ? new CoreUse.Watched() : new CoreUse.Within(limit);
+  }
+
+  private void forget() {
+    heard = null;
+    ahead = 0;
+    exceeded = false;
+    seen = false;
+    watched = 0;
+    users.clear();
   }
 
   private void enter(ShareUse use, long excess, long nanos, Instant timeOfDay) {

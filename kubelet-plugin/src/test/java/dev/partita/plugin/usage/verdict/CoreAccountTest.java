@@ -122,6 +122,15 @@ class CoreAccountTest {
   }
 
   @Test
+  void whatAShareHadBeforeItsLimitWasLiftedIsNotHeldAgainstItUnderTheNextOne() {
+    assertThat(seconds(60, 60)).last().isInstanceOf(CoreUse.Exceeded.class);
+    WatchedShare lifted = share("quarter", 0, CoreLimit.HARD);
+    assertThat(of(next(use(lifted, 100)), lifted)).isEqualTo(new CoreUse.NotLimited());
+    WatchedShare half = share("quarter", 50, CoreLimit.HARD);
+    assertThat(of(next(use(half, 40)), half)).isEqualTo(new CoreUse.Watched());
+  }
+
+  @Test
   void wholePercentsOfManyProcessesAreNotAddedUpAgainstThem() {
     ProcessUse[] workers = IntStream.rangeClosed(1, 40).mapToObj(pid -> process(pid, 1)).toArray(ProcessUse[]::new);
     for (int i = 0; i < 300; i++) {
