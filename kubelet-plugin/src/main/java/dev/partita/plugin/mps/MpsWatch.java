@@ -59,7 +59,7 @@ public final class MpsWatch {
         LOG.warn("card {}: the log of its MPS daemon cannot be emptied: {}", card.uuid(), e.toString());
       }
       try {
-        if (failing.contains(card.uuid()) || !daemons.answers(card)) { // one may have begun without its limits
+        if (failing.contains(card.uuid()) || !answers(card)) { // one may have begun without its limits
           lock.onCards(List.of(card.uuid()), () -> beginAnew(card));
         }
         failing.remove(card.uuid());
@@ -71,6 +71,16 @@ public final class MpsWatch {
               .forEach(claim -> daemons.reports().accept(claim.claim(), note));
         }
       }
+    }
+  }
+
+  /** A daemon that cannot be asked, as while a driver is replaced, may serve its clients all the same. */
+  private boolean answers(CardIdentity card) {
+    try {
+      return daemons.answers(card);
+    } catch (IOException e) {
+      LOG.warn("card {}: whether its MPS daemon runs is not known now: {}", card.uuid(), e.getMessage());
+      return true;
     }
   }
 

@@ -49,6 +49,7 @@ class MpsWatchTest {
   private final List<String> told = new ArrayList<>();
   private String refusal = "";
   private boolean refusesLimits;
+  private boolean cannotBeAsked;
   @SuppressWarnings("NullAway.Init") // set before every test
   private Checkpoint checkpoint;
   @SuppressWarnings("NullAway.Init") // set before every test
@@ -60,7 +61,10 @@ class MpsWatchTest {
 
   private final MpsControl control = new MpsControl() {
     @Override
-    public boolean answers(Path pipe) {
+    public boolean answers(Path pipe) throws IOException {
+      if (cannotBeAsked) {
+        throw new IOException("there is no nvidia-cuda-mps-control");
+      }
       return running.contains(pipe);
     }
 
@@ -131,6 +135,18 @@ class MpsWatchTest {
     watch.look();
     assertThat(running).containsExactly(pipe(0));
     assertThat(told).hasSize(2);
+  }
+
+  @Test
+  void oneThatCannotBeAskedIsNotSaidToHaveEnded() throws IOException {
+    claim("a", 0, new Mps(SHARE));
+    watch.look();
+    told.clear();
+    cannotBeAsked = true;
+    watch.look();
+    cannotBeAsked = false;
+    watch.look();
+    assertThat(told).isEmpty();
   }
 
   @Test
