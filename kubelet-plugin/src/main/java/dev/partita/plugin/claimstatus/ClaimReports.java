@@ -182,9 +182,9 @@ public final class ClaimReports implements AutoCloseable {
     misused(claim, EventReason.GpuUnhealthy, note);
   }
 
-  /** The card that was unhealthy is healthy again. */
+  /** The card that was unhealthy is healthy again, which is said once only, too. */
   public void cardHealed(ClaimRef claim, String note) {
-    add(event(claim, EventReason.GpuHealthy, note));
+    misused(claim, EventReason.GpuHealthy, note);
   }
 
   /**

@@ -47,6 +47,16 @@ class ClaimReportsTest {
   }
 
   @Test
+  void thatACardIsHealthyAgainIsTriedAgainUntilItIsWritten() {
+    answer(HttpURLConnection.HTTP_CONFLICT, 1);
+    answer(HttpURLConnection.HTTP_CREATED, 1000);
+    try (ClaimReports reports = reports(Duration.ofMillis(1))) {
+      reports.cardHealed(CLAIM, "it is healthy again");
+      await().atMost(Duration.ofSeconds(20)).until(() -> tries.get() == 2);
+    }
+  }
+
+  @Test
   void anEventThatCannotBeWrittenIsGivenUpAfterSoManyTries() {
     answer(HttpURLConnection.HTTP_CONFLICT, 1000);
     assertThat(triesWhenThereWere(1 + ClaimReports.MOST_REPEATS)).isEqualTo(1 + ClaimReports.MOST_REPEATS);
