@@ -60,6 +60,15 @@ public final class CdiFolder {
     }
   }
 
+  /** The same; empty, too, where there is something that is no CDI spec. */
+  public Optional<CdiSpec> readIfValid(String id) throws IOException {
+    try {
+      return read(id);
+    } catch (CdiFormatException e) {
+      return Optional.empty();
+    }
+  }
+
   /** Removes a spec; whether it was there. */
   public boolean remove(String id) throws IOException {
     return Files.deleteIfExists(fileOf(id));

@@ -45,6 +45,17 @@ class CdiFolderTest {
   }
 
   @Test
+  void aFileThatIsNoSpecIsAnErrorUnlessThatIsAsked() throws IOException {
+    CdiFolder folder = new CdiFolder(temporary, "v-c");
+    folder.write("a", spec("a"));
+    assertThat(folder.readIfValid("a")).isEqualTo(folder.read("a"));
+    assertThat(folder.readIfValid("none")).isEmpty();
+    Files.writeString(folder.fileOf("a"), "{");
+    assertThatThrownBy(() -> folder.read("a")).isInstanceOf(CdiFormatException.class);
+    assertThat(folder.readIfValid("a")).isEmpty();
+  }
+
+  @Test
   void anIdCannotLeadOutOfTheFolder() {
     CdiFolder folder = new CdiFolder(temporary, "v-c");
     for (String id : List.of("../x", "a/b", "", ".", "a.")) {

@@ -5,7 +5,6 @@ import dev.partita.api.DeviceName;
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
 import dev.partita.api.gpu.Gpu;
 import dev.partita.cdi.CdiFolder;
-import dev.partita.cdi.CdiFormatException;
 import dev.partita.cdi.CdiSpec;
 import dev.partita.cdi.DeviceNode;
 import dev.partita.plugin.checkpoint.ForeignRecord;
@@ -56,7 +55,7 @@ final class Traces {
    */
   PreparedClaim of(ForeignRecord record, Inventory.Cards cards) throws IOException {
     Set<String> uuids = new TreeSet<>(record.cards());
-    Optional<CdiSpec> spec = spec(record.uid());
+    Optional<CdiSpec> spec = cdi.readIfValid(record.uid());
     if (uuids.isEmpty()) {
       spec.ifPresent(s -> cardsOf(s, cards).forEach(gpu -> uuids.add(gpu.uuid())));
     }
@@ -67,7 +66,7 @@ final class Traces {
 
   /** What a claim has that left files but no record. */
   PreparedClaim of(String uid, Inventory.Cards cards) throws IOException {
-    Optional<CdiSpec> spec = spec(uid);
+    Optional<CdiSpec> spec = cdi.readIfValid(uid);
     List<Grant> grants = new ArrayList<>();
     Set<String> shared = new TreeSet<>();
     for (Map.Entry<String, Limits> share : folders.limits(uid).entrySet()) {
@@ -132,15 +131,6 @@ final class Traces {
 
   private static PreparedClaim claim(ClaimRef claim, List<Grant> grants) {
     return new PreparedClaim(claim, Phase.COMPLETED, "", grants, Map.of(), false);
-  }
-
-  /** Empty if there is none that can be read. */
-  private Optional<CdiSpec> spec(String uid) throws IOException {
-    try {
-      return cdi.read(uid);
-    } catch (CdiFormatException e) {
-      return Optional.empty();
-    }
   }
 
   private static ClaimRef named(String uid, Optional<CdiSpec> spec) {

@@ -1,6 +1,5 @@
 package dev.partita.plugin.leftover;
 
-import dev.partita.cdi.CdiFormatException;
 import dev.partita.cdi.CdiSpec;
 import dev.partita.cdi.ContainerEdits;
 import dev.partita.cdi.Mount;
@@ -98,7 +97,8 @@ public final class SpecRenewal {
   private void renewIfStale(PreparedClaim record, Optional<DriverFiles> driver) throws IOException {
     String id = record.claim().uid();
     if (hasRegions(record) && store.metadata().hasAll(record)
-        && spec(id).map(spec -> isOpaque(record) || names(spec, driver.orElseThrow())).orElse(false)) {
+        && store.cdi().readIfValid(id).map(spec -> isOpaque(record) || names(spec, driver.orElseThrow()))
+            .orElse(false)) {
       return;
     }
     try {
@@ -130,15 +130,6 @@ public final class SpecRenewal {
   private boolean hasRegions(PreparedClaim record) {
     return record.grants().stream().filter(grant -> grant.share().isPresent())
         .allMatch(grant -> Files.exists(store.folders().usageFile(record.claim().uid(), grant.shareKey())));
-  }
-
-  /** Empty if there is none that can be read. */
-  private Optional<CdiSpec> spec(String id) throws IOException {
-    try {
-      return store.cdi().read(id);
-    } catch (CdiFormatException e) {
-      return Optional.empty();
-    }
   }
 
   /**

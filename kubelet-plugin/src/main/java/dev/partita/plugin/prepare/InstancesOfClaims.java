@@ -1,7 +1,6 @@
 package dev.partita.plugin.prepare;
 
 import dev.partita.api.MigSlot;
-import dev.partita.cdi.CdiFormatException;
 import dev.partita.plugin.checkpoint.ForeignRecord;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.grant.ClaimRef;
@@ -51,13 +50,9 @@ public record InstancesOfClaims(ClaimStore store) implements ClaimedInstances.So
 
   /** The instances that a claim's spec says were made for it; none if it says nothing that can be read. */
   List<MadeInstance> madeBySpec(String uid) throws IOException {
-    try {
-      return store.cdi().read(uid)
-          .map(spec -> MadeInstance.parse(spec.annotations().getOrDefault(ClaimSpec.MADE_INSTANCES_ANNOTATION, "")))
-          .orElse(List.of());
-    } catch (CdiFormatException e) {
-      return List.of();
-    }
+    return store.cdi().readIfValid(uid)
+        .map(spec -> MadeInstance.parse(spec.annotations().getOrDefault(ClaimSpec.MADE_INSTANCES_ANNOTATION, "")))
+        .orElse(List.of());
   }
 
   private static void add(Grant grant, Map<String, Set<MigSlot>> made, Map<String, List<MigInstance>> given) {

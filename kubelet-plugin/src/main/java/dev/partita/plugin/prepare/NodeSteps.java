@@ -1,7 +1,6 @@
 package dev.partita.plugin.prepare;
 
 import dev.partita.api.config.GpuShareConfig.TimeSlice;
-import dev.partita.cdi.CdiFormatException;
 import dev.partita.cdi.driver.DriverFiles;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.grant.CardIdentity;
@@ -187,11 +186,7 @@ public record NodeSteps(
 
   /** Cards that a claim has by MPS by its spec; none if it says nothing that can be read. */
   private Set<String> mpsBySpec(String uid) throws IOException {
-    try {
-      return store.cdi().read(uid).map(driver.mps().folders()::cardsOf).orElse(Set.of());
-    } catch (CdiFormatException e) {
-      return Set.of();
-    }
+    return store.cdi().readIfValid(uid).map(driver.mps().folders()::cardsOf).orElse(Set.of());
   }
 
   /** What other claims ask for that have a card in turn, by their records or, where these are lost, by their specs. */
@@ -214,13 +209,9 @@ public record NodeSteps(
 
   /** What a claim asks for by its spec; nothing if that says nothing that can be read. */
   private List<AskedSlice> slicesBySpec(String uid) throws IOException {
-    try {
-      return store.cdi().read(uid)
-          .map(spec -> AskedSlice.parse(spec.annotations().getOrDefault(ClaimSpec.TIME_SLICES_ANNOTATION, "")))
-          .orElse(List.of());
-    } catch (CdiFormatException e) {
-      return List.of();
-    }
+    return store.cdi().readIfValid(uid)
+        .map(spec -> AskedSlice.parse(spec.annotations().getOrDefault(ClaimSpec.TIME_SLICES_ANNOTATION, "")))
+        .orElse(List.of());
   }
 
   /** The claim's MIG instances as they are now, by share key. */
