@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.Driver;
 import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.PodResourceClaim;
 import io.fabric8.kubernetes.api.model.PodSchedulingGate;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
 import java.time.Duration;
@@ -66,10 +67,7 @@ class GangAllocationTest {
 
   @Test
   void aPodForWhichThereIsNothingToAllocateDoesNotWaitForItsGang() {
-    cluster.client
-        .resource(
-            new DeviceClassBuilder().withNewMetadata().withName("nic").endMetadata().withNewSpec().endSpec().build())
-        .create();
+    nics();
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.start();
     cluster.claim("nic", "nic", Map.of());
@@ -90,6 +88,36 @@ class GangAllocationTest {
     cluster.client.pods().inNamespace("default").withName("odd").delete();
     cluster.result("a");
     cluster.result("b");
+  }
+
+  @Test
+  void theGateOfAPodForWhichOthersAllocateGoesOnceItsGangHasItsPlace() {
+    nics();
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    member("train", 2, "worker", "8Gi");
+    eventually()
+        .untilAsserted(() -> assertThat(cluster.note("worker", "Unallocatable")).contains("1 of 2 pods are there"));
+    cluster.claim("nic", "nic", Map.of());
+    podOf("train", 2, "launcher", "nic");
+    mayRunWithItsCard("worker");
+    eventually().until(() -> cluster.gates("launcher").isEmpty());
+  }
+
+  @Test
+  void aGangThatLacksPodsKeepsNothingThoughOthersAreStillToAllocateForIt() {
+    nics();
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    for (String name : List.of("a", "b")) {
+      cluster.claim(name, "gpu.partita.dev", Map.of("memory", "8Gi"));
+      cluster.claim("nic-of-" + name, "nic", Map.of());
+      podOf("train", 2, name, List.of(name, "nic-of-" + name), List.of(Driver.ALLOCATION_GATE));
+    }
+    mayRunWithItsCard("a");
+    mayRunWithItsCard("b");
+    cluster.client.pods().inNamespace("default").withName("b").delete();
+    eventually().until(() -> !cluster.isAllocated("a"));
   }
 
   @Test
@@ -131,7 +159,7 @@ class GangAllocationTest {
         claim -> claim.getMetadata().getName().equals("t1") && claim.get("status", "allocation") != null);
     for (int i = 0; i < 2; i++) {
       cluster.claim("t" + i, "gpu.partita.dev", Map.of("memory", "8Gi"));
-      podOf("train", 2, "t" + i, "t" + i, List.of()); // without a gate, which would be taken off after the write
+      podOf("train", 2, "t" + i, List.of("t" + i), List.of()); // without a gate, which would be taken off after the write
     }
     String share = cluster.result("t0").getShareID();
     cluster.result("t1");
@@ -214,11 +242,19 @@ class GangAllocationTest {
         .create();
   }
 
-  private void podOf(String gang, int size, String name, String claim) {
-    podOf(gang, size, name, claim, List.of(Driver.ALLOCATION_GATE));
+  /** Another driver's class. */
+  private void nics() {
+    cluster.client
+        .resource(
+            new DeviceClassBuilder().withNewMetadata().withName("nic").endMetadata().withNewSpec().endSpec().build())
+        .create();
   }
 
-  private void podOf(String gang, int size, String name, String claim, List<String> gates) {
+  private void podOf(String gang, int size, String name, String claim) {
+    podOf(gang, size, name, List.of(claim), List.of(Driver.ALLOCATION_GATE));
+  }
+
+  private void podOf(String gang, int size, String name, List<String> claims, List<String> gates) {
     cluster.client
         .resource(
             new PodBuilder()
@@ -230,10 +266,7 @@ class GangAllocationTest {
                 .endMetadata()
                 .withNewSpec()
                 .withSchedulingGates(gates.stream().map(PodSchedulingGate::new).toList())
-                .addNewResourceClaim()
-                .withName("gpu")
-                .withResourceClaimName(claim)
-                .endResourceClaim()
+                .withResourceClaims(claims.stream().map(claim -> new PodResourceClaim(claim, claim, null)).toList())
                 .endSpec()
                 .build())
         .create();

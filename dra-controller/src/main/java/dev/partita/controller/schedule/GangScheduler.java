@@ -25,6 +25,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -149,6 +150,10 @@ final class GangScheduler {
     }
     List<Pod> needed = open.subList(0, Math.min(missing, open.size()));
     return switch (decisions.placeAll(needed)) {
+      case GangDecision.Placed(List<PodPlan> plans) when plans.isEmpty() -> {
+        live.forEach(each -> scheduler.decide(each)); // others are to allocate what is not allocated yet
+        yield false;
+      }
       case GangDecision.Placed(List<PodPlan> plans) -> {
         scheduler.write(plans);
         yield false;
@@ -185,6 +190,7 @@ final class GangScheduler {
               case Decision.Nothing _,Decision.LeaveToScheduler _,Decision.Settled _,Decision.ClaimMissing _,Decision.Allocate _ ->
                   ", whose claims are not there yet";
             };
+    release(pod, why);
     open.stream().filter(other -> !other.equals(pod)).forEach(other -> hold(other, why));
     settled.forEach(other -> giveBack(other, why));
   }
@@ -192,7 +198,19 @@ final class GangScheduler {
   /** Gives back what the pod has and nobody uses: its gang may never be complete again. */
   private void giveBack(Pod pod, String why) {
     scheduler.waitFor(pod);
-    abandoned.release(claims(pod).stream().filter(AllocatedClaim::isUnusedAndOurs).toList(), why);
+    release(pod, why);
+  }
+
+  private void release(Pod pod, String why) {
+    abandoned.release(unused(pod).toList(), why);
+  }
+
+  /** What it has and nobody uses, but for what others than its gang wait to use. */
+  private Stream<ResourceClaim> unused(Pod pod) {
+    Optional<GangKey> gang = view.gangOf(pod);
+    return claims(pod).stream().filter(AllocatedClaim::isUnusedAndOurs)
+        .filter(claim -> view.podsOf(ObjectKey.of(claim)).stream().filter(PodClaims::isLive)
+            .allMatch(user -> view.gangOf(user).equals(gang)));
   }
 
   /** Whether all its claims are allocated. */
@@ -212,8 +230,10 @@ final class GangScheduler {
     }
   }
 
+  /** What it has already nobody is to wait for either, be it one of several claims, or all that are ours. */
   private void hold(Pod pod, String why) {
     scheduler.hold(pod, waiting(pod), why);
+    release(pod, why);
   }
 
   private List<ResourceClaim> waiting(Pod pod) {
