@@ -378,6 +378,14 @@ public final class Cluster implements AutoCloseable {
     }
   }
 
+  /** Controllers see that the pod is gone. */
+  void awaitGone(String pod) {
+    ObjectKey key = new ObjectKey("default", pod);
+    for (DraController controller : controllers) {
+      eventually().until(() -> controller.view().pod(key) == null);
+    }
+  }
+
   /**
    * What kube-controller-manager does when the claim is no longer used, and kube-scheduler when the pod fits no node.
    */

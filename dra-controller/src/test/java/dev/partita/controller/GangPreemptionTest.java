@@ -111,6 +111,26 @@ class GangPreemptionTest {
   }
 
   @Test
+  void whatSomeOfAGangHaveAlreadyIsKeptForThemTooWhileOthersGo() {
+    running("low", 1);
+    pod("t0", 10, Map.of());
+    cluster.result("t0");
+    Map<String, String> train = Map.of(Driver.GANG_ANNOTATION, "train", Driver.GANG_SIZE_ANNOTATION, "2");
+    pod("t1", 10, train);
+    eventually().untilAsserted(() -> assertThat(cluster.note("t1", "Unallocatable")).contains("1 of 2 pods are there"));
+    eventually().ignoreExceptionsInstanceOf(KubernetesClientException.class)
+        .until(() -> cluster.client.pods().inNamespace("default").withName("t0").edit(pod -> new PodBuilder(pod)
+            .editMetadata().addToAnnotations(train).endMetadata().build()) != null);
+    eventually().until(() -> isGone("low") && !cluster.isAllocated("t0"));
+    pod("other", 5, Map.of());
+    eventually().until(() -> cluster.isAllocated("other") || !cluster.events("other", "Unallocatable").isEmpty());
+    cluster.deallocate("low");
+    cluster.result("t0");
+    cluster.result("t1");
+    assertThat(cluster.isAllocated("other")).isFalse();
+  }
+
+  @Test
   void nothingIsKeptForAGangThatIsNotCompleteAnyMore() {
     running("low0", 1);
     running("low1", 1);

@@ -59,6 +59,31 @@ class PreemptionTest {
   }
 
   @Test
+  void whatAPodHasAlreadyIsKeptForItTooWhileOthersGo() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 200 * GpuNodes.GIB));
+    cluster.start();
+    running("low", 1, "60Gi");
+    cluster.claim("first", "gpu.partita.dev", Map.of("memory", "80Gi"));
+    cluster.client.resource(new PodBuilder().withNewMetadata().withName("both").withNamespace("default").endMetadata()
+        .withNewSpec().withPriority(10)
+        .addNewResourceClaim().withName("first").withResourceClaimName("first").endResourceClaim()
+        .addNewResourceClaim().withName("second").withResourceClaimName("second").endResourceClaim()
+        .endSpec().build()).create();
+    cluster.pod("before", "first");
+    cluster.result("first");
+    cluster.client.pods().inNamespace("default").withName("before").delete();
+    cluster.awaitGone("before");
+    cluster.claim("second", "gpu.partita.dev", Map.of("memory", "70Gi"));
+    eventually().until(() -> cluster.client.pods().inNamespace("default").withName("low").get() == null
+        && !cluster.isAllocated("first"));
+    pod("other", 5, "", "70Gi");
+    eventually().until(() -> cluster.isAllocated("other") || !cluster.events("other", "Unallocatable").isEmpty());
+    cluster.deallocate("low");
+    cluster.result("second");
+    assertThat(cluster.isAllocated("other")).isFalse();
+  }
+
+  @Test
   void whatIsKeptForAPodThatGoesIsForThoseWhoWait() {
     keptForHigh();
     cluster.client.pods().inNamespace("default").withName("high").delete();

@@ -165,6 +165,9 @@ final class GangScheduler {
       case GangDecision.NoPlace(Pod _, Decision.Nothing _) -> false; // its next change comes back here
       case GangDecision.NoPlace(Pod pod, Decision decision) -> {
         refuse(gang, pod, decision, open, settled);
+        if (live.stream().flatMap(each -> unused(each)).findAny().isPresent()) {
+          yield true; // when that is given back all of it is decided anew
+        }
         if (decision instanceof Decision.Wait wait) {
           preemption.makeRoom(needed).ifPresentOrElse(words -> needed
               .forEach(each -> scheduler.awaitVictims(each, waiting(each), gang.title() + ": " + words)),

@@ -162,6 +162,7 @@ final class PodScheduler {
     Decision decision = decisions.of(pod, isLikeOthers ? Optional.of(alike) : Optional.empty());
     apply(pod, decision);
     switch (decision) {
+      case Decision.Wait wait when !wait.unused().isEmpty() -> {} // when these are given back it is decided anew
       case Decision.Wait wait ->
           preemption
               .makeRoom(pod, wait)
