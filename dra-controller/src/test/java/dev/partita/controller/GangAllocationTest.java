@@ -4,13 +4,16 @@ import static dev.partita.controller.Cluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.Driver;
+import dev.partita.controller.edge.ApiEdge;
 import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.PodCondition;
 import io.fabric8.kubernetes.api.model.PodResourceClaim;
 import io.fabric8.kubernetes.api.model.PodSchedulingGate;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -88,6 +91,31 @@ class GangAllocationTest {
     cluster.client.pods().inNamespace("default").withName("odd").delete();
     cluster.result("a");
     cluster.result("b");
+  }
+
+  @Test
+  void whenTheOddOneLeavesTheGangTheOthersGetTheirPlace() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    member("train", 2, "a", "8Gi");
+    member("train", 2, "b", "8Gi");
+    member("train", 3, "odd", "800Gi");
+    for (String name : List.of("a", "b", "odd")) { // as long as one is still to be told, that has the gang looked at
+      eventually().until(() -> waitsFor(name).contains("disagree"));
+    }
+    eventually().ignoreExceptionsMatching(ApiEdge::isConflict)
+        .until(() -> cluster.client.pods().inNamespace("default").withName("odd").edit(pod -> new PodBuilder(pod)
+            .editMetadata().removeFromAnnotations(Driver.GANG_ANNOTATION).endMetadata().build()) != null);
+    cluster.result("a");
+    cluster.result("b");
+  }
+
+  /** Why the pod waits, as its condition says it. */
+  private String waitsFor(String pod) {
+    return Optional.ofNullable(cluster.client.pods().inNamespace("default").withName(pod).get().getStatus()).stream()
+        .flatMap(status -> status.getConditions().stream())
+        .filter(condition -> Driver.ALLOCATED_CONDITION.equals(condition.getType()))
+        .map(PodCondition::getMessage).findFirst().orElse("");
   }
 
   @Test

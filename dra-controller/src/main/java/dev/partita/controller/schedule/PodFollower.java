@@ -93,13 +93,16 @@ final class PodFollower {
     if (!pod.getSpec().getResourceClaims().isEmpty() || AllocationGate.isOn(pod)) {
       pods.add(key);
       PodClaims.of(pod).ifPresent(claims -> claimsOfPod.put(uid, claims));
-      view.gangOf(pod).ifPresentOrElse(gang -> gangOfPod.put(uid, gang), () -> gangOfPod.remove(uid));
+      Optional<GangKey> gang = view.gangOf(pod);
+      Optional<GangKey> before = Optional.ofNullable(
+          gang.isPresent() ? gangOfPod.put(uid, gang.get()) : gangOfPod.remove(uid));
+      before.filter(its -> !gang.equals(Optional.of(its))).ifPresent(its -> oneLeft(its, pods));
     }
   }
 
-  /** Any of the gang's pods: they are decided together. */
-  private Optional<ObjectKey> rest(GangKey gang) {
-    return view.podsOfGang(gang).stream().filter(PodClaims::isLive).findFirst().map(ObjectKey::of);
+  /** It may have been the odd one. Any of the others will do: they are decided together. */
+  private void oneLeft(GangKey gang, Set<ObjectKey> pods) {
+    view.podsOfGang(gang).stream().filter(PodClaims::isLive).findFirst().map(ObjectKey::of).ifPresent(pods::add);
   }
 
   private void over(ObjectKey key, String uid, Set<ObjectKey> pods) {
@@ -109,7 +112,6 @@ final class PodFollower {
     demandRecorder.forget(uid);
     Objects.requireNonNullElse(claimsOfPod.remove(uid), List.<ObjectKey>of())
         .forEach(claim -> abandoned.look(claim));
-    // it may have been the odd one
-    Optional.ofNullable(gangOfPod.remove(uid)).ifPresent(gang -> rest(gang).ifPresent(pods::add));
+    Optional.ofNullable(gangOfPod.remove(uid)).ifPresent(gang -> oneLeft(gang, pods));
   }
 }
