@@ -3,6 +3,7 @@ package dev.partita.controller;
 import static dev.partita.controller.Cluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.api.node.GpuNode;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -103,6 +104,24 @@ class ControllerTest {
     cluster.client.pods().inNamespace("default").withName("left").delete();
     eventually()
         .until(() -> !cluster.isAllocated("left") && cluster.read("left").getMetadata().getFinalizers().isEmpty());
+  }
+
+  @Test
+  void anAllocationWhosePodDiedWhileItsNodeWasAwayIsTakenBackWhenTheNodeIsBack() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.claim("left", "whole.gpu.partita.dev", Map.of());
+    cluster.pod("left", "left");
+    cluster.result("left");
+    cluster.client.resources(GpuNode.class).withName("node-0").delete();
+    cluster.client.nodes().withName("node-0").delete();
+    eventually().until(() -> cluster.slices().isEmpty());
+    cluster.client.pods().inNamespace("default").withName("left").delete();
+    cluster.claim("next", "whole.gpu.partita.dev", Map.of());
+    cluster.pod("next", "next");
+    cluster.note("next", "Unallocatable"); // by then the controller has seen what went before
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    assertThat(cluster.result("next").getDevice()).isEqualTo("gpu-0");
   }
 
   @Test

@@ -5,6 +5,7 @@ import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.commit.PodWriter;
 import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.proposal.OthersProposals;
 import dev.partita.controller.proposal.Proposal;
 import dev.partita.controller.state.SchedulerState;
@@ -79,6 +80,15 @@ final class AbandonedClaims {
     } else if (isAbandoned(key, claim)) {
       release(List.of(claim), "no pod uses it");
     }
+  }
+
+  /** Looks at what is allocated on nodes that have become the controller's, or have come back. */
+  void lookAtNodes(Inventory before) {
+    state.inventory().hosts().forEach((name, host) -> {
+      if (isOurs(host) && !isOurs(before.host(name))) {
+        view.claimsOn(name).forEach(claim -> look(ObjectKey.of(claim)));
+      }
+    });
   }
 
   /** Withdraws what others have proposed for a claim, if that has stood for long. */

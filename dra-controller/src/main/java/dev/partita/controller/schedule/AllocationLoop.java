@@ -391,10 +391,12 @@ public final class AllocationLoop implements AutoCloseable {
 
   private void observeInventory() {
     Inventory fresh = view.inventory();
-    if (!fresh.equals(state.inventory())) {
+    Inventory before = state.inventory();
+    if (!fresh.equals(before)) {
       state.inventoryChanged(fresh);
       quotas.stale();
       helps();
+      abandoned.lookAtNodes(before);
     }
   }
 
