@@ -59,6 +59,37 @@ class PreemptionTest {
   }
 
   @Test
+  void nobodyElseGoesForAPodWhoseVictimIsStillGoingWhenTheControllerIsStartedAnew() {
+    cluster.add(GpuNodes.ready("node-0", 2, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    running("low", 1, "100Gi");
+    running("middle", 5, "100Gi");
+    finalizers("low", List.of("example.com/ends-slowly"));
+    pod("high", 10, "", "100Gi");
+    eventually().until(
+        () -> cluster.client.pods().inNamespace("default").withName("low").get().getMetadata().getDeletionTimestamp()
+            != null);
+    cluster.stopControllers();
+    cluster.start();
+    pod("huge", 5, "", "600Gi"); // it is decided about after the other one
+    eventually().untilAsserted(() -> assertThat(cluster.note("huge", "Unallocatable")).startsWith("asks 600 GiB"));
+    cluster.awaitQuiet();
+    assertThat(cluster.client.pods().inNamespace("default").withName("middle").get()).isNotNull();
+    finalizers("low", List.of());
+    cluster.deallocate("low");
+    cluster.result("high");
+    assertThat(evictions()).hasSize(1);
+  }
+
+  /** A pod that is being deleted is gone by the write that takes the last one off. */
+  private void finalizers(String pod, List<String> finalizers) {
+    eventually().ignoreExceptionsInstanceOf(KubernetesClientException.class)
+        .until(() -> cluster.client.pods().inNamespace("default").withName(pod).get() == null
+            || cluster.client.pods().inNamespace("default").withName(pod).edit(
+                its -> new PodBuilder(its).editMetadata().withFinalizers(finalizers).endMetadata().build()) != null);
+  }
+
+  @Test
   void whatAPodHasAlreadyIsKeptForItTooWhileOthersGo() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 200 * GpuNodes.GIB));
     cluster.start();

@@ -9,7 +9,6 @@ import dev.partita.controller.state.Nomination.Awaited;
 import dev.partita.controller.state.Nomination;
 import dev.partita.controller.state.PodPlan;
 import dev.partita.controller.state.SchedulerState;
-import dev.partita.controller.state.Victim;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.time.Instant;
@@ -67,9 +66,8 @@ final class GangSearch {
             Nomination nomination = room.get().nomination();
             found.put(pod, nomination);
             outcomes.add(room.get().outcome());
-            List<String> victims = nomination.victims().stream().map(Victim::uid).toList();
-            leaving.addAll(victims);
-            scope.withoutPods(victims);
+            leaving.addAll(nomination.awaited().pods());
+            scope.withoutPods(nomination.awaited().pods());
             scope.without(nomination.awaited().claims());
             scope.assume(plan(pod, wait, room.get().outcome()));
           }
@@ -96,9 +94,9 @@ final class GangSearch {
     }
   }
 
-  /** How many of the pods need victims. */
+  /** For how many of the pods others have to go. */
   private static long rooms(Map<Pod, Nomination> found) {
-    return found.values().stream().filter(nomination -> !nomination.victims().isEmpty()).count();
+    return found.values().stream().filter(nomination -> !nomination.awaited().pods().isEmpty()).count();
   }
 
   private static PodPlan plan(Pod pod, Decision.Wait wait, Outcome.Allocated outcome) {
@@ -109,13 +107,13 @@ final class GangSearch {
 
   /** Keeps what each of them gets until all victims are gone. */
   private static Map<Pod, Nomination> together(Map<Pod, Nomination> found) {
-    Set<String> victims =
-        found.values().stream().flatMap(own -> own.victims().stream()).map(Victim::uid).collect(Collectors.toSet());
+    Set<String> pods =
+        found.values().stream().flatMap(own -> own.awaited().pods().stream()).collect(Collectors.toSet());
     Set<String> claims =
         found.values().stream().flatMap(own -> own.awaited().claims().stream()).collect(Collectors.toSet());
     Instant end =
         found.values().stream().map(own -> own.awaited().until()).max(Comparator.naturalOrder()).orElseThrow();
-    Awaited awaited = new Awaited(victims, claims, end);
+    Awaited awaited = new Awaited(pods, claims, end);
     Map<Pod, Nomination> together = new LinkedHashMap<>();
     found.forEach((pod, nomination) -> together.put(pod, nomination.within(awaited)));
     return together;

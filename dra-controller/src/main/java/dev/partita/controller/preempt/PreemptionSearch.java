@@ -107,16 +107,25 @@ public final class PreemptionSearch {
   record Room(Nomination nomination, Outcome.Allocated outcome) {}
 
   /**
-   * The cheapest place that pods of lower priority can make for a pod that waits; if they cannot, the cheapest that
-   * borrowers can make.
+   * The place that pods make which are being deleted already; if that is none, the cheapest that pods of lower priority
+   * can make for a pod that waits; if they cannot, the cheapest that borrowers can make.
    *
    * @param leaving UIDs of pods that are taken for gone already
    */
   Optional<Room> room(Pod pod, Decision.Wait wait, Set<String> leaving) {
     try (var _ = state.withoutNominations(pod)) {
-      return choose(pod, wait, new Grounds.Priority(), leaving, onNode -> onNode.victims().keySet())
+      return going(pod, wait, leaving)
+          .or(() -> choose(pod, wait, new Grounds.Priority(), leaving, onNode -> onNode.victims().keySet()))
           .or(() -> mayReclaim(pod) ? reclaim(pod, wait, leaving) : Optional.empty());
     }
+  }
+
+  private Optional<Room> going(Pod pod, Decision.Wait wait, Set<String> leaving) {
+    return choose(pod, wait, new Grounds.Priority(),
+        node -> VictimsOnNode.going(objects, node,
+            other -> !leaving.contains(other.getMetadata().getUid()) && isGoneSoon(other)),
+        onNode -> onNode.victims().keySet())
+        .map(room -> new Room(room.nomination().evictingNobody(), room.outcome()));
   }
 
   private Optional<Room> reclaim(Pod pod, Decision.Wait wait, Set<String> leaving) {
@@ -132,12 +141,23 @@ public final class PreemptionSearch {
       Grounds grounds,
       Set<String> leaving,
       Function<VictimsOnNode, Set<Victim>> who) {
+    return choose(pod, wait, grounds,
+        node -> VictimsOnNode.of(objects, node,
+            victim -> !leaving.contains(victim.getMetadata().getUid()) && mayGo(victim, pod, grounds)),
+        who);
+  }
+
+  private Optional<Room> choose(
+      Pod pod,
+      Decision.Wait wait,
+      Grounds grounds,
+      Function<String, VictimsOnNode> whoMay,
+      Function<VictimsOnNode, Set<Victim>> who) {
     Inventory inventory = state.inventory();
     Map<String, VictimsOnNode> nodes = new HashMap<>();
     SortedMap<String, Set<Victim>> candidates = new TreeMap<>();
     for (GpuHost host : inventory.hosts().values()) {
-      VictimsOnNode onNode = VictimsOnNode.of(objects, host.name(),
-          victim -> !leaving.contains(victim.getMetadata().getUid()) && mayGo(victim, pod, grounds));
+      VictimsOnNode onNode = whoMay.apply(host.name());
       if (!onNode.victims().isEmpty()) {
         nodes.put(host.name(), onNode);
         candidates.put(host.name(), who.apply(onNode));
@@ -221,9 +241,18 @@ public final class PreemptionSearch {
     }
   }
 
-  private static long grace(Pod pod) {
-    return Math.clamp(
-        Objects.requireNonNullElse(pod.getSpec().getTerminationGracePeriodSeconds(), DEFAULT_GRACE_SECONDS), 0,
-        LONGEST_GRACE_SECONDS);
+  /** Seconds until its grace period is over, at most an hour; less than none if it is. */
+  private long grace(Pod pod) {
+    @Nullable String deleted = pod.getMetadata().getDeletionTimestamp();
+    return deleted != null
+        ? Duration.between(clock.instant(), Instant.parse(deleted)).toSeconds()
+        : Math.clamp(
+            Objects.requireNonNullElse(pod.getSpec().getTerminationGracePeriodSeconds(), DEFAULT_GRACE_SECONDS), 0,
+            LONGEST_GRACE_SECONDS);
+  }
+
+  /** Whether it is worth waiting for a pod that is being deleted. */
+  private boolean isGoneSoon(Pod pod) {
+    return PodClaims.isBound(pod) && grace(pod) <= LONGEST_GRACE_SECONDS && grace(pod) > -PATIENCE.toSeconds();
   }
 }

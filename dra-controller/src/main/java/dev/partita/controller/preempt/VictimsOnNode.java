@@ -21,7 +21,7 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
- * Pods of one node whose end would free cards.
+ * Pods of one node whose end would free cards, or will.
  *
  * @param victims pods that may go, and that use no claim that another pod, which may not, uses as well
  * @param users of every claim that can be freed, by the claim's UID: it is free when all of them are gone
@@ -29,14 +29,29 @@ import java.util.stream.Collectors;
 record VictimsOnNode(String node, Map<Victim, Pod> victims, Map<String, Set<String>> users) {
   private static final String MIRROR = "kubernetes.io/config.mirror";
 
+  /** Pods that may go. */
   static VictimsOnNode of(ClusterObjects view, String node, Predicate<Pod> mayGo) {
+    return of(view, node, PodClaims::isLive, mayGo);
+  }
+
+  /** Pods that are being deleted already. Those count that this says. */
+  static VictimsOnNode going(ClusterObjects view, String node, Predicate<Pod> counts) {
+    return of(view, node, pod -> PodClaims.isLive(pod) || isGoing(pod), pod -> isGoing(pod) && counts.test(pod));
+  }
+
+  private static boolean isGoing(Pod pod) {
+    return pod.getMetadata().getDeletionTimestamp() != null;
+  }
+
+  /** @param uses whether a pod may use its claims still; of others it matters only whether something is reserved */
+  private static VictimsOnNode of(ClusterObjects view, String node, Predicate<Pod> uses, Predicate<Pod> mayGo) {
     Map<Victim, Pod> victims = new LinkedHashMap<>();
     Map<String, Set<String>> users = new HashMap<>();
     for (ResourceClaim claim : view.claimsOn(node)) {
       if (!AllocatedClaim.isAllocated(claim)) {
         continue;
       }
-      List<Pod> pods = view.podsOf(ObjectKey.of(claim)).stream().filter(PodClaims::isLive).toList();
+      List<Pod> pods = view.podsOf(ObjectKey.of(claim)).stream().filter(uses).toList();
       Set<String> known = pods.stream().map(pod -> pod.getMetadata().getUid()).collect(Collectors.toSet());
       boolean freeable =
           !pods.isEmpty()

@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
  *
  * @param pod for which it is
  * @param place what it is to get
- * @param victims pods that make room for it
+ * @param victims pods that are evicted to make room for it
  * @param grounds why they may be made to
  * @param awaited what has to go before it gets its place
  */
@@ -22,6 +22,11 @@ public record Nomination(Preemptor pod, Place place, List<Victim> victims, Groun
 
   public Nomination {
     victims = List.copyOf(victims);
+  }
+
+  /** The same, for a place of which those who are in the way go anyhow. */
+  public Nomination evictingNobody() {
+    return new Nomination(pod, place, List.of(), grounds, awaited);
   }
 
   /** The same as one of a gang, for all of which others have to go. */

@@ -20,6 +20,7 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -155,6 +156,47 @@ class PreemptionSearchTest {
       assertThat(find(cluster.waiting("p 10 60")).orElseThrow().awaited().until())
           .isEqualTo(cluster.clock.instant().plusSeconds(3_600 + 300));
     }
+  }
+
+  @Test
+  void nobodyGoesForRoomThatOthersLeaveWhoAreGoingAlready() {
+    start("a:2", "x 1 a/0 100, y 1 a/1 100");
+    Instant end = cluster.clock.instant().plusSeconds(30);
+    goesAt("x", end);
+    Pod pod = cluster.waiting("p 10 60");
+    Nomination nomination = find(pod).orElseThrow();
+    assertThat(nomination.victims()).isEmpty();
+    assertThat(nomination.place().bookings())
+        .containsExactly(List.of(new Booking(new CardKey("a", 0), DeviceMode.SHARED, 60 * GpuNodes.GIB, 0)));
+    assertThat(nomination.awaited().pods()).containsExactly("default/x");
+    assertThat(nomination.awaited().claims()).containsExactly("claim of default/x");
+    assertThat(nomination.awaited().until()).isEqualTo(end.plusSeconds(300));
+    cluster.state.nominate(nomination);
+    assertThat(victims(cluster.waiting("second 10 60"))).as("there is room for both").isEqualTo("nobody");
+    assertThat(victims(cluster.waiting("third 10 100"))).isEqualTo("y");
+    cluster.clock.advance(Duration.ofSeconds(330));
+    cluster.state.endNomination("default/p");
+    assertThat(victims(pod)).as("it takes too long to go").isEqualTo("y");
+  }
+
+  @Test
+  void nobodyWaitsForLongerThanAnHourForOthersToGo() {
+    start("a:2", "x 1 a/0 100, y 1 a/1 100");
+    goesAt("x", cluster.clock.instant().plusSeconds(3_601));
+    assertThat(victims(cluster.waiting("p 10 60"))).isEqualTo("y");
+  }
+
+  @Test
+  void roomThatOthersLeaveAnyhowIsForOneOfAGang() {
+    start("a:2", "x 1 a/0 100, y 1 a/1 100");
+    goesAt("x", cluster.clock.instant().plusSeconds(30));
+    assertThat(victimsOfGang("t0 10 100, t1 10 100")).isEqualTo("t0: nobody, t1: y");
+  }
+
+  /** Somebody has deleted the pod, or evicted it. */
+  private void goesAt(String pod, Instant end) {
+    cluster.put(new PodBuilder(requireNonNull(cluster.pod(new ObjectKey("default", pod)))).editMetadata()
+        .withDeletionTimestamp(end.toString()).endMetadata().build());
   }
 
   @Test
