@@ -88,9 +88,10 @@ final class Preemption {
     }
     drop(pods);
     if (pods.stream().noneMatch(search::mayEvict)) {
+      pods.forEach(pod -> slots.forget(pod.getMetadata().getUid()));
       return Optional.empty();
     }
-    Optional<PreemptionPlan> plan = inItsTurn(pods.getFirst(), planned);
+    Optional<PreemptionPlan> plan = inTheirTurn(pods, planned);
     plan.ifPresent(this::begin);
     return plan.flatMap(PreemptionPlan::words);
   }
@@ -105,8 +106,10 @@ final class Preemption {
     return state.nominated(pod.getMetadata().getUid()).filter(this::isUnderWay);
   }
 
-  /** Searches if it is the pod's turn to have a search; otherwise it gets one later. */
-  private Optional<PreemptionPlan> inItsTurn(Pod pod, Supplier<Optional<PreemptionPlan>> planned) {
+  /** Searches if it is the turn of these to have a search, all together; otherwise they get one later. */
+  private Optional<PreemptionPlan> inTheirTurn(List<Pod> pods, Supplier<Optional<PreemptionPlan>> planned) {
+    Pod pod = pods.stream().filter(each -> slots.isGiven(each.getMetadata().getUid())).findFirst()
+        .orElse(pods.getFirst());
     String uid = pod.getMetadata().getUid();
     Optional<Duration> pause = slots.ask(uid);
     if (pause.isEmpty() || pause.get().isPositive()) {
