@@ -134,6 +134,21 @@ class ResizeTest {
   }
 
   @Test
+  void whatAShareThatNobodyUsesYetGivesBackIsForThoseWhoWait() {
+    cluster.add(GpuNodes.ready("node-0", 1, H200, CARD));
+    cluster.start();
+    share("c", "20Gi");
+    ask("c", "memory=100Gi");
+    awaitAnswer("c", "memory=100Gi: granted");
+    cluster.claim("other", "gpu.partita.dev", Map.of("memory", "100Gi"));
+    cluster.pod("other", "other");
+    assertThat(cluster.note("other", "Unallocatable")).isNotBlank();
+    ask("c", "memory=20Gi");
+    awaitAnswer("c", "memory=20Gi: granted");
+    cluster.result("other");
+  }
+
+  @Test
   void aQuotaHoldsForWhatAClaimGrowsTo() {
     cluster.add(GpuNodes.ready("node-0", 1, H200, CARD));
     cluster.labelNamespace("team", "a");

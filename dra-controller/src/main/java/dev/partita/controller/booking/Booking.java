@@ -37,6 +37,11 @@ public record Booking(CardKey card, DeviceName device, long memory, int cores, b
     this(card, device, memory, cores, false);
   }
 
+  /** The same device with as much as the other one takes of it, where that is more. */
+  public Booking max(Booking other) {
+    return new Booking(card, device, Math.max(memory, other.memory), Math.max(cores, other.cores), mps);
+  }
+
   /** A share beside others by MPS. */
   public static Booking byMps(CardKey card, long memory, int cores) {
     return new Booking(card, DeviceName.of(card.index(), DeviceMode.SHARED), memory, cores, true);

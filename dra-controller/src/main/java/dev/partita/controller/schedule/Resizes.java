@@ -132,11 +132,12 @@ final class Resizes {
     ObjectKey key = ObjectKey.of(claim);
     String uid = claim.getMetadata().getUid();
     boolean granted = write.decision() instanceof ResizeDecision.Granted;
+    boolean isLess = false;
     if (granted) {
       ledger.resized(uid, version);
       @Nullable ResourceClaim now = view.claim(key);
       if (now != null && now.getMetadata().getUid().equals(uid) && AllocatedClaim.isAllocated(now)) {
-        var _ = ledger.observe(uid, now);
+        isLess = ledger.observe(uid, now) instanceof ClaimLedger.Change.Shrunk;
       }
     }
     if (version.isPresent()) {
@@ -146,7 +147,7 @@ final class Resizes {
     } else {
       failures.failed(key).ifPresent(pause -> retries.after(pause, new WorkItem.ResizeAgain(key)));
     }
-    return version.isEmpty() && granted;
+    return isLess || (version.isEmpty() && granted);
   }
 
   /** The pause after a write that failed is over. */

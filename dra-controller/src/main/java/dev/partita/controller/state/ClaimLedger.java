@@ -259,10 +259,17 @@ public final class ClaimLedger {
     return new Change.None();
   }
 
-  /** This instance is about to write that the claim's shares have another size: that counts from now on. */
+  /**
+   * This instance is about to write that the claim's shares have another size: that counts from now on, and besides it
+   * what they have until then.
+   */
   public void resize(ClaimRef claim, List<Booking> bookings) {
-    book(claim.uid(), claim.namespace(), bookings);
-    resizing.put(claim.uid(), new Resizing(bookings, Optional.empty()));
+    List<Booking> before = books.bookings(claim.uid());
+    List<Booking> larger = before.size() != bookings.size()
+        ? bookings
+        : IntStream.range(0, before.size()).mapToObj(i -> bookings.get(i).max(before.get(i))).toList();
+    book(claim.uid(), claim.namespace(), larger);
+    resizing.put(claim.uid(), new Resizing(larger, Optional.empty()));
   }
 
   /** Whether that is under way. */
