@@ -70,9 +70,9 @@ public final class EventLoop<E> implements AutoCloseable {
     }
   }
 
-  /** Posts the event when the pause is over, unless the loop is closed by then. */
+  /** Posts the event when the pause is over, and no sooner, unless the loop is closed by then. */
   public void postAfter(Duration pause, E event) {
-    var _ = timer.schedule(() -> post(event), pause.toMillis(), TimeUnit.MILLISECONDS);
+    var _ = timer.schedule(() -> post(event), pause.plusNanos(999_999).toMillis(), TimeUnit.MILLISECONDS);
   }
 
   /** Stops after the batch in hand, and waits for it, but not for ever. */

@@ -70,6 +70,23 @@ class EventLoopTest {
   }
 
   @Test
+  void whatIsPostedAfterAPauseComesNoSooner() {
+    Duration pause = Duration.ofMillis(2).minusNanos(1);
+    List<Long> took = new CopyOnWriteArrayList<>();
+    try (EventLoop<String> loop = loop(Duration.ZERO,
+        batch -> batch.forEach(begun -> took.add(System.nanoTime() - Long.parseLong(begun))))) {
+      loop.start();
+      for (int i = 0; i < 50; i++) {
+        int before = i;
+        loop.postAfter(pause, Long.toString(System.nanoTime()));
+        Awaitility.await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(1))
+            .until(() -> took.size() > before);
+      }
+    }
+    assertThat(took).allSatisfy(nanos -> assertThat(nanos).isGreaterThanOrEqualTo(pause.toNanos()));
+  }
+
+  @Test
   void whatWaitsBehindASlowHandlerIsNoMoreThanThereAreDifferentEvents() throws InterruptedException {
     CountDownLatch begun = new CountDownLatch(1);
     Semaphore go = new Semaphore(0);
