@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -46,6 +47,38 @@ class OfferedOtherwiseTest {
       cluster.deallocate("c");
       eventually().untilAsserted(() -> assertThat(devices(cluster)).containsExactly("gpu-0-shared", "gpu-1-shared"));
     }
+  }
+
+  @Test
+  void whatWasDecidedForANodeThatIsKubeSchedulersByNowIsNotWritten() {
+    try (Cluster cluster = Cluster.empty()) {
+      cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+      AtomicBoolean proposed = new AtomicBoolean();
+      cluster.start(
+          request -> {
+            if ("PATCH".equals(request.method()) && request.uri().getPath().endsWith("/resourceclaims/c")
+                && !proposed.getAndSet(true)) {
+              leaveToScheduler(cluster, "node-0");
+            }
+          });
+      cluster.awaitOffered("node-0");
+      cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"));
+      cluster.gatedPod("p", List.of(Driver.ALLOCATION_GATE), "c");
+      eventually().until(() -> cluster.gates("p").isEmpty());
+      assertThat(proposed).isTrue();
+      assertThat(cluster.isAllocated("c")).isFalse();
+    }
+  }
+
+  /** Returns when kube-scheduler may allocate there. */
+  private static void leaveToScheduler(Cluster cluster, String node) {
+    cluster.client.resources(GpuNode.class).withName(node).edit(
+        its -> {
+          its.setSpec(new GpuNodeSpec(GpuNodeSpec.Allocator.Scheduler, List.of(), null));
+          return its;
+        });
+    eventually().until(() -> cluster.slices().stream().flatMap(slice -> slice.getSpec().getDevices().stream())
+        .allMatch(device -> device.getTaints().isEmpty()));
   }
 
   @Test

@@ -1,6 +1,7 @@
 package dev.partita.controller.commit;
 
 import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.claim.AllocationStatus;
 import dev.partita.controller.edge.ApiEdge;
@@ -144,6 +145,10 @@ final class AllocationTransaction {
 
   private boolean fits() {
     for (PodPlan plan : plans) {
+      if (isLeftToScheduler(plan.outcome().node())) {
+        LOG.info("pod {}: kube-scheduler allocates on {} now", ObjectKey.of(plan.pod()), plan.outcome().node());
+        return false; // it knows nothing of proposals
+      }
       List<ResourceClaim> claims = view.claimsOn(plan.outcome().node());
       if (!plan.outcome().claims().stream().allMatch(
           placement -> isAmong(
@@ -157,6 +162,12 @@ final class AllocationTransaction {
       }
     }
     return true;
+  }
+
+  private boolean isLeftToScheduler(String node) {
+    @Nullable GpuNode gpuNode = view.gpuNode(node);
+    return gpuNode != null && gpuNode.getSpec() != null
+        && gpuNode.getSpec().allocator() == GpuNodeSpec.Allocator.Scheduler;
   }
 
   private List<HeldBookings> held(String node) {
