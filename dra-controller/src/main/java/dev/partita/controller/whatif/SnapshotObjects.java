@@ -35,6 +35,7 @@ final class SnapshotObjects implements ClusterObjects {
   private final Map<ObjectKey, Pod> pods = new LinkedHashMap<>();
   private final Map<String, Pod> podsByUid = new HashMap<>();
   private final Map<ObjectKey, List<Pod>> podsByClaim = new HashMap<>();
+  private final Map<GangKey, List<Pod>> podsByGang = new HashMap<>();
 
   SnapshotObjects(ClusterSnapshot snapshot) {
     nodes = byName(snapshot.cluster().nodes());
@@ -72,6 +73,7 @@ final class SnapshotObjects implements ClusterObjects {
     podsByUid.put(pod.getMetadata().getUid(), pod);
     PodClaims.of(pod).orElse(List.of())
         .forEach(claim -> podsByClaim.computeIfAbsent(claim, _ -> new ArrayList<>()).add(pod));
+    gangOf(pod).ifPresent(gang -> podsByGang.computeIfAbsent(gang, _ -> new ArrayList<>()).add(pod));
   }
 
   /** Takes away a pod and its claim. */
@@ -79,6 +81,7 @@ final class SnapshotObjects implements ClusterObjects {
     pods.remove(ObjectKey.of(pod));
     podsByUid.remove(pod.getMetadata().getUid());
     podsByClaim.remove(ObjectKey.of(claim));
+    gangOf(pod).map(podsByGang::get).ifPresent(others -> others.remove(pod));
     claims.remove(ObjectKey.of(claim));
   }
 
@@ -132,7 +135,7 @@ final class SnapshotObjects implements ClusterObjects {
 
   @Override
   public List<Pod> podsOfGang(GangKey gang) {
-    return pods.values().stream().filter(pod -> gangOf(pod).filter(gang::equals).isPresent()).toList();
+    return podsByGang.getOrDefault(gang, List.of());
   }
 
   @Override

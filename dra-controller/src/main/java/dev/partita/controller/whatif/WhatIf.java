@@ -45,7 +45,6 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -181,15 +180,17 @@ public final class WhatIf {
    */
   public List<PodOutcome> placeWaiting() {
     List<PodOutcome> outcomes = new ArrayList<>();
-    Set<GangKey> gangs = new HashSet<>();
     List<Pod> waiting = waitingPods();
+    Map<GangKey, List<Pod>> gangs = new HashMap<>();
+    waiting.forEach(
+        pod -> gangOf(pod).ifPresent(gang -> gangs.computeIfAbsent(gang, _ -> new ArrayList<>()).add(pod)));
     for (Pod pod : waiting) {
       Optional<GangKey> gang = gangOf(pod);
       if (gang.isEmpty()) {
         place(pod).ifPresent(outcomes::add);
-      } else if (gangs.add(gang.get())) {
-        outcomes.addAll(
-            placeGang(gang.get(), waiting.stream().filter(other -> gangOf(other).equals(gang)).toList()));
+      } else {
+        Optional.ofNullable(gangs.remove(gang.get()))
+            .ifPresent(members -> outcomes.addAll(placeGang(gang.get(), members)));
       }
     }
     return outcomes;
