@@ -276,6 +276,11 @@ public final class ClusterWithoutServer implements ClusterObjects {
   }
 
   @Override
+  public boolean isOfferedToScheduler(String node) {
+    return false;
+  }
+
+  @Override
   public @Nullable Namespace namespace(String name) {
     return namespaces.get(name);
   }

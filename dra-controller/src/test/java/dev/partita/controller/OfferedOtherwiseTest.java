@@ -70,6 +70,29 @@ class OfferedOtherwiseTest {
     }
   }
 
+  @Test
+  void nothingIsAllocatedWhereKubeSchedulerStillMay() {
+    try (Cluster cluster = Cluster.empty()) {
+      cluster.add(GpuNodes.leftToScheduler("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+      cluster.start();
+      cluster.awaitOffered("node-0");
+      eventually().until(() -> devices(cluster).contains("gpu-0-shared"));
+      List<String> slices =
+          cluster.slices().stream().map(slice -> "/resourceslices/" + slice.getMetadata().getName()).toList();
+      slices.forEach(cluster.rules::forbid);
+      cluster.client.resources(GpuNode.class).withName("node-0").edit(
+          its -> {
+            its.setSpec(new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null));
+            return its;
+          });
+      cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"));
+      cluster.pod("p", "c");
+      assertThat(cluster.note("c", "Unallocatable")).contains("its slices still let kube-scheduler allocate there");
+      slices.forEach(cluster.rules::permit);
+      cluster.result("c");
+    }
+  }
+
   /** Returns when kube-scheduler may allocate there. */
   private static void leaveToScheduler(Cluster cluster, String node) {
     cluster.client.resources(GpuNode.class).withName(node).edit(

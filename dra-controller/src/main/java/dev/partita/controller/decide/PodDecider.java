@@ -399,7 +399,7 @@ public final class PodDecider implements Decider {
       Reading.Open open,
       Instant now) {
     @Nullable Node node = view.node(host.name());
-    Optional<String> closed = HostReadiness.refusal(host, node, view.isPublished(host.name()));
+    Optional<String> closed = HostReadiness.refusal(host, view);
     if (closed.isPresent() || node == null) {
       return closed;
     }

@@ -371,7 +371,7 @@ public final class AllocationLoop implements AutoCloseable {
   private boolean isOpen(GpuHost host) {
     @Nullable Node node = view.node(host.name());
     boolean cordoned = node != null && node.getSpec() != null && Boolean.TRUE.equals(node.getSpec().getUnschedulable());
-    return !cordoned && HostReadiness.refusal(host, node, view.isPublished(host.name())).isEmpty();
+    return !cordoned && HostReadiness.refusal(host, view).isEmpty();
   }
 
   private void begin(Set<ObjectKey> pods) {

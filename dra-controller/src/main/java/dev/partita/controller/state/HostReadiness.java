@@ -1,29 +1,30 @@
 package dev.partita.controller.state;
 
+import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.controller.inventory.GpuHost;
-import io.fabric8.kubernetes.api.model.Node;
+import dev.partita.controller.watch.ClusterObjects;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /** Says whether cards of a host can be handed out at all, to whomever. */
 public final class HostReadiness {
   private HostReadiness() {}
 
   /**
-   * Why they cannot; empty if they can. A host of which nothing is offered has no slices; its cards say why.
-   *
-   * @param node the host's; null if there is none
-   * @param published whether there are slices of it
+   * Why they cannot; empty if they can. A host of which nothing is offered has no slices; its cards say why. The
+   * controller allocates nothing where kube-scheduler still may.
    */
-  public static Optional<String> refusal(GpuHost host, @Nullable Node node, boolean published) {
+  public static Optional<String> refusal(GpuHost host, ClusterObjects objects) {
     if (!host.isReady()) {
       return host.unready();
     }
-    if (node == null) {
+    if (objects.node(host.name()) == null) {
       return Optional.of("there is no such Node");
     }
-    return published || host.devices().isEmpty()
-        ? Optional.empty()
-        : Optional.of("its slices are not published: the node's plugin or kubelet is away");
+    if (!objects.isPublished(host.name()) && !host.devices().isEmpty()) {
+      return Optional.of("its slices are not published: the node's plugin or kubelet is away");
+    }
+    return host.allocator() == Allocator.Controller && objects.isOfferedToScheduler(host.name())
+        ? Optional.of("its slices still let kube-scheduler allocate there: it was left to it until now")
+        : Optional.empty();
   }
 }

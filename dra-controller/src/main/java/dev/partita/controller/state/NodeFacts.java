@@ -3,18 +3,16 @@ package dev.partita.controller.state;
 import dev.partita.controller.watch.ClusterObjects;
 import io.fabric8.kubernetes.api.model.Node;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** What waiting pods depend on of a Node, so that its heartbeats wake none of them. For one thread. */
 public final class NodeFacts {
   private final ClusterObjects view;
   private final Map<String, List<Object>> known = new HashMap<>();
-  private final Set<String> published = new HashSet<>();
+  private final Map<String, Boolean> offeredToScheduler = new HashMap<>(); // those with slices
 
   public NodeFacts(ClusterObjects view) {
     this.view = view;
@@ -36,12 +34,14 @@ public final class NodeFacts {
     return !facts.equals(known.put(name, facts));
   }
 
-  /** Whether the node's slices have appeared since this was last asked. */
+  /** Whether the node's slices have appeared since this was last asked, or are offered to kube-scheduler no more. */
   public boolean published(String node) {
     if (!view.isPublished(node)) {
-      published.remove(node);
+      offeredToScheduler.remove(node);
       return false;
     }
-    return published.add(node);
+    boolean offered = view.isOfferedToScheduler(node);
+    @Nullable Boolean before = offeredToScheduler.put(node, offered);
+    return before == null || (before && !offered);
   }
 }

@@ -22,6 +22,9 @@ public interface ClusterObjects extends PodGroups {
   /** Whether there is a slice of our driver's for that node. */
   boolean isPublished(String node);
 
+  /** Whether kube-scheduler may allocate a device of those slices to a claim that tolerates no taint. */
+  boolean isOfferedToScheduler(String node);
+
   @Nullable
   Namespace namespace(String name);
 

@@ -18,6 +18,8 @@ import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.Namespaced;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.resource.v1.Device;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
@@ -55,6 +57,7 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
   private static final String BY_CLAIM = "claim";
   private static final String BY_GANG = "gang";
   private static final String BY_NODE = "node";
+  private static final String BY_OPEN_NODE = "open-node";
   private static final String BY_OTHER_NODE = "other-node";
   private static final String BY_OTHER_POOL = "other-pool";
   private static final String BY_PLUGIN = "plugin";
@@ -146,6 +149,10 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
     slices.addIndexers(
         Map.of(
             BY_NODE, slice -> isOurs(slice) ? List.of(slice.getSpec().getNodeName()) : List.of(),
+            BY_OPEN_NODE,
+            slice -> isOurs(slice) && untainted(slice).findAny().isPresent()
+                ? List.of(slice.getSpec().getNodeName())
+                : List.of(),
             BY_OTHER_NODE, slice -> Indexes.isOthers(slice) ? List.of(slice.getSpec().getNodeName()) : List.of(),
             BY_OTHER_POOL, Indexes::otherPoolOf));
   }
@@ -361,6 +368,11 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
     return !slices.getIndexer().indexKeys(BY_NODE, node).isEmpty();
   }
 
+  @Override
+  public boolean isOfferedToScheduler(String node) {
+    return !slices.getIndexer().indexKeys(BY_OPEN_NODE, node).isEmpty();
+  }
+
   /** Nodes for which there are slices of our driver's. */
   public Set<String> publishedNodes() {
     return packedSlices.values().filter(ClusterView::isOurs).map(slice -> slice.getSpec().getNodeName())
@@ -485,9 +497,15 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
     return Indexes.isOthers(slice) ? new ClusterEvent.OtherSliceChanged(slice.getSpec().getNodeName()) : null;
   }
 
+  /** Of its devices one name is left at most, of one that has no taint: {@link #isOfferedToScheduler} goes by that. */
   private static void withoutDevices(ResourceSlice slice) {
-    slice.getSpec().setDevices(List.of());
+    slice.getSpec().setDevices(untainted(slice).limit(1)
+        .map(device -> new DeviceBuilder().withName(device.getName()).build()).toList());
     slice.getSpec().setSharedCounters(List.of());
+  }
+
+  private static Stream<Device> untainted(ResourceSlice slice) {
+    return slice.getSpec().getDevices().stream().filter(device -> device.getTaints().isEmpty());
   }
 
   private static boolean isOurs(ResourceSlice slice) {

@@ -104,6 +104,11 @@ final class SnapshotObjects implements ClusterObjects {
   }
 
   @Override
+  public boolean isOfferedToScheduler(String node) {
+    return false; // of a node that changes hands the answer is for the time after that
+  }
+
+  @Override
   public @Nullable Namespace namespace(String name) {
     return namespaces.get(name);
   }
