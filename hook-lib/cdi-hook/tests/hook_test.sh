@@ -860,6 +860,42 @@ test_an_image_of_countless_libraries_is_refused() {
     [ "$(mounts)" -lt 1500 ] || fail "$(mounts) mounts were made"
 }
 
+# A file system whose server never answers: who asks it can be killed, but no handler of a signal runs.
+test_a_library_folder_that_does_not_answer_ends_in_time() {
+    image
+    mkdir -p "$root/srv"
+    runtime_mounts "$own"
+    if ! (exec 7<> /dev/fuse) 2> /dev/null; then
+        echo "there is no FUSE here"
+        exit 77
+    fi
+    exec 7<> /dev/fuse
+    mount -i -t fuse -o fd=7,rootmode=40000,user_id=0,group_id=0 none "$root/srv"
+    with_variable LD_LIBRARY_PATH=/srv
+    call cover --folder "$own" --seconds 1
+    refused 'took too long'
+    config
+    # shellcheck disable=SC2086
+    printf '{"bundle": "%s"}' "$PWD" | timeout 60 "$hook" place --folder /srv libcuda.so.1 --seconds 1 $options > said 2>&1 ||
+        fail "place must never fail"
+}
+
+test_an_image_that_takes_much_processor_time_is_refused() {
+    image
+    mkdir "$root/large"
+    (cd "$root/large" && seq -f 'file%.0f' 1 40000 | xargs touch)
+    path=/large
+    folders=$path
+    while [ ${#path} -lt 1900 ]; do
+        path=$path/.
+        folders=$folders:$path
+    done
+    with_variable "LD_LIBRARY_PATH=$folders"
+    runtime_mounts "$own"
+    call cover --folder "$own" --seconds 60
+    refused 'of processor time'
+}
+
 test_a_file_system_that_does_not_answer_ends_in_time() {
     image
     runtime_mounts "$own"
