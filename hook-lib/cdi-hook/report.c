@@ -5,13 +5,23 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static bool any_problem;
+/* Runtimes keep all that a hook says in memory, and write it into logs: an image must not make it much. */
+enum { MOST = 16 };
 
-/* Names come from the image: what could steer a terminal or forge a line of a log is replaced. */
-static void say(const char *format, va_list arguments) {
-    static const char who[] = "partita-cdi-hook: ";
+static unsigned notes_said, problems_said;
+
+/*
+ * Names come from the image: what could steer a terminal or forge a line of a log is replaced. Of each kind only so
+ * many lines are said.
+ */
+static void say(unsigned *said, const char *format, va_list arguments) {
     char line[1024];
-    int length = snprintf(line, sizeof line, "%s", who);
+    int length = snprintf(line, sizeof line, "partita-cdi-hook: ");
+
+    if (*said == MOST + 1)
+        return;
+    if (++*said > MOST)
+        format = "there is more of this kind, which is not said";
 
     vsnprintf(line + length, sizeof line - (size_t)length - 1, format, arguments);
     for (length = 0; line[length]; length++)
@@ -26,7 +36,7 @@ void note(const char *format, ...) {
     va_list arguments;
 
     va_start(arguments, format);
-    say(format, arguments);
+    say(&notes_said, format, arguments);
     va_end(arguments);
 }
 
@@ -34,11 +44,10 @@ void problem(const char *format, ...) {
     va_list arguments;
 
     va_start(arguments, format);
-    say(format, arguments);
+    say(&problems_said, format, arguments);
     va_end(arguments);
-    any_problem = true;
 }
 
 bool problems(void) {
-    return any_problem;
+    return problems_said > 0;
 }

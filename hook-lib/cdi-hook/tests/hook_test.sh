@@ -745,6 +745,20 @@ test_a_name_cannot_forge_a_line_of_the_log() {
     fi
 }
 
+test_an_image_cannot_have_much_said() {
+    image
+    mkdir -p "$root/proc" "$root/srv/glibc-hwcaps"
+    mount --rbind /proc "$root/proc"
+    # shellcheck disable=SC2046
+    ln -s -t "$root/srv/glibc-hwcaps" $(seq -f '/proc/self/root/%.0f' 1 3000)
+    with_variable "LD_LIBRARY_PATH=/srv$(printf ':$%.0s' $(seq 3000))"
+    runtime_mounts "$own"
+    call cover --folder "$own"
+    refused 'glibc-hwcaps/[0-9]* leads through a link of /proc'
+    grep -q 'there is more of this kind' said || fail "it was not said that there is more"
+    [ "$(wc -l < said)" -lt 50 ] || fail "$(wc -l < said) lines were said"
+}
+
 test_a_state_that_is_none_is_refused() {
     image
     runtime_mounts "$own"
