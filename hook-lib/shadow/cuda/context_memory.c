@@ -53,6 +53,14 @@ static uint64_t guess_of(CUdevice device) {
                                                attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device)));
 }
 
+/*
+ * Whether contexts may take as little as the quota file says: the plugin learns the figure of all containers, and one
+ * that forges its account makes it as small as it likes.
+ */
+static bool is_plausible(uint64_t measured, uint64_t guess) {
+    return measured != SHARE_CONTEXT_UNKNOWN && (measured == 0 || measured >= guess / 2);
+}
+
 /* A share that is smaller than the guess is not refused for it: all that is left is charged until it is measured. */
 static bool charge_all_that_is_left(struct context_memory *memory) {
     struct card_view view = cards_view(memory->card, true);
@@ -66,9 +74,9 @@ CUresult context_memory_begin(struct context_memory *memory, CUdevice device) {
     *memory = (struct context_memory){cuda_is_device(device) ? cuda_card_of(device) : CARD_UNLIMITED, 0};
     if (memory->card < 0)
         return CUDA_SUCCESS; /* the driver's own error comes first; where everything is refused, allocations are */
-    uint64_t measured = cards_context(memory->card);
-    bool known = measured != SHARE_CONTEXT_UNKNOWN;
-    memory->units = known ? measured : guess_of(device);
+    uint64_t measured = cards_context(memory->card), guess = guess_of(device);
+    bool known = is_plausible(measured, guess);
+    memory->units = known ? measured : guess;
     cards_context_begins(memory->card);
     if (memory->units == 0 || charge_try(memory->card, SHARE_CONTEXT, memory->units) ||
         (!known && charge_all_that_is_left(memory)))

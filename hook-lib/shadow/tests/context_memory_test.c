@@ -104,6 +104,12 @@ static void until_contexts_are_measured_they_are_charged_a_guess_by_the_cards_ar
     in_a_process(fills_by_the_guess);
 }
 
+/* A neighbour that says in its region that it holds nearly all that NVML shows makes the plugin learn that. */
+static void what_is_too_little_for_a_context_is_not_believed(void) {
+    stage(2 * GIB, GUESS / 2 - PARTITA_UNIT);
+    in_a_process(fills_by_the_guess);
+}
+
 static void waits_for_a_measurement(void) {
     start();
     CHECK_EQUAL(take(GIB), CUDA_SUCCESS);
@@ -263,6 +269,7 @@ int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         CASE(a_share_is_filled_beside_its_contexts_and_takes_no_context_more),
         CASE(until_contexts_are_measured_they_are_charged_a_guess_by_the_cards_architecture),
+        CASE(what_is_too_little_for_a_context_is_not_believed),
         CASE(what_contexts_are_charged_too_much_is_given_back_once_it_is_measured),
         CASE(a_measurement_without_the_newest_context_does_not_count),
         CASE(what_a_context_takes_is_given_back_when_it_ends_however_it_was_made),
