@@ -6,7 +6,10 @@ import dev.partita.plugin.grant.ClaimRef;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Collection;
@@ -32,6 +35,12 @@ public record MpsDaemons(MpsControl control, MpsFolders folders, BiConsumer<Clai
   private static final int OTHERS_WRITE = 0002;
   private static final int OPEN = 01777;
 
+  /** Held while a daemon's folder is made, which keeps what is in the shared memory, and while that is emptied. */
+  private static final Object SHARED = new Object();
+
+  /** Files of the shared memory that are looked at at once: programs may have made any number. */
+  private static final int MOST_LOOKED = 100_000;
+
   /** Of one log file: clients write a line each time they come and go. */
   static final long MOST_LOG_BYTES = 4L << 20;
 
@@ -49,7 +58,9 @@ public record MpsDaemons(MpsControl control, MpsFolders folders, BiConsumer<Clai
             + ", is not that of the plugin, and with it of the daemon: mount it there, as the chart does");
       }
       openToAll(folders.shared());
-      Files.createDirectories(pipe);
+      synchronized (SHARED) {
+        Files.createDirectories(pipe);
+      }
       Files.createDirectories(folders.log(card.uuid()));
       if (!control.answers(pipe)) {
         control.begin(card.uuid(), pipe, folders.log(card.uuid()));
@@ -92,7 +103,7 @@ public record MpsDaemons(MpsControl control, MpsFolders folders, BiConsumer<Clai
   }
 
   /**
-   * Ends a card's daemon, and removes its files.
+   * Ends a card's daemon, and removes its files; with the last one of the node what is left in the shared memory, too.
    *
    * @param card its UUID
    */
@@ -107,6 +118,40 @@ public record MpsDaemons(MpsControl control, MpsFolders folders, BiConsumer<Clai
       throw new IOException("the MPS daemon of card " + card + " cannot be ended: " + e.getMessage(), e);
     }
     LOG.info("card {}: its MPS daemon has ended", card);
+    emptyShared();
+  }
+
+  /**
+   * Removes what programs that were killed have left in the shared memory, once no daemon has its folder any more. The
+   * node's own /dev/shm is others' as well, and stays as it is.
+   */
+  private void emptyShared() {
+    synchronized (SHARED) {
+      if (folders.shared().equals(SHARED_MEMORY) || !isEmpty(folders.root())) {
+        return;
+      }
+      try (DirectoryStream<Path> files = Files.newDirectoryStream(folders.shared())) {
+        int looked = 0;
+        for (Path file : files) {
+          if (++looked > MOST_LOOKED) {
+            break;
+          }
+          if (Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+            Files.deleteIfExists(file);
+          }
+        }
+      } catch (IOException | DirectoryIteratorException e) {
+        LOG.warn("what programs by MPS have left in {} is not removed: {}", folders.shared(), e.toString());
+      }
+    }
+  }
+
+  private static boolean isEmpty(Path folder) {
+    try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
+      return !entries.iterator().hasNext();
+    } catch (IOException e) {
+      return false;
+    }
   }
 
   /** Whether the card's daemon answers. */

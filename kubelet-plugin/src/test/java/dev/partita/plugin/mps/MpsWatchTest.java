@@ -177,6 +177,23 @@ class MpsWatchTest {
   }
 
   @Test
+  void whatProgramsLeftInTheSharedMemoryGoesWithTheLastDaemonOfTheNode() throws IOException {
+    Path shared = Files.createDirectory(folder.resolve("shm"));
+    Path outside = Files.writeString(folder.resolve("outside"), "x");
+    Path left = Files.writeString(shared.resolve("cuda.shm.0.1.1"), "x");
+    Path link = Files.createSymbolicLink(shared.resolve("link"), outside);
+    MpsDaemons apart = new MpsDaemons(control, new MpsFolders(folder.resolve("apart"), shared), (_, _) -> {});
+    Files.createDirectories(folder.resolve("apart/GPU-0/pipe"));
+    Files.createDirectories(folder.resolve("apart/GPU-1/pipe"));
+    apart.end("GPU-0");
+    assertThat(left).as("programs of another card may use it").exists();
+    apart.end("GPU-1");
+    assertThat(left).doesNotExist();
+    assertThat(link).isSymbolicLink();
+    assertThat(outside).exists();
+  }
+
+  @Test
   void aWholeNodeWhoseDaemonsHangIsNoStandstillOfTheLoop() throws IOException {
     AtomicLong nanos = new AtomicLong();
     CountDownLatch begun = new CountDownLatch(CARDS);
