@@ -80,7 +80,15 @@ final class ClaimedPod {
     }
     requests.forEach(request -> notes.addAll(request.notes()));
     notes.addAll(attention(spec));
+    if (requests.stream().anyMatch(ClaimedPod::asksForCards)) {
+      NodesOfParts.note(spec, prefix).ifPresent(notes::add);
+    }
     return new Conversion.Converted(pod, List.copyOf(templates.values()), notes);
+  }
+
+  private static boolean asksForCards(ContainerRequest request) {
+    return request.request().portion() instanceof GpuRequest.Portion.Whole
+        && request.resources().contains(NodesOfParts.CARDS);
   }
 
   private static void replace(ObjectNode spec, ContainerRequest request, String claim) {
