@@ -39,7 +39,8 @@ record PodPath(String name, JsonPointer pointer) {
     TEMPLATES.put("v1/PodTemplate", List.of("template"));
     for (String kind : List.of("v1/ReplicationController", "apps/v1/Deployment", "apps/v1/StatefulSet",
         "apps/v1/DaemonSet", "apps/v1/ReplicaSet", "batch/v1/Job", "argoproj.io/Rollout", "apps.kruise.io/CloneSet",
-        "apps.kruise.io/StatefulSet", "apps.kruise.io/DaemonSet")) {
+        "apps.kruise.io/StatefulSet", "apps.kruise.io/DaemonSet", "apps.kruise.io/BroadcastJob",
+        "kubeflow.org/Notebook", "apps.openshift.io/DeploymentConfig")) {
       TEMPLATES.put(kind, List.of("spec.template"));
     }
     TEMPLATES.put("batch/v1/CronJob", List.of("spec.jobTemplate.spec.template"));
@@ -54,11 +55,18 @@ record PodPath(String name, JsonPointer pointer) {
     TEMPLATES.put("leaderworkerset.x-k8s.io/LeaderWorkerSet",
         List.of("spec.leaderWorkerTemplate.leaderTemplate", "spec.leaderWorkerTemplate.workerTemplate"));
     TEMPLATES.put("batch.volcano.sh/Job", List.of("spec.tasks.*.template"));
+    TEMPLATES.put("batch.volcano.sh/CronJob", List.of("spec.jobTemplate.spec.tasks.*.template"));
+    TEMPLATES.put("training.volcano.sh/HyperJob", List.of("spec.replicatedJobs.*.templateSpec.tasks.*.template"));
     TEMPLATES.put(RAY + "RayCluster", rayCluster("spec"));
     TEMPLATES.put(RAY + "RayService", rayCluster("spec.rayClusterConfig"));
-    List<String> rayJob = new ArrayList<>(rayCluster("spec.rayClusterSpec"));
-    rayJob.add("spec.submitterPodTemplate");
-    TEMPLATES.put(RAY + "RayJob", rayJob);
+    TEMPLATES.put(RAY + "RayJob", rayJob("spec"));
+    TEMPLATES.put(RAY + "RayCronJob", rayJob("spec.jobTemplate"));
+  }
+
+  private static List<String> rayJob(String spec) {
+    List<String> pods = new ArrayList<>(rayCluster(spec + ".rayClusterSpec"));
+    pods.add(spec + ".submitterPodTemplate");
+    return pods;
   }
 
   private static List<String> rayCluster(String spec) {

@@ -123,6 +123,12 @@ class ConvertCommandTest {
     "ray.io/v1, RayJob, 'spec: {submitterPodTemplate: {POD}, rayClusterSpec: {workerGroupSpecs: [{template: {POD}}]}}', 2",
     "jobset.x-k8s.io/v1alpha2, JobSet, 'spec: {replicatedJobs: [{template: {spec: {template: {POD}}}}]}', 1",
     "leaderworkerset.x-k8s.io/v1, LeaderWorkerSet, 'spec: {leaderWorkerTemplate: {workerTemplate: {POD}}}', 1",
+    "ray.io/v1, RayCronJob, 'spec: {jobTemplate: {rayClusterSpec: {headGroupSpec: {template: {POD}}}}}', 1",
+    "batch.volcano.sh/v1alpha1, CronJob, 'spec: {jobTemplate: {spec: {tasks: [{template: {POD}}]}}}', 1",
+    "training.volcano.sh/v1alpha1, HyperJob, 'spec: {replicatedJobs: [{templateSpec: {tasks: [{template: {POD}}]}}]}', 1",
+    "kubeflow.org/v1, Notebook, 'spec: {template: {POD}}', 1",
+    "apps.kruise.io/v1alpha1, BroadcastJob, 'spec: {template: {POD}}', 1",
+    "apps.openshift.io/v1, DeploymentConfig, 'spec: {template: {POD}}', 1",
     "batch.volcano.sh/v1alpha1, Job, 'spec: {tasks: [{template: {POD}}, {template: {POD}}]}', 2",
     "argoproj.io/v1alpha1, Rollout, 'spec: {template: {POD}}', 1"})
   void everyPodInAWellKnownOperatorsObjectIsConvertedAndWhatToLookAtIsSaid(
