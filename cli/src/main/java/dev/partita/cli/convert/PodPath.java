@@ -9,6 +9,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * Where an object holds a pod, or a pod's template.
@@ -33,6 +35,8 @@ record PodPath(String name, JsonPointer pointer) {
   private static final Map<String, List<String>> TEMPLATES = new HashMap<>();
 
   private static final String RAY = "ray.io/";
+
+  private static final Pattern OUTLIVED = Pattern.compile("|extensions/.*|(apps|batch)/v1.+");
 
   static {
     TEMPLATES.put("v1/Pod", List.of(""));
@@ -90,6 +94,15 @@ record PodPath(String name, JsonPointer pointer) {
           found);
     }
     return Optional.of(new Places(found, builtIn != null, version.startsWith(RAY)));
+  }
+
+  /** The version in which a built-in kind is known, of an object of one that is no more or of none. */
+  static Optional<String> versionOf(JsonNode object) {
+    String kind = object.path("kind").asText();
+    return OUTLIVED.matcher(object.path("apiVersion").asText()).matches()
+        ? Stream.of("v1", "apps/v1", "batch/v1").filter(version -> TEMPLATES.containsKey(version + "/" + kind))
+            .findFirst()
+        : Optional.empty();
   }
 
   private static void find(JsonNode node, PodPath path, List<String> left, List<PodPath> found) {

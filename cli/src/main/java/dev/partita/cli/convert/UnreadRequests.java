@@ -84,12 +84,20 @@ final class UnreadRequests {
           "is NVIDIA's, for memory between nodes: leave it to NVIDIA's driver, which may run beside"
               + " Partita for it");
 
+  private static final String VALUES =
+      "; where these are values of a Helm chart, convert what `helm template` writes";
+
   private final List<FieldError> found = new ArrayList<>();
   private final String kind;
+  private final String unknownPods;
   private final Set<String> pods;
 
-  private UnreadRequests(String kind, Set<String> pods) {
-    this.kind = kind;
+  private UnreadRequests(JsonNode object, Set<String> pods) {
+    this.kind = object.path("kind").asText("an object without a kind");
+    String apiVersion = object.path("apiVersion").asText("no apiVersion");
+    this.unknownPods = kind + PodPath.versionOf(object)
+        .map(known -> " of " + apiVersion + " are not known here; make it one of " + known)
+        .orElse(" are not known here" + (object.has("kind") ? "" : VALUES));
     this.pods = pods;
   }
 
@@ -100,7 +108,7 @@ final class UnreadRequests {
    *        empty stands for all of the object
    */
   static List<FieldError> in(JsonNode object, Set<String> pods) {
-    UnreadRequests unread = new UnreadRequests(object.path("kind").asText("an object without a kind"), pods);
+    UnreadRequests unread = new UnreadRequests(object, pods);
     OBJECTS.forEach((group, why) -> {
       if (object.path("apiVersion").asText().startsWith(group)) {
         unread.found.add(new FieldError("spec", why));
@@ -164,7 +172,7 @@ final class UnreadRequests {
   }
 
   private Optional<String> unknown(boolean isKnown) {
-    return isKnown ? Optional.empty() : Optional.of("is not converted: pods in " + kind + " are not known here");
+    return isKnown ? Optional.empty() : Optional.of("is not converted: pods in " + unknownPods);
   }
 
   private static boolean isNone(JsonNode amount) {

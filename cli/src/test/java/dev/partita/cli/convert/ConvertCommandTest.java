@@ -114,6 +114,26 @@ class ConvertCommandTest {
                 + " pods in PyTorchJob are not known here\n");
   }
 
+  @Test
+  void kindsOfVersionsThatAreNoMoreAreToldTheVersionThatIs() throws IOException {
+    assertThat(convert(nested("extensions/v1beta1", "Deployment", "spec.template", "aliyun.com/gpu-mem")).err())
+        .endsWith(
+            "is not converted: pods in Deployment of extensions/v1beta1 are not known here; make it one of apps/v1\n");
+    assertThat(convert(nested("batch/v1beta1", "CronJob", "spec.jobTemplate.spec.template", "nvidia.com/gpu")).err())
+        .endsWith("pods in CronJob of batch/v1beta1 are not known here; make it one of batch/v1\n");
+    assertThat(convert("{kind: Pod, metadata: {name: a}, spec: " + WHOLE + "}").err())
+        .endsWith("pods in Pod of no apiVersion are not known here; make it one of v1\n");
+  }
+
+  @Test
+  void valuesOfAChartAreToldToRenderIt() throws IOException {
+    Run run = convert("engine:\n  resources: {limits: {nvidia.com/gpu: 1}}\n");
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.err()).contains("pods in an object without a kind are not known here; where these are values of a"
+        + " Helm chart, convert what `helm template` writes");
+  }
+
   @ParameterizedTest
   @CsvSource({
     "kubeflow.org/v1, PyTorchJob, 'spec: {pytorchReplicaSpecs: {Master: {template: {POD}}, Worker: {template: {POD}}}}', 2",
