@@ -28,6 +28,9 @@ final class ClaimConversion {
   /** As administrators name classes of their own of NVIDIA's cards. */
   private static final Pattern LIKE_NVIDIAS = Pattern.compile(".*(gpu|mig).*[.]nvidia[.]com");
 
+  /** As DRA drivers of cards name their classes; administrators' names of classes of ours have no domain. */
+  private static final Pattern LIKE_CARDS = Pattern.compile("gpu[.].+[.].+");
+
   private final List<FieldError> problems = new ArrayList<>();
   private final List<FieldError> notes = new ArrayList<>();
   private final List<Translated> translations = new ArrayList<>();
@@ -94,9 +97,16 @@ final class ClaimConversion {
   private void ownClasses(ClaimDevices claim) {
     List<ClaimDevices.Request> unknown = claim.eachRequest().stream()
         .filter(each -> ForeignClass.of(each.className()).isEmpty() && !isOurs(each.className())).toList();
-    Optional<String> spokenOf = unknown.size() == claim.eachRequest().size()
+    boolean all = unknown.size() == claim.eachRequest().size();
+    Optional<String> spokenOf = all
         ? ForeignClass.driverIn(claim.devices().toString())
         : Optional.empty();
+    if (all && spokenOf.isEmpty()) {
+      unknown.stream().filter(each -> LIKE_CARDS.matcher(each.className()).matches()).forEach(
+          each -> problems.add(new FieldError(each.path() + ".deviceClassName", each.className()
+              + " looks like a class of GPUs of another DRA driver, and none that is known here has it; "
+              + Driver.WHOLE_CLASS + " is a card of ours")));
+    }
     for (ClaimDevices.Request each : unknown) {
       Optional<String> driver =
           LIKE_NVIDIAS.matcher(each.className()).matches() ? Optional.of(ForeignClass.NVIDIA_GPU.driver()) : spokenOf;

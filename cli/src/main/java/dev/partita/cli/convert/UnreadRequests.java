@@ -167,6 +167,10 @@ final class UnreadRequests {
         value.forEach(name -> Dialect.of(name.asText())
             .ifPresent(_ -> found.add(new FieldError(where + "[" + name.asText() + "]", NO_QUOTA))));
       }
+      if (field.getKey().equals("deviceClassName") && ForeignClass.of(value.asText()).isPresent()) {
+        found.add(new FieldError(where,
+            value.asText() + " is not converted: claims in " + kind + " are not known here"));
+      }
       walk(value, where, isKnown);
     }
   }

@@ -179,6 +179,17 @@ class ClaimConversionTest {
   }
 
   @Test
+  void aClassOfCardsOfADriverThatIsNotKnownIsNamed() {
+    assertThat(problems("requests: [{name: a, exactly: {deviceClassName: gpu.example.com}}]")).containsExactly(
+        "spec.devices.requests[0].exactly.deviceClassName: gpu.example.com looks like a class of GPUs of another DRA"
+            + " driver, and none that is known here has it; whole.gpu.partita.dev is a card of ours");
+    assertThat(converted("requests: [{name: a, firstAvailable: [{name: x, deviceClassName: gpu.nvidia.com}, {name: y,"
+        + " deviceClassName: gpu.example.com}]}]").toString()).contains("whole.gpu.partita.dev", "gpu.example.com");
+    assertThat(ClaimConversion.convert(claim("requests: [{name: a, exactly: {deviceClassName: small-gpu}}]")))
+        .isInstanceOf(ClaimResult.NothingAsked.class);
+  }
+
+  @Test
   void claimsOfOtherDevicesAndOfOursAreLeftAlone() {
     assertThat(ClaimConversion.convert(claim("requests: [{name: gpu, exactly: {deviceClassName: gpu.partita.dev}}]")))
         .isInstanceOf(ClaimResult.NothingAsked.class);

@@ -343,6 +343,17 @@ class ConvertCommandTest {
   }
 
   @Test
+  void claimsInAnObjectThatIsNoneAreNamed() throws IOException {
+    Run run = convert("{apiVersion: apps.example.com/v1, kind: Service, metadata: {name: s}, spec: {draResources:"
+        + " [{devices: [{name: gpu, deviceClassName: gpu.nvidia.com}, {name: nic, deviceClassName: nic.example.com}]}]}}");
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.err())
+        .isEqualTo("partita: Service s: spec.draResources[0].devices[0].deviceClassName: gpu.nvidia.com"
+            + " is not converted: claims in Service are not known here\n");
+  }
+
+  @Test
   void resourcesThatStandForOurClassesAreOurs() throws IOException {
     String pod = "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: c, resources: {limits:"
         + " {deviceclass.resource.kubernetes.io/%s: 1}}}]}}\n";
