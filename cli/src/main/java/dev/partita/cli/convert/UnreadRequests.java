@@ -61,6 +61,9 @@ final class UnreadRequests {
   private static final Map<String, List<Reason>> BY_FIELD =
       Map.of("limits", RESOURCES, "requests", RESOURCES, "annotations", ANNOTATIONS, "labels", LABELS);
 
+  /** What an ElasticQuota has of resources: Koordinator's, nos' and that of the scheduler plugins. */
+  private static final Set<String> LEAST_AND_MOST = Set.of("min", "max");
+
   /** What a LimitRange has of resources. */
   private static final Set<String> RANGES = Set.of("default", "defaultRequest", "min", "max", "maxLimitRequestRatio");
 
@@ -152,6 +155,13 @@ final class UnreadRequests {
         value.fieldNames().forEachRemaining(name -> {
           if (Dialect.of(name.replaceFirst("^(requests|limits)[.]", "")).isPresent()) {
             found.add(new FieldError(where + "[" + name + "]", counted));
+          }
+        });
+      }
+      if (kind.endsWith("ElasticQuota") && LEAST_AND_MOST.contains(field.getKey())) {
+        value.fieldNames().forEachRemaining(name -> {
+          if (Dialect.of(name).isPresent() || name.contains("/gpu")) {
+            found.add(new FieldError(where + "[" + name + "]", NO_QUOTA));
           }
         });
       }

@@ -416,6 +416,22 @@ class ConvertCommandTest {
   }
 
   @Test
+  void elasticQuotasAreNamed() throws IOException {
+    Run run =
+        convert("{apiVersion: scheduling.sigs.k8s.io/v1alpha1, kind: ElasticQuota, metadata: {name: q}, spec: {min:"
+            + " {cpu: 4, nvidia.com/gpu: 2}, max: {nvidia.com/gpu: 4}}}\n---\n{apiVersion: nos.example.com/v1, kind:"
+            + " CompositeElasticQuota, metadata: {name: c}, spec: {min: {nos.example.com/gpu-memory: 16}}}\n");
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.err().lines()).satisfiesExactly(
+        line -> assertThat(line)
+            .startsWith("partita: ElasticQuota q: spec.min[nvidia.com/gpu]: counts nothing of pods"),
+        line -> assertThat(line).startsWith("partita: ElasticQuota q: spec.max[nvidia.com/gpu]: counts"),
+        line -> assertThat(line)
+            .startsWith("partita: CompositeElasticQuota c: spec.min[nos.example.com/gpu-memory]: counts"));
+  }
+
+  @Test
   void whoLeavesGetsClaimsOfNvidiasDriverAndPodsAsTheyWere() throws IOException {
     String pod = "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: " + WHOLE + "}\n";
     Path file = Files.writeString(folder.resolve("claims.yaml"), pod
