@@ -87,6 +87,14 @@ final class UnreadRequests {
           "is NVIDIA's, for memory between nodes: leave it to NVIDIA's driver, which may run beside"
               + " Partita for it");
 
+  /** Operators' own fields for a number of cards, wherever they are. */
+  private static final Set<String> NUMBERS = Set.of("requestGPU", "gpuCount", "numGPUs", "numGpus");
+
+  /** The same among amounts of resources. */
+  private static final Set<String> AMONG_RESOURCES = Set.of("gpu", "gpus");
+
+  private static final Set<String> RESOURCES_OF = Set.of("resources", "limits", "requests");
+
   private static final String VALUES =
       "; where these are values of a Helm chart, convert what `helm template` writes";
 
@@ -181,8 +189,23 @@ final class UnreadRequests {
         found.add(new FieldError(where,
             value.asText() + " is not converted: claims in " + kind + " are not known here"));
       }
+      number(path, field.getKey(), value)
+          .ifPresent(name -> unknown(isKnown).ifPresent(why -> found.add(new FieldError(name, why))));
       walk(value, where, isKnown);
     }
+  }
+
+  /** Where a field that is a number of cards is, if it is one and not 0. */
+  private static Optional<String> number(String path, String field, JsonNode value) {
+    if (!value.isValueNode() || value.isNull() || isNone(value)) {
+      return Optional.empty();
+    }
+    if (NUMBERS.contains(field)) {
+      return Optional.of(path.isEmpty() ? field : path + "." + field);
+    }
+    return AMONG_RESOURCES.contains(field) && RESOURCES_OF.contains(path.substring(path.lastIndexOf('.') + 1))
+        ? Optional.of(path + "[" + field + "]")
+        : Optional.empty();
   }
 
   private Optional<String> unknown(boolean isKnown) {

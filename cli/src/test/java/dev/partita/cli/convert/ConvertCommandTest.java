@@ -294,6 +294,32 @@ class ConvertCommandTest {
     assertThat(run.err()).hasLineCount(1).startsWith("partita: Pod a: spec.containers[0]." + reason);
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "resources: {limits: {gpu: '1'}}      | resources.limits[gpu]",
+        "resources: {gpu: '2', cpu: 8}        | resources[gpu]",
+        "{requestGPU: 1, requestCPU: 4}       | requestGPU",
+        "{gpuCount: '{{count}}', gpuType: x}  | gpuCount",
+      })
+  void numbersOfGpusInAnOperatorsOwnFieldsAreNamed(String spec, String field) throws IOException {
+    Run run = convert("{apiVersion: example.com/v1, kind: Engine, metadata: {name: e, labels: {gpu: '1'}}, spec: {a: "
+        + (spec.startsWith("{") ? spec : "{" + spec + "}") + "}}");
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.err()).isEqualTo(
+        "partita: Engine e: spec.a." + field + ": is not converted: pods in Engine are not known here\n");
+  }
+
+  @Test
+  void fieldsThatCountNoGpusAreNoRequests() throws IOException {
+    Run run = convert("{apiVersion: example.com/v1, kind: Engine, metadata: {name: e}, spec: {gpus: [{name: a}],"
+        + " gpuCount: 0, resources: {gpu: {type: a}}, nodeSelector: {gpu: '1'}}}");
+
+    assertThat(run.status()).as(run.err()).isZero();
+  }
+
   @Test
   void whatIsConvertedBesideWhatIsNotIsSaidToHaveLeftSomething() throws IOException {
     Run run = convert("{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: c, resources:"
