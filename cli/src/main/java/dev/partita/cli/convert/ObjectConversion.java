@@ -182,6 +182,7 @@ final class ObjectConversion {
     String generated = object.path("metadata").path("generateName").asText();
     String shown = !name.isEmpty() ? name : generated.isEmpty() ? "(no name)" : generated + "*";
     warnings
-        .add(object.path("kind").asText() + " " + (namespace.isEmpty() ? "" : namespace + "/") + shown + ": " + what);
+        .add((object.path("kind").asText() + " " + (namespace.isEmpty() ? "" : namespace + "/") + shown).strip() + ": "
+            + what);
   }
 }

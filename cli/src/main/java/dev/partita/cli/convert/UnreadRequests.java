@@ -95,6 +95,18 @@ final class UnreadRequests {
 
   private static final Set<String> RESOURCES_OF = Set.of("resources", "limits", "requests");
 
+  /** What is in these asks for nothing, such as the annotation of what was last applied. */
+  private static final Set<String> LABELLING =
+      Set.of("annotations", "labels", "matchLabels", "nodeSelector");
+
+  /** A resource with an amount, as YAML and JSON write it. */
+  private static final Pattern IN_TEXT = Pattern.compile(
+      "(?<![a-z0-9.-])([a-z][a-z0-9.-]{0,252}+/[A-Za-z0-9._-]{1,63}+)[\"']?\\s*+:\\s*+[\"']?(?!0(?:[\"'\\s,}]|$))[^\\s\"']");
+
+  /** A resource in a path of a JSON patch. */
+  private static final Pattern IN_PATCH =
+      Pattern.compile("/(?:limits|requests)/([a-z0-9.-]{1,253}+~1[A-Za-z0-9._-]{1,63}+)");
+
   private static final String VALUES =
       "; where these are values of a Helm chart, convert what `helm template` writes";
 
@@ -143,6 +155,9 @@ final class UnreadRequests {
 
   private void walk(JsonNode node, String path, boolean inPod) {
     boolean isKnown = inPod || pods.contains(path);
+    if (node.isTextual()) {
+      text(node.asText(), path);
+    }
     for (int i = 0; node.isArray() && i < node.size(); i++) {
       walk(node.path(i), path + "[" + i + "]", isKnown);
     }
@@ -191,7 +206,9 @@ final class UnreadRequests {
       }
       number(path, field.getKey(), value)
           .ifPresent(name -> unknown(isKnown).ifPresent(why -> found.add(new FieldError(name, why))));
-      walk(value, where, isKnown);
+      if (!LABELLING.contains(field.getKey())) {
+        walk(value, where, isKnown);
+      }
     }
   }
 
@@ -206,6 +223,17 @@ final class UnreadRequests {
     return AMONG_RESOURCES.contains(field) && RESOURCES_OF.contains(path.substring(path.lastIndexOf('.') + 1))
         ? Optional.of(path + "[" + field + "]")
         : Optional.empty();
+  }
+
+  /** Templates of pods in ConfigMaps, and patches of pods and of manifests, are texts. */
+  private void text(String text, String path) {
+    if (!text.contains("limits") && !text.contains("requests")) {
+      return;
+    }
+    Stream.concat(IN_TEXT.matcher(text).results(), IN_PATCH.matcher(text).results())
+        .map(asked -> asked.group(1).replace("~1", "/")).filter(name -> Dialect.of(name).isPresent()).findFirst()
+        .ifPresent(name -> found.add(new FieldError(path,
+            "asks for GPUs (" + name + ") in a text, which is not converted: convert it by itself")));
   }
 
   private Optional<String> unknown(boolean isKnown) {

@@ -321,6 +321,36 @@ class ConvertCommandTest {
   }
 
   @Test
+  void textsThatAskForGpusAreNamed() throws IOException {
+    Run run = convert("""
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: {name: templates, annotations: {kept: '{"limits": {"nvidia.com/gpu": 1}}'}}
+        data:
+          none: 'resources: {limits: {nvidia.com/gpu: 0}}'
+          plugin: 'resources: [{name: nvidia.com/gpu, replicas: 4}]'
+          pod.yaml: |
+            containers:
+            - resources:
+                limits:
+                  nvidia.com/gpu: 1
+        ---
+        apiVersion: argoproj.io/v1alpha1
+        kind: Workflow
+        metadata: {name: w}
+        spec:
+          podSpecPatch: '{"containers": [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": "1"}}}]}'
+        ---
+        - {op: add, path: /spec/template/spec/containers/0/resources/limits/nvidia.com~1gpu, value: 1}
+        """);
+
+    String why = " asks for GPUs (nvidia.com/gpu) in a text, which is not converted: convert it by itself";
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.err().lines()).containsExactly("partita: ConfigMap templates: data.pod.yaml:" + why,
+        "partita: Workflow w: spec.podSpecPatch:" + why, "partita: (no name): [0].path:" + why);
+  }
+
+  @Test
   void whatIsConvertedBesideWhatIsNotIsSaidToHaveLeftSomething() throws IOException {
     Run run = convert("{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: c, resources:"
         + " {limits: {nvidia.com/gpu: 1}}}, {name: d, resources: {limits: {amd.com/gpu: 1, nvidia.com/gpu: 0}}}]}}");
