@@ -13,7 +13,7 @@ enum ForeignClass {
   NVIDIA_GPU("gpu.nvidia.com", ForeignClass.NVIDIA, new Kind.Card()),
   NVIDIA_MIG("mig.nvidia.com", ForeignClass.NVIDIA, new Kind.Instance()),
   NVIDIA_VFIO("vfio.gpu.nvidia.com", ForeignClass.NVIDIA,
-      new Kind.None("hands a card to a virtual machine, which Partita does not")),
+      new Kind.None(ForeignClass.TO_MACHINE)),
   NVIDIA_IMEX("compute-domain-default-channel.nvidia.com", "compute-domain.nvidia.com",
       new Kind.None(
           "is a channel of memory between nodes: leave it to NVIDIA's driver, which may run beside Partita for it")),
@@ -23,8 +23,10 @@ enum ForeignClass {
   VGPU_MANAGER_SHARE("vgpu-manager", ForeignClass.VGPU_MANAGER, new Kind.Share()),
   VGPU_MANAGER_MIG("mig-manager", ForeignClass.VGPU_MANAGER, new Kind.Instance()),
   VGPU_MANAGER_VFIO("vfio-manager", ForeignClass.VGPU_MANAGER,
-      new Kind.None("hands a card to a virtual machine, which Partita does not")),
+      new Kind.None(ForeignClass.TO_MACHINE)),
   HAMI_SHARE("hami-core-gpu.project-hami.io", "hami-core-gpu.project-hami.io", new Kind.Share());
+
+  static final String TO_MACHINE = "hands a card to a virtual machine, which Partita does not";
 
   private static final String NVIDIA = "gpu.nvidia.com";
   private static final String VGPU_MANAGER = "manager.nvidia.com";

@@ -99,6 +99,9 @@ final class UnreadRequests {
   private static final Set<String> LABELLING =
       Set.of("annotations", "labels", "matchLabels", "nodeSelector");
 
+  /** Where KubeVirt's machines have cards. */
+  private static final Pattern OF_MACHINE = Pattern.compile(".*[.](gpus|hostDevices)\\[[0-9]+]");
+
   /** A resource with an amount, as YAML and JSON write it. */
   private static final Pattern IN_TEXT = Pattern.compile(
       "(?<![a-z0-9.-])([a-z][a-z0-9.-]{0,252}+/[A-Za-z0-9._-]{1,63}+)[\"']?\\s*+:\\s*+[\"']?(?!0(?:[\"'\\s,}]|$))[^\\s\"']");
@@ -203,6 +206,10 @@ final class UnreadRequests {
       if (field.getKey().equals("deviceClassName") && ForeignClass.of(value.asText()).isPresent()) {
         found.add(new FieldError(where,
             value.asText() + " is not converted: claims in " + kind + " are not known here"));
+      }
+      if (field.getKey().equals("deviceName") && value.asText().startsWith("nvidia.com/")
+          && OF_MACHINE.matcher(path).matches()) {
+        found.add(new FieldError(where, value.asText() + " " + ForeignClass.TO_MACHINE));
       }
       number(path, field.getKey(), value)
           .ifPresent(name -> unknown(isKnown).ifPresent(why -> found.add(new FieldError(name, why))));

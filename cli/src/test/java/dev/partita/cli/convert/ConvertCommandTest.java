@@ -420,6 +420,19 @@ class ConvertCommandTest {
   }
 
   @Test
+  void cardsOfVirtualMachinesAreNamed() throws IOException {
+    Run run = convert("{apiVersion: kubevirt.io/v1, kind: VirtualMachine, metadata: {name: v}, spec: {template: {spec:"
+        + " {domain: {devices: {gpus: [{deviceName: nvidia.com/GA102GL_A10, name: g}], hostDevices: [{deviceName:"
+        + " nvidia.com/gpu, name: h}, {deviceName: example.com/nic, name: n}]}}}}}}");
+
+    String where = "partita: VirtualMachine v: spec.template.spec.domain.devices.";
+    String why = " hands a card to a virtual machine, which Partita does not";
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.err().lines()).containsExactly(where + "gpus[0].deviceName: nvidia.com/GA102GL_A10" + why,
+        where + "hostDevices[0].deviceName: nvidia.com/gpu" + why);
+  }
+
+  @Test
   void cardsOfSparksExecutorsAreNamed() throws IOException {
     Run run = convert("{apiVersion: sparkoperator.k8s.io/v1beta2, kind: SparkApplication, metadata: {name: s}, spec:"
         + " {driver: {gpu: {name: nvidia.com/gpu, quantity: 0}}, executor: {gpu: {name: nvidia.com/gpu, quantity: 1}}}}");
