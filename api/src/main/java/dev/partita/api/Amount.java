@@ -39,8 +39,7 @@ public final class Amount {
 
   /** As it was written, for people; of what is very long the beginning. */
   public static String words(Quantity quantity) {
-    String text = quantity.toString();
-    return text.length() <= LONGEST ? text : text.substring(0, LONGEST) + "…";
+    return Excerpt.of(quantity.toString(), LONGEST);
   }
 
   /** Why it is not a whole number of bytes, as a clause without the path; empty if it is. */

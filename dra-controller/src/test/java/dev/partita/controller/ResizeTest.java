@@ -24,7 +24,9 @@ import io.fabric8.kubernetes.api.model.runtime.RawExtension;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -221,6 +223,26 @@ class ResizeTest {
     share("later", "8Gi"); // claims' changes are seen in order
     seen.complete(null);
     awaitAnswer("c", "memory=12Gi: granted");
+  }
+
+  @Test
+  void anAnswerThatIsCutWithinACharacterIsWrittenOnce() {
+    Queue<String> writes = new ConcurrentLinkedQueue<>();
+    cluster.add(GpuNodes.ready("node-0", 1, H200, CARD));
+    cluster.startHearing(request -> {
+      if (String.valueOf(request.bodyString()).contains(": refused: ")) {
+        writes.add(request.uri().getPath());
+      }
+    });
+    share("c", "8Gi");
+    share("later", "8Gi");
+    ask("c", "x".repeat(199) + "😀".repeat(9));
+    awaitAnswer("c", "xxx");
+    ask("later", "plenty");
+    awaitAnswer("later", "plenty: refused: ");
+    ask("later", "more"); // whoever is answered again waits for as long as a write that comes again
+    awaitAnswer("later", "more: refused: ");
+    assertThat(writes).filteredOn(path -> path.endsWith("/c")).hasSize(1);
   }
 
   /** A share that a pod of the same name has; its ID. */

@@ -1,6 +1,7 @@
 package dev.partita.admission.source;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.partita.api.Excerpt;
 import dev.partita.api.config.FieldError;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,7 +42,7 @@ public record PodContext(JsonNode pod, String prefix, JsonNode owner, SourceClus
 
   /** A value for people, in quotation marks; of a long one the beginning. */
   public static String quoted(String value) {
-    return "\"" + (value.length() <= MOST_QUOTED ? value : value.substring(0, MOST_QUOTED) + "…") + "\"";
+    return "\"" + Excerpt.of(value, MOST_QUOTED) + "\"";
   }
 
   /** An annotation with something in it. */

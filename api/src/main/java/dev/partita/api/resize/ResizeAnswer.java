@@ -2,6 +2,7 @@ package dev.partita.api.resize;
 
 import dev.partita.api.Annotations;
 import dev.partita.api.Driver;
+import dev.partita.api.Excerpt;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.util.Optional;
 
@@ -21,7 +22,7 @@ public record ResizeAnswer(String asked, String words) {
   private static final String SEPARATOR = ": ";
 
   public ResizeAnswer {
-    asked = asked.length() <= QUOTED ? asked : asked.substring(0, QUOTED) + "…";
+    asked = Excerpt.of(asked, QUOTED);
   }
 
   /** The one on an object; empty if there is none that the controller writes. */

@@ -1,5 +1,6 @@
 package dev.partita.cli.connection;
 
+import dev.partita.api.Excerpt;
 import dev.partita.cli.command.CommandFailure;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.net.ConnectException;
@@ -47,8 +48,7 @@ public final class ClusterAnswers {
   public static String reason(KubernetesClientException e) {
     String said = Optional.ofNullable(e.getStatus()).flatMap(status -> Optional.ofNullable(status.getMessage()))
         .orElseGet(() -> rootOf(e));
-    String line = said.strip().replaceAll("\\p{Cntrl}+", " ");
-    return line.length() > LONGEST ? line.substring(0, LONGEST) + "…" : line;
+    return Excerpt.of(said.strip().replaceAll("\\p{Cntrl}+", " "), LONGEST);
   }
 
   /** What went wrong first: clients wrap it in words of their own, which say less. */

@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.partita.api.DnsName;
+import dev.partita.api.Excerpt;
 import dev.partita.api.config.FieldError;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -138,7 +139,7 @@ final class ReviewCodec {
 
   /** The text, or so much of its beginning that it has no more than {@code most} characters. */
   static String cut(String text, int most) {
-    return text.length() <= most ? text : text.substring(0, most - 1) + "…";
+    return Excerpt.of(text, most - 1);
   }
 
   private static String text(JsonNode node) {

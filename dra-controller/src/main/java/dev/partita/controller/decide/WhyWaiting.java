@@ -1,5 +1,6 @@
 package dev.partita.controller.decide;
 
+import dev.partita.api.Excerpt;
 import dev.partita.api.event.EventObject;
 import dev.partita.controller.reasons.Explanation;
 import dev.partita.controller.request.ClaimRef;
@@ -33,7 +34,7 @@ public sealed interface WhyWaiting {
   record KnownOfAlike(String summary, Optional<ClaimRef> claimAtFault) implements WhyWaiting {
     @Override
     public String summary(int maxLength) {
-      return summary.length() > maxLength ? summary.substring(0, maxLength - 1) + "…" : summary;
+      return Excerpt.of(summary, maxLength - 1);
     }
   }
 }

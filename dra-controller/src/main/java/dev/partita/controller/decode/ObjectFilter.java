@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.util.TokenBuffer;
+import dev.partita.api.Excerpt;
 import dev.partita.controller.decode.KeptFields.Fields;
 import dev.partita.controller.decode.KeptFields.Kind;
 import java.io.ByteArrayOutputStream;
@@ -176,19 +177,13 @@ final class ObjectFilter {
       default -> {
         if (kept.cut() && in.getTextLength() > KeptFields.MOST_OF_TEXT) {
           budget -= SCALAR_BYTES + KeptFields.MOST_OF_TEXT;
-          out.writeString(beginning(in.getText()));
+          out.writeString(Excerpt.beginning(in.getText(), KeptFields.MOST_OF_TEXT));
         } else {
           budget -= SCALAR_BYTES + in.getTextLength();
           out.copyCurrentEventExact(in);
         }
       }
     }
-  }
-
-  /** No half of a character is left. */
-  private static String beginning(String text) {
-    int end = KeptFields.MOST_OF_TEXT;
-    return text.substring(0, Character.isHighSurrogate(text.charAt(end - 1)) ? end - 1 : end);
   }
 
   private void element(JsonParser in, Fields kept, JsonGenerator out) throws IOException {

@@ -1,5 +1,7 @@
 package dev.partita.controller.events;
 
+import dev.partita.api.Excerpt;
+
 /**
  * What a pod's condition says about its claims.
  *
@@ -12,7 +14,7 @@ public record AllocatedCondition(Status status, String reason, String message) {
   static final int MESSAGE_MAX = 4_000;
 
   public AllocatedCondition {
-    message = message.length() > MESSAGE_MAX ? message.substring(0, MESSAGE_MAX - 1) + "…" : message;
+    message = Excerpt.of(message, MESSAGE_MAX - 1);
   }
 
   /** The constants are spelt as they are in the condition. */

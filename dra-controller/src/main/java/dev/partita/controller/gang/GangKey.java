@@ -1,5 +1,7 @@
 package dev.partita.controller.gang;
 
+import dev.partita.api.Excerpt;
+
 /** Names a gang. */
 public sealed interface GangKey {
   /** Characters, as many as a Kubernetes label has at most. */
@@ -15,7 +17,7 @@ public sealed interface GangKey {
 
   /** What pods say of their gang, as they are told it: an annotation can be far longer. */
   static String shown(String text) {
-    return text.length() > SHOWN ? text.substring(0, SHOWN) + "…" : text;
+    return Excerpt.of(text, SHOWN);
   }
 
   /** The pods of a namespace whose annotations name it. */

@@ -1,6 +1,7 @@
 package dev.partita.controller.reasons;
 
 import dev.partita.api.Bytes;
+import dev.partita.api.Excerpt;
 import dev.partita.controller.match.CardRefusal;
 import dev.partita.controller.reasons.NodeRefusal.CardsUnfit;
 import dev.partita.controller.reasons.NodeRefusal.NotTogether;
@@ -55,7 +56,7 @@ public record Explanation(List<NodeRefusal> nodes) {
       text.append(separator).append(groups.get(i));
       separator = "; ";
     }
-    return text.length() > maxLength ? text.substring(0, maxLength - 1) + "…" : text.toString();
+    return Excerpt.of(text.toString(), maxLength - 1);
   }
 
   /** The claim whose request too few cards can serve, if it is the same one on every node that the pod could run on. */

@@ -6,6 +6,7 @@ import dev.cel.common.CelAbstractSyntaxTree;
 import dev.cel.common.CelValidationException;
 import dev.cel.common.types.SimpleType;
 import dev.cel.runtime.CelEvaluationException;
+import dev.partita.api.Excerpt;
 import dev.partita.controller.selector.cost.CostlyCalls;
 import dev.partita.controller.selector.cost.DeepStack;
 import dev.partita.controller.selector.cost.ExpressionSize;
@@ -89,7 +90,6 @@ final class Compilation {
 
   /** A message as one line of no more than 200 characters. */
   static String oneLine(@Nullable String message) {
-    String line = message == null ? "evaluation failed" : message.strip().replaceAll("\\s+", " ");
-    return line.length() > 200 ? line.substring(0, 200) + "…" : line;
+    return Excerpt.of(message == null ? "evaluation failed" : message.strip().replaceAll("\\s+", " "), 200);
   }
 }

@@ -4,6 +4,7 @@ import dev.partita.admission.convert.ClaimTemplate;
 import dev.partita.admission.convert.ConvertedRequests;
 import dev.partita.api.Annotations;
 import dev.partita.api.Driver;
+import dev.partita.api.Excerpt;
 import dev.partita.api.config.Decoded;
 import dev.partita.controller.lru.LruMap;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -89,6 +90,6 @@ final class ConversionAnnotations {
   }
 
   private static String shortened(String problem) {
-    return problem.length() > LONGEST_PROBLEM ? problem.substring(0, LONGEST_PROBLEM) + "…" : problem;
+    return Excerpt.of(problem, LONGEST_PROBLEM);
   }
 }

@@ -1,5 +1,6 @@
 package dev.partita.controller.watch;
 
+import dev.partita.api.Excerpt;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.Set;
@@ -141,8 +142,7 @@ public final class EventLoop<E> implements AutoCloseable {
   }
 
   private static String shown(Object event) {
-    String shown = event.toString();
-    return shown.length() > MOST_SHOWN ? shown.substring(0, MOST_SHOWN) + "…" : shown;
+    return Excerpt.of(event.toString(), MOST_SHOWN);
   }
 
   /** Empty when everything is handled and nothing more comes. */
