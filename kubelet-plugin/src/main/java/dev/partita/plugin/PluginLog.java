@@ -22,8 +22,9 @@ public final class PluginLog extends ContextAwareBase implements Configurator {
   public static final String PROPERTY = "partita.plugin.log";
 
   private static final String PATTERN =
-      // no stack traces
-      "%d{yyyy-MM-dd'T'HH:mm:ss.SSS'Z',UTC} %-5level %logger{0} %replace(%msg){'[\\r\\n]+',' | '}%n%nopex";
+      // one line, which no character of it moves, and no stack traces
+      "%d{yyyy-MM-dd'T'HH:mm:ss.SSS'Z',UTC} %-5level %logger{0} "
+          + "%replace(%replace(%msg){'\\R\\s*',' | '}){'[\\x00-\\x08\\x0e-\\x1f\\x7f-\\x9f\\p{Cf}]','?'}%n%nopex";
 
   @Override
   public ExecutionStatus configure(LoggerContext loggers) {

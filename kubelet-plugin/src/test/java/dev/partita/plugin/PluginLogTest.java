@@ -22,10 +22,11 @@ class PluginLogTest {
     var appender = (ConsoleAppender<ILoggingEvent>) loggers.getLogger(Logger.ROOT_LOGGER_NAME).getAppender("stderr");
     var logger = loggers.getLogger("dev.partita.plugin.usage.UsageWatch");
     LoggingEvent event =
-        new LoggingEvent("", logger, Level.WARN, "two\nlines", new IllegalStateException("why"), new Object[0]);
+        new LoggingEvent("", logger, Level.WARN, "two\n  lines\u0085of\u001b[2J a tenant\u202e",
+            new IllegalStateException("why"), new Object[0]);
     event.setInstant(Instant.parse("2026-01-01T10:20:30.456Z"));
     assertThat(new String(appender.getEncoder().encode(event), StandardCharsets.UTF_8))
-        .isEqualTo("2026-01-01T10:20:30.456Z WARN  UsageWatch two | lines" + System.lineSeparator());
+        .isEqualTo("2026-01-01T10:20:30.456Z WARN  UsageWatch two | lines | of?[2J a tenant?" + System.lineSeparator());
   }
 
   @Test
