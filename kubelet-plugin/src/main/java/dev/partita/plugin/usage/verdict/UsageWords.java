@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /** Describes what a share is used for, as text and as flat data. */
@@ -149,13 +150,8 @@ public final class UsageWords {
     if (users.isEmpty()) {
       return "they have ended";
     }
-    String some =
-        users.stream()
-            .limit(NAMED)
-            .map(user -> "process %d (pid on the node) %d %%%s".formatted(user.pid(), user.percent(),
-                user.inLedger() ? "" : " and in no ledger"))
-            .collect(Collectors.joining(", "));
-    return users.size() <= NAMED ? some : some + " and " + (users.size() - NAMED) + " more";
+    return named(users, user -> "process %d (pid on the node) %d %%%s".formatted(user.pid(), user.percent(),
+        user.inLedger() ? "" : " and in no ledger"));
   }
 
   /**
@@ -170,11 +166,14 @@ public final class UsageWords {
   }
 
   private static String offenders(List<ProcessUse> offenders) {
-    return offenders.stream()
-        .map(
-            p -> "process %d (pid on the node) holds %s, of which the ledger has %s"
-                .formatted(p.pid(), Bytes.words(p.bytes()),
-                    p.ledgerBytes() == 0 ? "nothing" : Bytes.words(p.ledgerBytes())))
-        .collect(Collectors.joining(", "));
+    return named(offenders, process -> "process %d (pid on the node) holds %s, of which the ledger has %s"
+        .formatted(process.pid(), Bytes.words(process.bytes()),
+            process.ledgerBytes() == 0 ? "nothing" : Bytes.words(process.ledgerBytes())));
+  }
+
+  /** A container may have hundreds: the API would refuse a condition of more than 32 KiB, and all that is beside it. */
+  private static <T> String named(List<T> processes, Function<T, String> words) {
+    String some = processes.stream().limit(NAMED).map(words).collect(Collectors.joining(", "));
+    return processes.size() <= NAMED ? some : some + " and " + (processes.size() - NAMED) + " more";
   }
 }

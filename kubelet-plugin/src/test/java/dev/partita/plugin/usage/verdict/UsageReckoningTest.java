@@ -19,6 +19,7 @@ import dev.partita.plugin.usage.region.Ledger;
 import dev.partita.plugin.usage.region.UsageRegion;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -218,6 +219,16 @@ class UsageReckoningTest {
   void twoSharesOfOneContainerMayHoldTheirPartsOfTheCardTogether() {
     CardProcess both = process(1, 12 * GIB, seat(b, 3), seat(wide, 9, 1));
     assertThat(reckon(both).values()).allSatisfy(use -> assertThat(use.memory()).isEqualTo(new MemoryState.Held()));
+  }
+
+  @Test
+  void ofHundredsOfProcessesTheWordsNameAFewAndSayAllTheSameWhatToDo() {
+    ShareUse use = Objects.requireNonNull(reckon(process(1, 12 * GIB, seat(a, 4))).get(a.ref()));
+    List<ProcessUse> many = Collections.nCopies(400, use.memory().blamed().getFirst());
+    for (MemoryState state : List.of(new MemoryState.Exceeded(GIB, many), new MemoryState.Bypassed(many))) {
+      assertThat(UsageWords.message(use, state)).as("an event has 1024 bytes for it").hasSizeLessThan(1024)
+          .contains("process 1 ", " and 395 more").containsPattern("ook at what (it|the pod) runs$");
+    }
   }
 
   @Test
