@@ -1,6 +1,7 @@
 package dev.partita.cli.trail;
 
 import dev.partita.api.Driver;
+import dev.partita.api.Excerpt;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -131,7 +132,7 @@ final class Trail {
   }
 
   private static String line(String text) {
-    String one = text.strip().replaceAll("\\s*\\R\\s*", " ");
-    return one.length() > LONGEST ? one.substring(0, LONGEST) + "…" : one;
+    return Excerpt.of(
+        text.lines().map(String::strip).filter(line -> !line.isEmpty()).collect(Collectors.joining(" ")), LONGEST);
   }
 }

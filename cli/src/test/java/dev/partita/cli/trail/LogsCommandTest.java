@@ -1,6 +1,7 @@
 package dev.partita.cli.trail;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import dev.partita.cli.command.CommandRun;
 import dev.partita.cli.command.PaperCluster;
@@ -15,6 +16,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -170,5 +172,13 @@ class LogsCommandTest {
   void whatTenantsWroteMovesNoCursor() {
     assertThat(LogsCommand.line(Trail.events(List.of(event("Pod", "p", "Odd", "2026-01-01T00:00:03Z"))).getFirst()))
         .isEqualTo("2026-01-01T00:00:03Z  event of Pod/p  Odd: because of?[2J it (3 times)\n");
+  }
+
+  @Test
+  void aNoteOfBlanksIsReadAtOnce() {
+    Event blank = new EventBuilder(event("Pod", "p", "Odd", "2026-01-01T00:00:03Z"))
+        .withMessage("because" + " ".repeat(500_000) + "of it").build();
+    List<Entry> entries = assertTimeoutPreemptively(Duration.ofSeconds(20), () -> Trail.events(List.of(blank)));
+    assertThat(entries.getFirst().text()).startsWith("Odd: because  ").endsWith("…");
   }
 }
