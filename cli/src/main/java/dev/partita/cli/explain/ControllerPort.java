@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.connection.ClusterAnswers;
 import dev.partita.cli.connection.ControllerPods;
 import dev.partita.cli.connection.RefusedPort;
 import dev.partita.controller.ControllerSettings;
@@ -104,7 +105,7 @@ final class ControllerPort {
       }
     } catch (KubernetesClientException e) {
       notForbidden(e);
-      return new Reply.OutOfReach(String.valueOf(e.getMessage()));
+      return new Reply.OutOfReach(ClusterAnswers.reason(e));
     } catch (IOException e) {
       return new Reply.OutOfReach("no port can be forwarded to it: " + e.getMessage());
     } catch (InterruptedException e) {
@@ -131,7 +132,7 @@ final class ControllerPort {
   private CommandFailure refused(String what, KubernetesClientException e) {
     return e.getCode() == HttpURLConnection.HTTP_FORBIDDEN
         ? forbidden(what)
-        : CommandFailure.failed("the API server cannot be asked: " + e.getMessage());
+        : ClusterAnswers.failure(e);
   }
 
   private CommandFailure forbidden(String what) {

@@ -1,9 +1,11 @@
 package dev.partita.cli.resize;
 
 import dev.partita.api.Driver;
+import dev.partita.api.Excerpt;
 import dev.partita.api.device.DeviceStatusData;
 import dev.partita.api.resize.GrantedSizes;
 import dev.partita.api.resize.ResizeAnswer;
+import dev.partita.cli.output.Printable;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatus;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.ArrayList;
@@ -16,6 +18,9 @@ import org.jspecify.annotations.Nullable;
 
 /** How far a size that was asked for has come. */
 sealed interface ResizeProgress {
+  /** Characters of what somebody else asks for, who may write anything. */
+  int MOST_SHOWN = 200;
+
   /** No controller has answered yet. */
   record Unanswered() implements ResizeProgress {}
 
@@ -41,9 +46,13 @@ sealed interface ResizeProgress {
     Map<String, String> annotations = Objects.requireNonNullElse(claim.getMetadata().getAnnotations(), Map.of());
     Optional<ResizeAnswer> answer = ResizeAnswer.of(claim).filter(its -> its.isTo(asked));
     if (answer.isEmpty()) {
-      return asked.equals(annotations.get(Driver.RESIZE_ANNOTATION))
+      @Nullable String other = annotations.get(Driver.RESIZE_ANNOTATION);
+      if (other == null) {
+        return new Refused("somebody else took back what was asked for");
+      }
+      return asked.equals(other)
           ? new Unanswered()
-          : new Refused("somebody else asks for another size: " + annotations.get(Driver.RESIZE_ANNOTATION));
+          : new Refused("somebody else asks for another size: " + Printable.text(Excerpt.of(other, MOST_SHOWN)));
     }
     String words = answer.get().words();
     if (words.startsWith(ResizeAnswer.REFUSED)) {

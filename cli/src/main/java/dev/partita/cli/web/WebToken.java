@@ -2,6 +2,7 @@ package dev.partita.cli.web;
 
 import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.command.FileProblem;
+import dev.partita.cli.connection.ClusterAnswers;
 import io.fabric8.kubernetes.api.model.authentication.TokenRequest;
 import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
 import io.fabric8.kubernetes.client.Config;
@@ -86,8 +87,8 @@ record WebToken(String token, String whose) {
           .tokenRequest(asked);
       return new WebToken(made.getStatus().getToken(), "ServiceAccount " + account);
     } catch (KubernetesClientException e) {
-      throw CommandFailure.failed("the kubeconfig has no bearer token, and none of ServiceAccount " + account
-          + " could be made: " + e.getMessage() + "; --token-file or --service-account names another");
+      throw CommandFailure.failed("no token of ServiceAccount " + account + " could be made: "
+          + ClusterAnswers.reason(e) + "; --token-file or --service-account names another");
     }
   }
 }

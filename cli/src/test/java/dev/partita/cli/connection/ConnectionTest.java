@@ -46,8 +46,10 @@ class ConnectionTest {
 
   @Test
   void aClusterThatDoesNotAnswerIsOneLineThatSaysWhatToLookAt(@TempDir Path folder) throws IOException {
-    assertOneLine(CommandRun.of("explain", "pod", "p", "--kubeconfig", kubeconfig(folder)), 1, "partita: ",
-        "the API server cannot be asked");
+    assertOneLine(CommandRun.of("explain", "pod", "p", "--kubeconfig", kubeconfig(folder)), 1,
+        "partita: no API server answers: the connection is refused; is the cluster up");
+    assertOneLine(CommandRun.of("web", "--service-account", "team/viewer", "--kubeconfig", kubeconfig(folder)), 1,
+        "partita: no token of ServiceAccount team/viewer could be made: the connection is refused; --token-file");
     assertOneLine(CommandRun.of("top", "--kubeconfig", kubeconfig(folder)), 1,
         "partita: no API server answers: the connection is refused; is the cluster up");
     String token = Files.writeString(folder.resolve("token"), "secret").toString();

@@ -96,6 +96,20 @@ class ResizeCommandTest {
   }
 
   @Test
+  void ofWhatSomebodyElseAsksForTheBeginningIsSaidInOneLine() {
+    String other = "memory=1Gi\nresourceclaim c: in force" + "!".repeat(100_000);
+    assertThat(ResizeProgress.of(asking(Map.of(Driver.RESIZE_ANNOTATION, other)), "memory=2Gi"))
+        .isInstanceOfSatisfying(ResizeProgress.Refused.class, refused -> assertThat(refused.words())
+            .startsWith("somebody else asks for another size: memory=1Gi?resourceclaim").hasSizeLessThan(300));
+    assertThat(ResizeProgress.of(asking(Map.of()), "memory=2Gi"))
+        .isEqualTo(new ResizeProgress.Refused("somebody else took back what was asked for"));
+  }
+
+  private static ResourceClaim asking(Map<String, String> annotations) {
+    return new ResourceClaimBuilder().withNewMetadata().withAnnotations(annotations).endMetadata().build();
+  }
+
+  @Test
   void whatCannotBeMeantIsSaidBeforeAnythingIsWritten() {
     claim("wrong", Map.of(), "");
     assertWrong("what to change is missing: --memory or --cores", "resize", "wrong");
