@@ -11,6 +11,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult
 import java.time.Clock;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
@@ -199,6 +200,27 @@ class ControllerTest {
     cluster.pod("half", "fits", "never");
     assertThat(cluster.note("fits", "Unallocatable")).startsWith("waits for claim never of the same pod: asks 800 GiB");
     assertThat(cluster.isAllocated("fits")).isFalse();
+  }
+
+  @Test
+  void aClaimBesideWhichNoneOfItsPodsFindsAPlaceGoesElsewhere() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.awaitOffered("node-0");
+    cluster.claim("shared", "gpu.partita.dev", Map.of("memory", "20Gi"));
+    cluster.claim("small", "gpu.partita.dev", Map.of("memory", "20Gi"));
+    cluster.pod("first", "shared", "small");
+    cluster.result("small");
+    for (String name : List.of("second", "third")) {
+      cluster.claim(name, "gpu.partita.dev", Map.of("memory", "130Gi"));
+      cluster.pod(name, "shared", name);
+      cluster.note(name, "Unallocatable");
+    }
+    cluster.client.pods().inNamespace("default").withName("first").delete();
+    eventually().until(() -> !cluster.isAllocated("small"));
+    cluster.add(GpuNodes.ready("node-1", 2, "NVIDIA H200", 140 * GpuNodes.GIB));
+    eventually().until(() -> cluster.isAllocated("second") || cluster.isAllocated("third"));
+    assertThat(cluster.result("shared").getPool()).isEqualTo("node-1/gpu");
   }
 
   @Test

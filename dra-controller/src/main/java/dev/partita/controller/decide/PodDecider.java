@@ -115,13 +115,12 @@ public final class PodDecider implements Decider {
         allocatedElsewhere.add(AllocationStatus.onlyOn(node));
         continue;
       }
-      if (state.claims().isAssumed(claim.getMetadata().getUid())
-          || (AllocatedClaim.isProposed(claim) && !state.claims().isSpent(claim))) {
+      if (isBeingAllocated(claim)) {
         return new Reading.Decided(new Decision.Nothing()); // its next change comes back here
       }
       if (AllocatedClaim.isAllocated(claim)) {
         Optional.ofNullable(AllocatedClaim.nodeSelector(claim)).ifPresent(allocatedElsewhere::add);
-        if (AllocatedClaim.isUnusedAndOurs(claim) && view.podsOf(name).size() == 1) {
+        if (AllocatedClaim.isUnusedAndOurs(claim) && isOfWaitingPodsAlone(name, pod)) {
           unused.add(claim);
         }
         continue;
@@ -150,6 +149,25 @@ public final class PodDecider implements Decider {
     return othersGates.isEmpty()
         ? new Reading.Open(allocatedElsewhere, unused, open, requests, names.get().size())
         : new Reading.Decided(new Decision.HeldBack(othersGates));
+  }
+
+  private boolean isBeingAllocated(ResourceClaim claim) {
+    return state.claims().isAssumed(claim.getMetadata().getUid())
+        || (AllocatedClaim.isProposed(claim) && !state.claims().isSpent(claim));
+  }
+
+  /** Whether no other pod than these that wait for another claim of theirs could use the claim. */
+  private boolean isOfWaitingPodsAlone(ObjectKey claim, Pod pod) {
+    String uid = pod.getMetadata().getUid();
+    return view.podsOf(claim).stream().filter(PodClaims::isLive)
+        .allMatch(other -> other.getMetadata().getUid().equals(uid) || waits(other));
+  }
+
+  private boolean waits(Pod pod) {
+    return PodClaims.of(pod).orElse(List.of()).stream()
+        .flatMap(name -> Optional.ofNullable(view.claim(name)).stream())
+        .anyMatch(claim -> !AllocatedClaim.isAllocated(claim) && !isBeingAllocated(claim)
+            && !(reader.read(claim) instanceof ClaimReading.Foreign));
   }
 
   @Override
