@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,13 +37,19 @@ public final class QuotaLedger {
 
   private final Map<String, Entry> claims = new HashMap<>();
   private final Map<CardKey, Card> cards = new HashMap<>();
-  private QuotaWorld world = QuotaWorld.EMPTY;
+  private final Map<String, Map<String, String>> nodes = new HashMap<>(); // labels
   private List<Quota> quotas = List.of();
 
-  /** Counts everything anew: quotas, or what they select by, have changed. */
+  /**
+   * Counts everything anew: quotas, or what they select by, have changed. What a claim has of a card that is not
+   * reported any more counts as it did before: its node may come back, and the claim has the card until it is released.
+   */
   public void refresh(QuotaWorld now) {
-    world = now;
-    cards.clear();
+    Set<CardKey> taken = claims.values().stream().flatMap(entry -> entry.bookings().stream()).map(Booking::card)
+        .collect(Collectors.toSet());
+    cards.keySet().retainAll(taken);
+    nodes.keySet().retainAll(taken.stream().map(CardKey::node).collect(Collectors.toSet()));
+    nodes.putAll(now.nodes());
     now.inventory().hosts().values().forEach(host -> host.cards().forEach(card -> cards.put(card.key(), card)));
     quotas = now.quotas().entrySet().stream().map(quota -> Quota.of(quota.getKey(), quota.getValue(), now)).toList();
     claims.values().forEach(this::add);
@@ -257,6 +264,6 @@ public final class QuotaLedger {
   }
 
   private Map<String, String> labels(String node) {
-    return world.nodes().getOrDefault(node, Map.of());
+    return nodes.getOrDefault(node, Map.of());
   }
 }

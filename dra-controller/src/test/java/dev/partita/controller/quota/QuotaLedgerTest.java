@@ -98,6 +98,23 @@ class QuotaLedgerTest {
   }
 
   @Test
+  void whatAClaimHasOfACardCountsWhileTheCardIsNotReported() {
+    GpuQuotaSpec.Limit[] limits = {limit("all", memory("300Gi")),
+      new GpuQuotaSpec.Limit("a100", List.of("a100"), null, memory("300Gi"), Amounts.UNLIMITED),
+      new GpuQuotaSpec.Limit("cheap", List.of(),
+          new LabelSelectorBuilder().addToMatchLabels("pool", "cheap").build(), memory("300Gi"), Amounts.UNLIMITED)};
+    quota(limits);
+    ledger.put("1", "a-dev", List.of(new Booking(new CardKey("a-0", 0), DeviceMode.WHOLE, 0, 0)));
+    ledger.put("2", "a-prod", List.of(Booking.turn(new CardKey("a-0", 1)), share("h-0", 1, 8)));
+    var before = ledger.namespaces();
+    quota(Map.of(), Inventory.EMPTY, limits);
+    assertThat(ledger.namespaces()).isEqualTo(before);
+    ledger.remove("1");
+    ledger.remove("2");
+    assertThat(status().used()).isEqualTo(new Amounts(new Quantity("0"), 0L, 0L, 0L));
+  }
+
+  @Test
   void aCardInTurnCountsLikeAWholeOneForNothingHoldsTheClaimToLess() {
     quota(limit("", memory("150Gi")));
     ClaimRequest turn = new ClaimRequest(new ClaimRef("a-dev", "t", "uid-t"),
@@ -188,12 +205,16 @@ class QuotaLedgerTest {
   }
 
   private void quota(GpuQuotaSpec.Limit... limits) {
+    quota(Map.of("h-0", Map.of(), "a-0", Map.of("pool", "cheap")), INVENTORY, limits);
+  }
+
+  private void quota(Map<String, Map<String, String>> nodes, Inventory inventory, GpuQuotaSpec.Limit... limits) {
     ledger.refresh(
         new QuotaWorld(
             new TreeMap<>(Map.of("team-a", new GpuQuotaSpec(TEAM_A, Arrays.asList(limits)))),
             Map.of("a-dev", Map.of("team", "a"), "a-prod", Map.of("team", "a"), "b", Map.of("team", "b")),
-            Map.of("h-0", Map.of(), "a-0", Map.of("pool", "cheap")),
-            INVENTORY));
+            nodes,
+            inventory));
   }
 
   private GpuQuotaStatus status() {
