@@ -129,10 +129,15 @@ public final class Cluster implements AutoCloseable {
 
   /** Starts a controller that leads, whoever else does, and that {@link ServerRules#cutOff} knows by its name. */
   DraController start(String identity) {
+    return start(identity, Optional.empty());
+  }
+
+  /** The same, which leads as long as it holds a lease, if there is an election. */
+  DraController start(String identity, Optional<ControllerSettings.Election> election) {
     KubernetesClient own = ControllerClient.of(new ConfigBuilder(asInMain.getConfiguration())
         .withUserAgent(ServerRules.CONTROLLER + "/" + identity).build());
     clients.add(own);
-    ControllerSettings settings = new ControllerSettings(identity, Optional.empty(), Optional.empty(), Optional.of(0),
+    ControllerSettings settings = new ControllerSettings(identity, election, Optional.empty(), Optional.of(0),
         Optional.empty(), ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.empty(), Optional.empty(), false);
     try {
       DraController controller = DraController.start(settings, own);

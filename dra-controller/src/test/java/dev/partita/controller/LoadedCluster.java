@@ -1,6 +1,7 @@
 package dev.partita.controller;
 
 import dev.partita.api.node.GpuNode;
+import dev.partita.controller.gang.PodGroup;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -11,6 +12,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
@@ -78,6 +80,26 @@ final class LoadedCluster {
     return pod.getSpec().getNodeName() != null && !pod.getSpec().getNodeName().isEmpty();
   }
 
+  /** Whether a pod that names the claim names one that is not there, too. */
+  boolean isOfAPodThatLacksAClaim(String claim) {
+    Set<String> there = byName().keySet();
+    return pods().stream().map(pod -> claimNames(pod).stream()
+        .map(name -> pod.getMetadata().getNamespace() + "/" + name).collect(Collectors.toSet()))
+        .anyMatch(names -> names.contains(claim) && !there.containsAll(names));
+  }
+
+  static boolean isGoing(Pod pod) {
+    return pod.getMetadata().getDeletionTimestamp() != null;
+  }
+
+  /** Whole CPUs that the pod requests. */
+  static int cpus(Pod pod) {
+    return pod.getSpec().getContainers().stream().mapToInt(
+        container -> Objects.requireNonNull(container.getResources().getRequests().get("cpu")).getNumericalAmount()
+            .intValueExact())
+        .sum();
+  }
+
   static boolean hasEnded(Pod pod) {
     String phase = pod.getStatus() == null ? null : pod.getStatus().getPhase();
     return "Succeeded".equals(phase) || "Failed".equals(phase);
@@ -101,6 +123,12 @@ final class LoadedCluster {
     pods().forEach(pod -> words.append("\npod ").append(pod.getMetadata().getNamespace()).append('/')
         .append(pod.getMetadata().getName()).append(" claims ").append(claimNames(pod)).append(" node ")
         .append(pod.getSpec().getNodeName()).append(" gates ").append(pod.getSpec().getSchedulingGates().size())
+        .append(" priority ")
+        .append(pod.getSpec().getPriority()).append(" cpus ").append(cpus(pod)).append(" ends ")
+        .append(pod.getMetadata().getDeletionTimestamp()).append(" group ")
+        .append(pod.getSpec().getSchedulingGroup() == null
+            ? ""
+            : pod.getSpec().getSchedulingGroup().getPodGroupName())
         .append(' ').append(pod.getMetadata().getAnnotations()).append(' ').append(pod.getStatus() == null
             ? ""
             : pod.getStatus().getPhase() + " " + pod.getStatus().getConditions()));
@@ -111,6 +139,9 @@ final class LoadedCluster {
     cluster.client.resources(GpuNode.class).list().getItems().forEach(node -> words.append("\nGpuNode ")
         .append(node.getMetadata().getName()).append(' ').append(node.getSpec()).append(' ')
         .append(node.getStatus() == null ? "" : node.getStatus().conditions()));
+    cluster.client.resources(PodGroup.class).inAnyNamespace().list().getItems().forEach(group -> words
+        .append("\nPodGroup ").append(group.getMetadata().getNamespace()).append('/')
+        .append(group.getMetadata().getName()).append(' ').append(group.getSpec()));
     cluster.client.nodes().list().getItems().forEach(
         node -> words.append("\nNode ").append(node.getMetadata().getName()).append(' ').append(node.getSpec()));
     return words.toString();

@@ -1,6 +1,7 @@
 package dev.partita.controller;
 
 import dev.partita.api.Driver;
+import dev.partita.controller.claim.AllocationStatus;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.ExactDeviceRequest;
@@ -13,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
@@ -44,21 +46,24 @@ final class PlayedKubernetes {
         .filter(node -> !Boolean.TRUE.equals(node.getSpec().getUnschedulable()))
         .map(node -> node.getMetadata().getName()).collect(Collectors.toSet());
     for (Pod pod : load.pods()) {
-      if (LoadedCluster.isBound(pod) || LoadedCluster.hasEnded(pod) || !pod.getSpec().getSchedulingGates().isEmpty()) {
+      if (LoadedCluster.isBound(pod) || LoadedCluster.hasEnded(pod) || LoadedCluster.isGoing(pod)
+          || !pod.getSpec().getSchedulingGates().isEmpty()) {
         continue;
       }
       List<@Nullable ResourceClaim> its = new ArrayList<>();
       LoadedCluster.claimNames(pod).forEach(name -> its.add(claims.get(pod.getMetadata().getNamespace() + "/" + name)));
-      if (its.size() == 1 && its.getFirst() != null) {
+      if (its.size() == 1 && its.getFirst() != null && !RandomUsers.isForeign(its.getFirst())) {
         LoadedCluster.attempt(() -> allocateOnOwnNode(Objects.requireNonNull(its.getFirst()), pod));
       }
+      allocateForeign(its, open);
       if (its.contains(null) || its.stream().anyMatch(claim -> SoldCards.results(claim).isEmpty()
           || claim.getMetadata().getDeletionTimestamp() != null)) {
         continue;
       }
       Set<String> nodes = its.stream().flatMap(claim -> SoldCards.results(claim).stream())
           .map(result -> result.getPool().substring(0, result.getPool().indexOf('/'))).collect(Collectors.toSet());
-      if (nodes.size() > 1 || !open.containsAll(nodes) || (oddly && random.nextInt(3) == 0)) {
+      if (nodes.size() > 1 || !open.containsAll(nodes) || !hasRoom(nodes.iterator().next(), pod)
+          || (oddly && random.nextInt(3) == 0)) {
         load.did("no fit");
         its.forEach(claim -> takeBack(claim, pod));
       } else {
@@ -72,37 +77,81 @@ final class PlayedKubernetes {
     }
   }
 
-  /** Gives the pod a share of a card of the node on which kube-scheduler allocates. */
+  private boolean hasRoom(String node, Pod pod) {
+    return load.pods().stream().filter(other -> node.equals(other.getSpec().getNodeName()))
+        .filter(other -> !LoadedCluster.hasEnded(other)).mapToInt(LoadedCluster::cpus).sum()
+        + LoadedCluster.cpus(pod) <= RandomNodes.CPUS;
+  }
+
+  /** Gives another driver's devices to those of the claims that ask for them, once the others have theirs. */
+  private void allocateForeign(List<@Nullable ResourceClaim> claims, Set<String> open) {
+    if (open.isEmpty() || claims.stream().anyMatch(claim -> claim == null
+        || claim.getMetadata().getDeletionTimestamp() != null
+        || (SoldCards.results(claim).isEmpty() && !RandomUsers.isForeign(claim)))) {
+      return;
+    }
+    Optional<String> node = claims.stream().flatMap(claim -> SoldCards.results(claim).stream())
+        .map(result -> result.getPool().substring(0, result.getPool().indexOf('/'))).findFirst()
+        .or(() -> load.any(open.stream().sorted().toList()));
+    for (int i = 0; i < claims.size(); i++) {
+      ResourceClaim claim = Objects.requireNonNull(claims.get(i));
+      if (SoldCards.results(claim).isEmpty()) {
+        load.did("allocate another driver's device");
+        int at = i;
+        LoadedCluster.attempt(() -> claims.set(at, cluster.client.resource(new ResourceClaimBuilder(claim)
+            .editOrNewStatus().withNewAllocation().withNodeSelector(AllocationStatus.onlyOn(node.orElseThrow()))
+            .withNewDevices().addNewResult().withRequest("gpu")
+            .withDriver("nic.example.com").withPool(node.orElseThrow() + "/nic").withDevice("nic-0").endResult()
+            .endDevices().endAllocation().endStatus().build()).updateStatus()));
+      }
+    }
+  }
+
+  /** Gives the pod a share of a card of a node on which kube-scheduler allocates. */
   private void allocateOnOwnNode(ResourceClaim claim, Pod pod) {
     ExactDeviceRequest request = claim.getSpec().getDevices().getRequests().getFirst().getExactly();
     if (!SoldCards.results(claim).isEmpty() || claim.getMetadata().getDeletionTimestamp() != null
         || claim.getMetadata().getNamespace().equals("a") // whose quota admission would hold kube-scheduler to
         || request.getCapacity() == null || !claim.getSpec().getDevices().getConfig().isEmpty()
-        || (request.getCount() != null && request.getCount() > 1) || cluster.slices().stream()
-            .noneMatch(slice -> RandomNodes.SCHEDULERS.equals(slice.getSpec().getNodeName()))) {
+        || (request.getCount() != null && request.getCount() > 1)) {
       return;
     }
+    Set<String> offered = cluster.slices().stream()
+        .filter(slice -> Driver.NAME.equals(slice.getSpec().getDriver()))
+        .flatMap(slice -> slice.getSpec().getDevices().stream()
+            .filter(device -> device.getTaints() == null || device.getTaints().isEmpty())
+            .map(device -> slice.getSpec().getPool().getName() + "/" + device.getName()))
+        .collect(Collectors.toSet());
     Map<String, Quantity> asked = request.getCapacity().getRequests();
     Map<String, List<SoldCards.Part>> sold = SoldCards.of(load.claims()).cards();
-    for (int card = 0; card < 2; card++) {
-      List<SoldCards.Part> parts = sold.getOrDefault(RandomNodes.SCHEDULERS + "/gpu/gpu-" + card, List.of());
-      long memory = parts.stream().mapToLong(SoldCards.Part::memory).sum();
-      long cores = parts.stream().mapToLong(SoldCards.Part::cores).sum();
-      if (memory + Objects.requireNonNull(asked.get("memory")).getNumericalAmount().longValueExact() <= RandomNodes.H200
-          && cores + Objects.requireNonNull(asked.get("cores")).getNumericalAmount().longValueExact() <= 100) {
-        load.did("allocate on the scheduler's node");
-        ResourceClaim kept = cluster.client.resource(new ResourceClaimBuilder(claim).editMetadata()
-            .withFinalizers("resource.kubernetes.io/delete-protection").endMetadata().build()).update();
-        cluster.client.resource(new ResourceClaimBuilder(kept).editOrNewStatus().withNewAllocation().withNewDevices()
-            .addNewResult().withRequest("gpu").withDriver(Driver.NAME).withPool(RandomNodes.SCHEDULERS + "/gpu")
-            .withDevice("gpu-" + card + "-shared")
-            .withShareID(new UUID(random.nextLong(), random.nextLong()).toString())
-            .withConsumedCapacity(asked).endResult().endDevices().endAllocation()
-            .addNewReservedFor(null, pod.getMetadata().getName(), "pods", pod.getMetadata().getUid()).endStatus()
-            .build()).updateStatus();
-        return;
+    for (String node : List.of(RandomNodes.SCHEDULERS, RandomNodes.SWITCHED)) {
+      for (int card = 0; card < 2; card++) {
+        List<SoldCards.Part> parts = sold.getOrDefault(node + "/gpu/gpu-" + card, List.of());
+        long memory = parts.stream().mapToLong(SoldCards.Part::memory).sum();
+        long cores = parts.stream().mapToLong(SoldCards.Part::cores).sum();
+        if (offered.contains(node + "/gpu/gpu-" + card + "-shared") && hasRoom(node, pod)
+            && parts.stream().allMatch(part -> part.way() == SoldCards.Way.SHARE)
+            && memory + Objects.requireNonNull(asked.get("memory")).getNumericalAmount().longValueExact()
+                <= RandomNodes.H200
+            && cores + Objects.requireNonNull(asked.get("cores")).getNumericalAmount().longValueExact() <= 100) {
+          load.did("allocate on " + node);
+          allocate(claim, pod, node, card, asked);
+          return;
+        }
       }
     }
+  }
+
+  private void allocate(ResourceClaim claim, Pod pod, String node, int card, Map<String, Quantity> asked) {
+    ResourceClaim kept = cluster.client.resource(new ResourceClaimBuilder(claim).editMetadata()
+        .withFinalizers("resource.kubernetes.io/delete-protection").endMetadata().build()).update();
+    cluster.client.resource(new ResourceClaimBuilder(kept).editOrNewStatus().withNewAllocation().withNewDevices()
+        .addNewResult().withRequest("gpu").withDriver(Driver.NAME).withPool(node + "/gpu")
+        .withDevice("gpu-" + card + "-shared")
+        .withShareID(new UUID(random.nextLong(), random.nextLong()).toString())
+        .withConsumedCapacity(asked).endResult().endDevices().endAllocation()
+        .addNewReservedFor(null, pod.getMetadata().getName(), "pods", pod.getMetadata().getUid()).endStatus()
+        .build()).updateStatus();
   }
 
   private void reserve(ResourceClaim claim, Pod pod) {
@@ -141,6 +190,13 @@ final class PlayedKubernetes {
     }
     pods.stream().filter(LoadedCluster::hasEnded).filter(pod -> random.nextBoolean())
         .forEach(pod -> LoadedCluster.attempt(() -> cluster.client.resource(pod).delete()));
+  }
+
+  /** What kubelet does when the containers of a pod that goes have ended. */
+  void endPodsThatGo(boolean all) {
+    load.pods().stream().filter(LoadedCluster::isGoing).filter(pod -> all || random.nextBoolean())
+        .forEach(pod -> LoadedCluster.attempt(() -> cluster.client.pods().inNamespace(pod.getMetadata().getNamespace())
+            .withName(pod.getMetadata().getName()).patch(MERGE, "{\"metadata\": {\"finalizers\": null}}")));
   }
 
   private void manage(ResourceClaim claim, Set<String> alive) {

@@ -12,12 +12,14 @@ import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
@@ -32,10 +34,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class RandomLoad {
   private static final long QUOTA = 500 * GpuNodes.GIB;
+  private static final long CORES = 600;
+  private static final long CARDS = 10;
+  private static final long CLAIMS = 8;
+  private static final ControllerSettings.Election QUICK = new ControllerSettings.Election("default", "lease",
+      Duration.ofSeconds(3), Duration.ofSeconds(2), Duration.ofMillis(200));
   private static final Duration SETTLED = Duration.ofSeconds(3);
+  private static final Duration SPARED = Duration.ofSeconds(31); // whoever may not be evicted is spared for so long
   private static final int MANY = 24;
   private static final List<Fault> FAULTS = List.of(Fault.CONFLICT,
-      Fault.TOO_MANY, Fault.BROKEN, Fault.ANSWER_LOST);
+      Fault.TOO_MANY, Fault.BROKEN, Fault.ANSWER_LOST, Fault.LATE);
 
   private final Cluster cluster;
   private final LoadedCluster load;
@@ -45,9 +53,11 @@ final class RandomLoad {
   private final Random random;
   private final Random chance; // of what the API server does, in its own thread
   private final boolean oneLeads;
+  private final boolean leased;
   private final Map<String, Map.Entry<Set<String>, String>> reserved = new HashMap<>(); // by the claim's UID
   private final Set<String> vetoed = new TreeSet<>(); // UIDs of claims that kube-scheduler found no fit for
   private final List<Leader> leaders = new ArrayList<>();
+  private volatile long evictionFailed = System.nanoTime() - SPARED.toNanos();
   private int started; // controllers so far
 
   private record Leader(String identity, DraController controller) {}
@@ -56,7 +66,8 @@ final class RandomLoad {
     this.cluster = cluster;
     this.random = new Random(seed);
     this.chance = new Random(~seed);
-    this.oneLeads = seed % 3 != 0;
+    this.leased = seed % 4 == 2;
+    this.oneLeads = seed % 3 != 0 && !leased;
     this.load = new LoadedCluster(cluster, random);
     this.users = new RandomUsers(load);
     this.nodes = new RandomNodes(load);
@@ -71,18 +82,32 @@ final class RandomLoad {
         .resource(new NamespaceBuilder().withNewMetadata().withName(name).addToLabels("team", name).endMetadata()
             .build())
         .create());
+    cluster.client.resource(new DeviceClassBuilder().withNewMetadata().withName(RandomUsers.FOREIGN).endMetadata()
+        .withNewSpec().endSpec().build()).create();
     nodes.addAll();
     GpuQuota quota = new GpuQuota();
     quota.getMetadata().setName("of-a");
     quota.setSpec(quota(QUOTA));
     cluster.client.resource(quota).create();
+    GpuQuota borrowing = new GpuQuota();
+    borrowing.getMetadata().setName("of-b");
+    borrowing.setSpec(new GpuQuotaSpec(new LabelSelectorBuilder().addToMatchLabels("team", "b").build(),
+        List.of(new GpuQuotaSpec.Limit("", List.of(), null,
+            new Amounts(new Quantity("200Gi"), 300L, null, null),
+            new Amounts(new Quantity("2000Gi"), 2000L, null, null)))));
+    cluster.client.resource(borrowing).create();
     startController();
+    if (leased) {
+      startController();
+    }
   }
 
   private static GpuQuotaSpec quota(long bytes) {
     Amounts half = new Amounts(new Quantity(Long.toString(bytes / 2)), null, null, null);
+    Amounts others = new Amounts(null, CORES / 2, CARDS / 2, CLAIMS / 2);
     return new GpuQuotaSpec(new LabelSelectorBuilder().addToMatchLabels("team", "a").build(),
-        List.of(new GpuQuotaSpec.Limit("", List.of(), null, half, half)));
+        List.of(new GpuQuotaSpec.Limit("", List.of(), null, half, half),
+            new GpuQuotaSpec.Limit("others", List.of(), null, others, others)));
   }
 
   /** What was done, for whoever reads of a failure. */
@@ -93,15 +118,19 @@ final class RandomLoad {
 
   void step() {
     int what = random.nextInt(load.pods().size() > MANY ? 28 : 0, 100);
-    if (what < 14) {
+    if (what < 11) {
       users.makePod(1);
-    } else if (what < 17) {
+    } else if (what < 14) {
       users.makePod(2);
+    } else if (what < 18) {
+      users.makePodOfTwoDrivers();
     } else if (what < 22) {
       users.makePodOfAClaimThatIsThere();
     } else if (what < 28) {
       users.makeGang();
-    } else if (what < 42) {
+    } else if (what < 32) {
+      users.changeGang();
+    } else if (what < 41) {
       users.deletePod();
     } else if (what < 46) {
       users.endPod();
@@ -111,6 +140,7 @@ final class RandomLoad {
       kubernetes.schedule(random.nextInt(8) == 0);
     } else if (what < 78) {
       kubernetes.manageClaims();
+      kubernetes.endPodsThatGo(false);
     } else if (what < 84) {
       users.resize();
     } else if (what < 88) {
@@ -141,7 +171,14 @@ final class RandomLoad {
     int share = random.nextInt(4) == 0 ? 0 : 1 + random.nextInt(20);
     cluster.rules.fail(request -> request.getPath().contains("watch=true") || chance.nextInt(100) >= share
         ? Fault.NONE
-        : FAULTS.get(chance.nextInt(FAULTS.size())));
+        : fault(request.getPath()));
+  }
+
+  private Fault fault(String path) {
+    if (path.endsWith("/eviction")) {
+      evictionFailed = System.nanoTime();
+    }
+    return FAULTS.get(chance.nextInt(FAULTS.size()));
   }
 
   private void setQuota(long bytes) {
@@ -155,6 +192,15 @@ final class RandomLoad {
   /** One starts; of those that were there one at most goes on leading, and some die without giving anything back. */
   private void anotherController() {
     cluster.rules.tellAll();
+    if (leased && random.nextInt(3) > 0) {
+      cluster.rules.reconnectAll();
+      load.any(leaders).filter(leader -> random.nextInt(3) > 0)
+          .ifPresent(leader -> cluster.rules.cutOff(leader.identity()));
+      return;
+    }
+    if (oneLeads) {
+      nodes.addMissing(); // a controller that starts meanwhile knows no size of a card that claims have there
+    }
     int stay = oneLeads ? 0 : 1;
     while (leaders.size() > stay) {
       endOldest(random.nextBoolean());
@@ -173,7 +219,7 @@ final class RandomLoad {
   private void startController() {
     cluster.rules.fail(request -> Fault.NONE); // it would not start
     String identity = "controller-" + ++started;
-    leaders.add(new Leader(identity, cluster.start(identity)));
+    leaders.add(new Leader(identity, cluster.start(identity, leased ? Optional.of(QUICK) : Optional.empty())));
   }
 
   /** Looks at what the API server holds now. */
@@ -184,6 +230,11 @@ final class RandomLoad {
     if (oneLeads) {
       assertThat(sold.memoryOf("a", RandomNodes.MEMORY)).as("of namespace a, counted by its quota: " + sold)
           .isLessThanOrEqualTo(QUOTA);
+      List<SoldCards.Part> ofA = sold.cards().values().stream().flatMap(List::stream)
+          .filter(part -> part.claim().startsWith("a/")).toList();
+      assertThat(ofA).as("cards of namespace a").hasSizeLessThanOrEqualTo((int) CARDS);
+      assertThat(ofA.stream().map(SoldCards.Part::claim).distinct()).as("claims of namespace a")
+          .hasSizeLessThanOrEqualTo((int) CLAIMS);
     }
     for (ResourceClaim claim : claims) {
       Set<String> pods = LoadedCluster.users(claim);
@@ -201,17 +252,25 @@ final class RandomLoad {
 
   /** Everything that was broken is mended. */
   private void mend() {
+    oneIsLeft();
+    cluster.rules.protectNobody();
+    nodes.mend();
+    setQuota(QUOTA);
+  }
+
+  private void oneIsLeft() {
     cluster.rules.tellAll();
     cluster.rules.fail(request -> Fault.NONE);
     while (leaders.size() > 1) {
       endOldest(true);
     }
-    nodes.mend();
-    setQuota(QUOTA);
+    cluster.rules.reconnectAll();
+    Cluster.eventually().until(() -> leaders.getFirst().controller().leads());
   }
 
   /** What goes on by itself, in order. */
   private void goOn() {
+    kubernetes.endPodsThatGo(true);
     kubernetes.schedule(false);
     kubernetes.manageClaims();
     nodes.putSizesIntoForce();
@@ -223,11 +282,7 @@ final class RandomLoad {
    * has been forgotten.
    */
   void nobodyIsForgotten() {
-    cluster.rules.tellAll();
-    cluster.rules.fail(request -> Fault.NONE);
-    while (leaders.size() > 1) {
-      endOldest(true);
-    }
+    oneIsLeft();
     Set<String> _ = settled();
     if (random.nextInt(5) == 0) {
       setQuota(QUOTA);
@@ -252,11 +307,22 @@ final class RandomLoad {
     Cluster.eventually().atMost(Duration.ofSeconds(70)).untilAsserted(() -> {
       goOn();
       List<ResourceClaim> claims = load.claims();
-      assertThat(claims).as("claims that are about to be allocated").noneMatch(
-          claim -> SoldCards.results(claim).isEmpty()
-              && claim.getMetadata().getAnnotations().containsKey(Driver.PROPOSAL_ANNOTATION));
-      assertThat(claims).as("claims that nobody uses").noneMatch(
-          claim -> !SoldCards.results(claim).isEmpty() && LoadedCluster.users(claim).isEmpty());
+      assertThat(claims.stream().filter(claim -> SoldCards.results(claim).isEmpty()
+          && claim.getMetadata().getAnnotations().containsKey(Driver.PROPOSAL_ANNOTATION)).map(LoadedCluster::name)
+          .filter(name -> !load.isOfAPodThatLacksAClaim(name)))
+          .as("claims that are about to be allocated").isEmpty();
+      assertThat(claims.stream()
+          .filter(claim -> !SoldCards.results(claim).isEmpty() && LoadedCluster.users(claim).isEmpty())
+          .map(LoadedCluster::name).filter(name -> !load.isOfAPodThatLacksAClaim(name)))
+          .as("claims that nobody uses").isEmpty();
+      Map<String, ResourceClaim> byName = load.byName();
+      List<Pod> pods = load.pods();
+      assertThat(pods.stream().filter(pod -> !LoadedCluster.isGoing(pod) && RandomUsers.gangOf(pod).isEmpty())
+          .filter(pod -> !pod.getSpec().getSchedulingGates().isEmpty())
+          .filter(pod -> LoadedCluster.claimNames(pod).stream()
+              .map(name -> byName.get(pod.getMetadata().getNamespace() + "/" + name))
+              .allMatch(claim -> claim != null && !SoldCards.results(claim).isEmpty()))
+          .map(pod -> pod.getMetadata().getName())).as("pods with a gate that have all").isEmpty();
       SoldCards sold = SoldCards.of(claims);
       if (sold.cards().values().stream().flatMap(List::stream)
           .noneMatch(part -> part.way() == SoldCards.Way.INSTANCE)) {
@@ -279,7 +345,8 @@ final class RandomLoad {
       if (!now.equals(last.getAndSet(now))) {
         since.set(System.nanoTime());
       }
-      return System.nanoTime() - since.get() > SETTLED.toNanos();
+      return System.nanoTime() - since.get() > SETTLED.toNanos()
+          && System.nanoTime() - evictionFailed > SPARED.toNanos();
     });
     return new TreeSet<>(last.get());
   }

@@ -5,6 +5,8 @@ import dev.partita.api.device.DeviceStatusData;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.inventory.DeviceTaintRule;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatus;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatusBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
@@ -26,6 +28,12 @@ final class RandomNodes {
 
   static final long H200 = 140 * GpuNodes.GIB;
   private static final long A100 = 80 * GpuNodes.GIB;
+
+  /** Where now the one and now the other allocates. */
+  static final String SWITCHED = "node-2";
+
+  /** Whole CPUs of each node. */
+  static final int CPUS = 16;
 
   /** Bytes of each of a node's cards. */
   static final Map<String, Long> MEMORY =
@@ -51,6 +59,13 @@ final class RandomNodes {
   }
 
   private void addNode(String name) {
+    addCards(name);
+    cluster.client.nodes().withName(name).editStatus(node -> new NodeBuilder(node).editOrNewStatus()
+        .addToAllocatable("cpu", new Quantity(Integer.toString(CPUS))).addToAllocatable("pods", new Quantity("20"))
+        .endStatus().build());
+  }
+
+  private void addCards(String name) {
     long memory = Objects.requireNonNull(MEMORY.get(name));
     if (name.equals("node-3")) {
       GpuNodeSpec all = new GpuNodeSpec(GpuNodeSpec.Allocator.Controller,
@@ -94,7 +109,7 @@ final class RandomNodes {
   void change() {
     String node = load.any(MEMORY.keySet().stream().filter(name -> !name.equals(SCHEDULERS)).sorted().toList())
         .orElseThrow();
-    switch (random.nextInt(5)) {
+    switch (random.nextInt(8)) {
       case 0 -> {
         load.did("a node that is ready or not");
         setReady(node, random.nextBoolean());
@@ -111,6 +126,15 @@ final class RandomNodes {
         load.did("a rule that taints devices, or none");
         setTainted(node, random.nextBoolean());
       }
+      case 4 -> {
+        load.did("a slice that goes");
+        load.any(cluster.slices()).ifPresent(slice -> LoadedCluster.attempt(
+            () -> cluster.client.resource(slice).delete()));
+      }
+      case 5, 6 -> {
+        load.did("another allocator");
+        setAllocator(SWITCHED, random.nextInt(3) > 0);
+      }
       default -> {
         load.did("a node that comes or goes");
         if (cluster.client.resources(GpuNode.class).withName(node).get() == null) {
@@ -120,6 +144,11 @@ final class RandomNodes {
         }
       }
     }
+  }
+
+  private void setAllocator(String node, boolean controller) {
+    LoadedCluster.attempt(() -> cluster.client.resources(GpuNode.class).withName(node).patch(MERGE,
+        "{\"spec\": {\"allocator\": \"" + (controller ? "Controller" : "Scheduler") + "\"}}"));
   }
 
   private void setReady(String node, boolean ready) {
@@ -159,17 +188,21 @@ final class RandomNodes {
         .forEach(pod -> LoadedCluster.attempt(() -> cluster.client.resource(pod).delete()));
   }
 
+  void addMissing() {
+    MEMORY.keySet().stream().filter(node -> cluster.client.resources(GpuNode.class).withName(node).get() == null)
+        .forEach(this::addNode);
+  }
+
   /** All are there again, and can be used. */
   void mend() {
+    addMissing();
     for (String node : MEMORY.keySet()) {
-      if (cluster.client.resources(GpuNode.class).withName(node).get() == null) {
-        addNode(node);
-      }
       setReady(node, true);
       setCordoned(node, false);
       setUnschedulable(node, false);
       setTainted(node, false);
     }
+    setAllocator(SWITCHED, true);
   }
 
   /** One kind of change that pods may have waited for, on all nodes. */

@@ -1,15 +1,20 @@
 package dev.partita.controller;
 
 import dev.partita.api.Driver;
+import dev.partita.controller.gang.PodGroup;
+import dev.partita.controller.gang.PodGroupPolicy;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Random;
 import java.util.stream.IntStream;
 
@@ -17,8 +22,14 @@ import java.util.stream.IntStream;
 final class RandomUsers {
   static final List<String> NAMESPACES = List.of("a", "b");
 
+  /** The class of another driver's devices. */
+  static final String FOREIGN = "nic";
+
   private static final String GANG = Driver.GANG_ANNOTATION;
   private static final String GANG_SIZE = Driver.GANG_SIZE_ANNOTATION;
+  /** Keeps a pod that is deleted as long as its containers run. */
+  private static final String GRACE = "example.com/grace";
+
   private static final PatchContext MERGE = PatchContext.of(PatchType.JSON_MERGE);
 
   private final LoadedCluster load;
@@ -35,7 +46,25 @@ final class RandomUsers {
   void makePod(int claims) {
     load.did("pod of " + claims + (claims == 1 ? " claim" : " claims"));
     number++;
-    pod("p" + number, IntStream.range(0, claims).mapToObj(each -> claim("c" + number + "-" + each)).toList(), Map.of());
+    pod("p" + number, IntStream.range(0, claims).mapToObj(each -> create(
+        each == 0 ? ask("c" + number + "-0") : share("c" + number + "-" + each), namespace())).toList(), Map.of());
+  }
+
+  /** A pod that has a device of another driver as well. */
+  void makePodOfTwoDrivers() {
+    load.did("pod of two drivers");
+    number++;
+    String namespace = namespace();
+    List<ResourceClaim> there = load.claims().stream().filter(RandomUsers::isForeign)
+        .filter(claim -> claim.getMetadata().getNamespace().equals(namespace)).toList();
+    ResourceClaim foreign = random.nextBoolean() && !there.isEmpty()
+        ? load.any(there).orElseThrow()
+        : create(new ClaimForm("n" + number, FOREIGN), namespace);
+    pod("p" + number, List.of(create(ask("c" + number), namespace), foreign), Map.of());
+  }
+
+  static boolean isForeign(ResourceClaim claim) {
+    return FOREIGN.equals(claim.getSpec().getDevices().getRequests().getFirst().getExactly().getDeviceClassName());
   }
 
   void makePodOfAClaimThatIsThere() {
@@ -43,7 +72,11 @@ final class RandomUsers {
         .ifPresent(claim -> {
           load.did("pod of a claim that is there");
           number++;
-          pod("p" + number, List.of(claim), Map.of());
+          pod("p" + number,
+              random.nextInt(3) > 0
+                  ? List.of(claim)
+                  : List.of(claim, create(share("c" + number), claim.getMetadata().getNamespace())),
+              Map.of());
         });
   }
 
@@ -81,10 +114,6 @@ final class RandomUsers {
     return load.any(NAMESPACES).orElseThrow();
   }
 
-  private ResourceClaim claim(String name) {
-    return create(ask(name), namespace());
-  }
-
   private ResourceClaim create(ClaimForm form, String namespace) {
     return cluster.client
         .resource(new ResourceClaimBuilder(form.claim()).editMetadata().withNamespace(namespace).endMetadata().build())
@@ -114,9 +143,27 @@ final class RandomUsers {
   }
 
   private void pod(String name, List<ResourceClaim> claims, Map<String, String> annotations) {
+    pod(name, claims, annotations, Optional.empty());
+  }
+
+  private void pod(
+      String name,
+      List<ResourceClaim> claims,
+      Map<String, String> annotations,
+      Optional<String> podGroup) {
     String namespace = claims.getFirst().getMetadata().getNamespace();
     PodBuilder pod = new PodBuilder().withNewMetadata().withName(name).withNamespace(namespace)
-        .withAnnotations(annotations).endMetadata().withNewSpec().withPriority(random.nextInt(3)).endSpec();
+        .withAnnotations(annotations).endMetadata().withNewSpec().withPriority(random.nextInt(3))
+        .addNewContainer().withName("main").withNewResources()
+        .addToRequests("cpu", new Quantity(Integer.toString(random.nextInt(3) * random.nextInt(3)))).endResources()
+        .endContainer().endSpec();
+    podGroup.ifPresent(group -> pod.editSpec().withNewSchedulingGroup(group).endSpec());
+    if (random.nextInt(4) == 0) {
+      pod.editMetadata().addToFinalizers(GRACE).endMetadata();
+    }
+    if (random.nextInt(8) == 0) {
+      pod.editSpec().withPreemptionPolicy("Never").endSpec();
+    }
     if (random.nextInt(5) > 0) {
       pod.editSpec().addNewSchedulingGate(Driver.ALLOCATION_GATE).endSpec();
     }
@@ -126,7 +173,10 @@ final class RandomUsers {
         pod.editSpec().addNewResourceClaim().withName(its).withResourceClaimName(its).endResourceClaim().endSpec();
       }
     }
-    cluster.client.resource(pod.build()).create();
+    LoadedCluster.attempt(() -> cluster.client.resource(pod.build()).create());
+    if (random.nextInt(8) == 0) {
+      cluster.rules.protect(name);
+    }
   }
 
   void makeGang() {
@@ -134,32 +184,126 @@ final class RandomUsers {
     number++;
     String namespace = namespace();
     int size = 2 + random.nextInt(3);
-    ClaimForm form = share("unused");
     String gang = "g" + number;
-    for (int i = 0; i < size; i++) {
-      String name = gang + "-" + i;
-      ResourceClaim claim = cluster.client.resource(new ResourceClaimBuilder(form.claim()).editMetadata()
-          .withName(name).withNamespace(namespace).endMetadata().build()).create();
-      pod(name, List.of(claim), Map.of(GANG, gang, GANG_SIZE, Integer.toString(size)));
+    makeMembers(namespace, gang, 0, size + random.nextInt(4) / 3, size, random.nextInt(2) == 0);
+  }
+
+  private void makeMembers(String namespace, String gang, int from, int to, int size, boolean byPodGroup) {
+    ClaimForm form = share("unused");
+    int claims = 1 + random.nextInt(3) / 2;
+    boolean shared = random.nextInt(6) == 0;
+    if (byPodGroup && from == 0 && random.nextInt(4) > 0) {
+      LoadedCluster
+          .attempt(() -> cluster.client.resource(PodGroupsOfTests.gang(namespace, gang, size)).create());
+    }
+    for (int i = from; i < to; i++) {
+      List<ResourceClaim> its = new ArrayList<>();
+      for (int each = 0; each < claims; each++) {
+        String name = gang + "-" + i + "-" + each;
+        its.add(createOrGet(new ResourceClaimBuilder(form.claim()).editMetadata().withName(name)
+            .withNamespace(namespace).endMetadata().build()));
+      }
+      if (shared) {
+        its.add(createOrGet(new ResourceClaimBuilder(new ClaimForm("unused", FOREIGN).claim()).editMetadata()
+            .withName(gang + "-nic-" + i).withNamespace(namespace).endMetadata().build()));
+      }
+      pod(gang + "-" + i, its,
+          byPodGroup ? Map.of() : Map.of(GANG, gang, GANG_SIZE, Integer.toString(size)),
+          byPodGroup ? Optional.of(gang) : Optional.empty());
+    }
+    if (byPodGroup && from == 0) {
+      LoadedCluster
+          .attempt(() -> cluster.client.resource(PodGroupsOfTests.gang(namespace, gang, size)).create());
     }
   }
 
-  void resize() {
-    load.any(load.claims().stream().filter(claim -> !SoldCards.results(claim).isEmpty()).toList()).ifPresent(claim -> {
-      load.did("resize");
-      String size = "memory=" + (1 + random.nextInt(60)) + "Gi,cores=" + 5 * random.nextInt(1, 15);
-      LoadedCluster.attempt(() -> cluster.client.resource(claim).patch(MERGE,
-          "{\"metadata\": {\"annotations\": {\"" + Driver.RESIZE_ANNOTATION + "\": \"" + size + "\"}}}"));
+  private ResourceClaim createOrGet(ResourceClaim claim) {
+    ResourceClaim there = cluster.client.resource(claim).get();
+    return there == null ? cluster.client.resource(claim).create() : there;
+  }
+
+  /** A gang is to have another size, gets more pods, or is made anew by the same name. */
+  void changeGang() {
+    load.any(load.pods().stream().filter(pod -> !gangOf(pod).isEmpty()).toList()).ifPresent(pod -> {
+      String namespace = pod.getMetadata().getNamespace();
+      String gang = gangOf(pod);
+      boolean byPodGroup = pod.getSpec().getSchedulingGroup() != null;
+      List<Pod> members = load.pods().stream().filter(other -> gangOf(other).equals(gang)).toList();
+      int size = Math.max(1, members.size() - 1 + random.nextInt(3));
+      var group = cluster.client.resources(PodGroup.class).inNamespace(namespace).withName(gang);
+      switch (random.nextInt(4)) {
+        case 0 -> {
+          load.did("another size of a gang");
+          if (byPodGroup) {
+            LoadedCluster.attempt(() -> group.patch(MERGE,
+                "{\"spec\": {\"schedulingPolicy\": {\"gang\": {\"minCount\": " + size + "}}}}"));
+          } else {
+            members.forEach(member -> LoadedCluster.attempt(() -> cluster.client.resource(member).patch(MERGE,
+                "{\"metadata\": {\"annotations\": {\"" + GANG_SIZE + "\": \"" + size + "\"}}}")));
+          }
+        }
+        case 1 -> {
+          load.did("a PodGroup that goes or comes");
+          if (byPodGroup) {
+            if (group.get() == null) {
+              LoadedCluster
+                  .attempt(() -> cluster.client.resource(PodGroupsOfTests.gang(namespace, gang, size)).create());
+            } else {
+              LoadedCluster.attempt(group::delete);
+            }
+          }
+        }
+        case 2 -> {
+          load.did("more pods of a gang");
+          number++;
+          makeMembers(namespace, gang, 10 + number, 11 + number, sizeOf(pod), byPodGroup);
+        }
+        default -> {
+          load.did("a gang anew");
+          members.forEach(member -> LoadedCluster.attempt(() -> cluster.client.resource(member).delete()));
+          if (byPodGroup) {
+            LoadedCluster.attempt(group::delete);
+          }
+          makeMembers(namespace, gang, 0, size, size, byPodGroup);
+        }
+      }
     });
   }
 
+  static String gangOf(Pod pod) {
+    return pod.getSpec().getSchedulingGroup() != null
+        ? pod.getSpec().getSchedulingGroup().getPodGroupName()
+        : pod.getMetadata().getAnnotations().getOrDefault(GANG, "");
+  }
+
+  /** How many pods its gang must have; more than there can be, if there is no such PodGroup. */
+  private int sizeOf(Pod pod) {
+    if (pod.getSpec().getSchedulingGroup() == null) {
+      return Integer.parseInt(pod.getMetadata().getAnnotations().get(GANG_SIZE));
+    }
+    PodGroup group = cluster.client.resources(PodGroup.class).inNamespace(pod.getMetadata().getNamespace())
+        .withName(gangOf(pod)).get();
+    return group != null && group.policy() instanceof PodGroupPolicy.AllAtOnce(int minCount) ? minCount : 1000;
+  }
+
+  void resize() {
+    load.any(load.claims().stream().filter(claim -> !SoldCards.results(claim).isEmpty() && !isForeign(claim)).toList())
+        .ifPresent(claim -> {
+          load.did("resize");
+          String size = "memory=" + (1 + random.nextInt(60)) + "Gi,cores=" + 5 * random.nextInt(1, 15);
+          LoadedCluster.attempt(() -> cluster.client.resource(claim).patch(MERGE,
+              "{\"metadata\": {\"annotations\": {\"" + Driver.RESIZE_ANNOTATION + "\": \"" + size + "\"}}}"));
+        });
+  }
+
   /** Whether a pod can never be served, as those whose claim goes, or whose gang is not complete. */
-  private static boolean isHopeless(Pod pod, List<Pod> pods, Map<String, ResourceClaim> claims) {
-    String gang = pod.getMetadata().getAnnotations().get(GANG);
-    long members = pods.stream().filter(other -> gang != null && gang.equals(other.getMetadata().getAnnotations()
-        .get(GANG))).count();
+  boolean isHopeless(Pod pod, List<Pod> pods, Map<String, ResourceClaim> claims) {
+    String gang = gangOf(pod);
+    List<Pod> members = pods.stream().filter(other -> !gang.isEmpty() && gang.equals(gangOf(other))
+        && !LoadedCluster.isGoing(other) && !LoadedCluster.hasEnded(other)).toList();
     return LoadedCluster.hasEnded(pod)
-        || (gang != null && members < Integer.parseInt(pod.getMetadata().getAnnotations().get(GANG_SIZE)))
+        || (!gang.isEmpty() && (members.size() < sizeOf(pod)
+            || members.stream().anyMatch(other -> sizeOf(other) != sizeOf(pod))))
         || LoadedCluster.claimNames(pod).stream().map(name -> claims.get(pod.getMetadata().getNamespace() + "/" + name))
             .anyMatch(claim -> claim == null || claim.getMetadata().getDeletionTimestamp() != null);
   }

@@ -166,6 +166,11 @@ final class ServerRules extends FaultyApiServer {
     disrupted.add(pod);
   }
 
+  /** Makes up for {@link #protect}. */
+  void protectNobody() {
+    disrupted.clear();
+  }
+
   /** From now on nobody may write what has this at the end of its path. */
   void forbid(String pathEnd) {
     forbidden.add(pathEnd);
@@ -184,6 +189,11 @@ final class ServerRules extends FaultyApiServer {
   /** From now on none of the controller's requests is answered well: to others it is as if it were dead. */
   void cutOff(String identity) {
     cutOff.add(CONTROLLER + "/" + identity);
+  }
+
+  /** Makes up for {@link #cutOff}. */
+  void reconnectAll() {
+    cutOff.clear();
   }
 
   /** How many writes were forbidden. */
@@ -325,10 +335,24 @@ final class ServerRules extends FaultyApiServer {
     }
   }
 
+  private boolean isOfAnother(String pod, String eviction) {
+    try {
+      String wanted = asNode(eviction).path("deleteOptions").path("preconditions").path("uid").asText();
+      Map.@Nullable Entry<AttributeSet, String> current = findResource(getKey(pod));
+      return !wanted.isEmpty() && current != null
+          && !wanted.equals(asNode(current).path("metadata").path("uid").asText());
+    } catch (KubernetesCrudDispatcherException e) {
+      return false; // for the mock to refuse
+    }
+  }
+
   private MockResponse evict(RecordedRequest request) {
     String pod = request.getPath().substring(0, request.getPath().length() - EVICTION.length());
     if (disrupted.contains(pod.substring(pod.lastIndexOf('/') + 1))) {
       return answer(429, "TooManyRequests");
+    }
+    if (isOfAnother(pod, body(request))) {
+      return answer(409, "Conflict");
     }
     if (!body(request).contains("\"dryRun\":[\"All\"]")) {
       handleDelete(pod);
