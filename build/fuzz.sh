@@ -30,7 +30,7 @@ fuzz() {
   log=$module/target/fuzz-${class##*.}.log
   if (cd "$module" && "$java" -Xmx1g --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow \
       -cp "target/test-classes:target/classes:$(cat target/test.classpath)" com.code_intelligence.jazzer.Jazzer \
-      --target_class="$class" --instrumentation_includes='dev.partita.**' -seed="${PARTITA_FUZZ_SEED:-0}" -max_total_time="$each" -timeout=10 -rss_limit_mb=3000) > "$log" 2>&1; then
+      --target_class="$class" --instrumentation_includes='dev.partita.**' -seed="${PARTITA_FUZZ_SEED:-0}" -max_total_time="$each" -timeout=30 -rss_limit_mb=3000) > "$log" 2>&1; then
     echo "fuzz: ${class##*.}: $(sed -n 's/^Done \([0-9]*\) runs in \([0-9]*\) second.*/\1 inputs in \2 s/p' "$log")"
   else
     echo "fuzz: ${class##*.} FAILED; the whole log is in $log:
