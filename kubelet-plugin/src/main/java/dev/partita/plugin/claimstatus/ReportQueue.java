@@ -5,6 +5,7 @@ import dev.partita.plugin.grant.ClaimRef;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -68,6 +69,11 @@ final class ReportQueue {
    */
   record Event(ClaimRef about, EventReason reason, String note, boolean untilWritten, int tries)
       implements Report {
+    /** Whether what it says is made untrue by the next one of its kind. */
+    boolean isOfHealth() {
+      return reason == EventReason.GpuHealthy || reason == EventReason.GpuUnhealthy;
+    }
+
     Event triedAgain() {
       return new Event(about, reason, note, untilWritten, tries + 1);
     }
@@ -109,7 +115,14 @@ final class ReportQueue {
         State before = waiting.state == null ? takeLost(state.about()) : waiting.state;
         waiting.state = before == null ? state : state.after(before);
       }
-      case Event event -> addEvent(waiting, event);
+      case Event event -> {
+        if (event.isOfHealth()) {
+          for (Event lost : takeLostOfHealth(event.about())) {
+            addEvent(waiting, lost);
+          }
+        }
+        addEvent(waiting, event);
+      }
     }
   }
 
@@ -155,6 +168,15 @@ final class ReportQueue {
       }
     }
     return null;
+  }
+
+  /** What was to be repeated of the health of the claim's cards, for what is newer says something else. */
+  private List<Event> takeLostOfHealth(ClaimRef claim) {
+    List<Repeat> lost = repeats.stream()
+        .filter(repeat -> repeat.report instanceof Event event && event.about().equals(claim) && event.isOfHealth())
+        .sorted(repeats.comparator()).toList();
+    repeats.removeAll(lost);
+    return lost.stream().map(Repeat::report).map(Event.class::cast).toList();
   }
 
   /** Takes the report whose turn it is; a claim's state goes before its events. */

@@ -94,6 +94,21 @@ class ReportQueueTest {
   }
 
   @Test
+  void whatIsToBeRepeatedOfACardsHealthGoesBeforeWhatIsNewer() {
+    ReportQueue.Event failed = event(1, EventReason.GpuUnhealthy, "it fell off the bus", true).triedAgain();
+    ReportQueue.Event healed = event(1, EventReason.GpuHealthy, "it is healthy again", true);
+    ReportQueue.Event exceeded = event(1, EventReason.LimitExceeded, "held too much", true).triedAgain();
+    queue.addLater(exceeded, now + 1_000);
+    queue.addLater(failed, now + 1_000);
+    queue.addLater(event(2, EventReason.GpuUnhealthy, "it fell off the bus", true), now + 1_000);
+    queue.add(healed);
+    assertThat(taken()).containsExactly(failed, healed);
+    queue.addLater(healed.triedAgain(), now + 1_000);
+    queue.add(event(1, EventReason.GpuUnhealthy, "once more", true));
+    assertThat(taken()).containsExactly(healed.triedAgain(), event(1, EventReason.GpuUnhealthy, "once more", true));
+  }
+
+  @Test
   void whatIsToBeRepeatedComesWhenItIsDueAndIsBoundedAClaim() {
     ReportQueue.Event event = new ReportQueue.Event(claim(1), EventReason.LimitExceeded, "process 7", true, 1);
     for (int i = 0; i < ReportQueue.MOST_EVENTS; i++) {
