@@ -213,6 +213,11 @@ public final class ShareResizer {
     /** It goes on by itself. */
     record UnderWay() implements Try {}
 
+    /**
+     * The API server has no such claim, or its allocation is another one: kubelet has it released, or prepared anew.
+     */
+    record Gone() implements Try {}
+
     /** @param why for people */
     record Waits(String why) implements Try {}
   }
@@ -231,6 +236,7 @@ public final class ShareResizer {
           yield IDLE;
         }
         case Try.UnderWay _ -> BETWEEN_TRIES;
+        case Try.Gone _ -> AFTER_FAILURE; // what one answer says may be wrong
         case Try.Waits(String why) -> {
           if (!sizes.equals(waits.put(claim.uid(), sizes))) { // how much is held changes all the time
             LOG.info("claim {}: its new size waits: {}", claim, why);
@@ -261,7 +267,7 @@ public final class ShareResizer {
     if (claim.isEmpty()
         || !AllocationDecoder.deviceKeys(record.grants())
             .equals(AllocationDecoder.deviceKeys(claim.get(), node.pool()))) {
-      return new Try.Done(); // kubelet has it released, or prepared anew
+      return new Try.Gone();
     }
     if (!(node.inventory().get() instanceof Inventory.Cards cards)) {
       return new Try.Waits("no driver answers");

@@ -11,6 +11,7 @@ import dev.partita.api.resize.GrantedSizes;
 import dev.partita.api.resize.NodeResizes;
 import dev.partita.api.resize.ShareSize;
 import dev.partita.plugin.dra.ClaimService;
+import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.loop.PeriodicLoop;
 import dev.partita.plugin.resize.ShareResizer;
@@ -18,8 +19,14 @@ import dev.partita.plugin.resize.SizeOwners;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.dsl.Resource;
+import io.fabric8.kubernetes.client.http.BasicBuilder;
+import io.fabric8.kubernetes.client.http.HttpRequest;
+import io.fabric8.kubernetes.client.http.Interceptor;
 import java.io.IOException;
+import java.net.URI;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -105,6 +112,32 @@ class ResizeOfClaimTest extends OnNodeOfPlugins {
   }
 
   @Test
+  void aClaimThatTheApiServerDoesNotFindOnceHasItsSizeSoon() throws IOException {
+    ResourceClaim claim = prepared();
+    grant(claim, Optional.of(new ShareSize(12 * GIB, 0)));
+    AtomicInteger asked = new AtomicInteger();
+    Interceptor notFoundOnce = new Interceptor() {
+      @Override
+      public void before(BasicBuilder builder, HttpRequest request, Interceptor.RequestTags tags) {
+        if (asked.incrementAndGet() == 1) {
+          builder.uri(URI.create(request.uri() + "-of-nobody"));
+        }
+      }
+    };
+    node.runParts(real -> real, parts -> {
+      parts.inventory().refresh();
+      try (KubernetesClient other = new KubernetesClientBuilder().withConfig(client.getConfiguration())
+          .withHttpClientBuilderConsumer(http -> http.addOrReplaceInterceptor("not-found", notFoundOnce)).build();
+          Loops loops = new Loops()) {
+        resizer(parts, new ClaimReader(other, ApiCalls.standard()), () -> GpuNodeSpec.DEFAULT).start(loops);
+        awaitMemory(12 * GIB);
+      }
+      return true;
+    });
+    assertThat(asked).hasValueGreaterThan(1);
+  }
+
+  @Test
   void noContainerHasALargerSizeBeforeTheRecordSaysSo() throws IOException {
     ResourceClaim claim = prepared();
     grant(claim, Optional.of(new ShareSize(12 * GIB, 0)));
@@ -178,10 +211,14 @@ class ResizeOfClaimTest extends OnNodeOfPlugins {
   }
 
   private ShareResizer resizer(NodeOfPlugins.Parts parts, Supplier<GpuNodeSpec> spec) {
+    return resizer(parts, parts.api(), spec);
+  }
+
+  private ShareResizer resizer(NodeOfPlugins.Parts parts, ClaimReader api, Supplier<GpuNodeSpec> spec) {
     ShareResizer.NodeState state = new ShareResizer.NodeState(NodeOfPlugins.NODE + "/gpu",
         () -> Optional.of(new NodeResizes(told, List.of())), parts.inventory()::current, spec, () -> Map.of(),
         _ -> Instant.EPOCH);
-    return new ShareResizer(state, parts.checkpoint(), parts.api(), parts.preparer(), parts.reports(),
+    return new ShareResizer(state, parts.checkpoint(), api, parts.preparer(), parts.reports(),
         new SizeOwners(), Clock.systemUTC());
   }
 
