@@ -260,10 +260,23 @@ public final class ClaimPreparer implements ClaimService {
   }
 
   private void releaseNow(String uid, Optional<PreparedClaim> record) throws IOException {
-    onCards(record.isPresent() ? record.get().grants() : grantsBySpec(uid), Step.releaseFiles(uid));
+    List<Grant> grants = record.isPresent() ? record.get().grants() : grantsBySpec(uid);
+    if (grants.stream().anyMatch(grant -> grant.use().timeSlicing().isPresent() || grant.use().mps().isPresent())) {
+      store.lock().onCards(cardsOf(grants), () -> {
+        execute(Step.releaseFiles(uid));
+        forget(uid); // whoever sets the card's time slice or MPS daemon next must not count the claim any more
+        return true;
+      });
+    } else {
+      onCards(grants, Step.releaseFiles(uid));
+      forget(uid);
+    }
+    loans.changed();
+  }
+
+  private void forget(String uid) throws IOException {
     store.pods().forget(uid); // before the record: as long as that is there, this is done again
     execute(Step.forget(uid));
-    loans.changed();
   }
 
   /** What a claim without a record has by its files; nothing without a spec. */

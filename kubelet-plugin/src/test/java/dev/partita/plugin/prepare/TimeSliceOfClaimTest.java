@@ -4,19 +4,27 @@ import static dev.partita.plugin.TestClaims.share;
 import static dev.partita.plugin.TestClaims.timeSlicing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.entry;
+import static org.awaitility.Awaitility.await;
 
 import dev.partita.api.config.GpuShareConfig.TimeSlice;
+import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.dra.ClaimService;
 import dev.partita.plugin.leftover.SpecRenewal;
 import dev.partita.plugin.share.HookLibraries;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /** The time slice of a card is as its claims want it. */
 class TimeSliceOfClaimTest extends OnNodeOfPlugins {
+  private static final Duration SOON = Duration.ofSeconds(20);
+
   @Test
   void theShortestThatClaimsOfACardAskForCountsAndGoesWithThem() throws IOException {
     ResourceClaim any = prepared("Default");
@@ -31,6 +39,38 @@ class TimeSliceOfClaimTest extends OnNodeOfPlugins {
     assertThat(node.timeSlices.other).isEmpty();
     assertThat(node.unprepare(any)).isEmpty();
     node.assertNothingLeft();
+  }
+
+  @Test
+  void whoeverSetsItWhileAClaimIsReleasedDoesNotCountThatClaim() throws IOException {
+    ResourceClaim stays = prepared("Long");
+    ResourceClaim goes = prepared("Short");
+    AtomicReference<NodeOfPlugins.Parts> plugin = new AtomicReference<>();
+    Thread another = new Thread(() -> setTimeSlice(Objects.requireNonNull(plugin.get()), stays));
+    node.runParts(real -> step -> {
+      if (step instanceof Step.RemoveRecord) {
+        another.start();
+        await().atMost(SOON)
+            .until(() -> !another.isAlive() || another.getState() == Thread.State.WAITING); // for the card
+      }
+      real.execute(step);
+    }, parts -> {
+      plugin.set(parts);
+      assertThat(parts.preparer().unprepare(NodeOfPlugins.ref(goes))).isEmpty();
+      await().atMost(SOON).until(() -> !another.isAlive());
+      return true;
+    });
+    assertThat(node.timeSlices.other).containsExactly(entry("GPU-0", TimeSlice.LONG));
+  }
+
+  /** As after a driver was loaded anew. */
+  private static void setTimeSlice(NodeOfPlugins.Parts parts, ResourceClaim claim) {
+    try {
+      PreparedClaim record = parts.checkpoint().read(claim.getMetadata().getUid()).orElseThrow();
+      parts.preparer().setTimeSlice(record, record.grants().getFirst());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   @Test
