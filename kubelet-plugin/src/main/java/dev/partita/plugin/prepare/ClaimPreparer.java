@@ -468,8 +468,17 @@ public final class ClaimPreparer implements ClaimService {
   private Outcome answer(ClaimRef ref, ResourceClaim claim, PreparedClaim prepared, Call call) {
     LOG.info("claim {}: prepared: {}", ref, AllocationDecoder.deviceKeys(prepared.grants()));
     held.isThere(ref.uid());
-    call.reports().add(() -> reports.prepared(prepared));
+    call.reports().add(() -> reports.prepared(asItIsNow(prepared)));
     return new Ready(prepared.grants().stream().map(grant -> ready(ref, claim, grant)).toList());
+  }
+
+  /** Reports of a call wait for all of its claims; meanwhile a claim may have been resized, or lent memory. */
+  private PreparedClaim asItIsNow(PreparedClaim prepared) {
+    try {
+      return store.checkpoint().read(prepared.claim().uid()).orElse(prepared);
+    } catch (IOException e) {
+      return prepared;
+    }
   }
 
   private sealed interface PreparedOrRefused {}

@@ -2,10 +2,12 @@ package dev.partita.plugin.prepare;
 
 import static dev.partita.plugin.TestClaims.config;
 import static dev.partita.plugin.TestClaims.share;
+import static dev.partita.plugin.TestClaims.whole;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.partita.api.Driver;
+import dev.partita.api.device.DeviceStatusData;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.api.resize.NodeResizes;
 import dev.partita.cdi.CdiFolder;
@@ -46,6 +48,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -85,6 +88,35 @@ class LendingOfClaimTest extends OnNodeOfPlugins {
       }
       return true;
     });
+  }
+
+  @Test
+  void whatAClaimIsLentWhileOthersOfItsCallAreStillPreparedStaysInItsStatus() throws IOException {
+    ResourceClaim claim = growing();
+    ResourceClaim other = node.newClaim(whole(NodeOfPlugins.NODE, "c", 1));
+    AtomicReference<NodeOfPlugins.Parts> plugin = new AtomicReference<>();
+    node.runParts(real -> step -> {
+      if (step instanceof Step.WriteSpec write && write.claim().claim().equals(NodeOfPlugins.ref(other))) {
+        lend(Objects.requireNonNull(plugin.get()), NodeOfPlugins.ref(claim), 92 * GIB);
+      }
+      real.execute(step);
+    }, parts -> {
+      plugin.set(parts);
+      assertThat(parts.preparer().prepare(List.of(NodeOfPlugins.ref(claim), NodeOfPlugins.ref(other))).values())
+          .allSatisfy(outcome -> assertThat(outcome).isInstanceOf(ClaimService.Ready.class));
+      return true;
+    });
+    assertThat(Objects.requireNonNull(client.resource(claim).get()).getStatus().getDevices()).singleElement()
+        .satisfies(device -> assertThat(DeviceStatusData.MEMORY_LIMIT.in(device)).contains("100Gi"));
+  }
+
+  /** As soon as the claim is prepared. */
+  private static void lend(NodeOfPlugins.Parts parts, ClaimRef claim, long bytes) throws IOException {
+    PreparedClaim record = await().atMost(SOON).until(() -> parts.checkpoint().read(claim.uid()),
+        its -> its.filter(known -> known.phase() == PreparedClaim.Phase.COMPLETED).isPresent()).orElseThrow();
+    PreparedClaim lent = record.with(record.grants().stream().map(grant -> grant.lent(bytes)).toList());
+    assertThat(parts.preparer().resize(record, lent)).isEmpty();
+    parts.reports().lent(lent);
   }
 
   @Test
