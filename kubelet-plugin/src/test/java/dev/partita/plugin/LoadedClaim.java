@@ -9,6 +9,8 @@ import org.jspecify.annotations.Nullable;
 final class LoadedClaim {
   final ResourceClaim claim;
   final List<Part> parts;
+  /** Whether its shares are lent what no claim of their cards has. */
+  final boolean grows;
   Known known = Known.RELEASED;
   /** What kubelet was told first. */
   @Nullable NodePrepareResourceResponse answer;
@@ -19,9 +21,10 @@ final class LoadedClaim {
   /** Whether its record was damaged, so that the plugin has to make it anew before it counts. */
   boolean damaged;
 
-  LoadedClaim(ResourceClaim claim, List<Part> parts) {
+  LoadedClaim(ResourceClaim claim, List<Part> parts, boolean grows) {
     this.claim = claim;
     this.parts = parts;
+    this.grows = grows;
   }
 
   /** What kubelet knows. */
@@ -90,6 +93,6 @@ final class LoadedClaim {
   public String toString() {
     return claim.getMetadata().getName() + " " + uid() + " " + known + (gone ? " gone" : "")
         + (damaged ? " damaged" : "")
-        + (granted == 0 ? "" : " resized to " + granted) + " " + parts;
+        + (grows ? " grows" : "") + (granted == 0 ? "" : " resized to " + granted) + " " + parts;
   }
 }

@@ -58,6 +58,12 @@ record NodeTraces(Map<String, TreeSet<String>> folders) {
     return cards;
   }
 
+  /** Bytes that a share's quota promises. */
+  static long memory(String quota) {
+    Matcher its = QUOTA.matcher(quota);
+    return its.find() ? Long.parseLong(its.group(2)) : 0;
+  }
+
   /** What this process has open of the node, but for what the simulated driver does. */
   static List<Path> openFiles(TestNode node) {
     return list(Path.of("/proc/self/fd")).stream().flatMap(link -> target(link).stream())

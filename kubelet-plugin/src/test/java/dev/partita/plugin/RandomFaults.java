@@ -29,10 +29,7 @@ final class RandomFaults {
     this.did = did;
   }
 
-  /**
-   * As a full disk leaves it. Not of a claim with an instance that was made for it: that is known by its record or its
-   * CDI spec, of which one must be there.
-   */
+  /** As a full disk leaves it. */
   void truncateRecord(LoadedClaim one) {
     did.accept("truncate record", one);
     Path record = node.record(one.claim);
@@ -47,9 +44,14 @@ final class RandomFaults {
     }
   }
 
-  /** The plugin makes it anew by itself. */
-  void wipe() throws IOException {
-    String folder = random.nextBoolean() ? "cdi" : "run/metadata";
+  /**
+   * The plugin makes it anew by itself.
+   *
+   * @param specsToo an instance that was made for a claim is known by the claim's record or its CDI spec, of which one
+   *        must be there
+   */
+  void wipe(boolean specsToo) throws IOException {
+    String folder = List.of("run/metadata", "run/shares", "cdi").get(random.nextInt(specsToo ? 3 : 2));
     did.accept("wipe", folder);
     if (!Files.isDirectory(node.root.resolve(folder))) {
       return;

@@ -1,6 +1,7 @@
 package dev.partita.plugin;
 
 import static dev.partita.plugin.TestClaims.claim;
+import static dev.partita.plugin.TestClaims.config;
 import static dev.partita.plugin.TestClaims.instance;
 import static dev.partita.plugin.TestClaims.share;
 import static dev.partita.plugin.TestClaims.timeSlicing;
@@ -22,6 +23,7 @@ import dev.partita.plugin.LoadedClaim.Way;
 import dev.partita.serving.access.FaultyApiServer.Fault;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceAllocationConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
@@ -55,6 +57,9 @@ final class RandomLoad implements AutoCloseable {
   private static final List<Fault> FAULTS = List.of(Fault.CONFLICT, Fault.TOO_MANY, Fault.BROKEN,
       Fault.ANSWER_LOST, Fault.LATE, Fault.LATE);
   private static final List<String> SLOTS = List.of("1g-18gb-0", "1g-18gb-2", "1g-18gb-6", "2g-35gb-4");
+
+  private static final DeviceAllocationConfiguration UP_TO_MOST = config("FromClaim", List.of(),
+      Map.of("apiVersion", Driver.GROUP_VERSION, "kind", "GpuShareConfig", "memoryLimit", "130Gi"));
 
   private final TestNode node;
   private final Random random;
@@ -148,7 +153,7 @@ final class RandomLoad implements AutoCloseable {
     } else if (what < 85) {
       damageARecord();
     } else if (what < 89) {
-      faults.wipe();
+      faults.wipe(claims.stream().noneMatch(one -> one.damaged && one.isInstance()));
     } else if (what < 92) {
       faults.breakOrHeal();
     } else if (what < 94) {
@@ -178,13 +183,15 @@ final class RandomLoad implements AutoCloseable {
     if (random.nextInt(4) == 0) {
       parts.add(part((card + 1) % CARDS, way));
     }
-    did("claim", name + " " + parts);
+    boolean grows = way == Way.SHARE && random.nextInt(3) == 0;
+    did("claim", name + " " + parts + (grows ? " grows" : ""));
     DeviceRequestAllocationResult[] results = new DeviceRequestAllocationResult[parts.size()];
     for (int i = 0; i < results.length; i++) {
       results[i] = result("r" + i, parts.get(i));
     }
-    claims.add(new LoadedClaim(
-        api().created(claim(name, way == Way.TURN ? List.of(timeSlicing("Short")) : List.of(), results)), parts));
+    List<DeviceAllocationConfiguration> configs =
+        way == Way.TURN ? List.of(timeSlicing("Short")) : grows ? List.of(UP_TO_MOST) : List.of();
+    claims.add(new LoadedClaim(api().created(claim(name, configs, results)), parts, grows));
   }
 
   private Part part(int card, Way way) {
@@ -268,7 +275,9 @@ final class RandomLoad implements AutoCloseable {
   }
 
   private void damageARecord() {
-    for (LoadedClaim one : some(1, one -> one.known == Known.PREPARED && !one.gone && !one.isInstance())) {
+    Map<String, TreeSet<String>> there = NodeTraces.of(node).folders();
+    for (LoadedClaim one : some(1, one -> one.known == Known.PREPARED && !one.gone
+        && (!one.isInstance() || there.getOrDefault(one.uid(), new TreeSet<>()).contains("cdi")))) {
       if (claims.stream().noneMatch(other -> other.known == Known.ASKED_TO_PREPARE)) {
         faults.truncateRecord(one);
       }
@@ -287,11 +296,23 @@ final class RandomLoad implements AutoCloseable {
 
   /** What holds at any time. */
   void check() {
-    NodeTraces.promised(node).forEach((card, bytes) -> assertThat(bytes).as("promised of " + card)
+    stablyPromised().forEach((card, bytes) -> assertThat(bytes).as("promised of " + card)
         .isLessThanOrEqualTo(memoryOfCard));
     List<LoadedClaim> prepared = claims.stream().filter(one -> one.known == Known.PREPARED && !one.gone).toList();
     assertThat(prepared).allSatisfy(
         one -> assertThat(LoadedClaim.fit(one, prepared, Long.MAX_VALUE)).as("%s beside %s", one, prepared).isTrue());
+  }
+
+  /** What one share was lent another one may be lent while the files are read. */
+  private Map<String, Long> stablyPromised() {
+    Map<String, Long> before = NodeTraces.promised(node);
+    while (true) {
+      Map<String, Long> now = NodeTraces.promised(node);
+      if (now.equals(before)) {
+        return now;
+      }
+      before = now;
+    }
   }
 
   /** Everything that was broken is mended, kubelet asks again, and then all is as it was told. */
@@ -366,7 +387,12 @@ final class RandomLoad implements AutoCloseable {
         assertThat(api().stored(one.claim.getMetadata().getName()).getStatus().getDevices()).as("status of %s", one)
             .hasSameSizeAs(one.parts);
         if (one.parts.getFirst().way() == Way.SHARE) {
-          assertThat(node.quota(one.claim)).as("size of %s", one).contains("\nmemory " + one.size() + "\n");
+          if (one.grows) {
+            assertThat(NodeTraces.memory(node.quota(one.claim))).as("size of %s", one)
+                .isGreaterThanOrEqualTo(one.size());
+          } else {
+            assertThat(node.quota(one.claim)).as("size of %s", one).contains("\nmemory " + one.size() + "\n");
+          }
         }
       }
     }
