@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -124,6 +125,19 @@ class WaitingPodTest {
     cluster.note("lost", "Unallocatable");
     eventually().until(() -> cluster.rules.refusals() >= 5);
     cluster.rules.permit("/resourceclaims/unused/status");
+    eventually().until(() -> !cluster.isAllocated("unused"));
+  }
+
+  @Test
+  void whatAPodHasIsGivenBackIfAnotherClaimOfItIsDeleted() {
+    cluster.add(GpuNodes.ready("node-0", 2, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.claim("unused", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    ResourceClaim lost = cluster.claim("lost", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.pod("p", "unused", "lost");
+    cluster.result("unused");
+    cluster.result("lost");
+    cluster.client.resource(lost).delete();
     eventually().until(() -> !cluster.isAllocated("unused"));
   }
 

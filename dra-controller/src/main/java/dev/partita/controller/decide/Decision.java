@@ -31,8 +31,16 @@ public sealed interface Decision {
    */
   record Settled(Optional<String> node) implements Decision {}
 
-  /** A claim that it refers to does not exist, was not yet made from its template, or is being deleted. */
-  record ClaimMissing() implements Decision {}
+  /**
+   * A claim that it refers to does not exist, was not yet made from its template, or is being deleted.
+   *
+   * @param unused other claims of the pod with an allocation, or a proposal, that nobody uses: to be given back
+   */
+  record ClaimMissing(List<ResourceClaim> unused) implements Decision {
+    public ClaimMissing {
+      unused = List.copyOf(unused);
+    }
+  }
 
   /**
    * Scheduling gates of others keep the pod from running. It gets nothing, which somebody else could use.

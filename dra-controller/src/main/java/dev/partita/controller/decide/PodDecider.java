@@ -98,8 +98,9 @@ public final class PodDecider implements Decider {
     Optional<List<ObjectKey>> names = PodClaims.of(pod);
     if (names.isEmpty()) {
       // kube-controller-manager is to make it from its template
-      return new Reading.Decided(new Decision.ClaimMissing());
+      return new Reading.Decided(new Decision.ClaimMissing(List.of()));
     }
+    boolean isOneMissing = false;
     List<NodeSelector> allocatedElsewhere = new ArrayList<>();
     List<ResourceClaim> unused = new ArrayList<>();
     Map<String, ResourceClaim> open = new LinkedHashMap<>();
@@ -108,7 +109,8 @@ public final class PodDecider implements Decider {
     for (ObjectKey name : names.get()) {
       @Nullable ResourceClaim claim = view.claim(name);
       if (claim == null || claim.getMetadata().getDeletionTimestamp() != null) {
-        return new Reading.Decided(new Decision.ClaimMissing());
+        isOneMissing = true;
+        continue;
       }
       @Nullable String node = placed.get(claim.getMetadata().getUid());
       if (node != null) {
@@ -137,6 +139,10 @@ public final class PodDecider implements Decider {
         case ClaimReading.Unusable(List<String> words) -> problems.put(claim, words);
       }
     }
+    if (isOneMissing) {
+      open.values().stream().filter(AllocatedClaim::isProposed).forEach(unused::add);
+      return new Reading.Decided(new Decision.ClaimMissing(unused));
+    }
     demandRecorder.arrived(pod, names.get());
     if (!problems.isEmpty()) {
       return new Reading.Decided(new Decision.Refuse(problems));
@@ -164,9 +170,13 @@ public final class PodDecider implements Decider {
   }
 
   private boolean waits(Pod pod) {
-    return PodClaims.of(pod).orElse(List.of()).stream()
-        .flatMap(name -> Optional.ofNullable(view.claim(name)).stream())
-        .anyMatch(claim -> !AllocatedClaim.isAllocated(claim) && !isBeingAllocated(claim)
+    return PodClaims.of(pod).orElse(List.of()).stream().anyMatch(name -> waitsFor(view.claim(name)));
+  }
+
+  private boolean waitsFor(@Nullable ResourceClaim claim) {
+    return claim == null
+        || claim.getMetadata().getDeletionTimestamp() != null
+        || (!AllocatedClaim.isAllocated(claim) && !isBeingAllocated(claim)
             && !(reader.read(claim) instanceof ClaimReading.Foreign));
   }
 

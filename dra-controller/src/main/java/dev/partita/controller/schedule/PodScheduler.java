@@ -201,7 +201,10 @@ final class PodScheduler {
     }
     switch (decision) {
       case Decision.Nothing _ -> {}
-      case Decision.ClaimMissing _ -> claimMissing(pod);
+      case Decision.ClaimMissing(List<ResourceClaim> unused) -> {
+        claimMissing(pod);
+        abandoned.release(unused, "another claim of pod " + key + " is missing");
+      }
       case Decision.HeldBack _ -> giveBackRoom(key); // that a gate goes is a change of the pod, which comes back here
       case Decision.LeaveToScheduler(List<ResourceClaim> claims) -> {
         waiting.add(key);

@@ -97,12 +97,12 @@ class PodDecisionsTest {
   void aPodWaitsForItsClaimToBeMade() {
     cluster.nodes("a:1");
     Pod pod = ClusterWithoutServer.pod(key("p"), 0).build();
-    assertThat(decide(pod)).isEqualTo(new Decision.ClaimMissing());
+    assertThat(decide(pod)).isEqualTo(new Decision.ClaimMissing(List.of()));
     ResourceClaim claim = ClusterWithoutServer.claim(key("p"), "8Gi");
     cluster.put(
         new ResourceClaimBuilder(claim).editMetadata().withDeletionTimestamp("2026-01-01T00:00:00Z").endMetadata()
             .build());
-    assertThat(decide(pod)).as("it is being deleted").isEqualTo(new Decision.ClaimMissing());
+    assertThat(decide(pod)).as("it is being deleted").isEqualTo(new Decision.ClaimMissing(List.of()));
     cluster.put(claim);
     assertThat(decide(pod)).isInstanceOf(Decision.Allocate.class);
   }
@@ -144,6 +144,23 @@ class PodDecisionsTest {
     cluster.put(ClusterWithoutServer.allocated(claim, new CardKey("b", 0), "100Gi", List.of()));
     assertThat(((Decision.Wait) decide(pod)).unused()).extracting(each -> each.getMetadata().getName())
         .containsExactly("p");
+  }
+
+  @Test
+  void whatPodsHaveIsGivenBackIfAnotherClaimOfEachOfThemIsMissing() {
+    cluster.nodes("a:1");
+    Pod pod = withClaim(cluster.waiting("p 0 8"), "missing");
+    cluster.put(pod);
+    ResourceClaim claim = requireNonNull(cluster.claim(key("p")));
+    cluster.put(ClusterWithoutServer.allocated(claim, new CardKey("a", 0), "8Gi", List.of()));
+    cluster.put(
+        withClaim(ClusterWithoutServer.pod(key("other"), 0).build(), "p"));
+    assertThat(((Decision.ClaimMissing) decide(pod)).unused()).extracting(each -> each.getMetadata().getName())
+        .containsExactly("p");
+    Pod complete = ClusterWithoutServer.pod(key("third"), 0).editSpec().editResourceClaim(0)
+        .withResourceClaimName("p").endResourceClaim().endSpec().build();
+    cluster.put(complete);
+    assertThat(((Decision.ClaimMissing) decide(pod)).unused()).as("that pod can use it").isEmpty();
   }
 
   private static Pod withClaim(Pod pod, String claim) {
