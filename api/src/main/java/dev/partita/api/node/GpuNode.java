@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.model.annotation.Plural;
 import io.fabric8.kubernetes.model.annotation.ShortNames;
 import io.fabric8.kubernetes.model.annotation.Singular;
 import io.fabric8.kubernetes.model.annotation.Version;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A node with GPUs; cluster-scoped and named after its Node. The plugin writes the status, an administrator the spec.
@@ -47,6 +48,11 @@ public class GpuNode extends CustomResource<GpuNodeSpec, GpuNodeStatus> {
    * not, what is wrong and where.
    */
   public static final String CARD_FILES_VALID = "CardFilesValid";
+
+  /** Whether kube-scheduler is to allocate the node's cards, and not the controller. Of no node it is not. */
+  public static boolean isLeftToScheduler(@Nullable GpuNode node) {
+    return node != null && node.getSpec() != null && node.getSpec().allocator() == GpuNodeSpec.Allocator.Scheduler;
+  }
 
   @Override
   protected GpuNodeSpec initSpec() {

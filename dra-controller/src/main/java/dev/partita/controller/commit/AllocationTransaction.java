@@ -1,7 +1,6 @@
 package dev.partita.controller.commit;
 
 import dev.partita.api.node.GpuNode;
-import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.claim.AllocationStatus;
 import dev.partita.controller.edge.ApiEdge;
@@ -145,7 +144,7 @@ final class AllocationTransaction {
 
   private boolean fits() {
     for (PodPlan plan : plans) {
-      if (isLeftToScheduler(plan.outcome().node())) {
+      if (GpuNode.isLeftToScheduler(view.gpuNode(plan.outcome().node()))) {
         LOG.info("pod {}: kube-scheduler allocates on {} now", ObjectKey.of(plan.pod()), plan.outcome().node());
         return false; // it knows nothing of proposals
       }
@@ -162,12 +161,6 @@ final class AllocationTransaction {
       }
     }
     return true;
-  }
-
-  private boolean isLeftToScheduler(String node) {
-    @Nullable GpuNode gpuNode = view.gpuNode(node);
-    return gpuNode != null && gpuNode.getSpec() != null
-        && gpuNode.getSpec().allocator() == GpuNodeSpec.Allocator.Scheduler;
   }
 
   private List<HeldBookings> held(String node) {

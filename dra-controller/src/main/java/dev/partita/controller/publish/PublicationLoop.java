@@ -1,7 +1,6 @@
 package dev.partita.controller.publish;
 
 import dev.partita.api.node.GpuNode;
-import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.classes.ClassPublisher;
 import dev.partita.controller.edge.ApiEdge;
@@ -150,7 +149,7 @@ public final class PublicationLoop implements AutoCloseable {
         changed.stream().filter(node -> isToldOf(node, uid)).forEach(node -> loop.post(new Work.Node(node)));
         nodesOf(shown(key, uid).filter(NodeSizes::isToTell)).forEach(node -> loop.post(new Work.Node(node)));
         changed.stream()
-            .filter(this::isLeftToKubeScheduler)
+            .filter(node -> GpuNode.isLeftToScheduler(view.gpuNode(node)))
             .filter(toBeOrdered::add)
             .forEach(node -> loop.postAfter(ORDER_AFTER, new Work.Node(node)));
       }
@@ -181,11 +180,6 @@ public final class PublicationLoop implements AutoCloseable {
   private boolean isToldOf(String node, String claimUid) {
     @Nullable GpuNode gpuNode = view.gpuNode(node);
     return gpuNode != null && gpuNode.getStatus() != null && gpuNode.getStatus().resizes().isOf(claimUid);
-  }
-
-  private boolean isLeftToKubeScheduler(String node) {
-    @Nullable GpuNode gpuNode = view.gpuNode(node);
-    return gpuNode != null && gpuNode.getSpec().allocator() == GpuNodeSpec.Allocator.Scheduler;
   }
 
   private void handle(Set<Work> batch) {

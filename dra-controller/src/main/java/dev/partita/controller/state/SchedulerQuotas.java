@@ -1,6 +1,7 @@
 package dev.partita.controller.state;
 
 import dev.partita.api.MonotonicClock;
+import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.claim.ClaimReader;
@@ -297,8 +298,7 @@ public final class SchedulerQuotas implements AutoCloseable {
   private boolean matters() {
     boolean matters =
         !view.quotas().isEmpty()
-            && view.gpuNodes().stream()
-                .anyMatch(node -> node.getSpec() != null && node.getSpec().allocator() == Allocator.Scheduler);
+            && view.gpuNodes().stream().anyMatch(GpuNode::isLeftToScheduler);
     if (!matters) {
       changedClaims.noteAll();
     }

@@ -2,7 +2,7 @@ package dev.partita.controller.unconverted;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.partita.admission.dialect.Dialect;
-import dev.partita.api.node.GpuNodeSpec.Allocator;
+import dev.partita.api.node.GpuNode;
 import dev.partita.controller.events.PodEvents;
 import dev.partita.controller.watch.ClusterEvent;
 import dev.partita.controller.watch.ClusterView;
@@ -101,7 +101,7 @@ public final class UnconvertedPods implements AutoCloseable {
    */
   private boolean isOffered(String resource) {
     return (Dialect.of(resource).equals(Optional.of(Dialect.DEVICE_CLASS))
-        && view.gpuNodes().stream().anyMatch(node -> node.getSpec().allocator() == Allocator.Scheduler))
+        && view.gpuNodes().stream().anyMatch(GpuNode::isLeftToScheduler))
         || view.deviceClasses().stream().anyMatch(each -> resource.equals(each.getSpec().getExtendedResourceName()))
         || view.nodes().stream().anyMatch(node -> UnconvertedPod.isOffered(node, resource));
   }

@@ -5,7 +5,6 @@ import dev.partita.api.Driver;
 import dev.partita.api.gpu.Gpu;
 import dev.partita.api.gpu.GpuHealth;
 import dev.partita.api.node.GpuNode;
-import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.classes.ClassPlan;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.replay.PaperNode;
@@ -51,7 +50,7 @@ public record AddedNodes(int nodes, String model, int cards, OptionalLong memory
     Cluster before = snapshot.cluster();
     // Of a node that kube-scheduler allocates on, nothing could be said for an added one.
     Optional<GpuNode> like = before.gpuNodes().stream().filter(node -> !cardsOf(node).isEmpty())
-        .min(Comparator.comparing(AddedNodes::isLeftToKubeScheduler));
+        .min(Comparator.comparing(GpuNode::isLeftToScheduler));
     if (like.isEmpty() && memory.isEmpty()) {
       throw new IllegalArgumentException("the cluster has no card of model " + model + ": say how much memory one has");
     }
@@ -75,10 +74,6 @@ public record AddedNodes(int nodes, String model, int cards, OptionalLong memory
     return snapshot.with(
         new Cluster(gpuNodes, allNodes, classes(before.deviceClasses(), gpuNodes), before.namespaces(),
             before.quotas(), published, before.taintRules(), before.podGroups()));
-  }
-
-  private static boolean isLeftToKubeScheduler(GpuNode node) {
-    return node.getSpec() != null && node.getSpec().allocator() == GpuNodeSpec.Allocator.Scheduler;
   }
 
   private List<Gpu> cardsOf(GpuNode node) {
