@@ -8,8 +8,10 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Nodes that a pod selects, on which another system's card is a part of one. Labels are those of GKE, and of NVIDIA's
- * GPU feature discovery (README: {@code -SHARED} and {@code -MIG-} in the product).
+ * Finds that a pod selects nodes on which {@code nvidia.com/gpu} is no whole card, but a part that others share or a
+ * MIG instance: its claim would ask for a whole card all the same. For example, {@code nvidia.com/gpu.product} with the
+ * value {@code NVIDIA-A100-SXM4-40GB-SHARED}. The labels are those of GKE, and of NVIDIA's GPU feature discovery
+ * (README: {@code -SHARED} and {@code -MIG-} in the product).
  */
 final class NodesOfParts {
   /** By these a pod asks for whole cards. */
@@ -27,6 +29,11 @@ final class NodesOfParts {
 
   private NodesOfParts() {}
 
+  /**
+   * A label that the pod's nodes must have.
+   *
+   * @param path of the field that says so
+   */
   private record Selected(String path, String label, String value) {}
 
   /** What to know of the first such label; empty if there is none. */

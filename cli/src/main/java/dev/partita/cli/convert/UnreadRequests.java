@@ -211,7 +211,7 @@ final class UnreadRequests {
           && OF_MACHINE.matcher(path).matches()) {
         found.add(new FieldError(where, value.asText() + " " + ForeignClass.TO_MACHINE));
       }
-      number(path, field.getKey(), value)
+      number(path, field.getKey(), where, value)
           .ifPresent(name -> unknown(isKnown).ifPresent(why -> found.add(new FieldError(name, why))));
       if (!LABELLING.contains(field.getKey())) {
         walk(value, where, isKnown);
@@ -219,13 +219,18 @@ final class UnreadRequests {
     }
   }
 
-  /** Where a field that is a number of cards is, if it is one and not 0. */
-  private static Optional<String> number(String path, String field, JsonNode value) {
+  /**
+   * Where a field that is a number of cards is, if it is one and not 0.
+   *
+   * @param path of the object that has the field
+   * @param where the field is
+   */
+  private static Optional<String> number(String path, String field, String where, JsonNode value) {
     if (!value.isValueNode() || value.isNull() || isNone(value)) {
       return Optional.empty();
     }
     if (NUMBERS.contains(field)) {
-      return Optional.of(path.isEmpty() ? field : path + "." + field);
+      return Optional.of(where);
     }
     return AMONG_RESOURCES.contains(field) && RESOURCES_OF.contains(path.substring(path.lastIndexOf('.') + 1))
         ? Optional.of(path + "[" + field + "]")
