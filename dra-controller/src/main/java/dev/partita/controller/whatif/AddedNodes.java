@@ -17,14 +17,18 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Nodes that are added to a snapshot on paper. They are as the cluster's nodes with cards of that model are, where it
- * has one: labels, taints, CPU, memory and the cards themselves. Else CPU and memory never run out on them.
+ * Nodes that are added to a snapshot on paper. They are as a node of the cluster with cards of that model is, where it
+ * has one: labels, taints, CPU, memory and the cards themselves; one that is open now is preferred, for a GpuNode may
+ * outlive its node and a node may be without labels at first. Else CPU and memory never run out on them.
  *
  * @param nodes how many
  * @param model of their cards, by its short name or as a product is called
@@ -48,15 +52,16 @@ public record AddedNodes(int nodes, String model, int cards, OptionalLong memory
    */
   public ClusterSnapshot to(ClusterSnapshot snapshot) {
     Cluster before = snapshot.cluster();
+    Map<String, Node> nodesByName =
+        before.nodes().stream().collect(Collectors.toMap(node -> node.getMetadata().getName(), node -> node));
     // Of a node that kube-scheduler allocates on, nothing could be said for an added one.
-    Optional<GpuNode> like = before.gpuNodes().stream().filter(node -> !cardsOf(node).isEmpty())
-        .min(Comparator.comparing(GpuNode::isLeftToScheduler));
+    Optional<GpuNode> like = before.gpuNodes().stream().filter(node -> !cardsOf(node).isEmpty()).min(
+        Comparator.comparing(GpuNode::isLeftToScheduler)
+            .thenComparing(node -> !isOpen(nodesByName.get(node.getMetadata().getName()))));
     if (like.isEmpty() && memory.isEmpty()) {
       throw new IllegalArgumentException("the cluster has no card of model " + model + ": say how much memory one has");
     }
-    Optional<Node> likeNode = like.flatMap(
-        gpuNode -> before.nodes().stream()
-            .filter(node -> node.getMetadata().getName().equals(gpuNode.getMetadata().getName())).findFirst());
+    Optional<Node> likeNode = like.map(node -> nodesByName.get(node.getMetadata().getName()));
     List<GpuNode> gpuNodes = new ArrayList<>(before.gpuNodes());
     List<Node> allNodes = new ArrayList<>(before.nodes());
     Set<String> published = new HashSet<>(before.published());
@@ -74,6 +79,13 @@ public record AddedNodes(int nodes, String model, int cards, OptionalLong memory
     return snapshot.with(
         new Cluster(gpuNodes, allNodes, classes(before.deviceClasses(), gpuNodes), before.namespaces(),
             before.quotas(), published, before.taintRules(), before.podGroups()));
+  }
+
+  /** Says whether a node is there, its kubelet has told what it has, and nothing but its owner's taints is on it. */
+  private static boolean isOpen(@Nullable Node node) {
+    return node != null && node.getStatus() != null && node.getStatus().getAllocatable() != null
+        && !node.getStatus().getAllocatable().isEmpty()
+        && (node.getSpec() == null || node.getSpec().getTaints().stream().allMatch(WhatIf::isOfOwner));
   }
 
   private List<Gpu> cardsOf(GpuNode node) {

@@ -44,7 +44,12 @@ final class PaperSnapshot {
 
   PaperSnapshot node(Node node, int cards) {
     nodes.add(node);
-    gpuNodes.add(GpuNodes.ready(node.getMetadata().getName(), cards, "NVIDIA H200", 140 * GpuNodes.GIB));
+    return gpuNodeWithoutNode(node.getMetadata().getName(), cards);
+  }
+
+  /** What is left of a node that is gone. */
+  PaperSnapshot gpuNodeWithoutNode(String name, int cards) {
+    gpuNodes.add(GpuNodes.ready(name, cards, "NVIDIA H200", 140 * GpuNodes.GIB));
     return this;
   }
 

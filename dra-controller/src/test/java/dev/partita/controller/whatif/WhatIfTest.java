@@ -89,6 +89,17 @@ class WhatIfTest {
   }
 
   @Test
+  void addedNodesAreLikeOneThatIsOpenWhereThereIsOne() {
+    Node open = new NodeBuilder().withNewMetadata().withName("c").addToLabels("pool", "gpu").endMetadata()
+        .withNewStatus().withAllocatable(Map.of("cpu", new Quantity("2"))).endStatus().build();
+    Node away = new NodeBuilder(open).editMetadata().withName("b").withLabels(Map.of("pool", "old")).endMetadata()
+        .withNewSpec().addNewTaint("NoExecute", "node.kubernetes.io/unreachable", null, null).endSpec().build();
+    ClusterSnapshot snapshot = new PaperSnapshot().gpuNodeWithoutNode("a", 1).node(away, 1).node(open, 1).done();
+    ClusterSnapshot larger = new AddedNodes(1, "h200", 1, OptionalLong.empty()).to(snapshot);
+    assertThat(larger.cluster().nodes().getLast().getMetadata().getLabels()).containsEntry("pool", "gpu");
+  }
+
+  @Test
   void addedNodesAreOpenAlsoIfTheOneTheyAreLikeIsClosedNow() {
     Node closed =
         new NodeBuilder().withNewMetadata().withName("a").endMetadata().withNewSpec().withUnschedulable(true)
