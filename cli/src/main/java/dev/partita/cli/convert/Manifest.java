@@ -1,8 +1,10 @@
 package dev.partita.cli.convert;
 
+import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.cli.command.CommandFailure;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -25,7 +27,7 @@ record Manifest(String text, JsonNode object) {
   /**
    * Reads a file's documents.
    *
-   * @throws CommandFailure if it is not YAML, with file and line
+   * @throws CommandFailure if it is neither YAML nor JSON, with file and line
    */
   static List<Manifest> read(String file, String text) {
     String plain = text.replace("\r\n", "\n");
@@ -34,12 +36,44 @@ record Manifest(String text, JsonNode object) {
     int start = 0;
     long before = 0;
     while (marker.find()) {
-      documents.add(one(file, plain.substring(start, marker.start()), before));
+      add(file, plain.substring(start, marker.start()), before, documents);
       before += lines(plain.substring(start, marker.end()));
       start = marker.end();
     }
-    documents.add(one(file, plain.substring(start), before));
+    add(file, plain.substring(start), before, documents);
     return documents;
+  }
+
+  private static void add(String file, String text, long before, List<Manifest> documents) {
+    long line = before;
+    for (String object : objects(text)) {
+      documents.add(one(file, object, line));
+      line += lines(object);
+    }
+  }
+
+  /**
+   * Splits JSON objects that stand one behind the other, as {@code jq -c '.items[]'} writes them: kubectl takes them,
+   * and they are no YAML. All else is one text.
+   */
+  private static List<String> objects(String text) {
+    if (!text.stripLeading().startsWith("{")) {
+      return List.of(text);
+    }
+    List<String> objects = new ArrayList<>();
+    int start = 0;
+    try (JsonParser parser = JSON.createParser(text)) {
+      while (parser.nextToken() != null) {
+        parser.skipChildren();
+        int end = (int) parser.currentLocation().getCharOffset();
+        end += text.startsWith("\n", end) ? 1 : 0;
+        objects.add(text.substring(start, end));
+        start = end;
+      }
+    } catch (IOException _) {
+      return List.of(text); // in YAML's own style, or broken: which of the two, YAML's parser says
+    }
+    return objects.size() > 1 ? objects : List.of(text);
   }
 
   private static long lines(String text) {

@@ -88,7 +88,9 @@ final class UnreadRequests {
               + " Partita for it");
 
   /** Operators' own fields for a number of cards, wherever they are. */
-  private static final Set<String> NUMBERS = Set.of("requestGPU", "gpuCount", "numGPUs", "numGpus");
+  private static final Set<String> NUMBERS =
+      Set.of("requestGPU", "gpuCount", "numGPUs", "numGpus", "spark.driver.resource.gpu.amount",
+          "spark.executor.resource.gpu.amount");
 
   /** The same among amounts of resources. */
   private static final Set<String> AMONG_RESOURCES = Set.of("gpu", "gpus");
@@ -101,6 +103,10 @@ final class UnreadRequests {
 
   /** Where KubeVirt's machines have cards. */
   private static final Pattern OF_MACHINE = Pattern.compile(".*[.](gpus|hostDevices)\\[[0-9]+]");
+
+  /** By which NVIDIA's runtime gives cards to whoever sets it, and its values that give none. */
+  private static final String VISIBLE = "NVIDIA_VISIBLE_DEVICES";
+  private static final Set<String> NONE_VISIBLE = Set.of("", "void", "none");
 
   /** A resource with an amount, as YAML and JSON write it. */
   private static final Pattern IN_TEXT = Pattern.compile(
@@ -211,6 +217,9 @@ final class UnreadRequests {
           && OF_MACHINE.matcher(path).matches()) {
         found.add(new FieldError(where, value.asText() + " " + ForeignClass.TO_MACHINE));
       }
+      if (field.getKey().equals("env") && node.path("resources").path("claims").isEmpty()) {
+        visible(value, where);
+      }
       number(path, field.getKey(), where, value)
           .ifPresent(name -> unknown(isKnown).ifPresent(why -> found.add(new FieldError(name, why))));
       if (!LABELLING.contains(field.getKey())) {
@@ -235,6 +244,18 @@ final class UnreadRequests {
     return AMONG_RESOURCES.contains(field) && RESOURCES_OF.contains(path.substring(path.lastIndexOf('.') + 1))
         ? Optional.of(path + "[" + field + "]")
         : Optional.empty();
+  }
+
+  /** A container with a claim is not asked: the claim's CDI device sets the variable anew. */
+  private void visible(JsonNode variables, String where) {
+    variables.forEach(variable -> {
+      if (variable.path("name").asText().equals(VISIBLE) && variable.has("value")
+          && !NONE_VISIBLE.contains(variable.path("value").asText())) {
+        found.add(new FieldError(where + "[" + VISIBLE + "]",
+            "gives the container cards of its node without a claim, where NVIDIA's runtime runs it, and Partita holds it"
+                + " to nothing: ask for them in limits or a claim, unless it is there to watch cards"));
+      }
+    });
   }
 
   /** Templates of pods in ConfigMaps, and patches of pods and of manifests, are texts. */

@@ -443,6 +443,44 @@ class ConvertCommandTest {
   }
 
   @Test
+  void gpusInTheConfigurationOfSparkAreNamed() throws IOException {
+    Run run = convert("{apiVersion: sparkoperator.k8s.io/v1beta2, kind: SparkApplication, metadata: {name: s}, spec:"
+        + " {sparkConf: {spark.driver.resource.gpu.amount: '0', spark.executor.resource.gpu.amount: '1'}}}");
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.err()).isEqualTo("partita: SparkApplication s: spec.sparkConf.spark.executor.resource.gpu.amount:"
+        + " is not converted: pods in SparkApplication are not known here\n");
+  }
+
+  @Test
+  void containersThatHaveCardsByNvidiasRuntimeAloneAreNamed() throws IOException {
+    String env = "env: [{name: NVIDIA_VISIBLE_DEVICES, value: '%s'}]";
+    Run run = convert("{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: a, "
+        + env.formatted("0,1") + "}, {name: b, " + env.formatted("void") + "}, {name: c, " + env.formatted("all")
+        + ", resources: {limits: {nvidia.com/gpu: 1}}}]}}");
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.err()).as("the variable is the claim's in a container that has one").hasLineCount(1).startsWith(
+        "partita: Pod p: spec.containers[0].env[NVIDIA_VISIBLE_DEVICES]: gives the container cards of its node without"
+            + " a claim, ");
+  }
+
+  @Test
+  void objectsOfJsonOneBehindTheOtherAreDocuments() throws IOException {
+    String pod = "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"%s\"},\"spec\":%s}\n";
+    String whole = "{\"containers\":[{\"name\":\"c\",\"resources\":{\"limits\":{\"nvidia.com/gpu\":\"1\"}}}]}";
+    Run run = convert(pod.formatted("a", "{}") + pod.formatted("b", whole) + pod.formatted("c", "{}"));
+
+    assertThat(run.err()).isEmpty();
+    assertThat(run.status()).isZero();
+    assertThat(run.out()).startsWith(pod.formatted("a", "{}") + "---\n").endsWith("---\n" + pod.formatted("c", "{}"))
+        .contains("kind: ResourceClaimTemplate").contains("kind: Pod").doesNotContain("nvidia.com/gpu");
+    Run broken = convert(pod.formatted("a", "{}") + "{\"kind\": \n");
+    assertThat(broken.status()).isEqualTo(1);
+    assertThat(broken.err()).hasLineCount(1).contains("in.yaml:2: is not YAML: ");
+  }
+
+  @Test
   void fractionsInAKindThatIsNotKnownAreNamed() throws IOException {
     Run run = convert("{apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: w}, spec: {template: {metadata:"
         + " {annotations: {gpu-fraction: '0.5'}}, spec: {schedulerName: kai-scheduler, containers: [{name: c}]}}}}");
