@@ -50,11 +50,11 @@ import dev.partita.plugin.podresources.ContainerDevices;
 import dev.partita.plugin.podresources.OtherServers;
 import dev.partita.plugin.podresources.PodsOfClaims;
 import dev.partita.plugin.podresources.ProcessContainers;
-import dev.partita.plugin.prepare.ClaimPreparer;
+import dev.partita.plugin.prepare.ClaimOperations;
 import dev.partita.plugin.prepare.ClaimReader;
-import dev.partita.plugin.prepare.ClaimSpec;
-import dev.partita.plugin.prepare.InstancesOfClaims;
-import dev.partita.plugin.prepare.NodeSteps;
+import dev.partita.plugin.step.ClaimSpec;
+import dev.partita.plugin.step.InstancesOfClaims;
+import dev.partita.plugin.step.NodeSteps;
 import dev.partita.plugin.registration.PluginSockets;
 import dev.partita.plugin.resize.MemoryLending;
 import dev.partita.plugin.resize.Recalls;
@@ -327,11 +327,11 @@ public final class KubeletPlugin implements AutoCloseable {
     MemoryLending lending = new MemoryLending(sizes, checkpoint, held, reports,
         new ProcessEnd(HostProcesses.SEEN, reports), owners, recalls, settings.lendMemory(),
         monotonicClock);
-    ClaimPreparer preparer =
-        new ClaimPreparer(
+    ClaimOperations claims =
+        ClaimOperations.of(
             here, api, inventory, () -> node.spec(SPEC_WAIT), store, steps, reports, held, lending);
     Metrics metrics = new Metrics();
-    open.claims().started(new TimedClaimService(preparer, metrics.registry()));
+    open.claims().started(new TimedClaimService(claims.preparer(), metrics.registry()));
     readiness = () -> notReady(node, inventory, open.sockets());
     XidCounts xids = new XidCounts();
     metrics.add(new NodeMetrics(
@@ -344,7 +344,7 @@ public final class KubeletPlugin implements AutoCloseable {
     if (settings.metricsPort() != 0) {
       opened(serveMetrics(settings, client, metrics));
     }
-    ShareResizer resizer = new ShareResizer(sizes, checkpoint, api, preparer, reports, owners, monotonicClock);
+    ShareResizer resizer = new ShareResizer(sizes, checkpoint, api, claims.rewriter(), reports, owners, monotonicClock);
     CardReports cardReports =
         opened(new CardReports(usage::current, usage::seesAll, samples, usage.times(), folders, open.lock(),
             settings.yieldRule(), new NewProcesses(HostProcesses.SEEN, usage.containers())));
@@ -365,12 +365,12 @@ public final class KubeletPlugin implements AutoCloseable {
             settings.leftoverGrace(),
             api,
             store,
-            preparer,
+            claims,
             new Holdings(held, store.pods(), new ClaimUsers(folders, cards), devicePods, inventory),
             new LibrarySweep(
                 open.libraries(), checkpoint, cdi, open.lock(), settings.leftoverGrace(), monotonicClock),
             monotonicClock);
-    lending.start(loops, preparer);
+    lending.start(loops, claims.rewriter());
     sweep.start(loops, settings.sweepPeriod(), settings.inventoryPeriod());
     usage.start(loops, settings.usagePeriod());
     new UnsharedWatch(checkpoint, reader::processes, cards,
@@ -383,7 +383,7 @@ public final class KubeletPlugin implements AutoCloseable {
     limits.start(loops, usage::pods);
     PeriodicLoop resizes = resizer.start(loops);
     PeriodicLoop binding =
-        new AwaitedInstances(here.pool(), node::bindingClaims, checkpoint, api, preparer, reports, inventory::readSoon,
+        new AwaitedInstances(here.pool(), node::bindingClaims, checkpoint, api, claims, reports, inventory::readSoon,
             monotonicClock).start(loops);
     node.onChange(() -> {
       binding.soon();

@@ -7,7 +7,7 @@ import dev.partita.plugin.inventory.CardPolicy;
 import dev.partita.plugin.inventory.Reserve;
 import dev.partita.plugin.metrics.OtherNames;
 import dev.partita.plugin.opaque.CardFiles;
-import dev.partita.plugin.prepare.ExtraDriverMount;
+import dev.partita.plugin.step.ExtraDriverMount;
 import dev.partita.plugin.usage.UsageWatch;
 import dev.partita.plugin.usage.excess.OnExcess;
 import dev.partita.serving.metrics.MetricsReaders;

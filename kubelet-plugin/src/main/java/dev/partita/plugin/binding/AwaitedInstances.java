@@ -11,7 +11,7 @@ import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.loop.PeriodicLoop;
-import dev.partita.plugin.prepare.ClaimPreparer;
+import dev.partita.plugin.prepare.ClaimOperations;
 import dev.partita.plugin.prepare.ClaimReader;
 import dev.partita.plugin.prepare.Provision;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -54,7 +54,7 @@ public final class AwaitedInstances {
   private final Supplier<Optional<List<BindingClaim>>> told;
   private final Checkpoint checkpoint;
   private final ClaimReader api;
-  private final ClaimPreparer preparer;
+  private final ClaimOperations claims;
   private final ClaimReports reports;
   private final Runnable cardsAreOtherwise;
   private final InstantSource clock;
@@ -72,7 +72,7 @@ public final class AwaitedInstances {
       Supplier<Optional<List<BindingClaim>>> told,
       Checkpoint checkpoint,
       ClaimReader api,
-      ClaimPreparer preparer,
+      ClaimOperations claims,
       ClaimReports reports,
       Runnable cardsAreOtherwise,
       InstantSource monotonicClock) {
@@ -80,7 +80,7 @@ public final class AwaitedInstances {
     this.told = told;
     this.checkpoint = checkpoint;
     this.api = api;
-    this.preparer = preparer;
+    this.claims = claims;
     this.reports = reports;
     this.cardsAreOtherwise = cardsAreOtherwise;
     this.clock = monotonicClock;
@@ -143,7 +143,7 @@ public final class AwaitedInstances {
   }
 
   private Duration provide(BindingClaim told, ClaimRef ref) {
-    switch (preparer.makeInstances(ref)) {
+    switch (claims.preparer().makeInstances(ref)) {
       case Provision.Made _ -> {
         reports.instancesMade(ref);
         settled.add(told);
@@ -180,7 +180,7 @@ public final class AwaitedInstances {
         .filter(claim -> AllocationDecoder.deviceKeys(claim, pool)
             .equals(AllocationDecoder.deviceKeys(record.grants())))
         .isPresent();
-    if (!needed && preparer.releaseIfStill(record.claim().uid(), Optional.of(record))) {
+    if (!needed && claims.releaser().releaseIfStill(record.claim().uid(), Optional.of(record))) {
       LOG.info("claim {}: it is not allocated here any more; its MIG instances are given back", record.claim());
       cardsAreOtherwise.run();
     }

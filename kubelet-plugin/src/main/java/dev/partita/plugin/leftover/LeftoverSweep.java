@@ -9,7 +9,7 @@ import dev.partita.plugin.dra.ClaimService;
 import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.loop.Loops;
-import dev.partita.plugin.prepare.ClaimPreparer;
+import dev.partita.plugin.prepare.ClaimOperations;
 import dev.partita.plugin.prepare.ClaimReader;
 import dev.partita.plugin.store.ClaimStore;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -44,7 +44,7 @@ public final class LeftoverSweep {
   private final Duration grace;
   private final ClaimReader api;
   private final ClaimStore store;
-  private final ClaimPreparer preparer;
+  private final ClaimOperations claims;
   private final Holdings holdings;
   private final SpecRenewal specs;
   private final LibrarySweep libraries;
@@ -59,7 +59,7 @@ public final class LeftoverSweep {
       Duration grace,
       ClaimReader api,
       ClaimStore store,
-      ClaimPreparer preparer,
+      ClaimOperations claims,
       Holdings holdings,
       LibrarySweep libraries,
       Clock clock) {
@@ -67,9 +67,9 @@ public final class LeftoverSweep {
     this.grace = grace;
     this.api = api;
     this.store = store;
-    this.preparer = preparer;
+    this.claims = claims;
     this.holdings = holdings;
-    this.specs = new SpecRenewal(holdings.inventory()::current, store, preparer);
+    this.specs = new SpecRenewal(holdings.inventory()::current, store, claims.rewriter());
     this.libraries = libraries;
     this.names = new ClaimNames(store.cdi(), store.folders());
     this.clock = clock;
@@ -118,7 +118,7 @@ public final class LeftoverSweep {
       if (claim.isPresent()) {
         Set<String> unnamed = // whom kubelet does not tell of now, the next sweep notes
             holdings.devices().unnamedIn(claim.get(), record.claim()).orElse(Set.of());
-        preparer.noteReservations(claim.get(), unnamed);
+        claims.preparer().noteReservations(claim.get(), unnamed);
         needed.put(record.claim().uid(), record.claim());
       }
     }
@@ -197,7 +197,7 @@ public final class LeftoverSweep {
         // Between the look and now kubelet may have come: a record that changed is not the one that was judged.
         String name = record.map(r -> r.claim().toString()).orElse(uid);
         try {
-          if (preparer.releaseIfStill(uid, record)) {
+          if (claims.releaser().releaseIfStill(uid, record)) {
             goneSince.remove(uid);
             holdings.released();
             LOG.info("claim {}: it is gone; removed its state", name);
@@ -218,7 +218,7 @@ public final class LeftoverSweep {
   }
 
   private void rebuild(ClaimRef claim) {
-    switch (preparer.rebuild(claim)) {
+    switch (claims.preparer().rebuild(claim)) {
       case ClaimService.Ready ignored -> LOG.info("claim {}: its record was missing and has been rebuilt", claim);
       case ClaimService.Failed failed ->
           LOG.warn("claim {}: its record is missing and cannot be rebuilt: {}", claim, failed.error());

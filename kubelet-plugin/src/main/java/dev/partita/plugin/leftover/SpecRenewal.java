@@ -10,7 +10,7 @@ import dev.partita.plugin.claim.PreparedClaim.Phase;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.grant.Grant;
 import dev.partita.plugin.inventory.Inventory;
-import dev.partita.plugin.prepare.ClaimPreparer;
+import dev.partita.plugin.prepare.ClaimRewriter;
 import dev.partita.plugin.store.ClaimStore;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -36,13 +36,13 @@ public final class SpecRenewal {
 
   private final Supplier<Inventory> inventory;
   private final ClaimStore store;
-  private final ClaimPreparer preparer;
+  private final ClaimRewriter rewriter;
   private @Nullable DriverFiles looked;
 
-  public SpecRenewal(Supplier<Inventory> inventory, ClaimStore store, ClaimPreparer preparer) {
+  public SpecRenewal(Supplier<Inventory> inventory, ClaimStore store, ClaimRewriter rewriter) {
     this.inventory = inventory;
     this.store = store;
-    this.preparer = preparer;
+    this.rewriter = rewriter;
   }
 
   /** Looks if the driver's files are others than at the last look, or if no driver answered since. */
@@ -88,7 +88,7 @@ public final class SpecRenewal {
 
   private void setTimeSlice(PreparedClaim record, Grant grant) {
     try {
-      preparer.setTimeSlice(record, grant); // what counts on its card, whichever claim asks for it
+      rewriter.setTimeSlice(record, grant); // what counts on its card, whichever claim asks for it
     } catch (IOException | IllegalStateException e) {
       LOG.warn("card {}: its time slice cannot be set anew: {}", grant.card().uuid(), e.toString());
     }
@@ -102,7 +102,7 @@ public final class SpecRenewal {
       return;
     }
     try {
-      Optional<String> problem = preparer.renew(record);
+      Optional<String> problem = rewriter.renew(record);
       if (problem.isEmpty()) {
         LOG.info(
             "claim {}: its CDI spec, a usage region or its device metadata was missing, or the spec named the files of another driver; all has been written anew for driver {}",

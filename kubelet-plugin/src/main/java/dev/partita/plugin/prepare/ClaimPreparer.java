@@ -12,15 +12,13 @@ import dev.partita.plugin.claimstatus.ClaimReports;
 import dev.partita.plugin.claimstatus.WaitingCalls;
 import dev.partita.plugin.container.ContainerView;
 import dev.partita.plugin.dra.ClaimService;
-import dev.partita.plugin.grant.CardIdentity;
 import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.grant.Grant;
-import dev.partita.plugin.grant.Share;
 import dev.partita.plugin.held.HeldClaims;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.inventory.NodeInventory;
 import dev.partita.plugin.kube.ApiCalls;
-import dev.partita.plugin.share.QuotaFile;
+import dev.partita.plugin.step.Step;
 import dev.partita.plugin.store.ClaimStore;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -28,7 +26,6 @@ import io.grpc.Context;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -37,15 +34,13 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Prepares and releases claims: it reads what the decision needs, decides, and has the steps carried out. Every call
- * may be repeated, and then gives the same answer.
+ * Prepares claims: it reads what the decision needs, decides, and has the steps carried out. Every call may be
+ * repeated, and then gives the same answer.
  */
 public final class ClaimPreparer implements ClaimService {
   private static final Logger LOG = LoggerFactory.getLogger(ClaimPreparer.class);
@@ -55,25 +50,21 @@ public final class ClaimPreparer implements ClaimService {
   private final NodeInventory inventory;
   private final Supplier<GpuNodeSpec> node;
   private final ClaimStore store;
-  private final Step.Executor steps;
+  private final LockedSteps steps;
+  private final ClaimReleaser releaser;
   private final ClaimReports reports;
   private final ReleasesUnderWay releases;
   private final HeldClaims held;
   private final Loans loans;
 
-  /**
-   * @param node the node's knobs; throws IllegalStateException while they are not known
-   * @param steps carries them out on the store
-   * @param held what stands in the way of new claims without being prepared by this version
-   * @param loans what stands in their way for a while
-   */
-  public ClaimPreparer(
+  ClaimPreparer(
       ThisNode here,
       ClaimReader api,
       NodeInventory inventory,
       Supplier<GpuNodeSpec> node,
       ClaimStore store,
-      Step.Executor steps,
+      LockedSteps steps,
+      ClaimReleaser releaser,
       ClaimReports reports,
       HeldClaims held,
       Loans loans) {
@@ -83,6 +74,7 @@ public final class ClaimPreparer implements ClaimService {
     this.node = node;
     this.store = store;
     this.steps = steps;
+    this.releaser = releaser;
     this.reports = reports;
     this.releases = new ReleasesUnderWay(api, store.checkpoint(), here.pool());
     this.held = held;
@@ -102,7 +94,7 @@ public final class ClaimPreparer implements ClaimService {
 
   @Override
   public Map<ClaimRef, Optional<String>> unprepare(Collection<ClaimRef> claims) {
-    return AtOnce.each(claims, this::unprepare);
+    return AtOnce.each(claims, releaser::unprepare);
   }
 
   /** Prepares a single claim. */
@@ -194,53 +186,6 @@ public final class ClaimPreparer implements ClaimService {
     return outcome;
   }
 
-  /** Releases a single claim; what went wrong, empty if nothing. */
-  Optional<String> unprepare(ClaimRef claim) {
-    try {
-      boolean known = release(claim.uid());
-      LOG.info("claim {}: {}", claim, known ? "released" : "was not prepared, nothing to release");
-      if (known) {
-        reports.released(claim);
-      }
-      if (held.isGone(claim.uid())) {
-        inventory.readSoon(); // and reports that it is not held any more
-      }
-      return Optional.empty();
-    } catch (IOException | RuntimeException e) {
-      LOG.error("claim {}: cannot release it: {}", claim, e.toString());
-      LOG.debug("why", e);
-      return Optional.of("cannot release claim " + claim + ": " + e);
-    }
-  }
-
-  /** Removes a claim's state from the node; whether there was a record of it. */
-  public boolean release(String uid) throws IOException {
-    return store.lock().onClaim(
-        uid,
-        () -> {
-          Optional<PreparedClaim> record = store.checkpoint().read(uid);
-          releaseNow(uid, record);
-          return record.isPresent();
-        });
-  }
-
-  /**
-   * Removes a claim's state from the node if its record is still the given one; whether it was.
-   *
-   * @param record as it was read before; empty if there was none
-   */
-  public boolean releaseIfStill(String uid, Optional<PreparedClaim> record) throws IOException {
-    return store.lock().onClaim(
-        uid,
-        () -> {
-          boolean still = store.checkpoint().read(uid).equals(record);
-          if (still) {
-            releaseNow(uid, record);
-          }
-          return still;
-        });
-  }
-
   /**
    * Takes note of whom a prepared claim is reserved for. It does not for a claim that was released since it was read,
    * since nobody would remove that note.
@@ -257,162 +202,6 @@ public final class ClaimPreparer implements ClaimService {
           }
           return true;
         });
-  }
-
-  private void releaseNow(String uid, Optional<PreparedClaim> record) throws IOException {
-    List<Grant> grants = record.isPresent() ? record.get().grants() : grantsBySpec(uid);
-    if (grants.stream().anyMatch(grant -> grant.use().timeSlicing().isPresent() || grant.use().mps().isPresent())) {
-      store.lock().onCards(cardsOf(grants), () -> {
-        execute(Step.releaseFiles(uid));
-        forget(uid); // whoever sets the card's time slice or MPS daemon next must not count the claim any more
-        return true;
-      });
-    } else {
-      onCards(grants, Step.releaseFiles(uid));
-      forget(uid);
-    }
-    loans.changed();
-  }
-
-  private void forget(String uid) throws IOException {
-    store.pods().forget(uid); // before the record: as long as that is there, this is done again
-    execute(Step.forget(uid));
-  }
-
-  /** What a claim without a record has by its files; nothing without a spec. */
-  private List<Grant> grantsBySpec(String uid) throws IOException {
-    return inventory.current() instanceof Inventory.Cards cards && store.cdi().ids().contains(uid)
-        ? held.grantsWithoutRecord(uid, cards)
-        : List.of();
-  }
-
-  /**
-   * Writes the files of a prepared claim anew, on the cards and with the driver as they are now, if its record is still
-   * the given one. A claim of an earlier boot that has lost its spec is prepared anew for this one: what is left of its
-   * usage regions tells of processes that ended with that boot, and nobody can have begun to use them since, for a
-   * container needs the spec.
-   *
-   * @param record as it was read before, completed
-   * @return why that cannot be done; empty if it was, or if the claim was released meanwhile
-   */
-  public Optional<String> renew(PreparedClaim record) throws IOException {
-    if (!(inventory.current() instanceof Inventory.Cards cards)) {
-      return Optional.of("no driver answers");
-    }
-    return store.lock().onClaim(
-        record.claim().uid(),
-        () -> {
-          if (!store.checkpoint().read(record.claim().uid()).equals(Optional.of(record))) {
-            return Optional.empty();
-          }
-          boolean sinceBoot =
-              !record.bootId().equals(here.bootId()) && !store.cdi().ids().contains(record.claim().uid());
-          PreparedClaim present = onPresentNodes(record, cards);
-          PreparedClaim again = sinceBoot ? present.under(here.bootId()) : present;
-          Optional<String> lost = lost(again.grants(), cards);
-          if (lost.isEmpty()) {
-            if (sinceBoot) {
-              execute(List.of(new Step.RemoveShares(record.claim().uid())));
-            }
-            onCards(again.grants(), Step.files(again));
-            execute(Step.complete(again));
-          }
-          return lost;
-        });
-  }
-
-  /** Has the driver give the card its time slice that a prepared claim has in turn, if its record is the given one. */
-  public void setTimeSlice(PreparedClaim record, Grant grant) throws IOException {
-    store.lock().onClaim(record.claim().uid(), () -> {
-      if (store.checkpoint().read(record.claim().uid()).equals(Optional.of(record))) {
-        onCards(List.of(grant), List.of(new Step.SetTimeSlice(grant)));
-      }
-      return true;
-    });
-  }
-
-  /**
-   * Has containers held to other sizes of a prepared claim's shares, if its record is still the given one. The record
-   * stays as it is: what is prepared beside the claim counts with that.
-   *
-   * @param record as it was read before, completed
-   * @param sizes the same claim with these sizes
-   * @return why that cannot be done now; empty if it was, or if the claim was released meanwhile
-   */
-  public Optional<String> writeSizes(PreparedClaim record, PreparedClaim sizes) throws IOException {
-    return rewrite(record, sizes, Step.sizes(sizes));
-  }
-
-  /**
-   * The same, and the claim's record says so from then on: before the containers may have more, and after they are held
-   * to less, so that what others are prepared beside is never less than that.
-   */
-  public Optional<String> resize(PreparedClaim record, PreparedClaim sizes) throws IOException {
-    List<Step> files = Step.sizes(sizes);
-    List<Step> complete = Step.complete(sizes);
-    return rewrite(record, sizes, isNowhereSmaller(record, sizes)
-        ? Stream.concat(complete.stream(), files.stream()).toList()
-        : Stream.concat(files.stream(), complete.stream()).toList());
-  }
-
-  private static boolean isNowhereSmaller(PreparedClaim record, PreparedClaim sizes) {
-    Map<String, Share> before = new HashMap<>();
-    record.grants().forEach(grant -> grant.share().ifPresent(share -> before.put(grant.shareKey(), share)));
-    return sizes.grants().stream().allMatch(grant -> {
-      @Nullable Share was = before.get(grant.shareKey());
-      return was == null || grant.share().filter(share -> share.memoryBytes() >= was.memoryBytes()
-          && share.physicalBytes() >= was.physicalBytes() && share.cores() >= was.cores()).isPresent();
-    });
-  }
-
-  /** Whether the containers of a prepared claim are held to less memory than its record says. */
-  public boolean isHeldToLess(PreparedClaim record) throws IOException {
-    Map<String, QuotaFile.Limits> limits = store.folders().limits(record.claim().uid());
-    return record.grants().stream().anyMatch(grant -> {
-      QuotaFile.@Nullable Limits written = limits.get(grant.shareKey());
-      return written != null && grant.share().filter(share -> written.memoryBytes() < share.memoryBytes()).isPresent();
-    });
-  }
-
-  /**
-   * Whether the containers of a prepared claim are held to other sizes than its record says: to smaller ones that are
-   * not in force yet, or to larger ones where the record could not be written after the files.
-   */
-  public boolean isHeldOtherwise(PreparedClaim record) throws IOException {
-    Map<String, QuotaFile.Limits> limits = store.folders().limits(record.claim().uid());
-    return record.grants().stream().anyMatch(grant -> {
-      QuotaFile.@Nullable Limits written = limits.get(grant.shareKey());
-      return written != null && grant.share()
-          .filter(share -> written.memoryBytes() != share.memoryBytes()
-              || written.physicalBytes() != share.physicalBytes() || written.cores() != share.cores())
-          .isPresent();
-    });
-  }
-
-  private Optional<String> rewrite(PreparedClaim record, PreparedClaim wanted, List<Step> rewriting)
-      throws IOException {
-    return store.lock().onClaim(
-        record.claim().uid(),
-        () -> {
-          Optional<PreparedClaim> now = store.checkpoint().read(record.claim().uid());
-          if (now.isPresent() && !now.get().equals(record)) {
-            return Optional.of("it was prepared anew meanwhile");
-          }
-          return now.isPresent()
-              ? store.lock().onCards(cardsOf(wanted.grants()), () -> rewriteUnlessItClashes(wanted, rewriting))
-              : Optional.empty();
-        });
-  }
-
-  private Optional<String> rewriteUnlessItClashes(PreparedClaim wanted, List<Step> rewriting) throws IOException {
-    List<PreparedClaim> prepared = store.checkpoint().readAll();
-    Optional<Clash> clash = Clash.between(wanted.grants(), wanted.claim(), prepared);
-    if (clash.isEmpty()) {
-      execute(rewriting);
-    } else if (isWithLoansOnly(wanted, clash.get(), prepared)) {
-      loans.recall(wanted);
-    }
-    return clash.map(Clash::reason);
   }
 
   /** Tries until the claim is prepared, refused, or kubelet has waited long enough for another claim to be released. */
@@ -520,21 +309,21 @@ public final class ClaimPreparer implements ClaimService {
           return new Prepared(earlier.get());
         }
         PreparedClaim again = renewed(earlier.get(), cards, reading, view);
-        Optional<String> lost = lost(again.grants(), cards);
+        Optional<String> lost = new PresentCards(cards).lost(again.grants());
         if (lost.isPresent()) {
           return new Refused(lost.get());
         }
         if (!earlier.get().bootId().equals(here.bootId())) {
           // a region that outlived its kernel has pids and times that mean nothing now
-          execute(List.of(new Step.RemoveShares(ref.uid())));
+          steps.execute(List.of(new Step.RemoveShares(ref.uid())));
         }
         store.pods().see(claim);
-        onCards(again.grants(), Step.files(again));
+        steps.onCards(again.grants(), Step.files(again));
         return complete(again);
       }
     } else if (earlier.isPresent()) {
       LOG.info("claim {}: its allocation has changed since it was prepared; releasing the earlier one", ref);
-      releaseNow(ref.uid(), earlier);
+      releaser.releaseNow(ref.uid(), earlier);
     }
     if (reading instanceof AllocationDecoder.Refused refused) {
       return new Refused(refused.reason());
@@ -544,7 +333,7 @@ public final class ClaimPreparer implements ClaimService {
     if (grants.isEmpty()) {
       return new Refused("claim " + ref + " has no device of pool " + here.pool() + " allocated");
     }
-    Optional<String> lost = lost(grants, cards);
+    Optional<String> lost = new PresentCards(cards).lost(grants);
     if (lost.isPresent()) {
       return new Refused(lost.get());
     }
@@ -553,14 +342,14 @@ public final class ClaimPreparer implements ClaimService {
     try {
       store.pods().see(claim); // before the first step: one of them limits the pods
       Optional<PreparedOrRefused> obstacle =
-          store.lock().onCards(cardsOf(grants), () -> beginUnlessItClashes(wanted, cards, goal));
+          store.lock().onCards(LockedSteps.cardsOf(grants), () -> beginUnlessItClashes(wanted, cards, goal));
       if (obstacle.isPresent()) {
         return obstacle.get();
       }
       // without the cards: from its first record on the others count with it, so nobody waits for this one's disk
       return goal == Goal.INSTANCES ? new Prepared(wanted.in(Phase.STARTED)) : complete(wanted);
     } catch (IOException | RuntimeException e) {
-      rollBack(wanted, goal == Goal.RECORD ? Step.forget(ref.uid()) : takeBack(ref.uid()), e);
+      rollBack(wanted, goal == Goal.RECORD ? Step.forget(ref.uid()) : Step.undo(ref.uid()), e);
       throw e;
     }
   }
@@ -571,16 +360,9 @@ public final class ClaimPreparer implements ClaimService {
    * has forgotten it.
    */
   private Prepared complete(PreparedClaim wanted) throws IOException {
-    execute(Step.complete(wanted));
+    steps.execute(Step.complete(wanted));
     loans.changed();
     return new Prepared(wanted);
-  }
-
-  /** Whether it could stand beside the others if those on its cards gave back what they were lent. */
-  private static boolean isWithLoansOnly(PreparedClaim wanted, Clash clash, List<PreparedClaim> prepared) {
-    return clash.others().stream().anyMatch(other -> !other.withoutLoans().equals(other))
-        && Clash.between(wanted.withoutLoans().grants(), wanted.claim(),
-            prepared.stream().map(PreparedClaim::withoutLoans).toList()).isEmpty();
   }
 
   /** Waits until what others were lent has come back; whether it has. */
@@ -604,13 +386,13 @@ public final class ClaimPreparer implements ClaimService {
     List<PreparedClaim> prepared = Stream.concat(records.stream(), others.stream()).toList();
     Optional<Clash> clash = Clash.between(wanted.grants(), wanted.claim(), prepared);
     if (clash.isEmpty()) {
-      execute(switch (goal) {
+      steps.execute(switch (goal) {
         case INSTANCES -> Step.beginInstances(wanted);
         case ALL -> Step.begin(wanted);
         case RECORD -> Step.beginAgain(wanted);
       });
     }
-    return clash.map(its -> isWithLoansOnly(wanted, its, prepared)
+    return clash.map(its -> Loans.areAllThatClashes(wanted, its, prepared)
         ? new Lent(its, wanted, others)
         : new Clashing(its, its.others().stream().filter(records::contains).toList()));
   }
@@ -621,40 +403,12 @@ public final class ClaimPreparer implements ClaimService {
       Inventory.Cards cards,
       AllocationDecoder.Outcome reading,
       ContainerView view) {
-    PreparedClaim present = onPresentNodes(earlier, cards);
+    PreparedClaim present = new PresentCards(cards).onPresentNodes(earlier);
     return reading instanceof AllocationDecoder.Granted granted
         ? new PreparedClaim(
             earlier.claim(), Phase.COMPLETED, here.bootId(), present.grants(), view.env(), view.mixed(),
             Optional.of(granted.names()))
         : present.in(Phase.COMPLETED).under(here.bootId());
-  }
-
-  /** The same grants on the cards' present device nodes: a reboot or a reload of the driver may renumber them. */
-  private static PreparedClaim onPresentNodes(PreparedClaim earlier, Inventory.Cards cards) {
-    List<Grant> grants =
-        earlier.grants().stream()
-            .map(
-                grant -> new Grant(
-                    grant.requests(),
-                    grant.device(),
-                    grant.shareId(),
-                    cards.byUuid(grant.card().uuid()).map(CardIdentity::of).orElse(grant.card()),
-                    grant.use()))
-            .toList();
-    return earlier.with(grants);
-  }
-
-  /**
-   * Why a device is lost: its card does not answer, and its device node may be another card's by now. Nothing would
-   * limit that one, since quotas go by the UUID.
-   */
-  private static Optional<String> lost(List<Grant> grants, Inventory.Cards cards) {
-    return grants.stream()
-        .filter(grant -> cards.byUuid(grant.card().uuid()).filter(cards::hasNode).isEmpty())
-        .findFirst()
-        .map(grant -> "card " + grant.card().uuid() + " (gpu-" + grant.card().index() + ")" + (grant.isOpaque()
-            ? " is opaque, and no file of the node lists it any more; see condition CardFilesValid of its GpuNode"
-            : " does not answer, and its device node may be another card's by now; see dmesg and nvidia-smi on the node"));
   }
 
   private boolean isSameAllocation(PreparedClaim earlier, ResourceClaim claim) {
@@ -678,36 +432,13 @@ public final class ClaimPreparer implements ClaimService {
     };
   }
 
-  private static List<Step> takeBack(String uid) {
-    return Stream.concat(Step.releaseFiles(uid).stream(), Step.forget(uid).stream()).toList();
-  }
-
   private void rollBack(PreparedClaim wanted, List<Step> takeBack, Exception cause) {
     try {
-      onCards(wanted.grants(), takeBack);
+      steps.onCards(wanted.grants(), takeBack);
       store.pods().forget(wanted.claim().uid());
     } catch (IOException | RuntimeException e) {
       cause.addSuppressed(e);
       LOG.warn("claim {}: cannot undo a failed preparation yet: {}", wanted.claim(), e.toString());
-    }
-  }
-
-  private void onCards(List<Grant> grants, List<Step> steps) throws IOException {
-    store.lock().onCards(
-        cardsOf(grants),
-        () -> {
-          execute(steps);
-          return true;
-        });
-  }
-
-  private static Set<String> cardsOf(List<Grant> grants) {
-    return grants.stream().map(grant -> grant.card().uuid()).collect(Collectors.toSet());
-  }
-
-  private void execute(List<Step> all) throws IOException {
-    for (Step step : all) {
-      steps.execute(step);
     }
   }
 

@@ -1,6 +1,8 @@
 package dev.partita.plugin.prepare;
 
+import dev.partita.plugin.claim.Clash;
 import dev.partita.plugin.claim.PreparedClaim;
+import java.util.List;
 
 /** Lends memory of cards that no claim has to shares that may grow, and asks for it back when a claim needs it. */
 public interface Loans {
@@ -13,4 +15,11 @@ public interface Loans {
    * @param wanted the claim as it is to be
    */
   void recall(PreparedClaim wanted);
+
+  /** Whether a claim could stand beside the others if those on its cards gave back what they were lent. */
+  static boolean areAllThatClashes(PreparedClaim wanted, Clash clash, List<PreparedClaim> prepared) {
+    return clash.others().stream().anyMatch(other -> !other.withoutLoans().equals(other))
+        && Clash.between(wanted.withoutLoans().grants(), wanted.claim(),
+            prepared.stream().map(PreparedClaim::withoutLoans).toList()).isEmpty();
+  }
 }

@@ -1,4 +1,4 @@
-/** Makes claims ready for containers: decisions as pure functions, and the shell that carries them out. */
+/** Decides about claims: prepares them, releases them, and writes anew what their containers have. */
 @NullMarked
 package dev.partita.plugin.prepare;
 

@@ -12,7 +12,7 @@ import dev.partita.plugin.held.HeldClaims;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.loop.PeriodicLoop;
-import dev.partita.plugin.prepare.ClaimPreparer;
+import dev.partita.plugin.prepare.ClaimRewriter;
 import dev.partita.plugin.prepare.Loans;
 import dev.partita.plugin.usage.excess.ProcessEnd;
 import dev.partita.plugin.usage.measure.ProcessIdentity;
@@ -140,10 +140,10 @@ public final class MemoryLending implements Loans {
   /**
    * Begins.
    *
-   * @param preparer writes claims' files
+   * @param rewriter writes claims' files
    */
-  public void start(Loops loops, ClaimPreparer preparer) {
-    PeriodicLoop loop = loops.make("lending", ALLOWED, () -> turn(preparer)).start();
+  public void start(Loops loops, ClaimRewriter rewriter) {
+    PeriodicLoop loop = loops.make("lending", ALLOWED, () -> turn(rewriter)).start();
     wake = loop::soon;
   }
 
@@ -158,7 +158,7 @@ public final class MemoryLending implements Loans {
     wake.run();
   }
 
-  private Duration turn(ClaimPreparer preparer) throws IOException {
+  private Duration turn(ClaimRewriter rewriter) throws IOException {
     if (!(node.inventory().get() instanceof Inventory.Cards cards) || node.told().get().isEmpty()) {
       return IDLE; // neither the cards nor the node's settings may be guessed
     }
@@ -180,7 +180,7 @@ public final class MemoryLending implements Loans {
     boolean busy = !wanted.isEmpty();
     for (PreparedClaim record : records) {
       if (record.phase() == Phase.COMPLETED && record.grants().stream().anyMatch(grant -> growth(grant).isPresent())) {
-        busy |= settleOrSay(preparer, record, plan);
+        busy |= settleOrSay(rewriter, record, plan);
       }
     }
     return busy ? WHILE_RECALLING : IDLE;
@@ -203,9 +203,9 @@ public final class MemoryLending implements Loans {
     return new Plan(loans, toCome);
   }
 
-  private boolean settleOrSay(ClaimPreparer preparer, PreparedClaim record, Plan plan) {
+  private boolean settleOrSay(ClaimRewriter rewriter, PreparedClaim record, Plan plan) {
     try {
-      return settle(preparer, record, plan);
+      return settle(rewriter, record, plan);
     } catch (IOException | IllegalStateException e) {
       LOG.warn("claim {}: cannot write what it is lent; trying again: {}", record.claim(), e.toString());
       return true;
@@ -223,7 +223,7 @@ public final class MemoryLending implements Loans {
   }
 
   /** Brings a claim's loans nearer to what they are to be; whether something is still to be done soon. */
-  private boolean settle(ClaimPreparer preparer, PreparedClaim record, Plan plan) throws IOException {
+  private boolean settle(ClaimRewriter rewriter, PreparedClaim record, Plan plan) throws IOException {
     String uid = record.claim().uid();
     PreparedClaim less = lent(record, plan, true);
     PreparedClaim all = lent(record, plan, false);
@@ -235,11 +235,11 @@ public final class MemoryLending implements Loans {
     }
     try {
       if (!less.equals(record)) {
-        return takeBack(preparer, record, less, plan.mustComeBack(record));
+        return takeBack(rewriter, record, less, plan.mustComeBack(record));
       }
       written.remove(uid); // until both files and record are
       boolean same = all.equals(record); // what was asked back may stay after all, also by the plugin before this one
-      boolean done = (same ? preparer.writeSizes(record, record) : preparer.resize(record, all)).isEmpty();
+      boolean done = (same ? rewriter.writeSizes(record, record) : rewriter.resize(record, all)).isEmpty();
       if (done) {
         written.add(uid);
         asked.withdrawn(uid);
@@ -273,13 +273,13 @@ public final class MemoryLending implements Loans {
   }
 
   /** @param must whether processes may not keep it */
-  private boolean takeBack(ClaimPreparer preparer, PreparedClaim record, PreparedClaim to, boolean must)
+  private boolean takeBack(ClaimRewriter rewriter, PreparedClaim record, PreparedClaim to, boolean must)
       throws IOException {
     String uid = record.claim().uid();
     Instant now = clock.instant();
     // kubelet may have had the claim's files written anew meanwhile, as its record says
-    boolean isHeld = preparer.isHeldToLess(record);
-    Optional<String> wait = preparer.writeSizes(record, to);
+    boolean isHeld = rewriter.isHeldToLess(record);
+    Optional<String> wait = rewriter.writeSizes(record, to);
     if (wait.isPresent()) {
       LOG.warn("claim {}: cannot take back what it was lent: {}", record.claim(), wait.get());
       return true;
@@ -330,7 +330,7 @@ public final class MemoryLending implements Loans {
         }
       }
     }
-    if (!holdsMore && preparer.resize(record, to).isEmpty()) {
+    if (!holdsMore && rewriter.resize(record, to).isEmpty()) {
       recalls.remove(uid);
       asked.returned(uid);
       LOG.info("claim {}: it has given back what it was lent: {}", record.claim(), words(to));

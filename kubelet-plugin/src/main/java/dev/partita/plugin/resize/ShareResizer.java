@@ -16,7 +16,7 @@ import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.loop.PeriodicLoop;
-import dev.partita.plugin.prepare.ClaimPreparer;
+import dev.partita.plugin.prepare.ClaimRewriter;
 import dev.partita.plugin.prepare.ClaimReader;
 import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.verdict.ShareUse;
@@ -108,7 +108,7 @@ public final class ShareResizer {
   private final NodeState node;
   private final Checkpoint checkpoint;
   private final ClaimReader api;
-  private final ClaimPreparer preparer;
+  private final ClaimRewriter rewriter;
   private final ClaimReports reports;
   private final SizeOwners owners;
   private final Clock clock;
@@ -119,7 +119,7 @@ public final class ShareResizer {
   private final Map<String, Map<String, String>> waits = new HashMap<>(); // sizes of which that was said
 
   /**
-   * @param preparer writes a claim's files
+   * @param rewriter writes a claim's files
    * @param owners keeps others from a claim that it is changing
    * @param monotonicClock for how long something lasts
    */
@@ -127,14 +127,14 @@ public final class ShareResizer {
       NodeState node,
       Checkpoint checkpoint,
       ClaimReader api,
-      ClaimPreparer preparer,
+      ClaimRewriter rewriter,
       ClaimReports reports,
       SizeOwners owners,
       Clock monotonicClock) {
     this.node = node;
     this.checkpoint = checkpoint;
     this.api = api;
-    this.preparer = preparer;
+    this.rewriter = rewriter;
     this.reports = reports;
     this.owners = owners;
     this.clock = monotonicClock;
@@ -199,7 +199,7 @@ public final class ShareResizer {
     }
     boolean asPrepared = sizes.isEmpty() && !tightened.containsKey(uid)
         && record.grants().stream().allMatch(grant -> grant.share().flatMap(Share::resized).isEmpty())
-        && (record.phase() != Phase.COMPLETED || !preparer.isHeldOtherwise(record));
+        && (record.phase() != Phase.COMPLETED || !rewriter.isHeldOtherwise(record));
     if (asPrepared && record.phase() == Phase.COMPLETED) {
       settled.put(uid, now);
     }
@@ -285,26 +285,26 @@ public final class ShareResizer {
     String uid = record.claim().uid();
     switch (ResizedClaim.of(record, grants, grant -> held(record, grant))) {
       case ResizedClaim.Same _ -> {
-        return ended(preparer.writeSizes(record, record), record, sizes);
+        return ended(rewriter.writeSizes(record, record), record, sizes);
       }
       case ResizedClaim.Waits(String why) -> {
         return tightened.remove(uid) == null
             ? new Try.Waits(why)
-            : preparer.writeSizes(record, record).<Try>map(Try.Waits::new).orElseGet(() -> new Try.Waits(why));
+            : rewriter.writeSizes(record, record).<Try>map(Try.Waits::new).orElseGet(() -> new Try.Waits(why));
       }
       case ResizedClaim.Changed(PreparedClaim changed, boolean isSmaller) -> {
         if (isSmaller) {
           @Nullable Tightened before = tightened.get(uid);
           // kubelet may have had the claim's files written anew meanwhile, as its record says
-          if (before == null || !before.to().equals(changed) || !preparer.isHeldToLess(record)) {
+          if (before == null || !before.to().equals(changed) || !rewriter.isHeldToLess(record)) {
             tightened.put(uid, new Tightened(changed, clock.instant()));
-            return preparer.writeSizes(record, changed).<Try>map(Try.Waits::new).orElseGet(Try.UnderWay::new);
+            return rewriter.writeSizes(record, changed).<Try>map(Try.Waits::new).orElseGet(Try.UnderWay::new);
           }
           if (!node.isSeenSince(before.since(), record)) {
             return new Try.UnderWay();
           }
         }
-        Try end = ended(preparer.resize(record, changed), changed, sizes);
+        Try end = ended(rewriter.resize(record, changed), changed, sizes);
         if (end instanceof Try.Done) {
           LOG.info("claim {}: resized: {}", record.claim(), sizes);
           reports.resized(changed);

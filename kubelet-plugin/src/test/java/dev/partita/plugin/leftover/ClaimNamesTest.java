@@ -11,7 +11,7 @@ import dev.partita.cdi.ContainerEdits;
 import dev.partita.plugin.claim.CdiName;
 import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.grant.Grant;
-import dev.partita.plugin.prepare.ClaimSpec;
+import dev.partita.plugin.step.ClaimSpec;
 import dev.partita.plugin.share.ShareFolders;
 import dev.partita.plugin.share.UsageRegions;
 import java.io.IOException;

@@ -44,7 +44,7 @@ class AwaitedInstancesTest extends OnNodeOfPlugins {
 
   private AwaitedInstances looking(NodeOfPlugins.Parts parts, List<BindingClaim> told) {
     return new AwaitedInstances(NodeOfPlugins.NODE + "/gpu", () -> Optional.of(told), parts.checkpoint(), parts.api(),
-        parts.preparer(), parts.reports(), readings::incrementAndGet, () -> now);
+        parts.claims(), parts.reports(), readings::incrementAndGet, () -> now);
   }
 
   private List<Condition> conditions(ResourceClaim claim) {

@@ -10,6 +10,7 @@ import dev.partita.plugin.TestClaims;
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.dra.ClaimService;
+import dev.partita.plugin.step.Step;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.grpc.Context;
 import java.io.IOException;
@@ -63,7 +64,7 @@ class CrashTest extends OnNodeOfPlugins {
       assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
       int until = steps;
       if (steps < 6) {
-        assertThatThrownBy(() -> plugin(until, p -> p.unprepare(NodeOfPlugins.ref(claim)))).isInstanceOf(Killed.class);
+        assertThatThrownBy(() -> unprepareWithCrashAfter(claim, until)).isInstanceOf(Killed.class);
       }
       client.resource(claim).delete();
       assertThat(node.unprepare(claim)).isEmpty();
@@ -87,7 +88,7 @@ class CrashTest extends OnNodeOfPlugins {
       assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
       assertThat(node.timeSlices.other).hasSize(1);
       int until = steps;
-      assertThatThrownBy(() -> plugin(until, p -> p.unprepare(NodeOfPlugins.ref(claim)))).isInstanceOf(Killed.class);
+      assertThatThrownBy(() -> unprepareWithCrashAfter(claim, until)).isInstanceOf(Killed.class);
       assertThat(node.unprepare(claim)).isEmpty();
       node.assertNothingLeft();
     }
@@ -109,7 +110,7 @@ class CrashTest extends OnNodeOfPlugins {
       assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
       assertThat(node.daemons.running).hasSize(1);
       int until = steps;
-      assertThatThrownBy(() -> plugin(until, p -> p.unprepare(NodeOfPlugins.ref(claim)))).isInstanceOf(Killed.class);
+      assertThatThrownBy(() -> unprepareWithCrashAfter(claim, until)).isInstanceOf(Killed.class);
       assertThat(node.unprepare(claim)).isEmpty();
       node.assertNothingLeft();
     }
@@ -166,7 +167,7 @@ class CrashTest extends OnNodeOfPlugins {
     assertThat(outcome)
         .isInstanceOfSatisfying(ClaimService.Failed.class,
             failed -> assertThat(failed.error()).contains("cannot list"));
-    assertThat(node.run(broken, p -> p.unprepare(NodeOfPlugins.ref(claim))).orElse("")).contains("cannot list");
+    assertThat(node.unprepare(broken, NodeOfPlugins.ref(claim)).orElse("")).contains("cannot list");
     assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
   }
 
@@ -279,15 +280,12 @@ class CrashTest extends OnNodeOfPlugins {
   private void renew(ResourceClaim claim) throws IOException {
     ResourceClaim other = node.newClaim(share(NodeOfPlugins.NODE, "b", 0, "1Gi", ""));
     Optional<String> problem =
-        node.run(
+        node.runParts(
             real -> real,
-            preparer -> {
-              preparer.prepare(NodeOfPlugins.ref(other)); // reads the cards
-              try (Checkpoint records = new Checkpoint(node.root.resolve("state/claims"), Clock.systemUTC())) {
-                return preparer.renew(records.read(claim.getMetadata().getUid()).orElseThrow());
-              } catch (IOException e) {
-                throw new UncheckedIOException(e);
-              }
+            parts -> {
+              parts.preparer().prepare(NodeOfPlugins.ref(other)); // reads the cards
+              return parts.claims().rewriter()
+                  .renew(parts.checkpoint().read(claim.getMetadata().getUid()).orElseThrow());
             });
     assertThat(problem).isEmpty();
     assertThat(node.unprepare(other)).isEmpty();
@@ -330,6 +328,10 @@ class CrashTest extends OnNodeOfPlugins {
     } catch (Killed e) {
       return true;
     }
+  }
+
+  private void unprepareWithCrashAfter(ResourceClaim claim, int steps) throws IOException {
+    node.unprepare(executor -> new Failing(executor, steps, true), NodeOfPlugins.ref(claim));
   }
 
   private <T> T plugin(int dieAfter, NodeOfPlugins.Call<T> call) throws IOException {

@@ -101,11 +101,11 @@ class DriverLimitTest extends OnNodeOfPlugins {
     node.runParts(real -> real, parts -> {
       parts.inventory().refresh();
       PreparedClaim record = parts.checkpoint().readAll().getFirst();
-      assertThat(parts.preparer().writeSizes(record, sized(record, 4 * GIB))).isEmpty();
+      assertThat(parts.claims().rewriter().writeSizes(record, sized(record, 4 * GIB))).isEmpty();
       assertThat(node.cards.limits).containsOnly(entry(pod + " GPU-0", 4 * GIB));
       parts.limits().check(Map::of);
       assertThat(node.cards.limits).as("its record still says 8 GiB").containsOnly(entry(pod + " GPU-0", 4 * GIB));
-      assertThat(parts.preparer().writeSizes(record, record)).isEmpty();
+      assertThat(parts.claims().rewriter().writeSizes(record, record)).isEmpty();
       return parts.limits().check(Map::of);
     });
     assertThat(node.cards.limits).containsOnly(entry(pod + " GPU-0", 8 * GIB));
@@ -123,7 +123,7 @@ class DriverLimitTest extends OnNodeOfPlugins {
       return node.runParts(real -> real, parts -> {
         parts.inventory().refresh();
         PreparedClaim record = parts.checkpoint().readAll().getFirst();
-        return parts.preparer().resize(record, sized(record, 12 * GIB));
+        return parts.claims().rewriter().resize(record, sized(record, 12 * GIB));
       });
     } catch (IOException e) {
       throw new UncheckedIOException(e);

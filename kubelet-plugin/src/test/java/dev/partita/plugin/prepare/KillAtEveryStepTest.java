@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.plugin.FaultTable;
 import dev.partita.plugin.dra.ClaimService;
 import dev.partita.plugin.grant.ClaimRef;
+import dev.partita.plugin.step.Step;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.Config;
@@ -143,7 +144,7 @@ class KillAtEveryStepTest extends OnNodeOfPlugins {
       NodeOfPlugins.Wrap dying = real -> new Dying(real, steps);
       return what.equals("prepare")
           ? node.run(dying, p -> p.prepare(claim)).toString()
-          : node.run(dying, p -> p.unprepare(claim)).orElse("released");
+          : node.unprepare(dying, claim).orElse("released");
     }
   }
 

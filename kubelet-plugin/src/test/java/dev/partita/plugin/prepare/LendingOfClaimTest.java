@@ -23,6 +23,7 @@ import dev.partita.plugin.resize.ShareResizer;
 import dev.partita.plugin.resize.SizeOwners;
 import dev.partita.plugin.share.ShareFolders;
 import dev.partita.plugin.share.UsageRegions;
+import dev.partita.plugin.step.Step;
 import dev.partita.plugin.usage.excess.ProcessEnd;
 import dev.partita.plugin.usage.measure.HostProcesses;
 import dev.partita.plugin.usage.measure.ShareRef;
@@ -73,7 +74,7 @@ class LendingOfClaimTest extends OnNodeOfPlugins {
       try (UsageRegions regions = new UsageRegions(); Loops loops = new Loops()) {
         assertThat(parts.preparer().prepare(NodeOfPlugins.ref(first))).isInstanceOf(ClaimService.Ready.class);
         MemoryLending lending = lending(parts, regions, recalls, clock);
-        lending.start(loops, parts.preparer());
+        lending.start(loops, parts.claims().rewriter());
         await().atMost(SOON).until(() -> parts.checkpoint().readAll().stream().flatMap(its -> its.grants().stream())
             .anyMatch(grant -> grant.share().orElseThrow().lentBytes() > 0));
         assertThat(parts.preparer().prepare(NodeOfPlugins.ref(second))).isInstanceOf(ClaimService.Ready.class);
@@ -115,7 +116,7 @@ class LendingOfClaimTest extends OnNodeOfPlugins {
     PreparedClaim record = await().atMost(SOON).until(() -> parts.checkpoint().read(claim.uid()),
         its -> its.filter(known -> known.phase() == PreparedClaim.Phase.COMPLETED).isPresent()).orElseThrow();
     PreparedClaim lent = record.with(record.grants().stream().map(grant -> grant.lent(bytes)).toList());
-    assertThat(parts.preparer().resize(record, lent)).isEmpty();
+    assertThat(parts.claims().rewriter().resize(record, lent)).isEmpty();
     parts.reports().lent(lent);
   }
 
@@ -140,7 +141,7 @@ class LendingOfClaimTest extends OnNodeOfPlugins {
         MemoryLending lending = lending(parts, regions, new Recalls(clock), clock);
         lending.recall(wanted(140));
         int before = written.get();
-        lending.start(loops, parts.preparer());
+        lending.start(loops, parts.claims().rewriter());
         await().atMost(SOON).until(() -> written.get() > before); // as the record says
         noRecord.set(true);
         now = now.plus(Duration.ofMinutes(4)); // nobody wants the memory any more
@@ -176,7 +177,7 @@ class LendingOfClaimTest extends OnNodeOfPlugins {
           MemoryLending lending = lending(parts, regions, recalls, clock,
               share -> used(share, share.grant().requests().contains("a") ? large : small, parts),
               _ -> now.plusSeconds(10));
-          lending.start(loops, parts.preparer());
+          lending.start(loops, parts.claims().rewriter());
           await().atMost(SOON).until(() -> parts.checkpoint().readAll().getFirst().grants().stream()
               .allMatch(grant -> grant.share().orElseThrow().memoryBytes() > 50 * GIB));
           lending.recall(wanted());

@@ -32,6 +32,10 @@ import dev.partita.plugin.opaque.TestCardFiles;
 import dev.partita.plugin.share.HookLibraries;
 import dev.partita.plugin.share.ShareFolders;
 import dev.partita.plugin.share.UsageRegions;
+import dev.partita.plugin.step.ClaimSpec;
+import dev.partita.plugin.step.InstancesOfClaims;
+import dev.partita.plugin.step.NodeSteps;
+import dev.partita.plugin.step.Step;
 import dev.partita.plugin.store.ClaimPods;
 import dev.partita.plugin.store.ClaimStore;
 import dev.partita.plugin.store.OperationLock;
@@ -118,7 +122,11 @@ final class NodeOfPlugins {
   }
 
   Optional<String> unprepare(ResourceClaim claim) throws IOException {
-    return run(real -> real, p -> p.unprepare(ref(claim)));
+    return unprepare(real -> real, ref(claim));
+  }
+
+  Optional<String> unprepare(Wrap wrap, ClaimRef claim) throws IOException {
+    return runParts(wrap, parts -> parts.claims().releaser().unprepare(claim));
   }
 
   interface Call<T> {
@@ -129,15 +137,19 @@ final class NodeOfPlugins {
     Step.Executor around(Step.Executor real);
   }
 
-  /** What one plugin prepares claims with. */
+  /** What one plugin has. */
   record Parts(
-      ClaimPreparer preparer,
+      ClaimOperations claims,
       Checkpoint checkpoint,
       ClaimReader api,
       ClaimReports reports,
       NodeInventory inventory,
       ClaimStore store,
-      DriverLimits limits) {}
+      DriverLimits limits) {
+    ClaimPreparer preparer() {
+      return claims.preparer();
+    }
+  }
 
   interface CallOnParts<T> {
     T on(Parts parts) throws IOException;
@@ -145,7 +157,7 @@ final class NodeOfPlugins {
 
   /** One plugin's life. */
   <T> T run(Wrap wrap, Call<T> call) throws IOException {
-    return runParts(wrap, parts -> call.on(parts.preparer()));
+    return runParts(wrap, parts -> call.on(parts.claims().preparer()));
   }
 
   /** The same. */
@@ -183,7 +195,7 @@ final class NodeOfPlugins {
                     new MpsDaemons(daemons, mps, (_, _) -> {})));
         ClaimReader api = new ClaimReader(client, calls);
         return call.on(new Parts(
-            new ClaimPreparer(
+            ClaimOperations.of(
                 new ThisNode(NODE + "/gpu", bootId),
                 api,
                 inventory,

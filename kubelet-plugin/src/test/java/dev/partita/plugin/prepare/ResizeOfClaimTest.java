@@ -16,6 +16,7 @@ import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.loop.PeriodicLoop;
 import dev.partita.plugin.resize.ShareResizer;
 import dev.partita.plugin.resize.SizeOwners;
+import dev.partita.plugin.step.Step;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
@@ -218,7 +219,7 @@ class ResizeOfClaimTest extends OnNodeOfPlugins {
     ShareResizer.NodeState state = new ShareResizer.NodeState(NodeOfPlugins.NODE + "/gpu",
         () -> Optional.of(new NodeResizes(told, List.of())), parts.inventory()::current, spec, () -> Map.of(),
         _ -> Instant.EPOCH);
-    return new ShareResizer(state, parts.checkpoint(), api, parts.preparer(), parts.reports(),
+    return new ShareResizer(state, parts.checkpoint(), api, parts.claims().rewriter(), parts.reports(),
         new SizeOwners(), Clock.systemUTC());
   }
 

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.plugin.dra.ClaimService;
 import dev.partita.plugin.nvml.MigControl;
+import dev.partita.plugin.step.Step;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.io.IOException;
 import java.nio.file.Files;

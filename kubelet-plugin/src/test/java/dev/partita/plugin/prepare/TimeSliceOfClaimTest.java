@@ -11,6 +11,7 @@ import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.dra.ClaimService;
 import dev.partita.plugin.leftover.SpecRenewal;
 import dev.partita.plugin.share.HookLibraries;
+import dev.partita.plugin.step.Step;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -56,7 +57,7 @@ class TimeSliceOfClaimTest extends OnNodeOfPlugins {
       real.execute(step);
     }, parts -> {
       plugin.set(parts);
-      assertThat(parts.preparer().unprepare(NodeOfPlugins.ref(goes))).isEmpty();
+      assertThat(parts.claims().releaser().unprepare(NodeOfPlugins.ref(goes))).isEmpty();
       await().atMost(SOON).until(() -> !another.isAlive());
       return true;
     });
@@ -67,7 +68,7 @@ class TimeSliceOfClaimTest extends OnNodeOfPlugins {
   private static void setTimeSlice(NodeOfPlugins.Parts parts, ResourceClaim claim) {
     try {
       PreparedClaim record = parts.checkpoint().read(claim.getMetadata().getUid()).orElseThrow();
-      parts.preparer().setTimeSlice(record, record.grants().getFirst());
+      parts.claims().rewriter().setTimeSlice(record, record.grants().getFirst());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -133,7 +134,7 @@ class TimeSliceOfClaimTest extends OnNodeOfPlugins {
     node.timeSlices.other.clear();
     node.timeSlices.times = 0;
     node.runParts(real -> real, parts -> { // the driver cannot be unloaded while a plugin has it open
-      SpecRenewal renewal = new SpecRenewal(parts.inventory()::current, parts.store(), parts.preparer());
+      SpecRenewal renewal = new SpecRenewal(parts.inventory()::current, parts.store(), parts.claims().rewriter());
       renewal.lookIfDriverChanged();
       assertThat(node.timeSlices.other).as("the cards have not been read yet").isEmpty();
       parts.inventory().refresh();

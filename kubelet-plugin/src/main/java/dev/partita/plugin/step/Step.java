@@ -1,4 +1,4 @@
-package dev.partita.plugin.prepare;
+package dev.partita.plugin.step;
 
 import dev.partita.plugin.claim.PreparedClaim.Phase;
 import dev.partita.plugin.claim.PreparedClaim;
@@ -157,5 +157,12 @@ public sealed interface Step {
   /** Removes the record, last, so that a crash in between is seen. */
   static List<Step> forget(String uid) {
     return List.of(new RemoveRecord(uid));
+  }
+
+  /** Removes all that a preparation which failed on its way may have left. */
+  static List<Step> undo(String uid) {
+    List<Step> steps = new ArrayList<>(releaseFiles(uid));
+    steps.addAll(forget(uid));
+    return steps;
   }
 }

@@ -1,4 +1,4 @@
-package dev.partita.plugin.prepare;
+package dev.partita.plugin.step;
 
 /**
  * A file or folder below the driver root that containers with a card need besides what every driver has.

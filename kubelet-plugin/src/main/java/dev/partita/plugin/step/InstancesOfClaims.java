@@ -1,4 +1,4 @@
-package dev.partita.plugin.prepare;
+package dev.partita.plugin.step;
 
 import dev.partita.api.MigSlot;
 import dev.partita.plugin.checkpoint.ForeignRecord;

@@ -1,4 +1,4 @@
-package dev.partita.plugin.prepare;
+package dev.partita.plugin.step;
 
 import dev.partita.api.config.GpuShareConfig.TimeSlice;
 import dev.partita.cdi.driver.DriverFiles;

@@ -1,4 +1,4 @@
-package dev.partita.plugin.prepare;
+package dev.partita.plugin.step;
 
 import dev.partita.cdi.ContainerEdits;
 import dev.partita.cdi.Hook;

@@ -1,0 +1,37 @@
+package dev.partita.plugin.prepare;
+
+import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.plugin.claim.ThisNode;
+import dev.partita.plugin.claimstatus.ClaimReports;
+import dev.partita.plugin.held.HeldClaims;
+import dev.partita.plugin.inventory.NodeInventory;
+import dev.partita.plugin.step.Step;
+import dev.partita.plugin.store.ClaimStore;
+import java.util.function.Supplier;
+
+/** All that a plugin does about claims, on the same store. */
+public record ClaimOperations(ClaimPreparer preparer, ClaimReleaser releaser, ClaimRewriter rewriter) {
+  /**
+   * @param node the node's knobs; throws IllegalStateException while they are not known
+   * @param steps carries them out on the store
+   * @param held what stands in the way of new claims without being prepared by this version
+   * @param loans what stands in their way for a while
+   */
+  public static ClaimOperations of(
+      ThisNode here,
+      ClaimReader api,
+      NodeInventory inventory,
+      Supplier<GpuNodeSpec> node,
+      ClaimStore store,
+      Step.Executor steps,
+      ClaimReports reports,
+      HeldClaims held,
+      Loans loans) {
+    LockedSteps locked = new LockedSteps(store.lock(), steps);
+    ClaimReleaser releaser = new ClaimReleaser(inventory, store, locked, reports, held, loans);
+    return new ClaimOperations(
+        new ClaimPreparer(here, api, inventory, node, store, locked, releaser, reports, held, loans),
+        releaser,
+        new ClaimRewriter(here, inventory, store, locked, loans));
+  }
+}
