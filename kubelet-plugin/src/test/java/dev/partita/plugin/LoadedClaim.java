@@ -27,6 +27,11 @@ final class LoadedClaim {
     this.grows = grows;
   }
 
+  /** The same as the API server has it. */
+  LoadedClaim in(ResourceClaim created) {
+    return new LoadedClaim(created, parts, grows);
+  }
+
   /** What kubelet knows. */
   enum Known {
     /** Nothing was prepared, or it was released. */

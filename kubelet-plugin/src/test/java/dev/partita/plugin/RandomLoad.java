@@ -1,11 +1,5 @@
 package dev.partita.plugin;
 
-import static dev.partita.plugin.TestClaims.claim;
-import static dev.partita.plugin.TestClaims.config;
-import static dev.partita.plugin.TestClaims.instance;
-import static dev.partita.plugin.TestClaims.share;
-import static dev.partita.plugin.TestClaims.timeSlicing;
-import static dev.partita.plugin.TestClaims.whole;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -18,13 +12,10 @@ import dev.partita.api.resize.GrantedSizes;
 import dev.partita.api.resize.NodeResizes;
 import dev.partita.api.resize.ShareSize;
 import dev.partita.plugin.LoadedClaim.Known;
-import dev.partita.plugin.LoadedClaim.Part;
 import dev.partita.plugin.LoadedClaim.Way;
 import dev.partita.serving.access.FaultyApiServer.Fault;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Quantity;
-import io.fabric8.kubernetes.api.model.resource.v1.DeviceAllocationConfiguration;
-import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import io.fabric8.kubernetes.client.dsl.Resource;
@@ -51,21 +42,17 @@ import org.jspecify.annotations.Nullable;
 final class RandomLoad implements AutoCloseable {
   static final int CARDS = 3;
 
-  private static final long GIB = 1L << 30;
   private static final Duration SOON = Duration.ofSeconds(20);
   private static final int MANY = 9;
   private static final List<Fault> FAULTS = List.of(Fault.CONFLICT, Fault.TOO_MANY, Fault.BROKEN,
       Fault.ANSWER_LOST, Fault.LATE, Fault.LATE);
-  private static final List<String> SLOTS = List.of("1g-18gb-0", "1g-18gb-2", "1g-18gb-6", "2g-35gb-4");
-
-  private static final DeviceAllocationConfiguration UP_TO_MOST = config("FromClaim", List.of(),
-      Map.of("apiVersion", Driver.GROUP_VERSION, "kind", "GpuShareConfig", "memoryLimit", "130Gi"));
 
   private final TestNode node;
   private final Random random;
   private final Random chance; // of what the API server does, in its own threads
   private final FaultyApi server = new FaultyApi();
   private final PlayedKubelet kubelet;
+  private final RandomClaims wanted;
   private final List<LoadedClaim> claims = new ArrayList<>();
   private final Map<String, Integer> done = new TreeMap<>();
   private final List<String> story = new ArrayList<>();
@@ -81,6 +68,7 @@ final class RandomLoad implements AutoCloseable {
     this.random = new Random(seed);
     this.chance = new Random(~seed);
     this.faults = new RandomFaults(node, random, this::did);
+    this.wanted = new RandomClaims(node, random);
     this.kubelet = new PlayedKubelet(node.draSocket());
   }
 
@@ -145,10 +133,10 @@ final class RandomLoad implements AutoCloseable {
       endPlugin();
       startPlugin();
     } else if (what < 81) {
-      List<LoadedClaim> wanted = some(2, this::mayBeAskedFor);
-      List<LoadedClaim> released = some(2, one -> one.mayBeOnNode() && !wanted.contains(one));
-      did("restart during calls", wanted + " and release " + released);
-      kubelet.askWhile(wanted, released, this::endPlugin);
+      List<LoadedClaim> asked = some(2, this::mayBeAskedFor);
+      List<LoadedClaim> released = some(2, one -> one.mayBeOnNode() && !asked.contains(one));
+      did("restart during calls", asked + " and release " + released);
+      kubelet.askWhile(asked, released, this::endPlugin);
       startPlugin();
     } else if (what < 85) {
       damageARecord();
@@ -177,35 +165,9 @@ final class RandomLoad implements AutoCloseable {
   }
 
   private void makeClaim(String name) {
-    int card = random.nextInt(CARDS);
-    Way way = List.of(Way.SHARE, Way.SHARE, Way.SHARE, Way.WHOLE, Way.TURN, Way.INSTANCE).get(random.nextInt(6));
-    List<Part> parts = new ArrayList<>(List.of(part(card, way)));
-    if (random.nextInt(4) == 0) {
-      parts.add(part((card + 1) % CARDS, way));
-    }
-    boolean grows = way == Way.SHARE && random.nextInt(3) == 0;
-    did("claim", name + " " + parts + (grows ? " grows" : ""));
-    DeviceRequestAllocationResult[] results = new DeviceRequestAllocationResult[parts.size()];
-    for (int i = 0; i < results.length; i++) {
-      results[i] = result("r" + i, parts.get(i));
-    }
-    List<DeviceAllocationConfiguration> configs =
-        way == Way.TURN ? List.of(timeSlicing("Short")) : grows ? List.of(UP_TO_MOST) : List.of();
-    claims.add(new LoadedClaim(api().created(claim(name, configs, results)), parts, grows));
-  }
-
-  private Part part(int card, Way way) {
-    return new Part(card, way, way == Way.SHARE ? (1 + random.nextInt(80)) * GIB : 0,
-        way == Way.INSTANCE ? SLOTS.get(random.nextInt(SLOTS.size())) : "");
-  }
-
-  private DeviceRequestAllocationResult result(String request, Part part) {
-    return switch (part.way()) {
-      case WHOLE -> whole(node.name, request, part.card());
-      case SHARE -> share(node.name, request, part.card(), part.memory() / GIB + "Gi", "");
-      case TURN -> share(node.name, request, part.card(), "", "");
-      case INSTANCE -> instance(node.name, request, part.card(), part.slot());
-    };
+    LoadedClaim made = wanted.next(name);
+    did("claim", name + " " + made.parts + (made.grows ? " grows" : ""));
+    claims.add(made.in(api().created(made.claim)));
   }
 
   private void delete(LoadedClaim one) {
@@ -228,7 +190,7 @@ final class RandomLoad implements AutoCloseable {
   /** What the controller does, which counts the larger size meanwhile. */
   private void resize(LoadedClaim one) {
     long before = one.granted;
-    one.granted = (1 + random.nextInt(80)) * GIB;
+    one.granted = wanted.bytes();
     if (!LoadedClaim.fit(one, claims.stream().filter(LoadedClaim::mayBeOnNode).toList(), memoryOfCard)) {
       one.granted = before;
       return;
