@@ -45,6 +45,8 @@ import org.slf4j.LoggerFactory;
 public final class ClaimPreparer implements ClaimService {
   private static final Logger LOG = LoggerFactory.getLogger(ClaimPreparer.class);
 
+  private static final String RELEASED = "it was released meanwhile";
+
   private final ThisNode here;
   private final ClaimReader api;
   private final NodeInventory inventory;
@@ -104,12 +106,16 @@ public final class ClaimPreparer implements ClaimService {
 
   /**
    * Prepares a claim whose record is missing and whose containers may be running. If that fails, the containers keep
-   * what they have. Of the claim only the record is removed, so that it is missed again.
+   * what they have. Of the claim only the record is removed, so that it is missed again. Nothing is prepared of a claim
+   * that has no files here any more: kubelet has had it released since its record was missed, and would not ask for its
+   * release once more.
    */
   public Outcome rebuild(ClaimRef claim) {
     Call call = new Call(Patience.NONE, new CallReads(api, here.pool()), new ConcurrentLinkedQueue<>());
     Outcome outcome = prepare(claim, Goal.RECORD, call);
-    call.reports().forEach(Runnable::run);
+    if (!outcome.equals(new Failed(RELEASED))) {
+      call.reports().forEach(Runnable::run);
+    }
     return outcome;
   }
 
@@ -303,6 +309,9 @@ public final class ClaimPreparer implements ClaimService {
       return new Refused("kubelet did not wait for the answer; it asks again if it still wants the claim");
     }
     Optional<PreparedClaim> earlier = store.checkpoint().read(ref.uid());
+    if (goal == Goal.RECORD && earlier.isEmpty() && !hasFiles(ref.uid())) {
+      return new Refused(RELEASED);
+    }
     if (earlier.isPresent() && isSameAllocation(earlier.get(), claim)) {
       if (earlier.get().phase() == Phase.COMPLETED) {
         if (goal == Goal.INSTANCES) {
@@ -352,6 +361,10 @@ public final class ClaimPreparer implements ClaimService {
       rollBack(wanted, goal == Goal.RECORD ? Step.forget(ref.uid()) : Step.undo(ref.uid()), e);
       throw e;
     }
+  }
+
+  private boolean hasFiles(String uid) throws IOException {
+    return store.cdi().ids().contains(uid) || store.folders().uids().contains(uid);
   }
 
   /**

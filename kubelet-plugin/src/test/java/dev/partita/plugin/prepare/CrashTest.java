@@ -198,6 +198,18 @@ class CrashTest extends OnNodeOfPlugins {
     node.assertNothingLeft();
   }
 
+  @Test
+  void aClaimThatIsReleasedAfterItsRecordWasMissedIsNotPreparedOnceMore() throws IOException {
+    ResourceClaim claim = node.newClaim();
+    assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
+    Files.delete(root.resolve("state/claims/" + claim.getMetadata().getUid() + ".claim"));
+    assertThat(node.unprepare(claim)).isEmpty();
+    ClaimService.Outcome rebuilt = node.run(executor -> executor, p -> p.rebuild(NodeOfPlugins.ref(claim)));
+    assertThat(rebuilt).isInstanceOfSatisfying(ClaimService.Failed.class,
+        failed -> assertThat(failed.error()).contains("released meanwhile"));
+    node.assertNothingLeft();
+  }
+
   /** Such a record is released without a look at who uses the claim, and what its shares use is not watched. */
   @Test
   void afterACrashInAnyStepOfARebuildNoRecordSaysThatNoContainerHasTheClaim() throws IOException {
