@@ -263,14 +263,14 @@ public final class ShareResizer {
     if (known != null && known.of().equals(new Told(record, sizes))) {
       return resize(record, known.grants(), sizes);
     }
+    if (!(node.inventory().get() instanceof Inventory.Cards cards)) {
+      return new Try.Waits("no driver answers");
+    }
     Optional<ResourceClaim> claim = api.claim(record.claim());
     if (claim.isEmpty()
         || !AllocationDecoder.deviceKeys(record.grants())
             .equals(AllocationDecoder.deviceKeys(claim.get(), node.pool()))) {
       return new Try.Gone();
-    }
-    if (!(node.inventory().get() instanceof Inventory.Cards cards)) {
-      return new Try.Waits("no driver answers");
     }
     return switch (AllocationDecoder.read(claim.get(), node.pool(), cards, node.spec().get())) {
       case AllocationDecoder.Refused(String reason) -> new Try.Waits(reason);

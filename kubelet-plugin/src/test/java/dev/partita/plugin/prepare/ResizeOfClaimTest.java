@@ -11,6 +11,7 @@ import dev.partita.api.resize.GrantedSizes;
 import dev.partita.api.resize.NodeResizes;
 import dev.partita.api.resize.ShareSize;
 import dev.partita.plugin.dra.ClaimService;
+import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.loop.PeriodicLoop;
@@ -139,6 +140,37 @@ class ResizeOfClaimTest extends OnNodeOfPlugins {
   }
 
   @Test
+  void aSizeThatWaitsForADriverCostsTheApiServerNothing() throws IOException {
+    ResourceClaim claim = prepared();
+    grant(claim, Optional.of(new ShareSize(12 * GIB, 0)));
+    AtomicInteger asked = new AtomicInteger();
+    AtomicInteger tried = new AtomicInteger();
+    Interceptor counting = new Interceptor() {
+      @Override
+      public void before(BasicBuilder builder, HttpRequest request, Interceptor.RequestTags tags) {
+        asked.incrementAndGet();
+      }
+    };
+    node.runParts(real -> real, parts -> { // and nobody has read the cards
+      try (KubernetesClient other = new KubernetesClientBuilder().withConfig(client.getConfiguration())
+          .withHttpClientBuilderConsumer(http -> http.addOrReplaceInterceptor("counting", counting)).build();
+          Loops loops = new Loops()) {
+        PeriodicLoop resizing = resizer(parts, new ClaimReader(other, ApiCalls.standard()), () -> {
+          tried.incrementAndGet();
+          return parts.inventory().current();
+        }, () -> GpuNodeSpec.DEFAULT).start(loops);
+        await().atMost(SOON).until(() -> tried.get() > 2);
+        assertThat(asked).hasValue(0);
+        parts.inventory().refresh();
+        resizing.soon();
+        awaitMemory(12 * GIB);
+      }
+      return true;
+    });
+    assertThat(asked).hasValue(1);
+  }
+
+  @Test
   void noContainerHasALargerSizeBeforeTheRecordSaysSo() throws IOException {
     ResourceClaim claim = prepared();
     grant(claim, Optional.of(new ShareSize(12 * GIB, 0)));
@@ -216,8 +248,16 @@ class ResizeOfClaimTest extends OnNodeOfPlugins {
   }
 
   private ShareResizer resizer(NodeOfPlugins.Parts parts, ClaimReader api, Supplier<GpuNodeSpec> spec) {
+    return resizer(parts, api, parts.inventory()::current, spec);
+  }
+
+  private ShareResizer resizer(
+      NodeOfPlugins.Parts parts,
+      ClaimReader api,
+      Supplier<Inventory> cards,
+      Supplier<GpuNodeSpec> spec) {
     ShareResizer.NodeState state = new ShareResizer.NodeState(NodeOfPlugins.NODE + "/gpu",
-        () -> Optional.of(new NodeResizes(told, List.of())), parts.inventory()::current, spec, () -> Map.of(),
+        () -> Optional.of(new NodeResizes(told, List.of())), cards, spec, () -> Map.of(),
         _ -> Instant.EPOCH);
     return new ShareResizer(state, parts.checkpoint(), api, parts.claims().rewriter(), parts.reports(),
         new SizeOwners(), Clock.systemUTC());
