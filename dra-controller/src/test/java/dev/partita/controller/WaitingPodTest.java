@@ -142,6 +142,20 @@ class WaitingPodTest {
   }
 
   @Test
+  void whatAPodHasIsGivenBackIfAnotherClaimOfItIsRefused() {
+    cluster.add(GpuNodes.ready("node-0", 2, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.claim("unused", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    Pod first = cluster.pod("first", "unused");
+    cluster.result("unused");
+    cluster.claim("refused", "gpu.partita.dev", Map.of("speed", "1"));
+    cluster.pod("p", "unused", "refused");
+    cluster.note("refused", "Unallocatable");
+    cluster.client.resource(first).delete();
+    eventually().until(() -> !cluster.isAllocated("unused"));
+  }
+
+  @Test
   void cardsOfANodeWhereKubeSchedulerAllocatesAreForAPodThatTheControllerHasNoneFor() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.add(GpuNodes.leftToScheduler("node-1", 1, "NVIDIA H200", 140 * GpuNodes.GIB));

@@ -73,6 +73,14 @@ public sealed interface Decision {
       Supplier<NewNode> newNode)
       implements Decision {}
 
-  /** Some claims can never be allocated as they stand. */
-  record Refuse(Map<ResourceClaim, List<String>> problems) implements Decision {}
+  /**
+   * Some claims can never be allocated as they stand.
+   *
+   * @param unused other claims of the pod with an allocation, or a proposal, that nobody uses: to be given back
+   */
+  record Refuse(Map<ResourceClaim, List<String>> problems, List<ResourceClaim> unused) implements Decision {
+    public Refuse {
+      unused = List.copyOf(unused);
+    }
+  }
 }

@@ -139,13 +139,15 @@ public final class PodDecider implements Decider {
         case ClaimReading.Unusable(List<String> words) -> problems.put(claim, words);
       }
     }
-    if (isOneMissing) {
+    if (isOneMissing || !problems.isEmpty()) {
       open.values().stream().filter(AllocatedClaim::isProposed).forEach(unused::add);
+    }
+    if (isOneMissing) {
       return new Reading.Decided(new Decision.ClaimMissing(unused));
     }
     demandRecorder.arrived(pod, names.get());
     if (!problems.isEmpty()) {
-      return new Reading.Decided(new Decision.Refuse(problems));
+      return new Reading.Decided(new Decision.Refuse(problems, unused));
     }
     if (requests.isEmpty()) {
       return new Reading.Decided(

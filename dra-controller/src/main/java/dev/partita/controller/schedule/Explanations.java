@@ -80,7 +80,7 @@ final class Explanations {
       case Decision.Settled(Optional<String> node) ->
           said(pod, State.Settled,
               "nothing of it is left to allocate" + node.map(name -> "; it is to run on " + name).orElse(""));
-      case Decision.Refuse(var problems) -> said(pod, State.Refused, ClaimNotes.words(problems));
+      case Decision.Refuse(var problems, var _) -> said(pod, State.Refused, ClaimNotes.words(problems));
       case Decision.Allocate(PodPlan plan) ->
           gang.map(why -> said(pod, State.Waiting, why))
               .orElseGet(() -> said(pod, State.Placed, "there is a place for it on " + plan.outcome().node()));

@@ -186,7 +186,7 @@ final class GangScheduler {
         gang.title() + ": waits for pod " + pod.getMetadata().getName()
             + switch (decision) {
               case Decision.Wait wait -> ": " + wait.why().summary(WhyWaiting.MAX_EXPLANATION);
-              case Decision.Refuse(Map<ResourceClaim, List<String>> problems) ->
+              case Decision.Refuse(Map<ResourceClaim, List<String>> problems, List<ResourceClaim> _) ->
                   ": " + String.join("; ", problems.values().stream().flatMap(List::stream).toList());
               case Decision.HeldBack(List<String> gates) ->
                   ", which has scheduling gates of others: " + String.join(", ", gates);

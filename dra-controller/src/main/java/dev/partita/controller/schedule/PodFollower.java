@@ -1,6 +1,7 @@
 package dev.partita.controller.schedule;
 
 import dev.partita.controller.gang.GangKey;
+import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.claim.AllocationGate;
 import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.claim.PodOrder;
@@ -12,6 +13,7 @@ import dev.partita.controller.state.SchedulerState;
 import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -111,7 +113,16 @@ final class PodFollower {
     queue.forget(uid);
     demandRecorder.forget(uid);
     Objects.requireNonNullElse(claimsOfPod.remove(uid), List.<ObjectKey>of())
-        .forEach(claim -> abandoned.look(claim));
+        .forEach(claim -> leftUnused(claim, pods));
     Optional.ofNullable(gangOfPod.remove(uid)).ifPresent(gang -> oneLeft(gang, pods));
+  }
+
+  /** What a pod leaves that nobody uses is given back, or the others that refer to it say whether they can use it. */
+  private void leftUnused(ObjectKey key, Set<ObjectKey> pods) {
+    abandoned.look(key);
+    @Nullable ResourceClaim claim = view.claim(key);
+    if (claim != null && AllocatedClaim.isUnusedAndOurs(claim)) {
+      view.podsOf(key).stream().filter(PodClaims::isLive).forEach(pod -> pods.add(ObjectKey.of(pod)));
+    }
   }
 }

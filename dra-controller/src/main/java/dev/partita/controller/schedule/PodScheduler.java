@@ -218,10 +218,11 @@ final class PodScheduler {
         notes.settled(pod, node);
         open(pod);
       }
-      case Decision.Refuse(Map<ResourceClaim, List<String>> problems) -> {
+      case Decision.Refuse(Map<ResourceClaim, List<String>> problems, List<ResourceClaim> unused) -> {
         hold(pod);
         abandoned.withdraw(List.copyOf(problems.keySet()));
         notes.refused(pod, problems);
+        abandoned.release(unused, "another claim of pod " + key + " is refused");
       }
       case Decision.Wait wait -> {
         hold(pod);

@@ -222,7 +222,7 @@ public final class WhatIf {
     return switch (decision.get()) {
       case Decision.Allocate(PodPlan plan) -> Optional.of(new PodOutcome.Runs(pod, plan));
       case Decision.Wait waits -> Optional.of(new PodOutcome.Waits(pod, waits.why().summary(LONGEST)));
-      case Decision.Refuse(Map<ResourceClaim, List<String>> problems) -> Optional.of(
+      case Decision.Refuse(Map<ResourceClaim, List<String>> problems, List<ResourceClaim> _) -> Optional.of(
           new PodOutcome.Waits(pod,
               problems.values().stream().flatMap(List::stream).distinct().collect(Collectors.joining("; "))));
       case Decision.LeaveToScheduler _ ->

@@ -163,6 +163,27 @@ class PodDecisionsTest {
     assertThat(((Decision.ClaimMissing) decide(pod)).unused()).as("that pod can use it").isEmpty();
   }
 
+  @Test
+  void whatAPodHasIsGivenBackIfAnotherClaimOfItIsRefused() {
+    cluster.nodes("a:1");
+    Pod pod = withClaim(cluster.waiting("p 0 8"), "refused");
+    cluster.put(pod);
+    ResourceClaim claim = requireNonNull(cluster.claim(key("p")));
+    cluster.put(ClusterWithoutServer.allocated(claim, new CardKey("a", 0), "8Gi", List.of()));
+    cluster.put(notUnderstood(ClusterWithoutServer.claim(key("refused"), "8Gi")));
+    assertThat(((Decision.Refuse) decide(pod)).unused()).extracting(each -> each.getMetadata().getName())
+        .containsExactly("p");
+    cluster.put(ClusterWithoutServer.pod(key("other"), 0).editSpec().editResourceClaim(0)
+        .withResourceClaimName("p").endResourceClaim().endSpec().build());
+    assertThat(((Decision.Refuse) decide(pod)).unused()).as("that pod can use it").isEmpty();
+  }
+
+  private static ResourceClaim notUnderstood(ResourceClaim claim) {
+    return new ResourceClaimBuilder(claim).editSpec().editDevices().editFirstRequest().editExactly().editCapacity()
+        .addToRequests("speed", new Quantity("1")).endCapacity().endExactly().endRequest().endDevices().endSpec()
+        .build();
+  }
+
   private static Pod withClaim(Pod pod, String claim) {
     return new PodBuilder(pod).editSpec().addNewResourceClaim().withName(claim).withResourceClaimName(claim)
         .endResourceClaim().endSpec().build();
@@ -172,11 +193,7 @@ class PodDecisionsTest {
   void whatIsNotUnderstoodIsRefused() {
     cluster.nodes("a:1");
     Pod pod = cluster.waiting("p 0 8");
-    ResourceClaim claim = requireNonNull(cluster.claim(key("p")));
-    cluster.put(
-        new ResourceClaimBuilder(claim).editSpec().editDevices().editFirstRequest().editExactly().editCapacity()
-            .addToRequests("speed", new Quantity("1")).endCapacity().endExactly().endRequest().endDevices().endSpec()
-            .build());
+    cluster.put(notUnderstood(requireNonNull(cluster.claim(key("p")))));
     assertThat(decide(pod)).isInstanceOfSatisfying(Decision.Refuse.class,
         refused -> assertThat(refused.problems().values()).singleElement().asString().contains("speed"));
   }
