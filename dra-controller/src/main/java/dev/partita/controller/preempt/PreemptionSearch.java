@@ -49,20 +49,26 @@ public final class PreemptionSearch {
   private final PodDecisions decisions;
   private final Priorities priorities;
   private final Clock clock;
+  private final Clock timeOfDay;
   private final Map<String, Instant> sparedUntil = new HashMap<>(); // by UID of the pod
 
-  /** @param clock cannot be set, unlike the time of day */
+  /**
+   * @param clock cannot be set, unlike the time of day: for how long something lasts
+   * @param timeOfDay by which the API server says when pods that are being deleted are to be gone
+   */
   public PreemptionSearch(
       ClusterObjects objects,
       SchedulerState state,
       PodDecisions decisions,
       Priorities priorities,
-      Clock clock) {
+      Clock clock,
+      Clock timeOfDay) {
     this.objects = objects;
     this.state = state;
     this.decisions = decisions;
     this.priorities = priorities;
     this.clock = clock;
+    this.timeOfDay = timeOfDay;
   }
 
   /** Spares that pod for so long: it may not be evicted now. */
@@ -245,7 +251,7 @@ public final class PreemptionSearch {
   private long grace(Pod pod) {
     @Nullable String deleted = pod.getMetadata().getDeletionTimestamp();
     return deleted != null
-        ? Duration.between(clock.instant(), Instant.parse(deleted)).toSeconds()
+        ? Duration.between(timeOfDay.instant(), Instant.parse(deleted)).toSeconds()
         : Math.clamp(
             Objects.requireNonNullElse(pod.getSpec().getTerminationGracePeriodSeconds(), DEFAULT_GRACE_SECONDS), 0,
             LONGEST_GRACE_SECONDS);

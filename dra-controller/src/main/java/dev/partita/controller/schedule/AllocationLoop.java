@@ -154,7 +154,7 @@ public final class AllocationLoop implements AutoCloseable {
     PodDecisions decisions = new PodDecisions(decides.apply(decider), state, monotonicClock);
     // a pod with several budgets is answered by 500
     this.evictor = new Evictor(client, edge.isolated("evictions"), podEvents, listening);
-    PreemptionSearch search = new PreemptionSearch(view, state, decisions, priorities, monotonicClock);
+    PreemptionSearch search = new PreemptionSearch(view, state, decisions, priorities, monotonicClock, clock);
     this.preemption = new Preemption(view, monotonicClock, state, search, evictor, retries, budget);
     this.scheduler =
         new PodScheduler(

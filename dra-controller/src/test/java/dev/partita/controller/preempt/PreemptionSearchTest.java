@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.api.DeviceMode;
 import dev.partita.controller.ClusterWithoutServer;
 import dev.partita.controller.GpuNodes;
+import dev.partita.controller.HeldClock;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.decide.Decision;
 import dev.partita.controller.inventory.CardKey;
@@ -19,6 +20,7 @@ import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -31,12 +33,13 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Whom preemption takes, case by case, in the words of {@link ClusterWithoutServer}. */
 class PreemptionSearchTest {
   private final ClusterWithoutServer cluster = new ClusterWithoutServer();
   private final PreemptionSearch search =
-      new PreemptionSearch(cluster, cluster.state, cluster.decisions, cluster.priorities, cluster.clock);
+      search(cluster.clock);
 
   @ParameterizedTest(name = "{0}")
   @CsvSource(delimiter = '|', textBlock = """
@@ -186,6 +189,20 @@ class PreemptionSearchTest {
     assertThat(victims(cluster.waiting("p 10 60"))).isEqualTo("y");
   }
 
+  @ParameterizedTest(name = "{0} h")
+  @ValueSource(ints = {-2, 2})
+  void whoIsGoingIsAwaitedAlsoWhereTheTimeOfDayWasSetSinceTheStart(int hours) {
+    start("a:2", "x 1 a/0 100, y 1 a/1 100");
+    HeldClock timeOfDay = new HeldClock(cluster.clock.instant().plus(Duration.ofHours(hours)));
+    goesAt("x", timeOfDay.instant().plusSeconds(30));
+    Pod pod = cluster.waiting("p 10 60");
+    Decision.Wait wait = (Decision.Wait) cluster.decisions.of(pod);
+    Nomination nomination =
+        requireNonNull(search(timeOfDay).forPod(pod, wait).orElseThrow().nominations().get(pod));
+    assertThat(names(nomination)).isEqualTo("nobody");
+    assertThat(nomination.awaited().until()).isEqualTo(cluster.clock.instant().plusSeconds(30 + 300));
+  }
+
   @Test
   void roomThatOthersLeaveAnyhowIsForOneOfAGang() {
     start("a:2", "x 1 a/0 100, y 1 a/1 100");
@@ -312,6 +329,11 @@ class PreemptionSearchTest {
 
   private String victims(Pod pod) {
     return find(pod).map(PreemptionSearchTest::names).orElse("nobody");
+  }
+
+  private PreemptionSearch search(Clock timeOfDay) {
+    return new PreemptionSearch(cluster, cluster.state, cluster.decisions, cluster.priorities, cluster.clock,
+        timeOfDay);
   }
 
   private static String names(Nomination nomination) {

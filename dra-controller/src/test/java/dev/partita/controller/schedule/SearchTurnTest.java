@@ -33,7 +33,9 @@ class SearchTurnTest {
       new Evictor(server.client, EDGE, new PodEvents(server.client, EDGE, cluster.clock, "test"), nobody);
   private final Preemption preemption =
       new Preemption(cluster, cluster.clock, cluster.state,
-          new PreemptionSearch(cluster, cluster.state, cluster.decisions, cluster.priorities, cluster.clock), evictor,
+          new PreemptionSearch(cluster, cluster.state, cluster.decisions, cluster.priorities, cluster.clock,
+              cluster.clock),
+          evictor,
           new Retries(loop), DecisionBudget.endless());
 
   @BeforeEach
