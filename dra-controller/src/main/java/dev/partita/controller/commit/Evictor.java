@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -56,20 +57,29 @@ public final class Evictor implements AutoCloseable {
 
   private boolean areEvicted(Pod preemptor, Nomination nomination, boolean onTrial) {
     for (Victim victim : nomination.victims()) {
-      if (!isEvicted(victim, onTrial)) {
-        listener.evictionRefused(ObjectKey.of(preemptor), nomination.pod().uid(), victim.uid());
-        return false;
-      }
-      if (!onTrial) {
-        String why = nomination.toVictim(victim, ObjectKey.of(preemptor).toString());
-        LOG.info("pod {}: {}; that pod is {}", victim, why, ObjectKey.of(preemptor));
-        events.warn(victim.namespace(), victim.name(), victim.uid(), "Preempted", "Preempt", why);
+      switch (evict(victim, onTrial)) {
+        case REFUSED -> {
+          listener.evictionRefused(ObjectKey.of(preemptor), nomination.pod().uid(), victim.uid());
+          return false;
+        }
+        case EVICTED -> {
+          if (!onTrial) {
+            String why = nomination.toVictim(victim, ObjectKey.of(preemptor).toString());
+            LOG.info("pod {}: {}; that pod is {}", victim, why, ObjectKey.of(preemptor));
+            events.warn(victim.namespace(), victim.name(), victim.uid(), "Preempted", "Preempt", why);
+          }
+        }
+        case GONE -> LOG.debug("pod {}: it is gone already", victim);
       }
     }
     return true;
   }
 
-  private boolean isEvicted(Victim victim, boolean onTrial) {
+  private enum Answer {
+    EVICTED, GONE, REFUSED
+  }
+
+  private Answer evict(Victim victim, boolean onTrial) {
     Eviction eviction =
         new EvictionBuilder()
             .withNewMetadata()
@@ -90,12 +100,25 @@ public final class Evictor implements AutoCloseable {
       if (!done) {
         LOG.info("pod {}: cannot evict it now: a PodDisruptionBudget forbids it", victim);
       }
-      return done;
+      return done ? Answer.EVICTED : Answer.REFUSED;
     } catch (RuntimeException e) {
-      if (ApiEdge.isNotFound(e) || ApiEdge.isConflict(e)) {
-        return true; // gone already, or another one by that name
+      if ((ApiEdge.isNotFound(e) || ApiEdge.isConflict(e)) && isGone(victim)) {
+        return Answer.GONE;
       }
       LOG.warn("pod {}: cannot evict it: {}", victim, e.getMessage());
+      return Answer.REFUSED;
+    }
+  }
+
+  /** A conflict may be one of writes, or what somebody's webhook says, as well as another pod by that name. */
+  private boolean isGone(Victim victim) {
+    try {
+      @Nullable Pod now =
+          edge.read(() -> client.pods().inNamespace(victim.namespace()).withName(victim.name()).get());
+      return now == null || !now.getMetadata().getUid().equals(victim.uid())
+          || now.getMetadata().getDeletionTimestamp() != null;
+    } catch (RuntimeException e) {
+      LOG.warn("pod {}: cannot read it either: {}", victim, e.getMessage());
       return false;
     }
   }
