@@ -199,7 +199,7 @@ final class AllocationTransaction {
         List<ResourceClaimConsumerReference> users =
             plan.reserved().contains(placement.claim().uid()) ? List.of(user) : List.of();
         Optional<ResourceClaim> now = attempt(placement.claim(), claim, "allocation on " + node + " not written",
-            () -> writer.write(claim, allocation, users),
+            () -> writer.write(claim, allocation, users, () -> isStillOurs(node)),
             read -> AllocatedClaim.isAllocated(read) && AllocatedClaim.bookings(read).equals(placement.bookings()));
         if (now.isEmpty()) {
           return false;
@@ -210,6 +210,13 @@ final class AllocationTransaction {
       }
     }
     return true;
+  }
+
+  /** A busy API server has the write tried again for seconds, in which the node may be left to kube-scheduler. */
+  private void isStillOurs(String node) {
+    if (GpuNode.isLeftToScheduler(view.gpuNode(node))) {
+      throw new IllegalStateException("kube-scheduler allocates there now");
+    }
   }
 
   private void withdraw() {

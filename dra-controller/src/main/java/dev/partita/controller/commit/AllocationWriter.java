@@ -51,13 +51,21 @@ public final class AllocationWriter {
    *
    * @param proposed the claim as {@link #propose} gave it; any change of it since makes this fail with a conflict
    * @param users for whom it is reserved at once; none where that can be left to kube-scheduler
+   * @param look is asked before every try, and throws what keeps the allocation from being written
    * @return the claim as written
    */
-  ResourceClaim write(ResourceClaim proposed, AllocationResult allocation, List<ResourceClaimConsumerReference> users) {
+  ResourceClaim write(
+      ResourceClaim proposed,
+      AllocationResult allocation,
+      List<ResourceClaimConsumerReference> users,
+      Runnable look) {
     ResourceClaim allocated =
         new ResourceClaimBuilder(proposed).editOrNewStatus().withAllocation(allocation).addAllToReservedFor(users)
             .endStatus().build();
-    return edge.write(WriteKind.ALLOCATION, () -> client.resource(allocated).updateStatus());
+    return edge.write(WriteKind.ALLOCATION, () -> {
+      look.run();
+      return client.resource(allocated).updateStatus();
+    });
   }
 
   /**

@@ -22,6 +22,7 @@ import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -35,6 +36,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class AllocationTransactionTest {
@@ -90,6 +92,35 @@ class AllocationTransactionTest {
   }
 
   @Test
+  void aWriteIsNotTriedAgainWhereKubeSchedulerAllocatesMeanwhile() throws Exception {
+    try (Cluster cluster = Cluster.empty(); ClusterView view = view(cluster)) {
+      cluster.add(NODE);
+      Cluster.eventually().until(() -> view.gpuNode("node-0") != null);
+      AtomicInteger tries = new AtomicInteger();
+      ApiEdge edge = new ApiEdge(() -> {
+        switch (tries.incrementAndGet()) {
+          case 2 -> throw new KubernetesClientException("busy", 503, null); // the first one proposes
+          case 3 -> leaveToScheduler(cluster, view);
+          default -> {}
+        }
+        return true;
+      });
+      ResourceClaim claim = cluster.claim("c", "gpu.partita.dev", Map.of("memory", "60Gi"));
+      assertThat(transaction(cluster, edge, view, claim).run()).isFalse();
+      assertThat(tries).hasValueGreaterThan(2);
+      assertThat(cluster.isAllocated("c")).isFalse();
+    }
+  }
+
+  private static void leaveToScheduler(Cluster cluster, ClusterView view) {
+    cluster.client.resources(GpuNode.class).withName("node-0").edit(node -> {
+      node.setSpec(GpuNodes.leftToScheduler("node-0", 1, "NVIDIA H200", 100 * GpuNodes.GIB).getSpec());
+      return node;
+    });
+    Cluster.eventually().until(() -> GpuNode.isLeftToScheduler(view.gpuNode("node-0")));
+  }
+
+  @Test
   void aProposalIsSeenWhenItIsAmongTheClaimsOfItsNode() {
     ResourceClaim before = version("7");
     ResourceClaim proposal = version("8");
@@ -108,16 +139,21 @@ class AllocationTransactionTest {
 
   private Callable<Boolean> attempt(Cluster cluster, ClusterView view, String name, CyclicBarrier start) {
     ResourceClaim claim = cluster.claim(name, "gpu.partita.dev", Map.of("memory", "60Gi"));
-    var pod = cluster.pod(name, name);
-    PodPlan plan =
-        new PodPlan(pod, new Outcome.Allocated("node-0", List.of(placement(claim))),
-            Map.of(claim.getMetadata().getUid(), claim), Set.of());
+    AllocationTransaction transaction = transaction(cluster, EDGE, view, claim);
     return () -> {
       start.await();
-      return new AllocationTransaction(
-          new AllocationWriter(cluster.client, EDGE), view, Clock.systemUTC(), NOBODY, other -> false, List.of(plan))
-          .run();
+      return transaction.run();
     };
+  }
+
+  /** For a pod of the claim's name. */
+  private AllocationTransaction transaction(Cluster cluster, ApiEdge edge, ClusterView view, ResourceClaim claim) {
+    String name = claim.getMetadata().getName();
+    PodPlan plan =
+        new PodPlan(cluster.pod(name, name), new Outcome.Allocated("node-0", List.of(placement(claim))),
+            Map.of(claim.getMetadata().getUid(), claim), Set.of());
+    return new AllocationTransaction(
+        new AllocationWriter(cluster.client, edge), view, Clock.systemUTC(), NOBODY, other -> false, List.of(plan));
   }
 
   private ClaimPlacement placement(ResourceClaim claim) {
