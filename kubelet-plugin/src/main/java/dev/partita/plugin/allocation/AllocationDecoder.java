@@ -312,10 +312,15 @@ public final class AllocationDecoder {
         .anyMatch(t -> AllocatorTaint.isCoveredBy(t.getKey(), t.getOperator(), t.getValue(), t.getEffect()));
   }
 
+  /**
+   * One grant of what several requests of the claim were given. Where one of them has the device and another one looks
+   * at it ({@code adminAccess}), the claim has it: it must be kept from others whatever order the requests are in.
+   */
   private static Grant join(Grant first, Grant second) {
     List<String> requests = new ArrayList<>(first.requests());
     second.requests().stream().filter(request -> !requests.contains(request)).forEach(requests::add);
-    return new Grant(requests, first.device(), first.shareId(), first.card(), first.use());
+    CardUse use = first.use() instanceof AdminAccess ? second.use() : first.use();
+    return new Grant(requests, first.device(), first.shareId(), first.card(), use);
   }
 
   private static <T> List<T> orEmpty(@Nullable List<T> list) {

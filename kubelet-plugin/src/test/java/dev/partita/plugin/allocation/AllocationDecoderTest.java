@@ -27,6 +27,7 @@ import dev.partita.plugin.grant.HookedShare;
 import dev.partita.plugin.grant.Mps;
 import dev.partita.plugin.grant.Share;
 import dev.partita.plugin.grant.TimeSlicing;
+import dev.partita.plugin.grant.WholeCard;
 import dev.partita.plugin.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
@@ -75,6 +76,24 @@ class AllocationDecoderTest {
                         assertThat(grant.use()).isEqualTo(new AdminAccess());
                         assertThat(grant.device()).isEqualTo(device);
                       }));
+    }
+  }
+
+  /** A claim may have a card and look at all cards of the node: what it has of the card is the same in either order. */
+  @Test
+  void whoeverHasACardAndAdminAccessToItInOneClaimHasTheCard() {
+    DeviceRequestAllocationResult own = TestClaims.whole("node", "own", 0);
+    DeviceRequestAllocationResult seen =
+        new DeviceRequestAllocationResultBuilder(TestClaims.whole("node", "all", 0)).withAdminAccess(true).build();
+    for (List<DeviceRequestAllocationResult> results : List.of(List.of(own, seen), List.of(seen, own))) {
+      assertThat(AllocationDecoder.read(TestClaims.claim("both", results.getFirst(), results.getLast()),
+          Driver.poolOf("node"), CARDS, GpuNodeSpec.DEFAULT))
+          .isInstanceOfSatisfying(AllocationDecoder.Granted.class, granted -> assertThat(granted.grants())
+              .singleElement()
+              .satisfies(grant -> {
+                assertThat(grant.use()).isEqualTo(new WholeCard());
+                assertThat(grant.requests()).containsExactlyInAnyOrder("own", "all");
+              }));
     }
   }
 
