@@ -6,6 +6,7 @@ import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.request.Constraint;
 import dev.partita.controller.request.DeviceRequest;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 
@@ -15,7 +16,10 @@ import java.util.List;
  * it, and the last one nothing.
  */
 public final class Alternatives {
-  /** Combinations of firstAvailable alternatives that are tried on a node. */
+  /**
+   * Combinations of firstAvailable alternatives that are tried on a node, besides those in which all requests are as
+   * far down theirs.
+   */
   static final int MOST = 64;
 
   private Alternatives() {}
@@ -53,35 +57,17 @@ public final class Alternatives {
 
   private static List<Choice> alternatives(List<ClaimRequest> claims) {
     List<Choice> choices = new ArrayList<>();
-    choices.add(new Choice(claims, List.of(), 0));
-    for (ClaimRequest claim : claims) {
-      List<List<DeviceRequest>> ofClaim = new ArrayList<>();
-      List<Integer> ranks = new ArrayList<>();
-      ofClaim.add(List.of());
-      ranks.add(0);
-      for (NamedRequest request : claim.requests()) {
-        List<List<DeviceRequest>> longer = new ArrayList<>();
-        List<Integer> longerRanks = new ArrayList<>();
-        for (int i = 0; i < ofClaim.size(); i++) {
-          for (int rank = 0; rank < request.alternatives().size() && longer.size() < MOST; rank++) {
-            List<DeviceRequest> requests = new ArrayList<>(ofClaim.get(i));
-            requests.add(request.alternatives().get(rank));
-            longer.add(requests);
-            longerRanks.add(ranks.get(i) + rank);
-          }
+    for (int[] ranks : Combinations.of(claims).best(MOST)) {
+      List<List<DeviceRequest>> requests = new ArrayList<>();
+      int place = 0;
+      for (ClaimRequest claim : claims) {
+        List<DeviceRequest> ofClaim = new ArrayList<>();
+        for (NamedRequest request : claim.requests()) {
+          ofClaim.add(request.alternatives().get(ranks[place++]));
         }
-        ofClaim = longer;
-        ranks = longerRanks;
+        requests.add(ofClaim);
       }
-      List<Choice> more = new ArrayList<>();
-      for (Choice choice : choices) {
-        for (int i = 0; i < ofClaim.size() && more.size() < MOST; i++) {
-          List<List<DeviceRequest>> requests = new ArrayList<>(choice.requests());
-          requests.add(ofClaim.get(i));
-          more.add(new Choice(claims, requests, choice.rank() + ranks.get(i)));
-        }
-      }
-      choices = more;
+      choices.add(new Choice(claims, requests, Arrays.stream(ranks).sum()));
     }
     choices.sort(Comparator.comparingInt(Choice::rank));
     return choices;
