@@ -7,12 +7,18 @@ import dev.partita.api.Driver;
 import dev.partita.api.node.BindingClaim;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.inventory.Inventory;
+import dev.partita.controller.slices.SlicePlan;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResultBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpec;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -91,6 +97,29 @@ class PublicationTest {
     assertThat(cluster.slices()).isEmpty();
     cluster.pluginPod("True");
     eventually().until(() -> cluster.slices().size() == 1);
+  }
+
+  /** kubelet deletes the slices of a plugin that is gone one after the other. */
+  @Test
+  void aPoolOfWhichAPartIsGoneWaitsForThePluginsPod() {
+    String podUid = cluster.pluginPod("False");
+    GpuNode node = GpuNodes.withPlugin(GpuNodes.ready("node-0", 40, "NVIDIA H200", 140 * GpuNodes.GIB), podUid);
+    GpuHost host = Objects.requireNonNull(Inventory.EMPTY.refreshed(List.of(node)).host("node-0"));
+    ResourceSliceSpec first = SlicePlan.of(host).getFirst();
+    assertThat(first.getPool().getResourceSliceCount()).isEqualTo(2);
+    cluster.client.resource(new ResourceSliceBuilder().withNewMetadata().withName("node-0-gpu.partita.dev-0")
+        .endMetadata().withSpec(first).editSpec().editPool().withGeneration(1L).endPool().endSpec().build()).create();
+    cluster.add(node);
+    cluster.start();
+    cluster.add(GpuNodes.ready("node-1", 1, "NVIDIA H200", 140 * GpuNodes.GIB)); // is looked at after the other one
+    eventually().until(() -> slicesOf("node-1") == 1);
+    assertThat(slicesOf("node-0")).isEqualTo(1);
+    cluster.pluginPod("True");
+    eventually().until(() -> slicesOf("node-0") == 2);
+  }
+
+  private long slicesOf(String node) {
+    return cluster.slices().stream().filter(slice -> node.equals(slice.getSpec().getNodeName())).count();
   }
 
   @Test

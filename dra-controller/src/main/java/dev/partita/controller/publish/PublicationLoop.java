@@ -132,9 +132,9 @@ public final class PublicationLoop implements AutoCloseable {
       }
       case ClusterEvent.ClassChanged _ -> loop.post(new Work.Classes());
       case ClusterEvent.PodChanged changed -> {
-        // A plugin's pod that became ready lets its node's slices be published again.
+        // A plugin's pod that became ready lets its node's slices be published again, all or those that are missing.
         String node = view.nodeOfPluginPod(changed.uid());
-        if (node != null && !view.isPublished(node)) {
+        if (node != null) {
           loop.post(new Work.Node(node));
         }
       }

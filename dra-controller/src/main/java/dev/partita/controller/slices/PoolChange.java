@@ -89,6 +89,14 @@ record PoolChange(Map<String, ResourceSliceSpec> create, List<Update> update, Li
         .collect(Collectors.toMap(names::get, i -> Holdings.of(specs.get(i))));
   }
 
+  /** Whether slices of a pool are missing: all, or some of its newest generation. */
+  static boolean lacksSlices(Collection<ResourceSlice> existing) {
+    long newest = existing.stream().mapToLong(PoolChange::generation).max().orElse(0);
+    List<ResourceSlice> ofNewest = existing.stream().filter(slice -> generation(slice) == newest).toList();
+    return ofNewest.isEmpty()
+        || ofNewest.stream().anyMatch(slice -> slice.getSpec().getPool().getResourceSliceCount() > ofNewest.size());
+  }
+
   static long generation(ResourceSlice slice) {
     Long generation = slice.getSpec().getPool().getGeneration();
     return generation == null ? 0 : generation;

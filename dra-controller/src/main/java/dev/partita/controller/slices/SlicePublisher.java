@@ -85,10 +85,10 @@ public final class SlicePublisher {
     List<PublishedCard> cards = offered.cards();
     List<ResourceSliceSpec> desired =
         byKubeScheduler ? SlicePlan.of(node, cards, use.bestFitFirst()) : SlicePlan.of(node, cards);
+    if (!desired.isEmpty() && PoolChange.lacksSlices(existing) && gpuNode != null && pluginIsGone(gpuNode)) {
+      return Optional.empty(); // its pod's next change, or the next plugin's report, comes back here
+    }
     if (!desired.isEmpty() && existing.isEmpty()) {
-      if (gpuNode != null && pluginIsGone(gpuNode)) {
-        return Optional.empty(); // its pod's next change, or the next plugin's report, comes back here
-      }
       Instant now = monotonicClock.instant();
       Instant from = republication.notBefore(node);
       if (now.isBefore(from)) {
@@ -193,8 +193,8 @@ public final class SlicePublisher {
   }
 
   /**
-   * Whether the slices are gone because the plugin is: its pod is not there or not ready. A plugin that runs outside a
-   * pod cannot be asked.
+   * Whether slices are gone because the plugin is: its pod is not there or not ready. A plugin that runs outside a pod
+   * cannot be asked.
    */
   private boolean pluginIsGone(GpuNode gpuNode) {
     @Nullable String podUid = gpuNode.getStatus() == null ? null : gpuNode.getStatus().pluginPodUid();
