@@ -10,6 +10,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpec;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpecBuilder;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -64,6 +65,7 @@ record PoolChange(Map<String, ResourceSliceSpec> create, List<Update> update, Li
     boolean inPlace = sameSlices && (names.size() == 1 || holdings(byName).equals(holdings(names, desired)));
     long generation = inPlace ? newest : newest + 1;
 
+    Map<String, String> times = taintTimes(existing);
     Map<String, ResourceSliceSpec> create = new LinkedHashMap<>();
     List<Update> update = new ArrayList<>();
     for (int i = 0; i < names.size(); i++) {
@@ -71,9 +73,9 @@ record PoolChange(Map<String, ResourceSliceSpec> create, List<Update> update, Li
           new ResourceSliceSpecBuilder(desired.get(i)).editPool().withGeneration(generation).endPool().build();
       @Nullable ResourceSlice old = byName.remove(names.get(i));
       if (old == null) {
-        create.put(names.get(i), spec);
+        create.put(names.get(i), keepingTaintTimes(spec, times));
       } else if (!comparable(old.getSpec()).equals(comparable(spec))) {
-        update.add(new Update(old, keepingTaintTimes(old.getSpec(), spec)));
+        update.add(new Update(old, keepingTaintTimes(spec, times)));
       }
     }
     return new PoolChange(create, update, List.copyOf(byName.values()));
@@ -115,15 +117,24 @@ record PoolChange(Map<String, ResourceSliceSpec> create, List<Update> update, Li
         .build();
   }
 
-  private static ResourceSliceSpec keepingTaintTimes(ResourceSliceSpec old, ResourceSliceSpec fresh) {
+  /**
+   * When the taints of the pool's devices were added, as its newest slices say. A device may go to another slice, and
+   * Kubernetes reckons from that time when a pod is evicted that tolerates the taint for a while.
+   */
+  private static Map<String, String> taintTimes(Collection<ResourceSlice> existing) {
     Map<String, String> times = new HashMap<>();
-    for (var device : old.getDevices()) {
-      for (DeviceTaint taint : device.getTaints()) {
-        if (taint.getTimeAdded() != null) {
-          times.put(device.getName() + "\n" + timed(taint, null), taint.getTimeAdded());
-        }
-      }
-    }
+    existing.stream().sorted(Comparator.comparingLong(PoolChange::generation))
+        .flatMap(slice -> slice.getSpec().getDevices().stream())
+        .forEach(device -> device.getTaints().stream().filter(taint -> taint.getTimeAdded() != null)
+            .forEach(taint -> times.put(key(device, taint), taint.getTimeAdded())));
+    return times;
+  }
+
+  private static String key(Device device, DeviceTaint taint) {
+    return device.getName() + "\n" + timed(taint, null);
+  }
+
+  private static ResourceSliceSpec keepingTaintTimes(ResourceSliceSpec fresh, Map<String, String> times) {
     return new ResourceSliceSpecBuilder(fresh)
         .withDevices(
             fresh.getDevices().stream()
@@ -131,7 +142,7 @@ record PoolChange(Map<String, ResourceSliceSpec> create, List<Update> update, Li
                     device -> new DeviceBuilder(device)
                         .withTaints(
                             device.getTaints().stream()
-                                .map(taint -> timed(taint, times.get(device.getName() + "\n" + timed(taint, null))))
+                                .map(taint -> timed(taint, times.get(key(device, taint))))
                                 .toList())
                         .build())
                 .toList())

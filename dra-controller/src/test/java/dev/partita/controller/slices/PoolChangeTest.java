@@ -2,12 +2,14 @@ package dev.partita.controller.slices;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.api.Driver;
 import dev.partita.api.gpu.Gpu;
 import dev.partita.api.gpu.GpuHealth;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.resource.v1.Device;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceTaint;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpec;
@@ -18,6 +20,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class PoolChangeTest {
@@ -45,6 +48,32 @@ class PoolChangeTest {
     PoolChange change = change(plan(2, GpuHealth.unhealthy("Lost", "")), existing);
     assertThat(change.update().getFirst().spec().getDevices().getFirst().getTaints().getFirst().getTimeAdded())
         .isEqualTo("2026-01-01T00:00:00Z");
+  }
+
+  /** A pod that tolerates the taint for so many seconds is evicted so long after that time. */
+  @Test
+  void theTimeOfATaintGoesWithItsDeviceIntoAnotherSlice() {
+    List<ResourceSliceSpec> before = tainted(migPlan(_ -> {}), "2026-01-01T00:00:00Z");
+    List<ResourceSliceSpec> after =
+        tainted(migPlan(cards -> cards.set(0, GpuNodes.cut(cards.getFirst(), "3g.71gb:4"))), null);
+    PoolChange toOneThatIsThere = change(after, existing(before, 7));
+    assertThat(toOneThatIsThere.update()).flatExtracting(update -> taintTimes(update.spec()))
+        .containsExactly("2026-01-01T00:00:00Z");
+    PoolChange toANewOne = change(tainted(migPlan(_ -> {}), null),
+        existing(tainted(before.subList(1, 2), "2026-01-01T00:00:00Z"), 7));
+    assertThat(toANewOne.create().values()).flatExtracting(PoolChangeTest::taintTimes)
+        .containsExactly("2026-01-01T00:00:00Z");
+  }
+
+  private static List<ResourceSliceSpec> tainted(List<ResourceSliceSpec> plan, @Nullable String since) {
+    plan.stream().flatMap(spec -> spec.getDevices().stream()).filter(device -> device.getName().equals("gpu-2"))
+        .forEach(device -> device.setTaints(List.of(new DeviceTaint("NoExecute", Driver.HEALTH_TAINT, since, "Xid"))));
+    return plan;
+  }
+
+  private static List<String> taintTimes(ResourceSliceSpec spec) {
+    return spec.getDevices().stream().flatMap(device -> device.getTaints().stream()).map(DeviceTaint::getTimeAdded)
+        .toList();
   }
 
   @Test
