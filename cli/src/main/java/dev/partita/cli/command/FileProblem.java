@@ -1,5 +1,7 @@
 package dev.partita.cli.command;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import dev.partita.api.JsonProblem;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.AccessDeniedException;
@@ -19,6 +21,7 @@ public final class FileProblem {
       case AccessDeniedException _ -> "permission denied";
       case NotDirectoryException _ -> "not a folder";
       case CharacterCodingException _ -> "it is not text in UTF-8";
+      case JsonProcessingException syntax -> JsonProblem.words(syntax);
       case FileSystemException told when told.getReason() != null -> told.getReason();
       default -> Objects.requireNonNullElse(problem.getMessage(), problem.getClass().getSimpleName());
     };

@@ -1,6 +1,7 @@
 package dev.partita.cli.placement;
 
 import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.command.FileProblem;
 import dev.partita.controller.replay.AllocatorBench;
 import dev.partita.controller.replay.PodSizes;
 import dev.partita.controller.replay.Scenarios;
@@ -8,7 +9,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.Objects;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 import picocli.CommandLine.Command;
@@ -82,8 +82,7 @@ public final class BenchCommand implements Runnable {
     } catch (NoSuchFileException e) {
       throw CommandFailure.usage("there is no file " + scenarios);
     } catch (IOException e) {
-      String words = Objects.requireNonNullElse(e.getMessage(), "").lines().findFirst().orElse("");
-      throw CommandFailure.usage(scenarios + " cannot be read as scenarios: " + words);
+      throw CommandFailure.usage(scenarios + " cannot be read as scenarios: " + FileProblem.why(e));
     } catch (IllegalArgumentException e) {
       throw CommandFailure.usage(scenarios + ": " + e.getMessage());
     }

@@ -1,7 +1,9 @@
 package dev.partita.controller.stream;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.partita.api.JsonProblem;
 import dev.partita.controller.request.PodNeeds;
 import dev.partita.controller.stream.ClusterStream.Among;
 import dev.partita.controller.stream.ClusterStream.Cards;
@@ -52,7 +54,9 @@ public final class StreamReader {
         try {
           read(JSON.readTree(line), number);
         } catch (IOException | IllegalArgumentException e) {
-          String words = Objects.requireNonNullElse(e.getMessage(), "not JSON").lines().findFirst().orElse("");
+          String words = e instanceof JsonProcessingException syntax
+              ? "is no JSON: " + JsonProblem.words(syntax)
+              : Objects.requireNonNullElse(e.getMessage(), "").lines().findFirst().orElse("");
           throw new IOException("line " + number + ": " + words, e);
         }
       }

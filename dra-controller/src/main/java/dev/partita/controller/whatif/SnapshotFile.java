@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.partita.api.JsonProblem;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.quota.GpuQuota;
 import dev.partita.controller.decode.KeptFields;
@@ -90,7 +91,7 @@ public final class SnapshotFile {
       document = JSON.readTree(from);
     } catch (JsonProcessingException e) {
       String where = e.getLocation() == null ? "" : "line " + e.getLocation().getLineNr() + ": ";
-      throw new IOException(where + "is no JSON: " + firstLine(e.getOriginalMessage()), e);
+      throw new IOException(where + "is no JSON: " + JsonProblem.words(e), e);
     }
     if (!document.path("kind").asText().equals(KIND)) {
       throw new IOException("kind: is not " + KIND);
@@ -160,9 +161,9 @@ public final class SnapshotFile {
     try {
       return OBJECTS.convertValue(json, type);
     } catch (IllegalArgumentException e) {
-      throw new IOException(where + path(e) + ": " + firstLine(e.getCause() instanceof JsonProcessingException wrong
-          ? wrong.getOriginalMessage()
-          : e.getMessage()), e);
+      throw new IOException(where + path(e) + ": " + (e.getCause() instanceof JsonProcessingException wrong
+          ? JsonProblem.words(wrong)
+          : firstLine(e.getMessage())), e);
     }
   }
 
