@@ -1,15 +1,22 @@
 package dev.partita.cli.connection;
 
+import com.fasterxml.jackson.databind.exc.MismatchedInputException;
 import dev.partita.api.Excerpt;
 import dev.partita.cli.command.CommandFailure;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.net.ConnectException;
 import java.net.HttpURLConnection;
+import java.nio.channels.UnresolvedAddressException;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** Says in one line why the API server did not do what it was asked for, and what to do. */
 public final class ClusterAnswers {
   private static final int LONGEST = 500;
+
+  /** A chain of causes may be a ring. */
+  private static final int DEEPEST = 20;
 
   private ClusterAnswers() {}
 
@@ -47,16 +54,25 @@ public final class ClusterAnswers {
   /** The server's own message, or what kept the client from reaching it: one line of bounded length. */
   public static String reason(KubernetesClientException e) {
     String said = Optional.ofNullable(e.getStatus()).flatMap(status -> Optional.ofNullable(status.getMessage()))
-        .orElseGet(() -> rootOf(e));
+        .orElseGet(() -> isOfAnother(e) ? "something else does, such as a proxy with a page of its own" : rootOf(e));
     return Excerpt.of(said.strip().replaceAll("\\p{Cntrl}+", " "), LONGEST);
+  }
+
+  /** Whether what came is no object of Kubernetes at all: of one that lacks or has a field the client says its path. */
+  private static boolean isOfAnother(KubernetesClientException e) {
+    return Stream.iterate((Throwable) e, Objects::nonNull, Throwable::getCause).limit(DEEPEST)
+        .anyMatch(cause -> cause instanceof MismatchedInputException whole && whole.getPath().isEmpty());
   }
 
   /** What went wrong first: clients wrap it in words of their own, which say less. */
   static String rootOf(Throwable failure) {
     Throwable root = failure;
-    for (int depth = 0; depth < 20 && root.getCause() != null; depth++) {
+    for (int depth = 0; depth < DEEPEST && root.getCause() != null; depth++) {
       if (root instanceof ConnectException && root.getMessage() == null) {
-        return "the connection is refused"; // what the JDK's client has below it says less
+        // what the JDK's client has below it says less
+        return root.getCause() instanceof UnresolvedAddressException
+            ? "its name cannot be resolved"
+            : "the connection is refused";
       }
       root = root.getCause();
     }

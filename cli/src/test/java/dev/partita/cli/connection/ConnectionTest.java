@@ -5,8 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.command.CommandRun;
+import com.sun.net.httpserver.HttpServer;
 import io.fabric8.kubernetes.api.model.StatusBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.util.Base64;
 import java.security.spec.ECGenParameterSpec;
 import java.security.KeyPairGenerator;
@@ -16,6 +19,7 @@ import io.fabric8.kubernetes.client.Config;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -24,6 +28,10 @@ import org.junit.jupiter.api.io.TempDir;
 
 class ConnectionTest {
   private static String kubeconfig(Path folder) throws IOException {
+    return kubeconfig(folder, "http://127.0.0.1:1");
+  }
+
+  private static String kubeconfig(Path folder, String server) throws IOException {
     return Files.writeString(
         folder.resolve("kubeconfig"),
         """
@@ -33,10 +41,10 @@ class ConnectionTest {
             contexts:
             - {name: here, context: {cluster: c, user: c}}
             clusters:
-            - {name: c, cluster: {server: "http://127.0.0.1:1"}}
+            - {name: c, cluster: {server: "%s"}}
             users:
             - {name: c}
-            """).toString();
+            """.formatted(server)).toString();
   }
 
   private static void assertOneLine(CommandRun run, int status, String... contains) {
@@ -55,6 +63,34 @@ class ConnectionTest {
     String token = Files.writeString(folder.resolve("token"), "secret").toString();
     assertOneLine(CommandRun.of("web", "--token-file", token, "--kubeconfig", kubeconfig(folder)), 1,
         "partita: no API server answers: the connection is refused; is the cluster up");
+  }
+
+  @Test
+  void aServerWhoseNameIsUnknownIsNotSaidToRefuse(@TempDir Path folder) throws IOException {
+    assertOneLine(CommandRun.of("top", "--kubeconfig", kubeconfig(folder, "https://api.cluster.invalid:6443")), 1,
+        "partita: no API server answers: its name cannot be resolved; is the cluster up");
+  }
+
+  @Test
+  void whatIsNoApiServerIsSaidSo(@TempDir Path folder) throws IOException {
+    HttpServer proxy = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    proxy.createContext("/", page -> {
+      byte[] text = "<html>Log in</html>".getBytes(StandardCharsets.US_ASCII);
+      page.sendResponseHeaders(200, text.length);
+      page.getResponseBody().write(text);
+      page.close();
+    });
+    proxy.start();
+    try {
+      String kubeconfig = kubeconfig(folder, "http://127.0.0.1:" + proxy.getAddress().getPort());
+      for (String command : List.of("top", "doctor", "logs claim")) {
+        String[] line = (command + " --kubeconfig " + kubeconfig).split(" ", -1);
+        assertOneLine(CommandRun.of(line), 1,
+            "partita: no API server answers: something else does, such as a proxy with a page of its own; is the");
+      }
+    } finally {
+      proxy.stop(0);
+    }
   }
 
   @Test
