@@ -24,8 +24,10 @@ import dev.partita.cli.trail.LogsCommand;
 import dev.partita.cli.web.WebCommand;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
@@ -103,7 +105,7 @@ public final class Partita implements Runnable {
     commands.forEach(line::addSubcommand);
     if (commands.size() > 1) {
       CommandLine help = new CommandLine(new CommandLine.HelpCommand());
-      help.getCommandSpec().usageMessage().header("").description("Explains a command, as --help does.");
+      help.getCommandSpec().usageMessage().header(new String[0]).description("Explains a command, as --help does.");
       line.addSubcommand(help);
     }
     return line
@@ -144,12 +146,24 @@ public final class Partita implements Runnable {
     String path = wrong.getCommandLine().getCommandSpec().qualifiedName();
     String message = ParserMessage.plain(String.valueOf(wrong.getMessage()));
     if (wrong instanceof CommandLine.UnmatchedArgumentException unknown) {
-      String near = String.join(" or ", unknown.getSuggestions().stream().limit(2).toList());
-      message = "%s knows no '%s'%s".formatted(path, unknown.getUnmatched().getFirst(),
-          near.isEmpty() ? "" : ": did you mean " + near + "?");
+      message = unknown(wrong.getCommandLine().getCommandSpec(), unknown.getUnmatched().getFirst());
+    } else if (message.startsWith("Unknown subcommand ")) { // of the command 'help'
+      message = unknown(wrong.getCommandLine().getCommandSpec(), wrong.getValue());
     }
     wrong.getCommandLine().getErr().println("partita: " + message + " (" + path + " --help explains)");
     return CommandLine.ExitCode.USAGE;
+  }
+
+  private static String unknown(CommandSpec command, String typed) {
+    List<String> known =
+        typed.startsWith("-")
+            ? command.options().stream().filter(option -> !option.hidden()).flatMap(option -> Stream.of(option.names()))
+                .toList()
+            : command.subcommands().entrySet().stream()
+                .filter(each -> !each.getValue().getCommandSpec().usageMessage().hidden()).map(Map.Entry::getKey)
+                .toList();
+    return "%s knows no '%s'%s".formatted(command.qualifiedName(), typed,
+        NearWord.of(typed, known).map(near -> ": did you mean " + near + "?").orElse(""));
   }
 
   private static int report(Exception failure, CommandLine command, CommandLine.ParseResult parsed) throws Exception {

@@ -63,6 +63,41 @@ class PartitaTest {
     assertThat(examples).hasSizeGreaterThan(50).filteredOn(line -> line.length() > 80).isEmpty();
   }
 
+  /** The last line of the first page promises one. */
+  @Test
+  void everyCommandThatDoesSomethingHasAnExample() {
+    assertThat(leaves(Partita.commandLine())).hasSizeGreaterThan(25)
+        .filteredOn(leaf -> footers(new CommandLine(leaf)).noneMatch(line -> line.matches("Examples?:")))
+        .extracting(leaf -> leaf.qualifiedName()).containsExactly("partita help");
+  }
+
+  private static Stream<CommandLine.Model.CommandSpec> leaves(CommandLine line) {
+    return line.getSubcommands().isEmpty()
+        ? Stream.of(line.getCommandSpec()).filter(leaf -> !leaf.usageMessage().hidden())
+        : line.getSubcommands().values().stream().distinct().flatMap(PartitaTest::leaves);
+  }
+
+  @Test
+  void everyCommandIsListedWithWhatItDoes() {
+    assertThat(CommandRun.of("--help").out()).containsPattern("\n  help +Explains a command");
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {
+    "tpo | partita knows no 'tpo': did you mean top? (partita --help explains)",
+    "rezise x | partita knows no 'rezise': did you mean resize? (partita",
+    "nonsense | partita knows no 'nonsense' (partita --help explains)",
+    "--vesrion | partita knows no '--vesrion': did you mean --version? (partita",
+    "explain pods x | partita explain knows no 'pods': did you mean pod? (partita explain --help",
+    "explain node x | partita explain knows no 'node' (partita explain --help explains)",
+    "top gpus --srot-by free | partita top gpus knows no '--srot-by': did you mean --sort-by? (partita top gpus",
+    "help tpo | partita knows no 'tpo': did you mean top? (partita --help explains)"})
+  void aWordThatIsNearIsProposed(String line, String says) {
+    CommandRun run = CommandRun.of(line.split(" ", -1));
+    assertThat(run.status()).isEqualTo(2);
+    assertThat(run.err().lines()).singleElement().asString().startsWith("partita: " + says);
+  }
+
   private static Stream<String> footers(CommandLine line) {
     return Stream.concat(Stream.of(line.getCommandSpec().usageMessage().footer()),
         line.getSubcommands().values().stream().flatMap(PartitaTest::footers));

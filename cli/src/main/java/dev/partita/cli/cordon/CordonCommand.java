@@ -37,7 +37,8 @@ public final class CordonCommand implements Runnable {
 
   @Command(name = "gpu", aliases = "gpus",
       description = "Keeps new claims off cards, without ending what runs on them, until they are uncordoned.",
-      mixinStandardHelpOptions = true, sortOptions = false)
+      mixinStandardHelpOptions = true, sortOptions = false,
+      footer = {"", "Example:", "  partita cordon gpu gpu-node-7/3"})
   void gpu(
       @Parameters(paramLabel = "CARD", arity = "1..*",
           description = "NODE/INDEX, such as gpu-node-7/3, or a UUID.") List<String> cards,

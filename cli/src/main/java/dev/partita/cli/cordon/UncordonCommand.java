@@ -36,7 +36,8 @@ public final class UncordonCommand implements Runnable {
   }
 
   @Command(name = "gpu", aliases = "gpus", description = "Lets claims have cordoned cards again.",
-      mixinStandardHelpOptions = true, sortOptions = false)
+      mixinStandardHelpOptions = true, sortOptions = false,
+      footer = {"", "Example:", "  partita uncordon gpu gpu-node-7/3"})
   void gpu(
       @Parameters(paramLabel = "CARD", arity = "1..*",
           description = "NODE/INDEX, such as gpu-node-7/3, or a UUID.") List<String> cards,

@@ -54,13 +54,15 @@ public final class ExplainCommand implements Runnable {
     @Mixin private final PartitaNamespaceOption partita = new PartitaNamespaceOption();
   }
 
-  @Command(name = "pod", description = "How a pod stands.", mixinStandardHelpOptions = true, sortOptions = false)
+  @Command(name = "pod", description = "How a pod stands.", mixinStandardHelpOptions = true, sortOptions = false,
+      footer = {"", "Example:", "  partita explain pod train -n team-a"})
   void pod(@Parameters(paramLabel = "NAME", description = "The pod.") String name, @Mixin Options options) {
     explain(Question.Kind.POD, name, options);
   }
 
   @Command(name = "claim", description = "How the pods stand that use a ResourceClaim.",
-      mixinStandardHelpOptions = true, sortOptions = false)
+      mixinStandardHelpOptions = true, sortOptions = false,
+      footer = {"", "Example:", "  partita explain claim train-gpu-x7k2p -n team-a"})
   void claim(@Parameters(paramLabel = "NAME", description = "The ResourceClaim.") String name, @Mixin Options options) {
     explain(Question.Kind.CLAIM, name, options);
   }

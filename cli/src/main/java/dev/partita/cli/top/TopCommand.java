@@ -85,19 +85,20 @@ public final class TopCommand implements Runnable {
   }
 
   @Command(name = "nodes", aliases = "node", description = "A row a node.", mixinStandardHelpOptions = true,
-      sortOptions = false)
+      sortOptions = false, footer = {"", "Example:", "  partita top nodes --sort-by free"})
   void nodes(@Mixin Options asked) {
     show(asked, reader -> FleetSheets.nodes(fleet(reader), asked.filter()));
   }
 
   @Command(name = "gpus", aliases = "gpu", description = "A row a card.", mixinStandardHelpOptions = true,
-      sortOptions = false)
+      sortOptions = false, footer = {"", "Example:", "  partita top gpus --node gpu-node-7 --sort-by free"})
   void gpus(@Mixin Options asked) {
     show(asked, reader -> FleetSheets.gpus(fleet(reader), asked.filter()));
   }
 
   @Command(name = "claims", aliases = "claim", description = "A row a device of a ResourceClaim.",
-      mixinStandardHelpOptions = true, sortOptions = false)
+      mixinStandardHelpOptions = true, sortOptions = false,
+      footer = {"", "Example:", "  partita top claims -A --sort-by used --watch"})
   void claims(@Mixin Options asked, @Mixin NamespacesOption namespaces) {
     try (KubernetesClient client = asked.cluster.client()) {
       Optional<String> namespace = namespaces.of(client);
