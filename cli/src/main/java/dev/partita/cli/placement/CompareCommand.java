@@ -38,7 +38,8 @@ import picocli.CommandLine.Spec;
           + "nodes as if these were empty: it shows how full the cards would be under another policy.",
       "",
       "MEMORY, CORES and CARDS are what was allocated of all cards' memory and time, and the cards of which something was, on average from the "
-          + "begin to the last arrival. WAIT is of the pods that ran. FRAGMENTED is free memory that the largest usual share cannot use: on cards with "
+          + "begin to the last arrival. WAIT-P99 is what 99 % of the pods that ran waited at most, WAITING how many pods waited at one moment at most, NEVER-RAN "
+          + "how many found no place. FRAGMENTED is free memory that the largest usual share cannot use: on cards with "
           + "too little free memory or cores for one, in percent of the memory of the cards that could serve it if they were empty. The largest usual "
           + "share is the one with most memory of those that one in twenty of the pods with shares asks for, or more. A card that is taken as a whole "
           + "has nothing free. 'partita simulate --help' says what a stream is."
@@ -58,8 +59,9 @@ public final class CompareCommand implements Runnable {
 
   @Mixin private final StreamSource source = new StreamSource();
 
-  @Option(names = "--policy", paramLabel = "POLICY,...", split = ",", defaultValue = "auto,binpack,spread",
-      description = "The policies. Default: ${DEFAULT-VALUE}.") private List<String> policies = List.of();
+  @Option(names = "--policy", paramLabel = "POLICY", split = ",", defaultValue = "auto,binpack,spread",
+      description = "The policies, with commas between them. Default: ${DEFAULT-VALUE}.") private List<String> policies =
+          List.of();
 
   @Option(names = "--svg", paramLabel = "FILE",
       description = "Writes charts of allocated memory, waiting pods and fragmented memory over time.") private Optional<Path> svg =

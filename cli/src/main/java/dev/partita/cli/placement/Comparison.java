@@ -30,10 +30,10 @@ record Comparison(List<StreamReport> reports) {
     Sheet sheet =
         new Sheet(
             Column.of("policy", "POLICY"), Column.of("memoryMeanPercent", "MEMORY"),
-            Column.of("memoryPeakPercent", "PEAK"), Column.of("coresMeanPercent", "CORES"),
+            Column.wide("memoryPeakPercent", "PEAK"), Column.of("coresMeanPercent", "CORES"),
             Column.wide("coresPeakPercent", "CORES-PEAK"), Column.of("cardsMeanPercent", "CARDS"),
-            Column.wide("cardsPeakPercent", "CARDS-PEAK"), Column.of("waitP50Seconds", "WAIT-P50"),
-            Column.of("waitP99Seconds", "WAIT-P99"), Column.of("mostWaiting", "MOST-WAITING"),
+            Column.wide("cardsPeakPercent", "CARDS-PEAK"), Column.wide("waitP50Seconds", "WAIT-P50"),
+            Column.of("waitP99Seconds", "WAIT-P99"), Column.of("mostWaiting", "WAITING"),
             Column.of("neverRan", "NEVER-RAN"), Column.of("fragmentationMeanPercent", "FRAGMENTED"),
             Column.wide("fragmentationPeakPercent", "FRAGMENTED-PEAK"),
             Column.wide("microsecondsPerDecision", "DECISION"));

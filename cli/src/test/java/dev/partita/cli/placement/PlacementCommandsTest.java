@@ -108,6 +108,8 @@ class PlacementCommandsTest {
     List<String> table = run.out().lines().toList();
     assertThat(table.getFirst()).startsWith("POLICY").contains("MEMORY", "WAIT-P99", "NEVER-RAN", "FRAGMENTED")
         .doesNotContain("DECISION");
+    // as terminals are, with a policy's name of 9 characters at most
+    assertThat(table.getFirst().length() - "binpack/spread".length() + "binpack".length()).isLessThanOrEqualTo(80);
     assertThat(table).extracting(line -> line.split(" ", 2)[0])
         .containsExactly("POLICY", "auto", "spread", "binpack/spread");
     assertThat(Files.readString(charts)).startsWith("<svg").contains("Pods waiting", ">binpack/spread</text>");
