@@ -294,7 +294,8 @@ public final class KubeletPlugin implements AutoCloseable {
                 health -> new ClaimReports.CardNow(health, now.enforcerOf(grant.card().uuid())))),
         open.reporting()));
     MpsDaemons mps = new MpsDaemons(new NvidiaMps(settings.driverRoot(), settings.cgroupRoot()),
-        new MpsFolders(settings.runRoot().resolve("mps"), settings.sharedMemoryRoot()), reports::mpsEnded);
+        new MpsFolders(settings.runRoot().resolve("mps"), settings.sharedMemoryRoot()), here.bootId(),
+        reports::mpsEnded);
     ClaimSpec specs = new ClaimSpec(
         settings.driverRoot(), settings.extraDriverMounts(), folders, store.metadata(), mps.folders());
     PatientMigControl cards = opened(new PatientMigControl(reader));

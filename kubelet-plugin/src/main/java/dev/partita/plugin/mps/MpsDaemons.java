@@ -26,9 +26,14 @@ import org.slf4j.LoggerFactory;
  *
  * @param control how they are begun and ended
  * @param folders where they have their files
+ * @param bootId of the kernel that runs: no program of a claim that was prepared under another one is left
  * @param reports takes what happened to the daemon of a claim's card
  */
-public record MpsDaemons(MpsControl control, MpsFolders folders, BiConsumer<ClaimRef, String> reports) {
+public record MpsDaemons(
+    MpsControl control,
+    MpsFolders folders,
+    String bootId,
+    BiConsumer<ClaimRef, String> reports) {
   private static final Logger LOG = LoggerFactory.getLogger(MpsDaemons.class);
   private static final Path SHARED_MEMORY = Path.of("/dev/shm");
 
@@ -46,7 +51,7 @@ public record MpsDaemons(MpsControl control, MpsFolders folders, BiConsumer<Clai
 
   /**
    * Has the card's daemon run, and give no client more than the largest of these claims has of the card. If it has to
-   * be begun, claims that were prepared before are told that theirs had ended.
+   * be begun, claims that were prepared before, under the same kernel, are told that theirs had ended.
    *
    * @param claims all that there are
    */
@@ -65,7 +70,8 @@ public record MpsDaemons(MpsControl control, MpsFolders folders, BiConsumer<Clai
       if (!control.answers(pipe)) {
         control.begin(card.uuid(), pipe, folders.log(card.uuid()));
         LOG.info("{}: its MPS daemon has begun", at(card));
-        having(card, claims).filter(claim -> claim.phase() == PreparedClaim.Phase.COMPLETED)
+        having(card, claims)
+            .filter(claim -> claim.phase() == PreparedClaim.Phase.COMPLETED && claim.bootId().equals(bootId))
             .forEach(claim -> reports.accept(claim.claim(), "the MPS daemon of its card had ended and was begun anew:"
                 + " programs that used it have lost their CUDA contexts and must begin again"));
       }

@@ -40,6 +40,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class MpsWatchTest {
   private static final int CARDS = 16; // as many as a node has
+  private static final String BOOT = "boot";
   private static final Share SHARE = new Share(Grants.GIB, 25, CoreLimit.NONE, 1);
 
   @TempDir Path folder;
@@ -94,7 +95,7 @@ class MpsWatchTest {
   void begin() throws IOException {
     checkpoint = new Checkpoint(folder.resolve("claims"), Clock.systemUTC());
     lock = new OperationLock(folder.resolve("lock"));
-    daemons = new MpsDaemons(control, new MpsFolders(folder.resolve("mps"), Path.of("/dev/shm")),
+    daemons = new MpsDaemons(control, new MpsFolders(folder.resolve("mps"), Path.of("/dev/shm")), BOOT,
         (claim, note) -> told.add(claim.name() + ": " + note));
     watch = new MpsWatch(checkpoint, lock, daemons);
   }
@@ -122,6 +123,15 @@ class MpsWatchTest {
     assertThat(limits).containsOnly(Map.entry(pipe(0), "25 % 1024M"));
     assertThat(told).hasSize(2).allSatisfy(note -> assertThat(note).contains("had ended and was begun anew"))
         .extracting(note -> note.substring(0, 1)).containsExactlyInAnyOrder("a", "b");
+  }
+
+  @Test
+  void afterARebootADaemonIsBegunAnewAndNoClaimIsToldThatItsProgramsHaveLostAnything() throws IOException {
+    claim("a", 0, new Mps(SHARE), PreparedClaim.Phase.COMPLETED, "boot before");
+    claim("b", 0, new Mps(SHARE));
+    watch.look();
+    assertThat(running).containsExactly(pipe(0));
+    assertThat(told).singleElement().asString().startsWith("b: ");
   }
 
   @Test
@@ -182,7 +192,7 @@ class MpsWatchTest {
     Path outside = Files.writeString(folder.resolve("outside"), "x");
     Path left = Files.writeString(shared.resolve("cuda.shm.0.1.1"), "x");
     Path link = Files.createSymbolicLink(shared.resolve("link"), outside);
-    MpsDaemons apart = new MpsDaemons(control, new MpsFolders(folder.resolve("apart"), shared), (_, _) -> {});
+    MpsDaemons apart = new MpsDaemons(control, new MpsFolders(folder.resolve("apart"), shared), BOOT, (_, _) -> {});
     Files.createDirectories(folder.resolve("apart/GPU-0/pipe"));
     Files.createDirectories(folder.resolve("apart/GPU-1/pipe"));
     apart.end("GPU-0");
@@ -227,7 +237,8 @@ class MpsWatchTest {
       for (int card = 0; card < CARDS; card++) {
         claim("c" + card, card, new Mps(SHARE));
       }
-      new MpsWatch(checkpoint, lock, new MpsDaemons(hanging, daemons.folders(), (claim, note) -> {})).start(loops);
+      new MpsWatch(checkpoint, lock, new MpsDaemons(hanging, daemons.folders(), BOOT, (claim, note) -> {}))
+          .start(loops);
       await().atMost(Duration.ofSeconds(20)).until(() -> begun.getCount() == 0);
     }
     assertThat(standstills).isEmpty();
@@ -253,7 +264,8 @@ class MpsWatchTest {
 
   @Test
   void aFolderThatIsNotThePluginsOwnSharedMemoryIsRefused() {
-    MpsDaemons elsewhere = new MpsDaemons(control, new MpsFolders(folder.resolve("mps"), folder), (claim, note) -> {});
+    MpsDaemons elsewhere =
+        new MpsDaemons(control, new MpsFolders(folder.resolve("mps"), folder), BOOT, (claim, note) -> {});
     assertThatThrownBy(() -> elsewhere.provide(Grants.card(0), List.of()))
         .hasMessageContaining("is not that of the plugin, and with it of the daemon");
     assertThat(running).isEmpty();
@@ -277,8 +289,12 @@ class MpsWatchTest {
   }
 
   private void claim(String name, int card, CardUse use, PreparedClaim.Phase phase) throws IOException {
+    claim(name, card, use, phase, BOOT);
+  }
+
+  private void claim(String name, int card, CardUse use, PreparedClaim.Phase phase, String bootId) throws IOException {
     Grant grant = new Grant(List.of("gpu"), "gpu-" + card + "-shared", Optional.of("k"), Grants.card(card), use);
     checkpoint.write(new PreparedClaim(new ClaimRef("default", name, "uid-" + name), phase,
-        "boot", List.of(grant), Map.of(), false));
+        bootId, List.of(grant), Map.of(), false));
   }
 }

@@ -192,7 +192,7 @@ final class NodeOfPlugins {
                 NODE + "/gpu", store, libraries, new ClaimSpec(driver, List.of(), folders, store.metadata(), mps),
                 inventory::current,
                 new NodeSteps.Driver(new MigCards(reader), true, limits, new TimeSlices(timeSlices),
-                    new MpsDaemons(daemons, mps, (_, _) -> {})));
+                    new MpsDaemons(daemons, mps, bootId, (_, _) -> {})));
         ClaimReader api = new ClaimReader(client, calls);
         return call.on(new Parts(
             ClaimOperations.of(
