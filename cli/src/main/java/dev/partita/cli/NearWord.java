@@ -24,7 +24,10 @@ final class NearWord {
         .min(Comparator.comparingInt(word -> distance(typed.toLowerCase(Locale.ROOT), word)));
   }
 
-  /** Letters to add, to leave out, to replace, and neighbours to exchange: from {@code tpo} to {@code top} it is 1. */
+  /**
+   * The optimal string alignment distance: letters to add, to leave out, to replace, and neighbours to exchange. From
+   * {@code tpo} to {@code top} it is 1.
+   */
   private static int distance(String a, String b) {
     int[][] least = new int[a.length() + 1][b.length() + 1];
     for (int i = 0; i <= a.length(); i++) {
