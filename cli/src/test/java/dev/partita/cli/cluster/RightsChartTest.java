@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -43,6 +44,28 @@ class RightsChartTest {
   void thePluginHasTheRightsThatItsTestsUseAndNoOthers() throws IOException {
     assertThat(granted("partita-kubelet-plugin"))
         .containsExactlyInAnyOrderElementsOf(used("kubelet-plugin", UsedRights.Besides.DRIVER_ON_NODE));
+  }
+
+  /** The row of a right names its group, its resources and its verbs; what stands in brackets is for people. */
+  @Test
+  void theControllersPageListsItsRights() throws IOException {
+    String page = Files.readString(Path.of("..", "dra-controller", "README.md"));
+    List<String> rows = page.substring(page.indexOf("| group | resource | verbs |")).lines().skip(2)
+        .takeWhile(line -> line.startsWith("|")).toList();
+    assertThat(rows.stream().flatMap(RightsChartTest::told).toList())
+        .containsExactlyInAnyOrderElementsOf(granted("partita-dra-controller"));
+  }
+
+  private static Stream<String> told(String row) {
+    String[] cells = row.replaceAll("\\([^)]*\\)", "").split("\\|", -1);
+    String group = cells[1].strip().startsWith("`") ? words("`([a-z0-9.]+)`", cells[1]).getFirst() : "";
+    return words("`([a-z0-9/]+)`", cells[2].split(", only ", 2)[0]).stream()
+        .flatMap(resource -> words("\\b(get|list|watch|create|update|patch|delete)\\b", cells[3]).stream()
+            .map(verb -> group + "/" + resource + " " + verb));
+  }
+
+  private static List<String> words(String pattern, String text) {
+    return Pattern.compile(pattern).matcher(text).results().map(found -> found.group(1)).toList();
   }
 
   private static Set<String> used(String module, UsedRights.Besides also) throws IOException {
