@@ -42,13 +42,18 @@ final class LoadedClaim {
 
   /** How a claim has a card. */
   enum Way {
-    WHOLE, SHARE, TURN, INSTANCE
+    WHOLE, SHARE, MPS, TURN, INSTANCE;
+
+    /** Whether it has so many bytes of the card, and a quota file that says so. */
+    boolean isByMemory() {
+      return this == SHARE || this == MPS;
+    }
   }
 
   /**
    * What it has of a card.
    *
-   * @param memory bytes, of a share
+   * @param memory bytes, of a share, also of one by MPS
    * @param slot of an instance
    */
   record Part(int card, Way way, long memory, String slot) {}
@@ -84,7 +89,7 @@ final class LoadedClaim {
         case WHOLE -> others.isEmpty();
         case TURN, INSTANCE -> others.stream().allMatch(
             other -> other.way == part.way && (part.way == Way.TURN || !other.slot.equals(part.slot)));
-        case SHARE -> others.stream().allMatch(other -> other.way == Way.SHARE)
+        case SHARE, MPS -> others.stream().allMatch(other -> other.way == part.way)
             && others.stream().mapToLong(Part::memory).sum() + wanted.most(part) <= memoryOfCard;
       };
       if (!fits) {

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import k8s.io.kubelet.pkg.apis.dra.v1.NodePrepareResourceResponse;
 
 /** Has claims prepared and released as kubelet does, and keeps what it was answered. */
@@ -17,9 +18,10 @@ final class PlayedKubelet {
   /** Less than kubelet gives, so that a card which is not released soon does not stop the load. */
   private static final Duration PATIENCE = Duration.ofSeconds(7);
 
-  private final Path socket;
+  private final Supplier<Path> socket;
 
-  PlayedKubelet(Path socket) {
+  /** @param socket of the plugin that is asked next */
+  PlayedKubelet(Supplier<Path> socket) {
     this.socket = socket;
   }
 
@@ -50,7 +52,7 @@ final class PlayedKubelet {
     boolean wasPrepared = one.known == Known.PREPARED;
     NodePrepareResourceResponse answer;
     try {
-      answer = TestNode.prepare(socket, PATIENCE, one.claim);
+      answer = TestNode.prepare(socket.get(), PATIENCE, one.claim);
     } catch (StatusRuntimeException e) { // no plugin is there, or it ends
       one.known = wasPrepared ? Known.PREPARED : Known.ASKED_TO_PREPARE;
       return String.valueOf(e.getMessage());
@@ -70,7 +72,7 @@ final class PlayedKubelet {
   String release(LoadedClaim one) {
     String problem;
     try {
-      problem = TestNode.unprepare(socket, one.claim);
+      problem = TestNode.unprepare(socket.get(), one.claim);
     } catch (StatusRuntimeException e) {
       problem = Objects.toString(e.getMessage());
     }

@@ -4,7 +4,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Claims that have cards in every way are prepared and released in an order that nobody chose, while requests fail,
- * files go, cards fail and plugins end. By default a few steps; {@code -Dpartita.load.steps=1000
+ * files go, cards fail, MPS daemons are killed, plugins end, and a rolling update has two of them. By default a few
+ * steps; {@code -Dpartita.load.steps=1000
  * -Djunit.jupiter.execution.timeout.mode=disabled} goes on for minutes, and {@code -Dpartita.load.seed} is another
  * order.
  */

@@ -1,5 +1,6 @@
 package dev.partita.plugin;
 
+import static dev.partita.plugin.TestClaims.byMps;
 import static dev.partita.plugin.TestClaims.claim;
 import static dev.partita.plugin.TestClaims.config;
 import static dev.partita.plugin.TestClaims.instance;
@@ -20,7 +21,8 @@ import java.util.Random;
 /** Makes allocated claims by chance, which have one card or two, each in the same way. */
 final class RandomClaims {
   private static final long GIB = 1L << 30;
-  private static final List<Way> WAYS = List.of(Way.SHARE, Way.SHARE, Way.SHARE, Way.WHOLE, Way.TURN, Way.INSTANCE);
+  private static final List<Way> WAYS =
+      List.of(Way.SHARE, Way.SHARE, Way.SHARE, Way.WHOLE, Way.TURN, Way.INSTANCE, Way.MPS, Way.MPS);
   private static final List<String> SLOTS = List.of("1g-18gb-0", "1g-18gb-2", "1g-18gb-6", "2g-35gb-4");
 
   private static final DeviceAllocationConfiguration UP_TO_MOST = config("FromClaim", List.of(),
@@ -39,7 +41,7 @@ final class RandomClaims {
     int card = random.nextInt(RandomLoad.CARDS);
     Way way = WAYS.get(random.nextInt(WAYS.size()));
     List<Part> parts = new ArrayList<>(List.of(part(card, way)));
-    if (random.nextInt(4) == 0) {
+    if (random.nextInt(4) == 0 && way != Way.MPS) { // by MPS a claim has one card
       parts.add(part((card + 1) % RandomLoad.CARDS, way));
     }
     boolean grows = way == Way.SHARE && random.nextInt(3) == 0;
@@ -56,7 +58,7 @@ final class RandomClaims {
   }
 
   private Part part(int card, Way way) {
-    return new Part(card, way, way == Way.SHARE ? bytes() : 0,
+    return new Part(card, way, way.isByMemory() ? bytes() : 0,
         way == Way.INSTANCE ? SLOTS.get(random.nextInt(SLOTS.size())) : "");
   }
 
@@ -64,6 +66,7 @@ final class RandomClaims {
     return switch (way) {
       case TURN -> List.of(timeSlicing("Short"));
       case SHARE -> grows ? List.of(UP_TO_MOST) : List.of();
+      case MPS -> List.of(byMps());
       case WHOLE, INSTANCE -> List.of();
     };
   }
@@ -71,7 +74,7 @@ final class RandomClaims {
   private DeviceRequestAllocationResult result(String request, Part part) {
     return switch (part.way()) {
       case WHOLE -> whole(node.name, request, part.card());
-      case SHARE -> share(node.name, request, part.card(), part.memory() / GIB + "Gi", "");
+      case SHARE, MPS -> share(node.name, request, part.card(), part.memory() / GIB + "Gi", "");
       case TURN -> share(node.name, request, part.card(), "", "");
       case INSTANCE -> instance(node.name, request, part.card(), part.slot());
     };

@@ -77,6 +77,16 @@ final class RandomFaults {
     return broken.getOrDefault(card, 0) >= OFTEN;
   }
 
+  /** As whoever looks for memory on the node does. */
+  void killAnMpsDaemon() {
+    List<ProcessHandle> daemons = new NodeDriver(node).mpsDaemons();
+    if (!daemons.isEmpty()) {
+      ProcessHandle daemon = daemons.get(random.nextInt(daemons.size()));
+      did.accept("kill MPS daemon", daemon.pid());
+      daemon.destroyForcibly();
+    }
+  }
+
   void slowDriver() throws IOException, InterruptedException {
     int micros = random.nextInt(2_000_000);
     did.accept("slow driver", micros);

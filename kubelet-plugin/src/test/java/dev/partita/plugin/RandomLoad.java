@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.partita.api.Driver;
+import dev.partita.api.config.GpuShareConfig.TimeSlice;
+import dev.partita.api.gpu.Gpu;
 import dev.partita.api.gpu.GpuHealth;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
@@ -12,6 +14,7 @@ import dev.partita.api.resize.GrantedSizes;
 import dev.partita.api.resize.NodeResizes;
 import dev.partita.api.resize.ShareSize;
 import dev.partita.plugin.LoadedClaim.Known;
+import dev.partita.plugin.LoadedClaim.Part;
 import dev.partita.plugin.LoadedClaim.Way;
 import dev.partita.serving.access.FaultyApiServer.Fault;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -20,7 +23,6 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -33,7 +35,6 @@ import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.awaitility.core.ConditionTimeoutException;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A random load on a plugin: kubelet, users and whoever breaks things do by chance what they may do at any time; and
@@ -58,8 +59,9 @@ final class RandomLoad implements AutoCloseable {
   private final List<String> story = new ArrayList<>();
   private final RandomFaults faults;
   private final long began = System.nanoTime();
-  private final List<Integer> leftOpen = new ArrayList<>(); // descriptors, after the end of each plugin
-  private @Nullable KubeletPlugin plugin;
+  private final PlayedPlugins plugins;
+  private final NodeDriver driver;
+  private final Map<Integer, String> cards = new TreeMap<>(); // UUIDs by their indices
   private long memoryOfCard;
   private int number; // of the last claim that was made
 
@@ -68,8 +70,10 @@ final class RandomLoad implements AutoCloseable {
     this.random = new Random(seed);
     this.chance = new Random(~seed);
     this.faults = new RandomFaults(node, random, this::did);
+    this.plugins = new PlayedPlugins(node, server.ofPlugin, chance);
+    this.driver = new NodeDriver(node);
     this.wanted = new RandomClaims(node, random);
-    this.kubelet = new PlayedKubelet(node.draSocket());
+    this.kubelet = new PlayedKubelet(plugins::socket);
   }
 
   /** What was done and what there is, for whoever reads of a failure. */
@@ -83,25 +87,10 @@ final class RandomLoad implements AutoCloseable {
   }
 
   void begin() throws IOException {
-    startPlugin();
-    memoryOfCard = api().statusWhen(node.name, status -> status.gpus().size() == CARDS).gpus().getFirst().memoryBytes();
-  }
-
-  private void startPlugin() {
-    try {
-      plugin = TestNode.start(node.settings("--leftover-grace=0.3", "--sweep-period=0.2", "--usage-period=0.3",
-          "--mig=true"), server.ofPlugin);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
-  private void endPlugin() {
-    if (plugin != null) {
-      plugin.close();
-      plugin = null;
-      leftOpen.add(NodeTraces.openFiles(node).size());
-    }
+    plugins.start();
+    List<Gpu> gpus = api().statusWhen(node.name, status -> status.gpus().size() == CARDS).gpus();
+    memoryOfCard = gpus.getFirst().memoryBytes();
+    gpus.forEach(gpu -> cards.put(gpu.index(), gpu.uuid()));
   }
 
   private void did(String what, Object detail) {
@@ -130,26 +119,42 @@ final class RandomLoad implements AutoCloseable {
           && one.parts.getFirst().way() == Way.SHARE).forEach(this::resize);
     } else if (what < 76) {
       did("restart", "");
-      endPlugin();
-      startPlugin();
+      plugins.end();
+      plugins.start();
     } else if (what < 81) {
       List<LoadedClaim> asked = some(2, this::mayBeAskedFor);
       List<LoadedClaim> released = some(2, one -> one.mayBeOnNode() && !asked.contains(one));
       did("restart during calls", asked + " and release " + released);
-      kubelet.askWhile(asked, released, this::endPlugin);
-      startPlugin();
+      kubelet.askWhile(asked, released, plugins::end);
+      plugins.start();
     } else if (what < 85) {
       damageARecord();
     } else if (what < 89) {
       faults.wipe(claims.stream().noneMatch(one -> one.damaged && one.isInstance()));
-    } else if (what < 92) {
+    } else if (what < 91) {
       faults.breakOrHeal();
-    } else if (what < 94) {
-      faults.slowDriver();
+    } else if (what < 93) {
+      faults.killAnMpsDaemon();
+    } else if (what < 95) {
+      updateThePlugin();
     } else if (what < 96) {
+      faults.slowDriver();
+    } else if (what < 97) {
       changeTheNode();
     } else {
       failSomeRequests();
+    }
+  }
+
+  /** A rolling update has the old and the new one on the node for a while. */
+  private void updateThePlugin() throws IOException, InterruptedException {
+    if (plugins.isOneBeside()) {
+      boolean byKill = random.nextBoolean();
+      did(byKill ? "kill the plugin beside" : "end the plugin beside", "");
+      plugins.endBeside(byKill);
+    } else {
+      did("start a plugin beside", "");
+      plugins.startBeside();
     }
   }
 
@@ -283,9 +288,8 @@ final class RandomLoad implements AutoCloseable {
     server.fail(request -> Fault.NONE);
     faults.mend();
     tellSizes();
-    if (plugin == null) {
-      startPlugin();
-    }
+    plugins.start();
+    plugins.endBeside(false);
     for (LoadedClaim one : List.copyOf(claims)) {
       if (one.known == Known.ASKED_TO_RELEASE || (one.gone && random.nextBoolean() && one.mayBeOnNode())) {
         await("release of " + one).atMost(SOON).until(() -> kubelet.release(one), String::isEmpty);
@@ -334,10 +338,11 @@ final class RandomLoad implements AutoCloseable {
     for (LoadedClaim one : claims) {
       if (one.known == Known.PREPARED) {
         told.put(one.uid(), new TreeSet<>(
-            one.parts.getFirst().way() == Way.SHARE ? NodeTraces.OF_SHARE : NodeTraces.OF_CARD));
+            one.parts.getFirst().way().isByMemory() ? NodeTraces.OF_SHARE : NodeTraces.OF_CARD));
       }
     }
     assertThat(NodeTraces.of(node).folders()).isEqualTo(told);
+    driverIsAsTold();
     Optional.ofNullable(api().gpuNode(node.name).getStatus()).ifPresent(status -> {
       assertThat(status.held()).isEmpty();
       assertThat(status.gpus()).allSatisfy(gpu -> assertThat(
@@ -348,7 +353,7 @@ final class RandomLoad implements AutoCloseable {
       if (one.known == Known.PREPARED) {
         assertThat(api().stored(one.claim.getMetadata().getName()).getStatus().getDevices()).as("status of %s", one)
             .hasSameSizeAs(one.parts);
-        if (one.parts.getFirst().way() == Way.SHARE) {
+        if (one.parts.getFirst().way().isByMemory()) {
           if (one.grows) {
             assertThat(NodeTraces.memory(node.quota(one.claim))).as("size of %s", one)
                 .isGreaterThanOrEqualTo(one.size());
@@ -360,6 +365,35 @@ final class RandomLoad implements AutoCloseable {
     }
   }
 
+  private void driverIsAsTold() throws IOException {
+    Map<Integer, TreeSet<String>> instances = new TreeMap<>();
+    Map<String, Integer> slices = new TreeMap<>();
+    Map<String, Long> mps = new TreeMap<>(); // the most that a claim has
+    cards.values().forEach(card -> slices.put(card, 0));
+    for (LoadedClaim one : claims) {
+      for (Part part : one.known == Known.PREPARED ? one.parts : List.<Part>of()) {
+        String card = cards.get(part.card());
+        switch (part.way()) {
+          case INSTANCE -> instances.computeIfAbsent(part.card(), _ -> new TreeSet<>()).add(part.slot());
+          case TURN -> slices.put(card, TimeSlice.SHORT.number());
+          case MPS -> mps.merge(card, part.memory(), Math::max);
+          case SHARE, WHOLE -> {}
+        }
+      }
+    }
+    assertThat(driver.instances()).as("MIG instances").isEqualTo(instances);
+    for (Map.Entry<String, Integer> slice : slices.entrySet()) {
+      assertThat(driver.timeSlice(slice.getKey())).as("time slice of %s", slice).isEqualTo(slice.getValue());
+    }
+    assertThat(driver.mpsFolders()).as("cards with an MPS daemon").isEqualTo(new TreeSet<>(mps.keySet()));
+    assertThat(driver.mpsDaemons()).as("MPS daemons").hasSameSizeAs(mps.keySet());
+    for (Map.Entry<String, Long> its : mps.entrySet()) {
+      assertThat(driver.mpsDaemon(its.getKey())).as("daemon of %s", its).isPresent();
+      assertThat(driver.tellMps(its.getKey(), "get_default_device_pinned_mem_limit 0")).as("bound of %s", its)
+          .isEqualTo((its.getValue() >> 20) + "M");
+    }
+  }
+
   /** All is released, and nothing is left. */
   void end() throws IOException, InterruptedException {
     rest();
@@ -368,8 +402,10 @@ final class RandomLoad implements AutoCloseable {
     }
     await("nothing is left").atMost(SOON).untilAsserted(
         () -> assertThat(NodeTraces.of(node).folders()).isEmpty());
-    endPlugin();
-    assertThat(leftOpen).as("files of the node that are open after the end of each plugin").containsOnly(0);
+    claims.clear();
+    driverIsAsTold();
+    plugins.end();
+    assertThat(plugins.leftOpen()).as("files of the node that are open after the end of each plugin").containsOnly(0);
   }
 
   private TestApi api() {
@@ -378,7 +414,8 @@ final class RandomLoad implements AutoCloseable {
 
   @Override
   public void close() {
-    endPlugin();
+    plugins.close();
+    driver.mpsDaemons().forEach(ProcessHandle::destroyForcibly);
     server.close();
   }
 }
