@@ -151,20 +151,6 @@ class ResizeTest {
   }
 
   @Test
-  void whatAShareInUseWasGrantedIsTakenBackOnceItsNodeHasSaidThatItIsInForce() {
-    cluster.add(GpuNodes.ready("node-0", 1, H200, CARD));
-    cluster.start();
-    share("c", "20Gi");
-    cluster.reserve("c", "c");
-    ask("c", "memory=100Gi");
-    awaitAnswer("c", "memory=100Gi: granted");
-    ask("c", "memory=20Gi");
-    awaitAnswer("c", "memory=20Gi: waits: node node-0 has yet to say that memory=100Gi,cores=0 is in force");
-    saysInForce("c", "memory=100Gi,cores=0");
-    awaitAnswer("c", "memory=20Gi: granted");
-  }
-
-  @Test
   void aQuotaHoldsForWhatAClaimGrowsTo() {
     cluster.add(GpuNodes.ready("node-0", 1, H200, CARD));
     cluster.labelNamespace("team", "a");
