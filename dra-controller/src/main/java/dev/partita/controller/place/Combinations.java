@@ -93,7 +93,7 @@ final class Combinations {
    * The best so many, each with the place of the alternative that every request has: those of the least sum of places
    * first, and of these those that give the first requests most. If there are more, those follow in which all requests
    * have their second alternative, their third and so on, or their last, for a cluster may have nothing of what all
-   * want first.
+   * want first; and those in which the first few requests have the alternative before, as when a node has a few of it.
    */
   List<int[]> best(int most) {
     List<int[]> found = new ArrayList<>();
@@ -103,18 +103,27 @@ final class Combinations {
       ofOneRank = oneFurther(ofOneRank, most);
     }
     if (!ofOneRank.isEmpty()) {
-      for (int rank = 1; rank <= Arrays.stream(last).max().orElse(0); rank++) {
-        int[] all = all(rank);
-        if (found.stream().noneMatch(known -> Arrays.equals(known, all))) {
-          found.add(all);
+      int ranks = Arrays.stream(last).max().orElse(0);
+      int step = Math.ceilDiv(last.length * ranks, Math.max(1, most - ranks));
+      for (int rank = 1; rank <= ranks; rank++) {
+        for (int better = 0; better < last.length; better += step) {
+          int[] steps = steps(rank, better);
+          if (found.stream().noneMatch(known -> Arrays.equals(known, steps))) {
+            found.add(steps);
+          }
         }
       }
     }
     return found;
   }
 
-  private int[] all(int rank) {
-    return Arrays.stream(last).map(most -> Math.min(most, rank)).toArray();
+  /** So many of the first requests have the alternative before that of the others. */
+  private int[] steps(int rank, int better) {
+    int[] steps = new int[last.length];
+    for (int request = 0; request < last.length; request++) {
+      steps[request] = Math.min(last[request], request < better ? rank - 1 : rank);
+    }
+    return steps;
   }
 
   /**
@@ -128,7 +137,7 @@ final class Combinations {
       while (first < last.length - 1 && combination[first] == 0) {
         first++;
       }
-      for (int request = Math.min(first, last.length - 1); request >= 0 && further.size() < most; request--) {
+      for (int request = Math.min(first, last.length - 1); request >= 0; request--) {
         if (mayGoFurther(combination, request)) {
           int[] other = combination.clone();
           other[request]++;
@@ -137,7 +146,7 @@ final class Combinations {
       }
     }
     further.sort(Arrays::compare);
-    return further;
+    return further.subList(0, Math.min(further.size(), most));
   }
 
   private boolean mayGoFurther(int[] combination, int request) {
