@@ -65,7 +65,7 @@ record PoolChange(Map<String, ResourceSliceSpec> create, List<Update> update, Li
     boolean inPlace = sameSlices && (names.size() == 1 || holdings(byName).equals(holdings(names, desired)));
     long generation = inPlace ? newest : newest + 1;
 
-    Map<String, String> times = taintTimes(existing);
+    Map<String, Map<DeviceTaint, String>> times = taintTimes(existing);
     Map<String, ResourceSliceSpec> create = new LinkedHashMap<>();
     List<Update> update = new ArrayList<>();
     for (int i = 0; i < names.size(); i++) {
@@ -121,20 +121,24 @@ record PoolChange(Map<String, ResourceSliceSpec> create, List<Update> update, Li
    * When the taints of the pool's devices were added, as its newest slices say. A device may go to another slice, and
    * Kubernetes reckons from that time when a pod is evicted that tolerates the taint for a while.
    */
-  private static Map<String, String> taintTimes(Collection<ResourceSlice> existing) {
-    Map<String, String> times = new HashMap<>();
+  private static Map<String, Map<DeviceTaint, String>> taintTimes(Collection<ResourceSlice> existing) {
+    Map<String, Map<DeviceTaint, String>> times = new HashMap<>();
     existing.stream().sorted(Comparator.comparingLong(PoolChange::generation))
         .flatMap(slice -> slice.getSpec().getDevices().stream())
-        .forEach(device -> device.getTaints().stream().filter(taint -> taint.getTimeAdded() != null)
-            .forEach(taint -> times.put(key(device, taint), taint.getTimeAdded())));
+        .forEach(device -> times.put(device.getName(), taintTimes(device)));
     return times;
   }
 
-  private static String key(Device device, DeviceTaint taint) {
-    return device.getName() + "\n" + timed(taint, null);
+  private static Map<DeviceTaint, String> taintTimes(Device device) {
+    Map<DeviceTaint, String> times = new HashMap<>();
+    device.getTaints().stream().filter(taint -> taint.getTimeAdded() != null)
+        .forEach(taint -> times.put(timed(taint, null), taint.getTimeAdded()));
+    return times;
   }
 
-  private static ResourceSliceSpec keepingTaintTimes(ResourceSliceSpec fresh, Map<String, String> times) {
+  private static ResourceSliceSpec keepingTaintTimes(
+      ResourceSliceSpec fresh,
+      Map<String, Map<DeviceTaint, String>> times) {
     return new ResourceSliceSpecBuilder(fresh)
         .withDevices(
             fresh.getDevices().stream()
@@ -142,7 +146,8 @@ record PoolChange(Map<String, ResourceSliceSpec> create, List<Update> update, Li
                     device -> new DeviceBuilder(device)
                         .withTaints(
                             device.getTaints().stream()
-                                .map(taint -> timed(taint, times.get(key(device, taint))))
+                                .map(taint -> timed(taint,
+                                    times.getOrDefault(device.getName(), Map.of()).get(timed(taint, null))))
                                 .toList())
                         .build())
                 .toList())

@@ -65,6 +65,15 @@ class PoolChangeTest {
         .containsExactly("2026-01-01T00:00:00Z");
   }
 
+  @Test
+  void theTimeOfATaintThatIsGoneIsNotThatOfTheNextOne() {
+    List<ResourceSlice> slices = new ArrayList<>(existing(tainted(migPlan(_ -> {}), "2026-01-01T00:00:00Z"), 7));
+    slices.addAll(existing(migPlan(_ -> {}), 8));
+    PoolChange change = change(tainted(migPlan(_ -> {}), null), slices);
+    assertThat(change.update()).isNotEmpty().flatExtracting(update -> taintTimes(update.spec()))
+        .containsOnlyNulls();
+  }
+
   private static List<ResourceSliceSpec> tainted(List<ResourceSliceSpec> plan, @Nullable String since) {
     plan.stream().flatMap(spec -> spec.getDevices().stream()).filter(device -> device.getName().equals("gpu-2"))
         .forEach(device -> device.setTaints(List.of(new DeviceTaint("NoExecute", Driver.HEALTH_TAINT, since, "Xid"))));
