@@ -215,7 +215,7 @@ final class AllocationTransaction {
   /** A busy API server has the write tried again for seconds, in which the node may be left to kube-scheduler. */
   private void isStillOurs(String node) {
     if (GpuNode.isLeftToScheduler(view.gpuNode(node))) {
-      throw new IllegalStateException("kube-scheduler allocates there now");
+      throw new ApiEdge.NotSentException("kube-scheduler allocates there now");
     }
   }
 
@@ -252,6 +252,8 @@ final class AllocationTransaction {
     } catch (RuntimeException e) {
       if (ApiEdge.isConflict(e) || ApiEdge.isNotFound(e)) {
         LOG.info("claim {}: it has changed in the meantime; deciding anew", ref);
+      } else if (e instanceof ApiEdge.NotSentException) {
+        LOG.info("claim {}: {}: {}", ref, failure, e.getMessage());
       } else {
         LOG.warn("claim {}: {}: {}", ref, failure, e.getMessage());
       }

@@ -51,7 +51,8 @@ public final class AllocationWriter {
    *
    * @param proposed the claim as {@link #propose} gave it; any change of it since makes this fail with a conflict
    * @param users for whom it is reserved at once; none where that can be left to kube-scheduler
-   * @param look is asked before every try, and throws what keeps the allocation from being written
+   * @param look is asked before every try, and throws {@link ApiEdge.NotSentException} if it is not to be written any
+   *        more
    * @return the claim as written
    */
   ResourceClaim write(

@@ -127,7 +127,7 @@ public final class ApiEdge {
   }
 
   private static WriteOutcome outcome(RuntimeException problem) {
-    if (problem instanceof NotLeadingException || problem instanceof CallNotPermittedException) {
+    if (problem instanceof NotSentException || problem instanceof CallNotPermittedException) {
       return WriteOutcome.NOT_SENT;
     }
     if (!(problem instanceof KubernetesClientException e) || isTransient(e)) {
@@ -185,8 +185,15 @@ public final class ApiEdge {
             || e.getCode() >= HttpURLConnection.HTTP_INTERNAL_ERROR);
   }
 
+  /** Nothing was sent, for it is not to be any more. */
+  public static class NotSentException extends RuntimeException {
+    public NotSentException(String why) {
+      super(why);
+    }
+  }
+
   /** Another instance leads, or none. */
-  public static final class NotLeadingException extends RuntimeException {
+  public static final class NotLeadingException extends NotSentException {
     NotLeadingException() {
       super("this instance does not lead");
     }

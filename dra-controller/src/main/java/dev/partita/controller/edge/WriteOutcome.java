@@ -16,7 +16,7 @@ public enum WriteOutcome {
   REFUSED,
   /** The API server failed or was out of reach, also when it was tried again. */
   FAILED,
-  /** Nothing was sent: this instance does not lead, or the API server kept failing. */
+  /** Nothing was sent: this instance does not lead, the API server kept failing, or it is not to be any more. */
   NOT_SENT;
 
   @Override
