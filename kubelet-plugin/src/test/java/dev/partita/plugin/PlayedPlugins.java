@@ -90,10 +90,13 @@ final class PlayedPlugins implements AutoCloseable {
 
   @Override
   public void close() {
-    end();
-    PluginProcess process = beside;
-    if (process != null) {
-      process.close();
+    try {
+      end();
+    } finally {
+      PluginProcess process = beside;
+      if (process != null) {
+        process.close();
+      }
     }
   }
 }

@@ -3,8 +3,8 @@ package dev.partita.plugin.leftover;
 import dev.partita.cdi.CdiFolder;
 import dev.partita.cdi.CdiSpec;
 import dev.partita.plugin.grant.ClaimRef;
-import dev.partita.plugin.step.ClaimSpec;
 import dev.partita.plugin.share.ShareFolders;
+import dev.partita.plugin.step.ClaimSpec;
 import java.io.IOException;
 import java.util.Optional;
 

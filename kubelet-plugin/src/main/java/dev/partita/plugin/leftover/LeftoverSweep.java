@@ -218,7 +218,12 @@ public final class LeftoverSweep {
   }
 
   private void rebuild(ClaimRef claim) {
-    switch (claims.preparer().rebuild(claim)) {
+    Optional<ClaimService.Outcome> outcome = claims.preparer().rebuild(claim);
+    if (outcome.isEmpty()) {
+      LOG.info("claim {}: its record was missing, and it was released meanwhile", claim);
+      return;
+    }
+    switch (outcome.get()) {
       case ClaimService.Ready ignored -> LOG.info("claim {}: its record was missing and has been rebuilt", claim);
       case ClaimService.Failed failed ->
           LOG.warn("claim {}: its record is missing and cannot be rebuilt: {}", claim, failed.error());

@@ -9,7 +9,7 @@ import dev.partita.plugin.step.Step;
 import dev.partita.plugin.store.ClaimStore;
 import java.util.function.Supplier;
 
-/** All that a plugin does about claims, on the same store. */
+/** Prepares, releases and rewrites the claims of one store, whose locks keep the three from each other. */
 public record ClaimOperations(ClaimPreparer preparer, ClaimReleaser releaser, ClaimRewriter rewriter) {
   /**
    * @param node the node's knobs; throws IllegalStateException while they are not known

@@ -45,7 +45,7 @@ import org.slf4j.LoggerFactory;
 public final class ClaimPreparer implements ClaimService {
   private static final Logger LOG = LoggerFactory.getLogger(ClaimPreparer.class);
 
-  private static final String RELEASED = "it was released meanwhile";
+  private static final Failed RELEASED = new Failed("it was released meanwhile");
 
   private final ThisNode here;
   private final ClaimReader api;
@@ -106,17 +106,16 @@ public final class ClaimPreparer implements ClaimService {
 
   /**
    * Prepares a claim whose record is missing and whose containers may be running. If that fails, the containers keep
-   * what they have. Of the claim only the record is removed, so that it is missed again. Nothing is prepared of a claim
-   * that has no files here any more: kubelet has had it released since its record was missed, and would not ask for its
-   * release once more.
+   * what they have. Of the claim only the record is removed, so that it is missed again.
+   *
+   * @return empty if the claim has no files here any more: kubelet has had it released since its record was missed, and
+   *         would not ask for its release once more, so that nothing is prepared
    */
-  public Outcome rebuild(ClaimRef claim) {
+  public Optional<Outcome> rebuild(ClaimRef claim) {
     Call call = new Call(Patience.NONE, new CallReads(api, here.pool()), new ConcurrentLinkedQueue<>());
     Outcome outcome = prepare(claim, Goal.RECORD, call);
-    if (!outcome.equals(new Failed(RELEASED))) {
-      call.reports().forEach(Runnable::run);
-    }
-    return outcome;
+    call.reports().forEach(Runnable::run);
+    return Optional.of(outcome).filter(its -> !its.equals(RELEASED));
   }
 
   /**
@@ -185,7 +184,7 @@ public final class ClaimPreparer implements ClaimService {
       LOG.error("claim {}: cannot prepare it, because of an error in the plugin", claim, e);
       outcome = new Failed(e.toString());
     }
-    if (outcome instanceof Failed failed) {
+    if (outcome instanceof Failed failed && !failed.equals(RELEASED)) {
       LOG.warn("claim {}: not prepared: {}", claim, failed.error());
       call.reports().add(() -> reports.failed(claim, failed.error()));
     }
@@ -310,7 +309,7 @@ public final class ClaimPreparer implements ClaimService {
     }
     Optional<PreparedClaim> earlier = store.checkpoint().read(ref.uid());
     if (goal == Goal.RECORD && earlier.isEmpty() && !hasFiles(ref.uid())) {
-      return new Refused(RELEASED);
+      return new Refused(RELEASED.error());
     }
     if (earlier.isPresent() && isSameAllocation(earlier.get(), claim)) {
       if (earlier.get().phase() == Phase.COMPLETED) {

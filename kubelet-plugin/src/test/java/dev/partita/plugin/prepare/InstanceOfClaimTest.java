@@ -81,7 +81,7 @@ class InstanceOfClaimTest extends OnNodeOfPlugins {
         failed -> assertThat(failed.error()).contains("MIG instance 2g.35gb at memory slice 4", "is in the way"));
     assertThat(node.cards.instances.values()).extracting(MigControl.GpuInstance::start).containsExactly(4);
 
-    ClaimService.Outcome rebuilt = node.run(real -> real, p -> p.rebuild(NodeOfPlugins.ref(first)));
+    ClaimService.Outcome rebuilt = node.run(real -> real, p -> p.rebuild(NodeOfPlugins.ref(first))).orElseThrow();
     assertThat(rebuilt).isInstanceOf(ClaimService.Ready.class);
     assertThat(node.unprepare(first)).isEmpty();
     assertThat(node.prepare(asAWhole)).isInstanceOf(ClaimService.Ready.class);
