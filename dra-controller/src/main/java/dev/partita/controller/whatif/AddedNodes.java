@@ -53,7 +53,8 @@ public record AddedNodes(int nodes, String model, int cards, OptionalLong memory
   public ClusterSnapshot to(ClusterSnapshot snapshot) {
     Cluster before = snapshot.cluster();
     Map<String, Node> nodesByName =
-        before.nodes().stream().collect(Collectors.toMap(node -> node.getMetadata().getName(), node -> node));
+        before.nodes().stream()
+            .collect(Collectors.toMap(node -> node.getMetadata().getName(), node -> node, (first, _) -> first));
     // Of a node that kube-scheduler allocates on, nothing could be said for an added one.
     Optional<GpuNode> like = before.gpuNodes().stream().filter(node -> !cardsOf(node).isEmpty()).min(
         Comparator.comparing(GpuNode::isLeftToScheduler)
