@@ -1,6 +1,7 @@
 package dev.partita.api;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import java.util.Objects;
 import java.util.regex.Pattern;
 
 /** Says why a text is not the JSON that it should be, without what the parser adds about its own settings. */
@@ -12,7 +13,7 @@ public final class JsonProblem {
 
   /** One line, such as {@code Unexpected end-of-input: expected close marker for Object}. */
   public static String words(JsonProcessingException problem) {
-    String first = problem.getOriginalMessage().lines().findFirst().orElse("");
+    String first = Objects.requireNonNullElse(problem.getOriginalMessage(), "").lines().findFirst().orElse("");
     return SOURCE.matcher(first).replaceAll("");
   }
 }

@@ -13,12 +13,13 @@ final class NearWord {
   private NearWord() {}
 
   /**
-   * The nearest word. A third of the typed letters may be wrong, one at least: {@code rezise} is {@code resize}.
+   * The nearest word. A third of the typed letters may be wrong: {@code rezise} is {@code resize}. So of two letters,
+   * as in {@code -x}, none may.
    *
    * @return empty if none is that near
    */
   static Optional<String> of(String typed, Collection<String> known) {
-    int most = Math.max(1, typed.length() / 3);
+    int most = typed.length() / 3;
     return known.stream()
         .filter(word -> distance(typed.toLowerCase(Locale.ROOT), word) <= most)
         .min(Comparator.comparingInt(word -> distance(typed.toLowerCase(Locale.ROOT), word)));

@@ -163,7 +163,7 @@ public final class Partita implements Runnable {
                 .filter(each -> !each.getValue().getCommandSpec().usageMessage().hidden()).map(Map.Entry::getKey)
                 .toList();
     return "%s knows no '%s'%s".formatted(command.qualifiedName(), typed,
-        NearWord.of(typed, known).map(near -> ": did you mean " + near + "?").orElse(""));
+        NearWord.of(typed.split("=", 2)[0], known).map(near -> ": did you mean " + near + "?").orElse(""));
   }
 
   private static int report(Exception failure, CommandLine command, CommandLine.ParseResult parsed) throws Exception {

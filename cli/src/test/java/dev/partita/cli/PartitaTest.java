@@ -90,6 +90,8 @@ class PartitaTest {
     "--vesrion | partita knows no '--vesrion': did you mean --version? (partita",
     "explain pods x | partita explain knows no 'pods': did you mean pod? (partita explain --help",
     "explain node x | partita explain knows no 'node' (partita explain --help explains)",
+    "top -x | partita top knows no '-x' (partita top --help explains)",
+    "top claims --namespac=team-a | partita top claims knows no '--namespac=team-a': did you mean --namespace? (partita",
     "top gpus --srot-by free | partita top gpus knows no '--srot-by': did you mean --sort-by? (partita top gpus",
     "help tpo | partita knows no 'tpo': did you mean top? (partita --help explains)"})
   void aWordThatIsNearIsProposed(String line, String says) {

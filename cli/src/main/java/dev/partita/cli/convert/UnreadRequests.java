@@ -217,7 +217,7 @@ final class UnreadRequests {
           && OF_MACHINE.matcher(path).matches()) {
         found.add(new FieldError(where, value.asText() + " " + ForeignClass.TO_MACHINE));
       }
-      if (field.getKey().equals("env") && node.path("resources").path("claims").isEmpty()) {
+      if (field.getKey().equals("env") && !asks(node.path("resources"))) {
         visible(value, where);
       }
       number(path, field.getKey(), where, value)
@@ -246,7 +246,13 @@ final class UnreadRequests {
         : Optional.empty();
   }
 
-  /** A container with a claim is not asked: the claim's CDI device sets the variable anew. */
+  /** Whether a container has a claim, whose CDI device sets the variable anew, or is told of what it asks otherwise. */
+  private static boolean asks(JsonNode resources) {
+    return !resources.path("claims").isEmpty() || Stream.of("limits", "requests")
+        .anyMatch(amounts -> resources.path(amounts).properties().stream()
+            .anyMatch(amount -> !isNone(amount.getValue()) && Dialect.of(amount.getKey()).isPresent()));
+  }
+
   private void visible(JsonNode variables, String where) {
     variables.forEach(variable -> {
       if (variable.path("name").asText().equals(VISIBLE) && variable.has("value")
