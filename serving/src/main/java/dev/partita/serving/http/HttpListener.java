@@ -25,9 +25,11 @@ import org.apache.hc.core5.http.ClassicHttpResponse;
 import org.apache.hc.core5.http.ContentType;
 import org.apache.hc.core5.http.HttpException;
 import org.apache.hc.core5.http.NameValuePair;
+import org.apache.hc.core5.http.ProtocolException;
 import org.apache.hc.core5.http.RequestHeaderFieldsTooLargeException;
 import org.apache.hc.core5.http.config.Http1Config;
 import org.apache.hc.core5.http.impl.io.DefaultBHttpServerConnection;
+import org.apache.hc.core5.http.impl.io.DefaultHttpRequestParser;
 import org.apache.hc.core5.http.impl.io.HttpService;
 import org.apache.hc.core5.http.io.HttpServerRequestHandler;
 import org.apache.hc.core5.http.io.entity.EntityTemplate;
@@ -40,6 +42,7 @@ import org.apache.hc.core5.http.protocol.ResponseConnControl;
 import org.apache.hc.core5.http.protocol.ResponseContent;
 import org.apache.hc.core5.http.protocol.ResponseDate;
 import org.apache.hc.core5.net.WWWFormCodec;
+import org.apache.hc.core5.util.CharArrayBuffer;
 import org.apache.hc.core5.util.Timeout;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -206,7 +209,8 @@ public final class HttpListener implements AutoCloseable {
   private void serve(Socket socket, Connections.One one) {
     Http1Config config = Http1Config.custom().setMaxLineLength(lineBytes).setMaxHeaderCount(HttpLimits.HEADERS)
         .setBufferSize(HttpLimits.BUFFER_BYTES).build();
-    try (DefaultBHttpServerConnection connection = new DefaultBHttpServerConnection("http", config)) {
+    try (DefaultBHttpServerConnection connection = new DefaultBHttpServerConnection("http", config, null, null, null,
+        null, RequestParser::new, null)) {
       socket.setTcpNoDelay(true);
       if (encryption.isPresent()) {
         SSLSocket secured = (SSLSocket) encryption.get().get().getSocketFactory().createSocket(socket,
@@ -228,6 +232,22 @@ public final class HttpListener implements AutoCloseable {
       LOG.error("port {}: a connection failed", port(), e);
     } finally {
       one.ended();
+    }
+  }
+
+  /** Refuses a target that is no address, such as one with the port 70000: HttpCore's own parser fails at it. */
+  private static final class RequestParser extends DefaultHttpRequestParser {
+    private RequestParser(Http1Config config) {
+      super(config);
+    }
+
+    @Override
+    protected ClassicHttpRequest createMessage(CharArrayBuffer line) throws IOException, HttpException {
+      try {
+        return super.createMessage(line);
+      } catch (IllegalArgumentException e) {
+        throw new ProtocolException("the request's target is no address: " + e.getMessage(), e);
+      }
     }
   }
 

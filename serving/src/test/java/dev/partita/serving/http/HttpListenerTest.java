@@ -1,6 +1,7 @@
 package dev.partita.serving.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import java.io.BufferedReader;
 import java.io.InputStream;
@@ -142,6 +143,20 @@ class HttpListenerTest {
         asked -> HttpAnswer.text(200, asked.path() + " " + new TreeMap<>(asked.query())));
         BufferedReader lines = lines(get(listener, "/nodes?q=a%26b+c&page=2&page=3&bare"))) {
       assertThat(lines.readLine()).isEqualTo("/nodes {page=3, q=a&b c}");
+    }
+  }
+
+  /** Anybody who reaches a port may send it: it is neither left without an answer nor an error of this program. */
+  @Test
+  void aTargetThatIsNoAddressIsRefusedWithTheReason() throws Exception {
+    try (HttpListener listener = listener(_ -> HttpAnswer.text(200, "it"));
+        Socket socket = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
+      socket.getOutputStream()
+          .write("GET http://h:70000/ HTTP/1.1\r\nHost: h\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+      try (BufferedReader lines = lines(socket.getInputStream())) {
+        assertThat(lines.readLine()).isEqualTo("HTTP/1.1 400 Bad Request");
+        assertThat(lines.lines()).last(STRING).contains("no address", "70000");
+      }
     }
   }
 
