@@ -61,7 +61,10 @@ public final class ExplanationServer {
         case Answer.Unknown _ -> text(HttpURLConnection.HTTP_NOT_FOUND, "there is no " + question.get());
         case Answer.NotLeading _ -> text(HttpURLConnection.HTTP_UNAVAILABLE, "another instance leads");
       };
-    } catch (ExecutionException | TimeoutException e) {
+    } catch (TimeoutException e) {
+      return text(HttpURLConnection.HTTP_INTERNAL_ERROR, "no answer came within " + PATIENCE_SECONDS
+          + " s, for it decides about other pods; ask again");
+    } catch (ExecutionException e) {
       return text(HttpURLConnection.HTTP_INTERNAL_ERROR, "no answer: " + e.getMessage());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -162,7 +162,10 @@ final class Views {
         case Answer.NotLeading _ -> new PodView(namespace, name, waiting, null,
             "another instance of the controller leads, and only that one can explain");
       };
-    } catch (ExecutionException | TimeoutException e) {
+    } catch (TimeoutException e) {
+      return new PodView(namespace, name, waiting, null, "no explanation came within " + PATIENCE_SECONDS
+          + " s, for the controller decides about other pods; it is asked again");
+    } catch (ExecutionException e) {
       return new PodView(namespace, name, waiting, null, "no explanation came: " + e.getMessage());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

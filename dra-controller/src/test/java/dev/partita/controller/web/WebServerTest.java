@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -44,6 +45,34 @@ class WebServerTest {
           assertThat(stream.read()).isEqualTo('e');
           await().atMost(Duration.ofSeconds(15)).until(() -> asked.get() > 1); // not ten times what was waited for
         }
+      }
+      cluster.awaitQuiet();
+    }
+  }
+
+  /** A decision about a large gang takes longer than a viewer waits. */
+  @Test
+  void whoWaitsInVainForAnExplanationIsToldThatTheControllerIsBusy() throws Exception {
+    CompletableFuture<Answer> late = new CompletableFuture<>() {
+      @Override
+      public Answer get(long time, TimeUnit unit) throws TimeoutException {
+        throw new TimeoutException(); // as the real one after that time, without a message
+      }
+    };
+    try (Cluster cluster = Cluster.empty();
+        ClusterView view = new ClusterView(cluster.client);
+        HttpClient http = HttpClient.newHttpClient()) {
+      cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+      cluster.pod("waiting");
+      view.start();
+      await().until(() -> view.pod(new ObjectKey("default", "waiting")) != null);
+      try (WebServer server = WebServer.start(0, cluster.client, view, () -> true, _ -> late, new History(),
+          InstantSource.system())) {
+        HttpRequest request =
+            HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + "/api/pod/default/waiting"))
+                .header("Authorization", "Bearer admin").build();
+        assertThat(http.send(request, HttpResponse.BodyHandlers.ofString()).body())
+            .contains("no explanation came within 20 s", "decides about other pods").doesNotContain("null\"");
       }
       cluster.awaitQuiet();
     }
