@@ -32,8 +32,9 @@ public record NodesView(Totals totals, Paged<Row> nodes) {
   }
 
   /**
-   * Those that are asked for: by a part of their name, of a model, or of the namespace or name of a claim that the
-   * viewer may see; sorted by name, or with {@code sold}, {@code used} or {@code free} the most memory of that first.
+   * Those that are asked for: by a part of their name, of a model, or of the namespace and name of a claim that the
+   * viewer may see, as they are shown with a slash between; sorted by name, or with {@code sold}, {@code used} or
+   * {@code free} the most memory of that first.
    */
   public static NodesView of(Fleet fleet, Query query, Sight sight) {
     List<NodeState> shown =
@@ -49,7 +50,7 @@ public record NodesView(Totals totals, Paged<Row> nodes) {
   private static boolean isMeant(NodeState node, Query query, Sight sight) {
     return query.matches(node.name()) || node.cards().stream().anyMatch(
         card -> query.matches(card.card().model(), card.standing().toString()) || card.devices().stream().anyMatch(
-            device -> query.matches(device.namespace(), device.claim()) && sight.claimsOf(device.namespace())));
+            device -> query.matches(device.claimName()) && sight.claimsOf(device.namespace())));
   }
 
   private static Comparator<NodeState> order(String sort) {

@@ -63,6 +63,12 @@ class ViewsTest {
   }
 
   @Test
+  void aSearchFindsNodesByAClaimAsItIsShown() {
+    assertThat(NodesView.of(fleet, Query.of(Map.of("q", "b/two")), EVERYTHING).nodes().total()).isEqualTo(1);
+    assertThat(NodesView.of(fleet, Query.of(Map.of("q", "a/two")), EVERYTHING).nodes().total()).isZero();
+  }
+
+  @Test
   void claimsAreThoseThatTheViewerMaySee() {
     assertThat(ClaimsView.of(fleet, ALL, PaperSight.of("b")).claims().rows()).extracting(row -> row.part().claim())
         .containsExactly("three", "two");
