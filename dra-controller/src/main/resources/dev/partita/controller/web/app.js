@@ -22,11 +22,20 @@ function keep(given) {
   state.problem = known ? '' : 'This is no token: it has a character that no token has, such as a typographic quotation mark.';
 }
 
+/** Who wrote the address by hand may have escaped nothing. */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 /** Takes the token that the address hands over, be it the first one or another. */
 function takeToken() {
   const handed = /^#token=([^&]+)(.*)$/.exec(location.hash);
   if (handed) {
-    keep(decodeURIComponent(handed[1]));
+    keep(decoded(handed[1]));
     history.replaceState(null, '', '#/nodes');
     state.shown = null;
   }

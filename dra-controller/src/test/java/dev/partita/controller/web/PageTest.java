@@ -302,4 +302,11 @@ class PageTest {
     assertThat(search).hasValue("node");
     assertThat(page).hasURL(Pattern.compile(".*/#/nodes\\?q=node"));
   }
+
+  @Test
+  void anAddressWhoseTokenCannotBeDecodedIsAnsweredToo() {
+    say("50%", "nodes", nodes("node-0"));
+    show("#token=50%");
+    assertThat(main()).containsText("node-0");
+  }
 }
