@@ -6,7 +6,7 @@ const TABS = { nodes: 'Nodes', claims: 'Claims', pods: 'Waiting pods', quotas: '
 const AGAIN = 3000;
 const OLDER = 10000;
 const SILENT = 60000; // the server says something every 15 s, or later while it waits for the API server
-const root = document.getElementById('app');
+let root = document.getElementById('app');
 
 // A token is kept in this tab alone, and never stands in an address for longer than it takes to read it.
 let token = sessionStorage.getItem('token') ?? '';
@@ -220,7 +220,24 @@ function pages(paged) {
     ${paged.page < paged.pages ? html`<a href=${address({ page: paged.page + 1 })} rel="next">Next</a>` : nothing}</nav>`;
 }
 
+/** Draws the page. What it cannot read is of another version of the controller: a tab stays open over a rollout. */
 function draw() {
+  try {
+    drawAll();
+  } catch (failure) {
+    console.error(failure);
+    following.abort();
+    state.shown = null;
+    state.live = false;
+    state.problem = 'This page cannot show what the controller sends: the controller has another version now. Load the page anew.';
+    const empty = root.cloneNode(false); // what was half drawn cannot be drawn upon
+    root.replaceWith(empty);
+    root = empty;
+    drawAll();
+  }
+}
+
+function drawAll() {
   if (!token) {
     render(loginForm(), root);
     return;

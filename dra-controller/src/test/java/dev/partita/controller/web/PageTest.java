@@ -309,4 +309,19 @@ class PageTest {
     show("#token=50%");
     assertThat(main()).containsText("node-0");
   }
+
+  /** A tab stays open while the controller gets another version. */
+  @Test
+  void aViewThatThePageCannotReadIsSaidToBeOfAnotherVersion() {
+    say("any", "nodes", nodes("node-0"));
+    show("#token=any");
+    assertThat(main()).containsText("node-0");
+    say("any", "nodes", new Shown.As(Map.of("totals", Map.of(), "racks", List.of()), true));
+    assertThat(main()).containsText("the controller has another version now. Load the page anew");
+    assertThat(main()).not().containsText("node-0");
+    assertThat(page.getByRole(AriaRole.STATUS)).hasText("not connected");
+    say("any", "nodes", nodes("node-1"));
+    page.reload();
+    assertThat(main()).containsText("node-1");
+  }
 }
