@@ -68,12 +68,16 @@ function address(changes) {
   return `#/${state.path}${query.size ? `?${query}` : ''}`;
 }
 
-/** Follows the open view until another one is opened; a connection that ends is made anew. */
+/**
+ * Follows the open view until another one is opened; a connection that ends is made anew. A tab that nobody sees
+ * follows nothing: browsers open six connections to a server at most, and the seventh tab would stay empty.
+ */
 async function follow() {
   following.abort();
   const mine = new AbortController();
   following = mine;
-  while (token && !mine.signal.aborted) {
+  state.live &&= !document.hidden;
+  while (token && !document.hidden && !mine.signal.aborted) {
     const open = new AbortController();
     mine.signal.addEventListener('abort', () => open.abort(), { signal: open.signal });
     const heard = silence(open);
@@ -264,4 +268,8 @@ function drawAll() {
 // What the page says of times gets older although nothing else changes.
 setInterval(draw, OLDER);
 window.addEventListener('hashchange', route);
+document.addEventListener('visibilitychange', () => {
+  follow();
+  draw();
+});
 route();

@@ -324,4 +324,24 @@ class PageTest {
     page.reload();
     assertThat(main()).containsText("node-1");
   }
+
+  /** A browser opens six connections to a server at most, and each tab that follows a view keeps one. */
+  @Test
+  void aTabThatNobodySeesFollowsNothingUntilItIsSeenAgain() {
+    say("any", "nodes", nodes("node-0"));
+    show("#token=any");
+    assertThat(main()).containsText("node-0");
+    setHidden(true);
+    await("its stream's end").until(() -> streams.get() == 0);
+    say("any", "nodes", nodes("node-1"));
+    setHidden(false);
+    assertThat(main()).containsText("node-1");
+    assertThat(page.getByRole(AriaRole.STATUS)).hasText("live");
+  }
+
+  /** As a browser does it when another tab is chosen; without a desktop it takes every tab for seen. */
+  private void setHidden(boolean hidden) {
+    page.evaluate("hidden => { Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });"
+        + " document.dispatchEvent(new Event('visibilitychange')); }", hidden);
+  }
 }
