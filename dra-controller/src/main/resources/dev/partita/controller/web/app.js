@@ -260,7 +260,7 @@ function drawAll() {
       ${kind?.paged ? finder(kind) : nothing}
       ${state.problem ? html`<p class="message" role="alert">${state.problem}</p>` : nothing}
       ${shown && !shown.complete ? html`<p class="message">Your rights in some namespaces are still being asked about; more may appear.</p>` : nothing}
-      ${shown && kind ? html`${kind.draw(shown.view)}${kind.paged ? pages(kind.paged(shown.view)) : nothing}`
+      ${shown && kind ? html`${kind.draw(shown.view, Boolean(state.query.get('q')))}${kind.paged ? pages(kind.paged(shown.view)) : nothing}`
         : state.problem ? nothing : html`<p class="dim">Asking the controller…</p>`}
     </main>`, root);
 }

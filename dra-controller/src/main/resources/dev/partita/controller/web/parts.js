@@ -100,12 +100,15 @@ function cardBox(card) {
 const legend = html`<p class="legend"><span><i class="held"></i>held by a claim</span><span><i class="used"></i>used of it</span>
   <span><i class="others"></i>held by others</span><span><i class="lost"></i>held for claims that are gone</span><span><i class="free"></i>free</span></p>`;
 
-function nodes(view) {
+/** What a list without rows says. */
+const noRow = (searched, none) => searched ? 'Nothing that you may see matches the search.' : none;
+
+function nodes(view, searched) {
   return html`${figures(view.totals)}${legend}
     ${rows(view.nodes.rows, (node) => node.name, (node) => html`<section class="node box" data-node=${node.name}>
       <h3>${node.name} ${node.problem ? html`<span class="bad">${node.problem}</span>` : nothing}</h3>
       <div class="cards">${rows(node.cards, (card) => card.uuid, cardBox)}</div></section>`)}
-    ${view.nodes.total === 0 ? html`<p class="message">No node with cards is to be shown.</p>` : nothing}`;
+    ${view.nodes.total === 0 ? html`<p class="message">${noRow(searched, 'No node with cards is to be shown.')}</p>` : nothing}`;
 }
 
 /** Of rows with a name each and a cell for each word of the head. */
@@ -122,20 +125,20 @@ function gauge(used, of, words) {
       <rect class=${used > of ? 'over' : 'used'} x="0" y="0" height="10" width=${part(used, of)}></rect></svg>`);
 }
 
-function claims(view) {
+function claims(view, searched) {
   return table(['Claim', 'Node', 'Card', 'Kind', 'Memory', 'Used', 'Cores', 'Cores used', 'By'],
     view.claims.rows.map((row) => ({ name: `${partName(row.part)} ${row.node} ${row.index}`, cells: [
       html`<a href=${claimLink(row.part.namespace, row.part.claim)}>${row.part.namespace}/${row.part.claim}</a>`, row.node,
       `${row.index} ${row.model}`, KINDS[row.part.kind], bytes(row.part.memory), gauge(row.part.memoryUsed, row.part.memory, bytes),
       `${row.part.cores} %`, gauge(row.part.coresUsed, row.part.cores || 100, (used) => `${used} %`), row.part.users.join(', ')] })),
-    'No claim holds anything of a card that you may see.');
+    noRow(searched, 'No claim holds anything of a card that you may see.'));
 }
 
-function pods(view) {
+function pods(view, searched) {
   return table(['Pod', 'Waits', 'Reason', 'Why'],
     view.pods.rows.map((pod) => ({ name: `${pod.namespace}/${pod.name}`, cells: [html`<a href=${podLink(pod.namespace, pod.name)}>${pod.namespace}/${pod.name}</a>`, ago(pod.since),
       pod.reason, pod.message] })),
-    'No pod that you may see waits for a card.');
+    noRow(searched, 'No pod that you may see waits for a card.'));
 }
 
 function whoHas(limit, amount) {
@@ -146,7 +149,7 @@ function whoHas(limit, amount) {
 
 const AMOUNTS = { memory: bytes, cores: (amount) => `${cards(amount)} cards' cores`, cards: String, claims: String };
 
-function quotas(view) {
+function quotas(view, searched) {
   const lines = [];
   for (const quota of view.quotas.rows) {
     for (const limit of quota.limits) {
@@ -165,7 +168,7 @@ function quotas(view) {
       lines.push({ name: quota.name, cells: [quota.name, html`<span class="bad">${quota.problem}</span>`, '', '', ''] });
     }
   }
-  return html`${table(['Quota', 'Limit', 'Of', 'Used; what is guaranteed is shaded, the rest is borrowed', 'By namespace'], lines, 'There is no GpuQuota.')}`;
+  return html`${table(['Quota', 'Limit', 'Of', 'Used; what is guaranteed is shaded, the rest is borrowed', 'By namespace'], lines, noRow(searched, 'There is no GpuQuota.'))}`;
 }
 
 /** Lines over time: one where samples are, none over gaps, the times before which nothing is known. */

@@ -344,4 +344,17 @@ class PageTest {
     page.evaluate("hidden => { Object.defineProperty(document, 'hidden', { value: hidden, configurable: true });"
         + " document.dispatchEvent(new Event('visibilitychange')); }", hidden);
   }
+
+  @Test
+  void aSearchThatFindsNothingDoesNotSayThatThereIsNothing() {
+    Query query = Query.of(Map.of("q", "train"));
+    say("any", "nodes", nodes("node-0"));
+    say("any", "pods", new Shown.As(PodsView.of(List.of(new WaitingPod("team", "huge", "2026-01-01T00:00:00Z",
+        "Unallocatable", "no card")), query, PaperSight.EVERYTHING), true));
+    show("#token=any");
+    assertThat(main()).containsText("node-0");
+    show("#/pods?q=train");
+    assertThat(main()).containsText("Nothing that you may see matches the search");
+    assertThat(main()).not().containsText("No pod that you may see waits");
+  }
 }
