@@ -203,7 +203,8 @@ function history(view) {
     ${curve(samples, gaps, [{ name: 'pods that wait', of: 'used', value: (s) => s.waiting / most }])}`;
 }
 
-const pairs = (fields) => html`<dl>${Object.entries(fields).map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
+/** Names with what is said of each; a name may be among several of these, such as one that a tenant chose. */
+const pairs = (...fields) => html`<dl>${fields.flatMap((each) => Object.entries(each)).map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 
 /** Bytes of a Kubernetes quantity of memory, such as 25900Mi; undefined if it is none. */
 function quantity(text) {
@@ -219,7 +220,7 @@ function memoryOf(data) {
 
 function claim(view) {
   return html`<h2>Claim ${view.namespace}/${view.name}</h2>
-    <div class="box">${pairs({ created: view.created, 'used by': view.users.join(', ') || 'nobody', ...view.annotations })}</div>
+    <div class="box">${pairs({ created: view.created, 'used by': view.users.join(', ') || 'nobody' }, view.annotations)}</div>
     ${view.devices.map((device) => html`<h2>Device ${device.device} of pool ${device.pool} <span class="dim">request ${device.request}, driver ${device.driver}</span></h2>
       <div class="box">${memoryOf(device.data)}${pairs(device.data)}</div>
       ${table(['Condition', 'Status', 'Reason', 'Message', 'For'],

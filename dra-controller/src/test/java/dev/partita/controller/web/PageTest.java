@@ -357,4 +357,17 @@ class PageTest {
     assertThat(main()).containsText("Nothing that you may see matches the search");
     assertThat(main()).not().containsText("No pod that you may see waits");
   }
+
+  /** Whoever may write a claim chooses the names of its annotations. */
+  @Test
+  void anAnnotationDoesNotTakeThePlaceOfWhatTheClaimIs() {
+    say("any", "nodes", nodes("node-0"));
+    say("any", "claim/team/train", new Shown.As(new ClaimDetails.View("team", "train", "2026-01-01T00:00:00Z",
+        Map.of("created", "long ago"), List.of(), List.of(), List.of()), true));
+    show("#token=any");
+    assertThat(main()).containsText("node-0");
+    show("#/claim/team/train");
+    assertThat(main()).containsText("long ago");
+    assertThat(main()).containsText("2026-01-01T00:00:00Z");
+  }
 }
