@@ -39,6 +39,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -369,5 +370,19 @@ class PageTest {
     show("#/claim/team/train");
     assertThat(main()).containsText("long ago");
     assertThat(main()).containsText("2026-01-01T00:00:00Z");
+  }
+
+  /** A name has up to 253 characters, and need not have a place where a browser breaks lines by itself. */
+  @Test
+  void longNamesDoNotMakeThePageWiderThanAPhone() {
+    say("any", "nodes", nodes("node-0"));
+    say("any", "claim/team/train", new Shown.As(new ClaimDetails.View("team", "t".repeat(253), "2026-01-01T00:00:00Z",
+        Map.of("n".repeat(63), "v".repeat(200)), List.of("pods/" + "p".repeat(253)), List.of(), List.of()), true));
+    page.setViewportSize(360, 740);
+    show("#token=any");
+    assertThat(main()).containsText("node-0");
+    show("#/claim/team/train");
+    assertThat(main()).containsText("tttt");
+    Assertions.assertThat(page.evaluate("document.documentElement.scrollWidth - innerWidth")).isEqualTo(0);
   }
 }
