@@ -4,15 +4,17 @@ import { repeat } from './lit/directives/repeat.js';
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 
-/** Bytes for people: 8 GiB, 1.5 TiB. */
+const tenths = (amount) => Math.round(10 * amount) / 10;
+
+/** Bytes for people: 8 GiB, 1.5 TiB, 11.5 GiB. */
 export function bytes(amount) {
   let unit = 0;
   let rest = amount;
-  while (rest >= 1024 && unit < UNITS.length - 1) {
+  while (tenths(rest) >= 1024 && unit < UNITS.length - 1) {
     rest /= 1024;
     unit++;
   }
-  return `${Number(rest.toFixed(rest < 10 ? 1 : 0))} ${UNITS[unit]}`;
+  return `${tenths(rest)} ${UNITS[unit]}`;
 }
 
 /** Percent of a card, in cards: 250 are 2.5. */

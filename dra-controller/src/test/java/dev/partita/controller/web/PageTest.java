@@ -385,4 +385,16 @@ class PageTest {
     assertThat(main()).containsText("tttt");
     Assertions.assertThat(page.evaluate("document.documentElement.scrollWidth - innerWidth")).isEqualTo(0);
   }
+
+  @Test
+  void amountsOfMemoryAreSaidToATenthOfTheirUnit() {
+    say("any", "nodes", nodes("node-0"));
+    show("#token=any");
+    assertThat(main()).containsText("node-0");
+    Map.of(0L, "0 B", 1023L, "1023 B", (1L << 30) - 1, "1 GiB", 23L << 29, "11.5 GiB", 140L << 30, "140 GiB", 3L << 39,
+        "1.5 TiB")
+        .forEach((amount, words) -> Assertions
+            .assertThat(page.evaluate("async amount => (await import('/parts.js')).bytes(amount)", (double) amount))
+            .isEqualTo(words));
+  }
 }
