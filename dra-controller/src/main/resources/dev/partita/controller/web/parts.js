@@ -220,13 +220,16 @@ function memoryOf(data) {
     : html`<p>${gauge(used, limit, (amount) => `${bytes(amount)} of ${bytes(limit)} used`)}</p>`;
 }
 
+/** Whether something is wrong by a condition: most say what should be, one what should not, and one neither. */
+const isBad = ({ type, status }) => type !== 'MemoryLent' && status === (type === 'InstanceFailed' ? 'True' : 'False');
+
 function claim(view) {
   return html`<h2>Claim ${view.namespace}/${view.name}</h2>
     <div class="box">${pairs({ created: view.created, 'used by': view.users.join(', ') || 'nobody' }, view.annotations)}</div>
     ${view.devices.map((device) => html`<h2>Device ${device.device} of pool ${device.pool} <span class="dim">request ${device.request}, driver ${device.driver}</span></h2>
       <div class="box">${memoryOf(device.data)}${pairs(device.data)}</div>
       ${table(['Condition', 'Status', 'Reason', 'Message', 'For'],
-        device.conditions.map((each) => ({ name: each.type, cells: [each.type, html`<b class=${each.status === 'False' ? 'bad' : ''}>${each.status}</b>`, each.reason, each.message, ago(each.since)] })),
+        device.conditions.map((each) => ({ name: each.type, cells: [each.type, html`<b class=${isBad(each) ? 'bad' : ''}>${each.status}</b>`, each.reason, each.message, ago(each.since)] })),
         'Its node has not said anything of it yet.')}`)}
     ${view.devices.length ? nothing : html`<p class="message">It is not allocated. Its pods' page says why, where they wait: see <a href="#/pods?q=${encodeURIComponent(view.namespace)}">pods that wait</a>.</p>`}
     <h2>Events</h2>

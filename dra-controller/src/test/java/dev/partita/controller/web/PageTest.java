@@ -397,4 +397,24 @@ class PageTest {
             .assertThat(page.evaluate("async amount => (await import('/parts.js')).bytes(amount)", (double) amount))
             .isEqualTo(words));
   }
+
+  @Test
+  void aConditionIsMarkedWhereSomethingIsWrongByIt() {
+    say("any", "nodes", nodes("node-0"));
+    ClaimDetails.Device device = new ClaimDetails.Device("gpu", "gpu.partita.dev", "node-0", "gpu-0-shared", Map.of(),
+        List.of(condition("WithinMemoryLimit", "False"), condition("MemoryLent", "False"),
+            condition("InstanceFailed", "True"), condition("Ready", "True")));
+    say("any", "claim/team/train", new Shown.As(new ClaimDetails.View("team", "train", "2026-01-01T00:00:00Z",
+        Map.of(), List.of(), List.of(device), List.of()), true));
+    show("#token=any");
+    assertThat(main()).containsText("node-0");
+    show("#/claim/team/train");
+    Locator marked = page.locator("tbody tr").filter(new Locator.FilterOptions().setHas(page.locator("b.bad")));
+    assertThat(marked).hasCount(2);
+    assertThat(marked).containsText(new String[]{"WithinMemoryLimit", "InstanceFailed"});
+  }
+
+  private static ClaimDetails.Condition condition(String type, String status) {
+    return new ClaimDetails.Condition(type, status, "Because", "so it is", "2026-01-01T00:00:00Z");
+  }
 }
