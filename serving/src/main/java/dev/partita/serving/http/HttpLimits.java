@@ -24,6 +24,9 @@ public final class HttpLimits {
   /** A line of a request's head: a header, or the first with the path. */
   static final int LINE_BYTES = 8 << 10;
 
+  /** All other lines of a head together, however many there are. */
+  static final int OTHER_LINES_BYTES = 24 << 10;
+
   static final int HEADERS = 64;
   static final int BUFFER_BYTES = 2 << 10;
 

@@ -25,11 +25,8 @@ import org.apache.hc.core5.http.ClassicHttpResponse;
 import org.apache.hc.core5.http.ContentType;
 import org.apache.hc.core5.http.HttpException;
 import org.apache.hc.core5.http.NameValuePair;
-import org.apache.hc.core5.http.ProtocolException;
 import org.apache.hc.core5.http.RequestHeaderFieldsTooLargeException;
 import org.apache.hc.core5.http.config.Http1Config;
-import org.apache.hc.core5.http.impl.io.DefaultBHttpServerConnection;
-import org.apache.hc.core5.http.impl.io.DefaultHttpRequestParser;
 import org.apache.hc.core5.http.impl.io.HttpService;
 import org.apache.hc.core5.http.io.HttpServerRequestHandler;
 import org.apache.hc.core5.http.io.entity.EntityTemplate;
@@ -42,7 +39,6 @@ import org.apache.hc.core5.http.protocol.ResponseConnControl;
 import org.apache.hc.core5.http.protocol.ResponseContent;
 import org.apache.hc.core5.http.protocol.ResponseDate;
 import org.apache.hc.core5.net.WWWFormCodec;
-import org.apache.hc.core5.util.CharArrayBuffer;
 import org.apache.hc.core5.util.Timeout;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -209,8 +205,7 @@ public final class HttpListener implements AutoCloseable {
   private void serve(Socket socket, Connections.One one) {
     Http1Config config = Http1Config.custom().setMaxLineLength(lineBytes).setMaxHeaderCount(HttpLimits.HEADERS)
         .setBufferSize(HttpLimits.BUFFER_BYTES).build();
-    try (DefaultBHttpServerConnection connection = new DefaultBHttpServerConnection("http", config, null, null, null,
-        null, RequestParser::new, null)) {
+    try (ServerConnection connection = new ServerConnection(config)) {
       socket.setTcpNoDelay(true);
       if (encryption.isPresent()) {
         SSLSocket secured = (SSLSocket) encryption.get().get().getSocketFactory().createSocket(socket,
@@ -235,22 +230,6 @@ public final class HttpListener implements AutoCloseable {
     }
   }
 
-  /** Refuses a target that is no address, such as one with the port 70000: HttpCore's own parser fails at it. */
-  private static final class RequestParser extends DefaultHttpRequestParser {
-    private RequestParser(Http1Config config) {
-      super(config);
-    }
-
-    @Override
-    protected ClassicHttpRequest createMessage(CharArrayBuffer line) throws IOException, HttpException {
-      try {
-        return super.createMessage(line);
-      } catch (IllegalArgumentException e) {
-        throw new ProtocolException("the request's target is no address: " + e.getMessage(), e);
-      }
-    }
-  }
-
   /** Says what is wrong with a head that is too large, where HttpCore speaks of its own limits. */
   private HttpService service(HttpServerRequestHandler handler) {
     return new HttpService(PROCESSOR, handler) {
@@ -259,14 +238,15 @@ public final class HttpListener implements AutoCloseable {
         super.handleException(failure, answer);
         if (failure instanceof RequestHeaderFieldsTooLargeException) {
           answer.setEntity(new StringEntity("the request has a header of more than " + (lineBytes >> 10)
-              + " KiB, such as a token, or more than " + HttpLimits.HEADERS + " headers\n",
+              + " KiB, such as a token, more than " + HttpLimits.HEADERS + " headers, or headers of more than "
+              + ((lineBytes + HttpLimits.OTHER_LINES_BYTES) >> 10) + " KiB together\n",
               ContentType.parse(HttpAnswer.TEXT)));
         }
       }
     };
   }
 
-  private void serveOne(DefaultBHttpServerConnection connection, Connections.One one)
+  private void serveOne(ServerConnection connection, Connections.One one)
       throws IOException, HttpException {
     AtomicReference<HttpAnswer.Body> body = new AtomicReference<>(new HttpAnswer.Body.Complete(""));
     HttpService service = service(new BasicHttpServerRequestHandler(
@@ -284,7 +264,7 @@ public final class HttpListener implements AutoCloseable {
     }
   }
 
-  private HttpAnswer answer(ClassicHttpRequest asked, DefaultBHttpServerConnection connection, Connections.One one)
+  private HttpAnswer answer(ClassicHttpRequest asked, ServerConnection connection, Connections.One one)
       throws IOException {
     Asked exchange = new Asked(asked, Optional.ofNullable(connection.getSSLSession()), one);
     if (asked.getEntity() == null) {
@@ -297,7 +277,7 @@ public final class HttpListener implements AutoCloseable {
   private static void fill(
       ClassicHttpResponse response,
       HttpAnswer answer,
-      DefaultBHttpServerConnection connection,
+      ServerConnection connection,
       Connections.One one) {
     response.setCode(answer.status());
     answer.headers().forEach(response::setHeader);
@@ -314,7 +294,7 @@ public final class HttpListener implements AutoCloseable {
     source.to(pieces);
   }
 
-  private record Pieces(OutputStream out, DefaultBHttpServerConnection connection, Connections.One one)
+  private record Pieces(OutputStream out, ServerConnection connection, Connections.One one)
       implements HttpAnswer.Sink {
     /** Who reads what is sent is given as long again for the next piece. */
     @Override

@@ -23,6 +23,7 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class HttpListenerTest {
@@ -157,6 +158,41 @@ class HttpListenerTest {
         assertThat(lines.readLine()).isEqualTo("HTTP/1.1 400 Bad Request");
         assertThat(lines.lines()).last(STRING).contains("no address", "70000");
       }
+    }
+  }
+
+  /** Each connection could make a node's plugin keep megabytes before anybody asks whose it is. */
+  @Test
+  void headersThatAreTooLargeTogetherAreRefusedWithTheReason() throws Exception {
+    String header = "x".repeat(7 << 10) + "\r\n";
+    try (HttpListener listener = listener(_ -> HttpAnswer.text(200, "it"));
+        Socket socket = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
+      socket.getOutputStream().write(("GET / HTTP/1.1\r\nHost: h\r\na: " + header + "b: " + header + "c: " + header
+          + "d: " + header + "e: " + header).getBytes(StandardCharsets.US_ASCII));
+      socket.shutdownOutput();
+      try (BufferedReader lines = lines(socket.getInputStream())) {
+        assertThat(lines.readLine()).startsWith("HTTP/1.1 431 ");
+        assertThat(lines.lines()).last(STRING).contains("headers of more than 32 KiB together");
+      }
+    }
+  }
+
+  @Test
+  void whatFollowsABodyInChunksIsBoundedToo() throws Exception {
+    Exchange.Handler handler = asked -> HttpAnswer.text(200, new String(asked.body().readAllBytes(),
+        StandardCharsets.US_ASCII));
+    try (HttpListener listener = listener(handler)) {
+      assertThat(answerToChunks(listener, "a: 1\r\n")).isEqualTo("HTTP/1.1 200 OK");
+      assertThat(answerToChunks(listener, "a: 1\r\nb: 2\r\n")).isNull();
+    }
+  }
+
+  private static @Nullable String answerToChunks(HttpListener listener, String trailers) throws Exception {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
+      socket.getOutputStream().write(("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nit\r\n0\r\n"
+          + trailers + "\r\n").getBytes(StandardCharsets.US_ASCII));
+      socket.shutdownOutput();
+      return lines(socket.getInputStream()).readLine();
     }
   }
 
