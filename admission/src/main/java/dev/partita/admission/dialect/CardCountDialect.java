@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -28,14 +29,14 @@ record CardCountDialect(Resources names, Annotations annotations, CorePolicy cor
           new Resources("nvidia.com/gpu", "nvidia.com/gpumem", Optional.of("nvidia.com/gpumem-percentage"),
               "nvidia.com/gpucores", Optional.of("nvidia.com/priority"), true),
           new Annotations(ChoiceAnnotations.HAMI, PlacementAnnotations.HAMI, Optional.of("nvidia.com/vgpu-mode"),
-              List.of()),
+              List.of(RefusedAnnotation.MUTEX)),
           CorePolicy.HAMI, LibraryVariable.HAMI);
   static final CardCountDialect VOLCANO =
       new CardCountDialect(
           new Resources("volcano.sh/vgpu-number", "volcano.sh/vgpu-memory",
               Optional.of("volcano.sh/vgpu-memory-percentage"), "volcano.sh/vgpu-cores", Optional.empty(), false),
           new Annotations(ChoiceAnnotations.HAMI, PlacementAnnotations.HAMI, Optional.of("volcano.sh/vgpu-mode"),
-              List.of()),
+              List.of(RefusedAnnotation.MUTEX)),
           CorePolicy.HAMI, LibraryVariable.HAMI);
   static final CardCountDialect VGPU_MANAGER =
       new CardCountDialect(
@@ -43,11 +44,11 @@ record CardCountDialect(Resources names, Annotations annotations, CorePolicy cor
               Optional.empty(), true),
           new Annotations(ChoiceAnnotations.VGPU_MANAGER, PlacementAnnotations.VGPU_MANAGER, Optional.empty(),
               List.of(
-                  new RefusedAnnotation("nvidia.com/memory-scheduler-policy", "virtual",
+                  new RefusedAnnotation("nvidia.com/memory-scheduler-policy", "virtual"::equals, false,
                       "memory beyond the card's is asked for by oversubscribe in a GpuShareConfig"),
-                  new RefusedAnnotation("nvidia.com/cross-pod-topology", "true",
+                  new RefusedAnnotation("nvidia.com/cross-pod-topology", "true"::equals, false,
                       "the cards of several pods are not chosen together"),
-                  new RefusedAnnotation("nvidia.com/vgpu-access-mode", "remote",
+                  new RefusedAnnotation("nvidia.com/vgpu-access-mode", "remote"::equals, false,
                       "a pod's cards are its node's"))),
           CorePolicy.VGPU_MANAGER, LibraryVariable.VGPU_MANAGER);
 
@@ -76,8 +77,24 @@ record CardCountDialect(Resources names, Annotations annotations, CorePolicy cor
       Optional<String> mode,
       List<RefusedAnnotation> refused) {}
 
-  /** An annotation that with this value changes what is asked for in a way that is not converted, and why. */
-  record RefusedAnnotation(String name, String value, String reason) {}
+  /**
+   * An annotation that with some values changes what is asked for in a way that is not converted.
+   *
+   * @param values which they are
+   * @param ofShares whether whole cards are as it asks anyway
+   * @param reason why it is not converted
+   */
+  record RefusedAnnotation(String name, Predicate<String> values, boolean ofShares, String reason) {
+    /** HAMi's way to keep off cards that are in use (Project-HAMi/HAMi, pkg/util/types.go). */
+    static final RefusedAnnotation MUTEX =
+        new RefusedAnnotation("hami.io/gpu-scheduler-policy",
+            policies -> Stream.of(policies.split(",")).map(String::strip).anyMatch("mutex"::equals), true,
+            "no share has a card that nobody uses; a whole card, which nvidia.com/gpu alone asks for, is nobody else's");
+
+    boolean isIn(PodContext pod) {
+      return pod.once(this, _ -> pod.annotation(name).filter(values).isPresent(), new ArrayList<>());
+    }
+  }
 
   /** Of HAMi's instances, by how many multiprocessors they have. */
   private static final String PREFERRED_PROFILES = "nvidia.com/mig-profile-preference";
@@ -111,8 +128,9 @@ record CardCountDialect(Resources names, Annotations annotations, CorePolicy cor
     ShareOptions options = options(asked, pod, problems);
     CardChoice choice = annotations.choice.cards(pod, problems);
     for (RefusedAnnotation refused : annotations.refused) {
-      pod.annotation(refused.name).filter(refused.value::equals).ifPresent(
-          _ -> problems.add(new FieldError(pod.annotationPath(refused.name), "is not converted: " + refused.reason)));
+      if (refused.isIn(pod) && (ofEach || !refused.ofShares)) {
+        problems.add(new FieldError(pod.annotationPath(refused.name), "is not converted: " + refused.reason));
+      }
     }
     if (instances && problems.isEmpty() && !(ofMemory instanceof Memory.Bytes)) {
       problems.add(new FieldError(asked.firstPath(), "asks for a MIG instance and not for how large a one: ask for "

@@ -13,44 +13,70 @@ import java.util.TreeMap;
  *
  * @param meanings by the annotation's value
  * @param known the values, for people
+ * @param isList whether several values, with commas between them, count together; of two that say something about the
+ *        same field the first does
  */
-record PlacementAnnotations(String annotation, Map<String, Map<String, String>> meanings, String known) {
-  /** HAMi's, which Volcano's shares read as well. */
+record PlacementAnnotations(
+    String annotation,
+    Map<String, Map<String, String>> meanings,
+    String known,
+    boolean isList) {
+  /** HAMi's (Project-HAMi/HAMi, pkg/scheduler/policy/gpu_policy.go), which Volcano's shares read as well. */
   static final List<PlacementAnnotations> HAMI =
       List.of(
           new PlacementAnnotations("hami.io/node-scheduler-policy",
-              Map.of("binpack", Map.of("nodes", "Binpack"), "spread", Map.of("nodes", "Spread")), "binpack or spread"),
+              Map.of("binpack", Map.of("nodes", "Binpack"), "spread", Map.of("nodes", "Spread")), "binpack or spread",
+              false),
           new PlacementAnnotations("hami.io/gpu-scheduler-policy",
               Map.of("binpack", Map.of("gpus", "Binpack"), "spread", Map.of("gpus", "Spread"), "topology-aware",
-                  Map.of("nvlink", "Preferred")),
-              "binpack, spread or topology-aware"),
+                  Map.of("nvlink", "Preferred"), "numa", Map.of("numa", "Preferred"), "mutex", Map.of()),
+              "binpack, spread, numa, topology-aware or mutex, or several with commas between", true),
           new PlacementAnnotations("nvidia.com/numa-bind",
-              Map.of("true", Map.of("numa", "Required"), "false", Map.of()), "true or false"));
+              Map.of("true", Map.of("numa", "Required"), "false", Map.of()), "true or false", false));
   static final List<PlacementAnnotations> VGPU_MANAGER =
       List.of(
           new PlacementAnnotations("nvidia.com/node-scheduler-policy",
               Map.of("binpack", Map.of("nodes", "Binpack"), "spread", Map.of("nodes", "Spread"), "none", Map.of()),
-              "binpack, spread or none"),
+              "binpack, spread or none", false),
           new PlacementAnnotations("nvidia.com/device-scheduler-policy",
               Map.of("binpack", Map.of("gpus", "Binpack"), "spread", Map.of("gpus", "Spread"), "none", Map.of()),
-              "binpack, spread or none"),
+              "binpack, spread or none", false),
           new PlacementAnnotations("nvidia.com/device-topology-mode",
               Map.of("none", Map.of(), "numa", Map.of("numa", "Preferred"), "numa-strict", Map.of("numa", "Required"),
                   "link", Map.of("nvlink", "Preferred"), "link-strict", Map.of("nvlink", "Required")),
-              "none, numa, numa-strict, link or link-strict"));
+              "none, numa, numa-strict, link or link-strict", false));
 
   /** Fields of {@code placement} and their values, of all these annotations that the pod has. */
   static Map<String, String> of(List<PlacementAnnotations> annotations, PodContext pod, List<FieldError> problems) {
+    return pod.once(annotations, found -> read(annotations, pod, found), problems);
+  }
+
+  private static Map<String, String> read(
+      List<PlacementAnnotations> annotations,
+      PodContext pod,
+      List<FieldError> problems) {
     Map<String, String> placement = new TreeMap<>();
     for (PlacementAnnotations each : annotations) {
-      Optional<String> value = pod.annotation(each.annotation);
-      if (value.isPresent()) {
-        Optional<Map<String, String>> meaning = Optional.ofNullable(each.meanings.get(value.get()));
-        meaning.ifPresentOrElse(placement::putAll,
-            () -> problems.add(new FieldError(pod.annotationPath(each.annotation),
-                "must be " + each.known + ", not " + PodContext.quoted(value.get()))));
-      }
+      pod.annotation(each.annotation).ifPresent(value -> each.meaning(value).ifPresentOrElse(placement::putAll,
+          () -> problems.add(new FieldError(pod.annotationPath(each.annotation),
+              "must be " + each.known + ", not " + PodContext.quoted(value)))));
     }
     return placement;
+  }
+
+  /** Empty if a value is not known. */
+  private Optional<Map<String, String>> meaning(String value) {
+    if (!isList) {
+      return Optional.ofNullable(meanings.get(value));
+    }
+    Map<String, String> together = new TreeMap<>();
+    for (String one : value.split(",", -1)) {
+      Optional<Map<String, String>> meaning = Optional.ofNullable(meanings.get(one.strip()));
+      if (meaning.isEmpty()) {
+        return Optional.empty();
+      }
+      meaning.get().forEach(together::putIfAbsent);
+    }
+    return Optional.of(together);
   }
 }

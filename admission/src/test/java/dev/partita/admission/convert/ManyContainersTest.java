@@ -20,6 +20,7 @@ class ManyContainersTest {
   void aLongAnnotationThatChoosesCardsIsReadOnceForAllContainers() {
     ObjectNode pod = hami();
     annotate(pod, "nvidia.com/use-gpuuuid", "GPU-1,".repeat(300_000));
+    annotate(pod, "hami.io/gpu-scheduler-policy", "numa,".repeat(200_000) + "numa");
 
     assertThat(new PodConversion().convert(pod, "")).isInstanceOfSatisfying(Conversion.Converted.class,
         converted -> assertThat(converted.templates()).singleElement()
