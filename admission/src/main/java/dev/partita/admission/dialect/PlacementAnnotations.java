@@ -32,7 +32,7 @@ record PlacementAnnotations(
                   Map.of("nvlink", "Preferred"), "numa", Map.of("numa", "Preferred"), "mutex", Map.of()),
               "binpack, spread, numa, topology-aware or mutex, or several with commas between", true),
           new PlacementAnnotations("nvidia.com/numa-bind",
-              Map.of("true", Map.of("numa", "Required"), "false", Map.of()), "true or false", false));
+              GoBoolean.meanings(Map.of("numa", "Required"), Map.of()), "true or false", false));
   static final List<PlacementAnnotations> VGPU_MANAGER =
       List.of(
           new PlacementAnnotations("nvidia.com/node-scheduler-policy",
