@@ -9,9 +9,13 @@ import java.util.Optional;
 
 /** How a system's pods say how their cores are enforced. */
 sealed interface CorePolicy {
-  /** HAMi's, by an environment variable of the container. */
+  /**
+   * HAMi's, by an environment variable of the container. Its library reads the words in capitals, too
+   * (Project-HAMi/HAMi-core, src/multiprocess/multiprocess_memory_limit.c).
+   */
   CorePolicy HAMI = new OfVariable("GPU_CORE_UTILIZATION_POLICY",
-      Map.of("default", Optional.empty(), "force", Optional.of("Hard"), "disable", Optional.of("None")),
+      Map.of("default", Optional.empty(), "force", Optional.of("Hard"), "FORCE", Optional.of("Hard"), "disable",
+          Optional.of("None"), "DISABLE", Optional.of("None")),
       "default, force or disable");
 
   /** vgpu-manager's, by an annotation of the pod. What a node's says is not known here. */
@@ -35,6 +39,9 @@ sealed interface CorePolicy {
       for (int i = 0; i < variables.size(); i++) {
         if (variables.path(i).path("name").asText().equals(name)) {
           String value = variables.path(i).path("value").asText("");
+          if (value.isEmpty() && !variables.path(i).has("valueFrom")) {
+            return Optional.empty();
+          }
           if (meanings.containsKey(value)) {
             return meanings.getOrDefault(value, Optional.empty());
           }
