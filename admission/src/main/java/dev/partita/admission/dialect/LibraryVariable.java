@@ -26,6 +26,8 @@ enum LibraryVariable {
       "a share has the memory that its claim asks for, and the variable says so in the container, whatever is set here"),
   CUDA_DEVICE_SM_LIMIT(false,
       "a share has the cores that its claim asks for, and the variable says so in the container, whatever is set here"),
+  CUDA_TASK_PRIORITY(false,
+      "a share has the priority that its claim asks for, by `priority` in its GpuShareConfig, and the variable says so in the container, whatever is set here"),
   DISABLE_VGPU_CONTROL(true, "nothing in a container turns its limits off; a container with a whole card has none"),
   CUDA_MEM_OVERSOLD(true,
       "`oversubscribe` in the GpuShareConfig of a share's claim gives its container more memory than its part of the card"),
@@ -41,7 +43,10 @@ enum LibraryVariable {
   static final Set<LibraryVariable> HAMI =
       EnumSet.complementOf(EnumSet.of(DISABLE_VGPU_CONTROL, CUDA_MEM_OVERSOLD, CGPU_DISABLE));
 
-  /** HAMi's library reads limits with the number of a card behind the name, too. */
+  /**
+   * HAMi's library reads limits with the number of a card behind the name, too, and vgpu-manager's the switch for
+   * memory beyond the card's (coldzerofear/vgpu-manager, library/src/util.c).
+   */
   private static final Pattern NUMBER = Pattern.compile("_[0-9]+$");
 
   /** As HAMi's library reads them: what they ask for is then what a share does anyway. */
@@ -71,8 +76,11 @@ enum LibraryVariable {
   }
 
   private boolean isNamed(String variable) {
-    return variable.equals(name())
-        || (name().endsWith("_LIMIT") && NUMBER.matcher(variable).replaceFirst("").equals(name()));
+    return variable.equals(name()) || (ofEachCard() && NUMBER.matcher(variable).replaceFirst("").equals(name()));
+  }
+
+  private boolean ofEachCard() {
+    return name().endsWith("_LIMIT") || this == CUDA_MEM_OVERSOLD;
   }
 
   private boolean isOff(JsonNode set) {
