@@ -35,8 +35,10 @@ record CardCountDialect(Resources names, Annotations annotations, CorePolicy cor
       new CardCountDialect(
           new Resources("volcano.sh/vgpu-number", "volcano.sh/vgpu-memory",
               Optional.of("volcano.sh/vgpu-memory-percentage"), "volcano.sh/vgpu-cores", Optional.empty(), false),
-          new Annotations(ChoiceAnnotations.HAMI, PlacementAnnotations.HAMI, Optional.of("volcano.sh/vgpu-mode"),
-              List.of(RefusedAnnotation.MUTEX)),
+          new Annotations(ChoiceAnnotations.VOLCANO, List.of(), Optional.of("volcano.sh/vgpu-mode"),
+              List.of(
+                  new RefusedAnnotation("volcano.sh/vgpu-podgroup-policy", "spread"::equals, true,
+                      "the cards of several pods are not chosen together"))),
           CorePolicy.HAMI, LibraryVariable.HAMI);
   static final CardCountDialect VGPU_MANAGER =
       new CardCountDialect(

@@ -20,10 +20,14 @@ record ChoiceAnnotations(
     String useUuids,
     String avoidUuids,
     boolean blankIsNone) {
-  /** HAMi's, which Volcano's shares read as well. */
   static final ChoiceAnnotations HAMI =
       new ChoiceAnnotations("nvidia.com/use-gputype", "nvidia.com/nouse-gputype", "nvidia.com/use-gpuuuid",
           "nvidia.com/nouse-gpuuuid", false);
+
+  /** HAMi's for models, its own for UUIDs (volcano-sh/volcano, pkg/scheduler/api/devices/nvidia/vgpu/type.go). */
+  static final ChoiceAnnotations VOLCANO =
+      new ChoiceAnnotations("nvidia.com/use-gputype", "nvidia.com/nouse-gputype", "volcano.sh/vgpu-use-gpuuuid",
+          "volcano.sh/vgpu-nouse-gpuuuid", true);
   static final ChoiceAnnotations VGPU_MANAGER =
       new ChoiceAnnotations("nvidia.com/include-gpu-type", "nvidia.com/exclude-gpu-type",
           "nvidia.com/include-gpu-uuid", "nvidia.com/exclude-gpu-uuid", true);

@@ -21,7 +21,7 @@ record PlacementAnnotations(
     Map<String, Map<String, String>> meanings,
     String known,
     boolean isList) {
-  /** HAMi's (Project-HAMi/HAMi, pkg/scheduler/policy/gpu_policy.go), which Volcano's shares read as well. */
+  /** HAMi's (Project-HAMi/HAMi, pkg/scheduler/policy/gpu_policy.go). */
   static final List<PlacementAnnotations> HAMI =
       List.of(
           new PlacementAnnotations("hami.io/node-scheduler-policy",
