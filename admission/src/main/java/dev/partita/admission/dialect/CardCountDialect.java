@@ -104,6 +104,9 @@ record CardCountDialect(Resources names, Annotations annotations, CorePolicy cor
   /** Whether HAMi's library limits what Vulkan allocates, too. */
   private static final String VULKAN = "hami.io/vulkan";
 
+  /** How much slots, cores and memory count where cards are compared (HAMi, docs/develop/scheduler-policy.md). */
+  private static final String SCORING_WEIGHTS = "hami.io/device-scoring-weights";
+
   private static final long MEBIBYTE = MemoryUnit.MIB.bytes();
 
   @Override
@@ -161,6 +164,10 @@ record CardCountDialect(Resources names, Annotations annotations, CorePolicy cor
     if (pod.annotation(VULKAN).filter("true"::equals).isPresent()) {
       notes.add(new FieldError(pod.annotationPath(VULKAN),
           "has no equal: Vulkan is set up with whole cards, and in a share only drivers from 615 on hold what it allocates"));
+    }
+    if (pod.annotation(SCORING_WEIGHTS).isPresent()) {
+      notes.add(new FieldError(pod.annotationPath(SCORING_WEIGHTS),
+          "is not had: placement.gpus says whether fuller or emptier cards are taken, not what of them counts more"));
     }
     if (asked.of(names.cores) > 0 && instances) {
       notes.add(new FieldError(asked.pathOf(names.cores),
