@@ -11,6 +11,7 @@ import dev.partita.admission.source.PodContext;
 import dev.partita.api.config.FieldError;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
@@ -40,15 +41,21 @@ record CardCountDialect(Resources names, Annotations annotations, CorePolicy cor
                   new RefusedAnnotation("volcano.sh/vgpu-podgroup-policy", "spread"::equals, true,
                       "the cards of several pods are not chosen together"))),
           CorePolicy.HAMI, LibraryVariable.HAMI);
+
+  /**
+   * It takes its annotations' values whatever their case, and virtual memory by the word's beginning
+   * (coldzerofear/vgpu-manager, pkg/device/allocator/request.go and pkg/scheduler/filter/filter_predicate.go).
+   */
   static final CardCountDialect VGPU_MANAGER =
       new CardCountDialect(
           new Resources("nvidia.com/vgpu-number", "nvidia.com/vgpu-memory", Optional.empty(), "nvidia.com/vgpu-cores",
               Optional.empty(), true),
           new Annotations(ChoiceAnnotations.VGPU_MANAGER, PlacementAnnotations.VGPU_MANAGER, Optional.empty(),
               List.of(
-                  new RefusedAnnotation("nvidia.com/memory-scheduler-policy", "virtual"::equals, false,
+                  new RefusedAnnotation("nvidia.com/memory-scheduler-policy",
+                      policy -> policy.toLowerCase(Locale.ROOT).startsWith("virt"), false,
                       "memory beyond the card's is asked for by oversubscribe in a GpuShareConfig"),
-                  new RefusedAnnotation("nvidia.com/cross-pod-topology", "true"::equals, false,
+                  new RefusedAnnotation("nvidia.com/cross-pod-topology", "true"::equalsIgnoreCase, false,
                       "the cards of several pods are not chosen together"),
                   new RefusedAnnotation("nvidia.com/vgpu-access-mode", "remote"::equals, false,
                       "a pod's cards are its node's"))),
