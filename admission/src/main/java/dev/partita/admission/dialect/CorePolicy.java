@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.partita.admission.source.PodContext;
 import dev.partita.api.config.FieldError;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
@@ -56,18 +57,23 @@ sealed interface CorePolicy {
   /**
    * By an annotation.
    *
-   * @param meanings the {@code coreLimit} by the annotation's value
+   * @param meanings the {@code coreLimit} by the annotation's value, in lower case
    * @param known the values, for people
    */
   record OfAnnotation(String name, Map<String, Optional<String>> meanings, String known) implements CorePolicy {
     @Override
     public Optional<String> coreLimit(ResourceRequests asked, PodContext pod, List<FieldError> problems) {
+      return pod.once(this, found -> read(pod, found), problems);
+    }
+
+    private Optional<String> read(PodContext pod, List<FieldError> problems) {
       Optional<String> value = pod.annotation(name);
-      if (value.isPresent() && !meanings.containsKey(value.get())) {
+      Optional<String> word = value.map(text -> text.toLowerCase(Locale.ROOT));
+      if (word.isPresent() && !meanings.containsKey(word.get())) {
         problems.add(
             new FieldError(pod.annotationPath(name), "must be " + known + ", not " + PodContext.quoted(value.get())));
       }
-      return value.flatMap(set -> meanings.getOrDefault(set, Optional.empty()));
+      return word.flatMap(set -> meanings.getOrDefault(set, Optional.empty()));
     }
   }
 }

@@ -3,6 +3,7 @@ package dev.partita.admission.dialect;
 import dev.partita.admission.source.PodContext;
 import dev.partita.api.config.FieldError;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -13,38 +14,44 @@ import java.util.TreeMap;
  *
  * @param meanings by the annotation's value
  * @param known the values, for people
- * @param isList whether several values, with commas between them, count together; of two that say something about the
- *        same field the first does
+ * @param values how they are written
  */
 record PlacementAnnotations(
     String annotation,
     Map<String, Map<String, String>> meanings,
     String known,
-    boolean isList) {
+    Values values) {
+  /** How a system reads an annotation's value. */
+  enum Values {
+    ONE, ONE_IN_ANY_CASE,
+    /** With commas between them; of two that say something about the same field the first counts. */
+    SEVERAL
+  }
+
   /** HAMi's (Project-HAMi/HAMi, pkg/scheduler/policy/gpu_policy.go). */
   static final List<PlacementAnnotations> HAMI =
       List.of(
           new PlacementAnnotations("hami.io/node-scheduler-policy",
               Map.of("binpack", Map.of("nodes", "Binpack"), "spread", Map.of("nodes", "Spread")), "binpack or spread",
-              false),
+              Values.ONE),
           new PlacementAnnotations("hami.io/gpu-scheduler-policy",
               Map.of("binpack", Map.of("gpus", "Binpack"), "spread", Map.of("gpus", "Spread"), "topology-aware",
                   Map.of("nvlink", "Preferred"), "numa", Map.of("numa", "Preferred"), "mutex", Map.of()),
-              "binpack, spread, numa, topology-aware or mutex, or several with commas between", true),
+              "binpack, spread, numa, topology-aware or mutex, or several with commas between", Values.SEVERAL),
           new PlacementAnnotations("nvidia.com/numa-bind",
-              GoBoolean.meanings(Map.of("numa", "Required"), Map.of()), "true or false", false));
+              GoBoolean.meanings(Map.of("numa", "Required"), Map.of()), "true or false", Values.ONE));
   static final List<PlacementAnnotations> VGPU_MANAGER =
       List.of(
           new PlacementAnnotations("nvidia.com/node-scheduler-policy",
               Map.of("binpack", Map.of("nodes", "Binpack"), "spread", Map.of("nodes", "Spread"), "none", Map.of()),
-              "binpack, spread or none", false),
+              "binpack, spread or none", Values.ONE_IN_ANY_CASE),
           new PlacementAnnotations("nvidia.com/device-scheduler-policy",
               Map.of("binpack", Map.of("gpus", "Binpack"), "spread", Map.of("gpus", "Spread"), "none", Map.of()),
-              "binpack, spread or none", false),
+              "binpack, spread or none", Values.ONE_IN_ANY_CASE),
           new PlacementAnnotations("nvidia.com/device-topology-mode",
               Map.of("none", Map.of(), "numa", Map.of("numa", "Preferred"), "numa-strict", Map.of("numa", "Required"),
                   "link", Map.of("nvlink", "Preferred"), "link-strict", Map.of("nvlink", "Required")),
-              "none, numa, numa-strict, link or link-strict", false));
+              "none, numa, numa-strict, link or link-strict", Values.ONE_IN_ANY_CASE));
 
   /** Fields of {@code placement} and their values, of all these annotations that the pod has. */
   static Map<String, String> of(List<PlacementAnnotations> annotations, PodContext pod, List<FieldError> problems) {
@@ -66,11 +73,16 @@ record PlacementAnnotations(
 
   /** Empty if a value is not known. */
   private Optional<Map<String, String>> meaning(String value) {
-    if (!isList) {
-      return Optional.ofNullable(meanings.get(value));
-    }
+    return switch (values) {
+      case ONE -> Optional.ofNullable(meanings.get(value));
+      case ONE_IN_ANY_CASE -> Optional.ofNullable(meanings.get(value.toLowerCase(Locale.ROOT)));
+      case SEVERAL -> together(value.split(",", -1));
+    };
+  }
+
+  private Optional<Map<String, String>> together(String[] several) {
     Map<String, String> together = new TreeMap<>();
-    for (String one : value.split(",", -1)) {
+    for (String one : several) {
       Optional<Map<String, String>> meaning = Optional.ofNullable(meanings.get(one.strip()));
       if (meaning.isEmpty()) {
         return Optional.empty();
