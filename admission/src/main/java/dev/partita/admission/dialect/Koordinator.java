@@ -17,7 +17,8 @@ import java.util.regex.Pattern;
 /**
  * Cores and memory in percent of a card, or memory in bytes, of a number of cards together ({@code gpu.shared}), over
  * which they are spread evenly. Without that number hundreds of percent are cards, and less is a part of one. All of a
- * card's cores and memory without a number are cards of one's own (koordinator, deviceshare's utils.go).
+ * card's cores and memory without a number are cards of one's own (koordinator, deviceshare's utils.go). What enforces
+ * its shares is HAMi's library, which reads HAMi's environment (pkg/koordlet/runtimehooks/hooks/gpu).
  */
 final class Koordinator implements DialectReader.OfResources {
   private static final String DOMAIN = "koordinator.sh/";
@@ -79,6 +80,7 @@ final class Koordinator implements DialectReader.OfResources {
     if (asked.of(MEMORY) % cards != 0) {
       problems.add(new FieldError(asked.pathOf(MEMORY), "cannot be spread evenly over " + cards + " cards"));
     }
+    Optional<String> coreLimit = CorePolicy.HAMI.coreLimit(asked, pod, problems);
     reported.addAll(problems);
     if (!problems.isEmpty() || count.isEmpty()) {
       return Optional.empty();
@@ -88,9 +90,11 @@ final class Koordinator implements DialectReader.OfResources {
         part.isPresent()
             ? Cards.memory(part.getAsInt(), pod.cluster())
             : new Memory.Bytes(asked.of(MEMORY) / cards);
-    return Optional
-        .of(new GpuRequest(count.getAsInt(), whole ? new Portion.Whole() : new Portion.Share(memory, percent),
-            CardChoice.ANY, ShareOptions.NONE));
+    if (whole) {
+      return Optional.of(new GpuRequest(count.getAsInt(), new Portion.Whole(), CardChoice.ANY, ShareOptions.NONE));
+    }
+    return Optional.of(new GpuRequest(count.getAsInt(), new Portion.Share(memory, percent), CardChoice.ANY,
+        coreLimit.map(ShareOptions.NONE::withCoreLimit).orElse(ShareOptions.NONE)));
   }
 
   @Override
