@@ -39,11 +39,16 @@ import java.util.stream.Stream;
 final class GpuFractions implements DialectReader.OfAnnotations {
   private static final String FRACTION = "gpu-fraction";
   private static final String MEMORY = "gpu-memory";
+
+  /** Which have limits of the pod's one container beside them (kai-scheduler/api, constants/constants.go). */
+  private static final String LIMIT_OF_FRACTION = FRACTION + ".limit";
+  private static final String LIMIT_OF_MEMORY = MEMORY + ".limit";
   private static final String DEVICES = "gpu-fraction-num-devices";
   private static final String CONTAINER = "gpu-fraction-container-name";
   private static final String MODE = "kai.scheduler/gpu-compute-sharing-mode";
   private static final String RUNAI_LIMIT = "RUNAI_GPU_MEMORY_LIMIT";
-  private static final Set<String> OF_THE_POD = Set.of(FRACTION, MEMORY, DEVICES, CONTAINER);
+  private static final Set<String> OF_THE_POD =
+      Set.of(FRACTION, MEMORY, LIMIT_OF_FRACTION, LIMIT_OF_MEMORY, DEVICES, CONTAINER);
   private static final Set<String> SCHEDULERS = Set.of("kai-scheduler", "runai-scheduler");
   private static final Set<String> QUEUES = Set.of("kai.scheduler/queue", "runai/queue");
 
@@ -178,8 +183,18 @@ final class GpuFractions implements DialectReader.OfAnnotations {
       problems.add(new FieldError(pod.annotationPath(pod.annotation(FRACTION).isPresent() ? FRACTION : MEMORY),
           "cannot be used together with the annotations of containers; leave one of them out"));
     }
+    boolean limited = ofIt.value(PORTION_LIMIT).isPresent();
     for (String what : List.of(FRACTION, MEMORY)) {
       pod.annotation(what).ifPresent(value -> ofIt.put(what, what, value));
+      String limit = what.equals(FRACTION) ? LIMIT_OF_FRACTION : LIMIT_OF_MEMORY;
+      pod.annotation(limit).ifPresent(value -> {
+        if (pod.annotation(what).isEmpty()) {
+          problems.add(new FieldError(pod.annotationPath(limit), "is a limit without " + what));
+        } else if (limited) {
+          problems.add(new FieldError(pod.annotationPath(limit), "is a second limit of one container"));
+        }
+        ofIt.put(what.equals(FRACTION) ? PORTION_LIMIT : LIMIT, limit, value);
+      });
     }
     if (ofIt.value(FRACTION).isPresent() && ofIt.value(MEMORY).isPresent()) {
       problems.add(new FieldError(pod.annotationPath(MEMORY),

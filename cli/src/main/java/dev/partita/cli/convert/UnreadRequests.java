@@ -45,7 +45,7 @@ final class UnreadRequests {
       List.of(
           new Reason("gpu-fraction|gpu-memory", "is KAI's or Run:ai's in a pod with their schedulerName (kai-scheduler,"
               + " runai-scheduler) or a queue's label (kai.scheduler/queue, runai/queue), and this one has neither"),
-          new Reason("gpu-fraction-limit|gpu-memory-limit",
+          new Reason("gpu-(fraction|memory)[.-]limit",
               "is not converted: `memoryLimit` in a GpuShareConfig says how"
                   + " far a share may grow"),
           new Reason("tensor-fusion[.]ai/.*(vram|tflops|gpu|compute).*", TENSOR_FUSION));

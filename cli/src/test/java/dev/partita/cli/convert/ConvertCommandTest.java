@@ -362,12 +362,13 @@ class ConvertCommandTest {
 
   @Test
   void annotationsOfSystemsThatThePodIsNotOfAreNamed() throws IOException {
-    Run run = convert("{apiVersion: v1, kind: Pod, metadata: {name: a, annotations: {gpu-fraction: '0.5'}},"
-        + " spec: {containers: [{name: c}]}}");
+    Run run = convert("{apiVersion: v1, kind: Pod, metadata: {name: a, annotations: {gpu-fraction: '0.5',"
+        + " gpu-fraction.limit: '0.8'}}, spec: {containers: [{name: c}]}}");
 
     assertThat(run.status()).isEqualTo(3);
     assertThat(run.err())
-        .contains("metadata.annotations[gpu-fraction]: is KAI's or Run:ai's in a pod with their schedulerName");
+        .contains("metadata.annotations[gpu-fraction]: is KAI's or Run:ai's in a pod with their schedulerName")
+        .contains("metadata.annotations[gpu-fraction.limit]: is not converted");
   }
 
   @Test
