@@ -2,12 +2,14 @@ package dev.partita.cli.convert;
 
 import dev.partita.api.Driver;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
  * DeviceClasses of other DRA drivers, with what has an equal here, and why where nothing has. Sources:
  * kubernetes-sigs/dra-driver-nvidia-gpu (deployments, resourceslice-attributes.md), coldzerofear/vgpu-manager
- * (consts.go), Project-HAMi/k8s-dra-driver.
+ * (consts.go, kubeletplugin/types.go), Project-HAMi/k8s-dra-driver (hami_core.go).
  */
 enum ForeignClass {
   NVIDIA_GPU("gpu.nvidia.com", ForeignClass.NVIDIA, new Kind.Card()),
@@ -20,11 +22,12 @@ enum ForeignClass {
   NVIDIA_IMEX_DAEMON("compute-domain-daemon.nvidia.com", "compute-domain.nvidia.com",
       new Kind.None("is of NVIDIA's own daemons")),
   VGPU_MANAGER_GPU("gpu-manager", ForeignClass.VGPU_MANAGER, new Kind.Card()),
-  VGPU_MANAGER_SHARE("vgpu-manager", ForeignClass.VGPU_MANAGER, new Kind.Share()),
+  VGPU_MANAGER_SHARE("vgpu-manager", ForeignClass.VGPU_MANAGER, new Kind.Share("vgpu")),
   VGPU_MANAGER_MIG("mig-manager", ForeignClass.VGPU_MANAGER, new Kind.Instance()),
   VGPU_MANAGER_VFIO("vfio-manager", ForeignClass.VGPU_MANAGER,
       new Kind.None(ForeignClass.TO_MACHINE)),
-  HAMI_SHARE("hami-core-gpu.project-hami.io", "hami-core-gpu.project-hami.io", new Kind.Share());
+  HAMI_SHARE("hami-core-gpu.project-hami.io", "hami-core-gpu.project-hami.io",
+      new Kind.Share("hami-gpu"));
 
   static final String TO_MACHINE = "hands a card to a virtual machine, which Partita does not";
 
@@ -36,8 +39,12 @@ enum ForeignClass {
     /** A whole card, unless a part of its memory is asked for. */
     record Card() implements Kind {}
 
-    /** A share. */
-    record Share() implements Kind {}
+    /**
+     * A share.
+     *
+     * @param type the device's attribute of that name there; here it is a card's
+     */
+    record Share(String type) implements Kind {}
 
     /** A MIG instance. */
     record Instance() implements Kind {}
@@ -66,6 +73,13 @@ enum ForeignClass {
     return Stream.of(values()).map(ForeignClass::driver).filter(text::contains).findFirst();
   }
 
+  /** The types that a driver's shares have. */
+  static Set<String> typesOfShares(String driver) {
+    return Stream.of(values()).filter(each -> each.driver.equals(driver)).map(ForeignClass::kind)
+        .filter(Kind.Share.class::isInstance).map(share -> ((Kind.Share) share).type())
+        .collect(Collectors.toUnmodifiableSet());
+  }
+
   /** Its driver, which is the domain of its attributes and the driver of its configs, too. */
   String driver() {
     return driver;
@@ -81,7 +95,7 @@ enum ForeignClass {
   Optional<String> equal(boolean ofPart) {
     return switch (kind) {
       case Kind.Card() -> Optional.of(ofPart ? Driver.SHARE_CLASS : Driver.WHOLE_CLASS);
-      case Kind.Share() -> Optional.of(Driver.SHARE_CLASS);
+      case Kind.Share(String _) -> Optional.of(Driver.SHARE_CLASS);
       case Kind.Instance() -> Optional.of(Driver.MIG_CLASS);
       case Kind.None(String _) -> Optional.empty();
     };

@@ -21,8 +21,15 @@ import java.util.regex.Pattern;
  * @param from the driver whose devices are asked about, which is the domain of its attributes
  * @param to the driver whose devices the selector is to ask about
  * @param attributes what means the same there, by name, both with their domains
+ * @param cardTypes what the driver's devices have as their type, where the others have "gpu"
+ * @param inLowerCase of these attributes, by the name there, those that the driver has in lower case
  */
-record SelectorTranslation(String from, String to, Map<String, String> attributes) {
+record SelectorTranslation(
+    String from,
+    String to,
+    Map<String, String> attributes,
+    Set<String> cardTypes,
+    Set<String> inLowerCase) {
   private static final String STANDARD = "resource.kubernetes.io/";
 
   /** Of cards and of instances alike. */
@@ -43,8 +50,15 @@ record SelectorTranslation(String from, String to, Map<String, String> attribute
   private static final Pattern OF_DRIVER =
       Pattern.compile("device\\s*\\.\\s*driver\\s*==\\s*" + QUOTE + "([^'\"\\\\]+)" + QUOTE);
 
+  /** {@code device.attributes['domain'].type == 'value'}. */
+  private static final Pattern OF_TYPE = Pattern.compile(
+      "(device\\s*\\.\\s*attributes\\s*\\[\\s*" + QUOTE + "([^'\"\\\\]+)" + QUOTE + "\\s*]\\s*\\.\\s*type\\s*==\\s*)"
+          + QUOTE + "([^'\"\\\\]+)" + QUOTE);
+
   SelectorTranslation {
     attributes = Map.copyOf(attributes);
+    cardTypes = Set.copyOf(cardTypes);
+    inLowerCase = Set.copyOf(inLowerCase);
   }
 
   /** What came of a selector, or the name in it for which nothing did. */
@@ -60,7 +74,10 @@ record SelectorTranslation(String from, String to, Map<String, String> attribute
    * @param instances whether they are MIG instances, whose UUID there is one of their own
    */
   static SelectorTranslation toOurs(String driver, boolean instances) {
-    return new SelectorTranslation(driver, Driver.NAME, names(driver, instances));
+    return new SelectorTranslation(driver, Driver.NAME, names(driver, instances), ForeignClass.typesOfShares(driver),
+        driver.equals(ForeignClass.VGPU_MANAGER_GPU.driver())
+            ? Set.of(driver + "/uuid", driver + "/parentUUID")
+            : Set.of());
   }
 
   /**
@@ -71,12 +88,18 @@ record SelectorTranslation(String from, String to, Map<String, String> attribute
   static SelectorTranslation fromOurs(String driver, boolean instances) {
     Map<String, String> inverse = new HashMap<>();
     names(driver, instances).forEach((theirs, ours) -> inverse.put(ours, theirs));
-    return new SelectorTranslation(Driver.NAME, driver, inverse);
+    return new SelectorTranslation(Driver.NAME, driver, inverse, Set.of(), Set.of());
   }
 
   Selector selector(String expression) {
     Set<String> unknown = new TreeSet<>();
-    String there = REFERENCE.matcher(expression).replaceAll(found -> reference(found, unknown));
+    String typed = OF_TYPE.matcher(expression).replaceAll(found -> Matcher.quoteReplacement(
+        found.group(2).equals(from) && cardTypes.contains(found.group(3))
+            ? found.group(1) + "\"gpu\""
+            : found.group()));
+    cardTypes.stream().filter(type -> Pattern.compile(QUOTE + Pattern.quote(type) + QUOTE).matcher(typed).find())
+        .map(type -> "type " + type).forEach(unknown::add);
+    String there = REFERENCE.matcher(typed).replaceAll(found -> reference(found, unknown));
     there = OF_DRIVER.matcher(there).replaceAll(found -> Matcher.quoteReplacement(
         found.group(1).equals(from) ? "device.driver == \"" + to + "\"" : found.group()));
     if (!unknown.isEmpty()) {
@@ -115,6 +138,7 @@ record SelectorTranslation(String from, String to, Map<String, String> attribute
     int slash = qualified.lastIndexOf('/');
     return Matcher.quoteReplacement(qualified.equals(domain + "/" + name)
         ? found.group()
-        : "device." + what + "[\"" + qualified.substring(0, slash) + "\"]." + qualified.substring(slash + 1));
+        : "device." + what + "[\"" + qualified.substring(0, slash) + "\"]." + qualified.substring(slash + 1)
+            + (inLowerCase.contains(domain + "/" + name) ? ".lowerAscii()" : ""));
   }
 }

@@ -73,6 +73,31 @@ class ClaimConversionTest {
       delimiter = '|',
       quoteCharacter = '~',
       value = {
+        "vgpu-manager | device.attributes[\"manager.nvidia.com\"].type == \"vgpu\" | device.attributes[\"gpu.partita.dev\"].type == \"gpu\"",
+        "vgpu-manager | device.attributes['manager.nvidia.com'].uuid in ['gpu-1'] | device.attributes[\"gpu.partita.dev\"].uuid.lowerAscii() in ['gpu-1']",
+        "mig-manager | device.attributes['manager.nvidia.com'].parentUUID == 'gpu-1' | device.attributes[\"gpu.partita.dev\"].uuid.lowerAscii() == 'gpu-1'",
+        "hami-core-gpu.project-hami.io | device.attributes['hami-core-gpu.project-hami.io'].type=='hami-gpu' && device.attributes['hami-core-gpu.project-hami.io'].uuid == 'GPU-1' | device.attributes[\"gpu.partita.dev\"].type==\"gpu\" && device.attributes[\"gpu.partita.dev\"].uuid == 'GPU-1'",
+        "vgpu-manager | device.attributes['example.com'].type == 'vgpu' | ",
+        "vgpu-manager | device.attributes['manager.nvidia.com'].type != 'vgpu' | ",
+      })
+  void aSelectorOfAnotherDriversSharesFindsOurs(String className, String theirs, String ours) {
+    String claim = "requests: [{name: gpu, exactly: {deviceClassName: " + className
+        + ", selectors: [{cel: {expression: " + quoted(theirs) + "}}]}}]";
+    if (ours == null) {
+      assertThat(problems(claim)).singleElement().asString().contains("selectors[0].cel.expression", "type vgpu");
+      return;
+    }
+    String expression = converted(claim).at("/requests/0/exactly/selectors/0/cel/expression").asText();
+
+    assertThat(expression).isEqualTo(ours);
+    assertThat(new DeviceSelectors().compileError(expression)).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '~',
+      value = {
         "gpu | device.attributes['gpu.nvidia.com'].addressingMode == 'HMM' | addressingMode",
         "mig | device.attributes['gpu.nvidia.com'].uuid == 'MIG-1' | uuid",
         "mig | device.capacity['gpu.nvidia.com'].copyEngines.isGreaterThan(quantity('0')) | copyEngines",
