@@ -63,6 +63,9 @@ final class ClaimConversion {
     if (asked.isEmpty() && problems.isEmpty()) {
       return new ClaimResult.NothingAsked();
     }
+    if (asked.contains(ForeignClass.VGPU_MANAGER_SHARE)) {
+      corePolicy(object);
+    }
     return problems.isEmpty()
         ? new ClaimResult.Converted(claim.object(), List.copyOf(notes))
         : new ClaimResult.Refused(problems.stream().distinct().toList());
@@ -84,6 +87,11 @@ final class ClaimConversion {
     amounts.properties().stream().map(Map.Entry::getKey).filter(name -> !AMOUNTS.contains(name))
         .forEach(name -> problems.add(new FieldError(path + ".capacity.requests[" + name + "]",
             "has no equal: ask for memory, and for cores where the time is to be limited")));
+    if (known.get().kind() instanceof ForeignClass.Kind.Share && !amounts.has(CapacityName.CORES)) {
+      notes.add(new FieldError(path + ".capacity.requests",
+          "asks for no cores, which that driver takes for all of a card's, so that no other share with cores is beside it;"
+              + " here cores: 100 asks for that"));
+    }
     boolean isInstance = known.get().kind() instanceof ForeignClass.Kind.Instance;
     translations.add(new Translated(asking, SelectorTranslation.toOurs(known.get().driver(), isInstance)));
     known.get().equal(amounts.has(CapacityName.MEMORY)).ifPresent(name -> request.put("deviceClassName", name));
@@ -114,6 +122,16 @@ final class ClaimConversion {
           each.className() + " is a class of your own, of devices of " + name
               + ": write the driver's class here, with what yours selects, and convert the claim then")));
     }
+  }
+
+  /** How its cores are limited, which vgpu-manager reads from the claim's annotations (kubeletplugin/vgpu.go). */
+  private void corePolicy(JsonNode object) {
+    boolean template = object.path("kind").asText().equals("ResourceClaimTemplate");
+    String path = (template ? "spec." : "") + "metadata.annotations";
+    (template ? object.path("spec") : object).path("metadata").path("annotations").properties().stream()
+        .filter(each -> each.getKey().endsWith("/vgpu-compute-policy") && !each.getValue().asText().isEmpty())
+        .forEach(each -> notes.add(new FieldError(path + "[" + each.getKey() + "]",
+            "is not read: `coreLimit` in a GpuShareConfig of the claim says Hard, Soft or None")));
   }
 
   private static boolean isOurs(String className) {

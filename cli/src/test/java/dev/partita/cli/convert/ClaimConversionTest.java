@@ -10,6 +10,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Claims of other DRA drivers. */
 class ClaimConversionTest {
@@ -151,6 +152,32 @@ class ClaimConversionTest {
     assertThat(notes(config.formatted("Default"))).isEmpty();
     assertThat(notes(config.formatted("Long"))).singleElement().asString()
         .startsWith("spec.devices.config[0].opaque.parameters.sharing.timeSlicingConfig.interval: Long is left out: ");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"vgpu-manager", "hami-core-gpu.project-hami.io"})
+  void aShareWithoutCoresHasAllOfACardsThereAndThatIsSaid(String className) {
+    String request = "requests: [{name: gpu, exactly: {deviceClassName: " + className
+        + ", capacity: {requests: {memory: 4Gi%s}}}}]";
+
+    assertThat(notes(request.formatted(""))).singleElement().asString()
+        .startsWith("spec.devices.requests[0].exactly.capacity.requests: asks for no cores");
+    assertThat(notes(request.formatted(", cores: 30"))).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"ResourceClaim, ''", "ResourceClaimTemplate, spec."})
+  void howTheCoresOfVgpuManagersClaimAreLimitedIsSaidNotToBeRead(String kind, String at) {
+    Map<String, Object> metadata =
+        Map.of("annotations", Map.of("nvidia.com/vgpu-compute-policy", "none", "other", "1"));
+    Map<String, Object> spec = Map.of("devices", YamlText.read(
+        "requests: [{name: gpu, exactly: {deviceClassName: vgpu-manager, capacity: {requests: {cores: 30}}}}]"));
+    JsonNode claim = JSON.valueToTree(kind.equals("ResourceClaim")
+        ? Map.of("apiVersion", "resource.k8s.io/v1", "kind", kind, "metadata", metadata, "spec", spec)
+        : Map.of("apiVersion", "resource.k8s.io/v1", "kind", kind, "spec", Map.of("metadata", metadata, "spec", spec)));
+
+    assertThat(((ClaimResult.Converted) ClaimConversion.convert(claim)).notes()).singleElement().asString()
+        .startsWith(at + "metadata.annotations[nvidia.com/vgpu-compute-policy]: is not read: `coreLimit`");
   }
 
   @Test
