@@ -20,9 +20,9 @@ final class NearWord {
    */
   static Optional<String> of(String typed, Collection<String> known) {
     int most = typed.length() / 3;
-    return known.stream()
-        .filter(word -> distance(typed.toLowerCase(Locale.ROOT), word) <= most)
-        .min(Comparator.comparingInt(word -> distance(typed.toLowerCase(Locale.ROOT), word)));
+    String lower = typed.toLowerCase(Locale.ROOT);
+    return known.stream().min(Comparator.comparingInt(word -> distance(lower, word)))
+        .filter(word -> distance(lower, word) <= most);
   }
 
   /**

@@ -75,6 +75,7 @@ public final class Evictor implements AutoCloseable {
     return true;
   }
 
+  /** What became of an eviction; of a victim that had gone before, or whose answer was lost, nobody is told. */
   private enum Answer {
     EVICTED, GONE, REFUSED
   }

@@ -185,14 +185,14 @@ public final class ApiEdge {
             || e.getCode() >= HttpURLConnection.HTTP_INTERNAL_ERROR);
   }
 
-  /** Nothing was sent, for it is not to be any more. */
+  /** The caller has found, before a try, that the write is out of date: nothing was sent. */
   public static class NotSentException extends RuntimeException {
     public NotSentException(String why) {
       super(why);
     }
   }
 
-  /** Another instance leads, or none. */
+  /** This instance does not lead, so that nothing was sent: another one does, or none. */
   public static final class NotLeadingException extends NotSentException {
     NotLeadingException() {
       super("this instance does not lead");

@@ -35,6 +35,7 @@ final class ServerConnection extends DefaultBHttpServerConnection {
         : super.createContentInputStream(length, from, in);
   }
 
+  /** Reads the head of a request, and refuses one that is too large or whose target is no address. */
   private static final class RequestParser extends DefaultHttpRequestParser {
     private final int most;
 
