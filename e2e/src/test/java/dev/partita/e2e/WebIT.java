@@ -93,7 +93,7 @@ class WebIT {
       open.show("claims?q=" + workspace.namespace());
       open.awaitText(claim);
       pod.deleteAndAwait();
-      open.awaitText("No claim holds anything of a card that you may see.");
+      open.awaitText("Nothing that you may see matches the search.");
       open.assertClean();
     }
   }
