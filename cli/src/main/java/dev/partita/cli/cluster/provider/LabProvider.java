@@ -96,8 +96,8 @@ record LabProvider(Path script, Path labFolder, StateFolder state) implements Cl
   public ClusterRecord.Access up(int nodes, Optional<String> kubernetes, Progress progress) {
     if (isThere()) {
       progress.step("removing what is left in %s of a lab that runs no more".formatted(labFolder));
-      lab("down");
     }
+    lab("down"); // also without a folder: the bridge of a lab whose folder was deleted is in the way of the next
     progress.step("bringing up a lab cluster of %s".formatted(Counted.of(nodes, "node")));
     List<String> command = new ArrayList<>(List.of("up", "--nodes", Integer.toString(nodes)));
     kubernetes.ifPresent(version -> command.addAll(List.of("--kubernetes", version)));

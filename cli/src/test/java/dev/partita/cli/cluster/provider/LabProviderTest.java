@@ -2,7 +2,18 @@ package dev.partita.cli.cluster.provider;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.cli.checkout.Progress;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.InstantSource;
+import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class LabProviderTest {
   @Test
@@ -21,5 +32,26 @@ class LabProviderTest {
     assertThat(LabProvider.isRunning("etcd dead\nnode-0.kubelet dead\nnode-0.holder dead\n")).isFalse();
     assertThat(LabProvider.isRunning("etcd dead\nnode-0.holder running 13\n")).isTrue();
     assertThat(LabProvider.isRunning("* dead\n")).isFalse();
+  }
+
+  @Test
+  void aLabComesUpAlsoWhereTheFolderOfAnEarlierOneWasDeletedAndItsBridgeWasLeft(@TempDir Path folder)
+      throws IOException {
+    Path bridge = Files.createFile(folder.resolve("bridge"));
+    Path lab = Files.createFile(folder.resolve("lab"),
+        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    Files.writeString(lab, """
+        #!/bin/sh
+        case $1 in
+          up) [ ! -e %1$s ] || { echo 'RTNETLINK answers: File exists' >&2; exit 2; }; touch %1$s;;
+          down) rm -f %1$s;;
+          env) echo 'export KUBECONFIG=/lab/kubeconfig';;
+        esac
+        """.formatted(bridge));
+    ClusterProvider provider = new LabProvider(lab, folder.resolve("state"),
+        StateFolder.of(Map.of("PARTITA_STATE", folder.resolve("partita").toString())));
+    ClusterRecord.Access access = provider.up(1, Optional.empty(),
+        new Progress(new PrintWriter(new StringWriter()), InstantSource.system()));
+    assertThat(access.kubeconfig()).isEqualTo("/lab/kubeconfig");
   }
 }
