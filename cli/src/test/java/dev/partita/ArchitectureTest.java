@@ -12,9 +12,12 @@ import io.fabric8.kubernetes.client.CustomResource;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Holds ARCHITECTURE.md's picture against the code. */
@@ -32,6 +35,7 @@ class ArchitectureTest {
   private static final String PLUGIN = "dev.partita.plugin..";
   private static final String CONTROLLER = "dev.partita.controller..";
   private static final String CLI = "dev.partita.cli..";
+  private static final Pattern ROOM = Pattern.compile("`([a-z]+)`");
 
   @Test
   void apiKnowsNoClientNoGrpcAndNoFiles() {
@@ -160,6 +164,16 @@ class ArchitectureTest {
     String page = Files.readString(Path.of("..", "ARCHITECTURE.md"));
     assertThat(page.contains(picture)).as("ARCHITECTURE.md has another picture of %s than this:%n%s", module, picture)
         .isTrue();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"plugin,kubelet-plugin", "controller,dra-controller"})
+  void theReadmeOfAModuleSaysOfEveryRoomWhatItHolds(String module, String folder) throws IOException {
+    String page = Files.readString(Path.of("..", folder, "README.md"));
+    String table = page.substring(page.indexOf("## Rooms")).split("\n## ", 2)[0];
+    List<String> told = table.lines().filter(line -> line.startsWith("| `"))
+        .flatMap(row -> ROOM.matcher(row.split("\\|", 3)[1]).results()).map(room -> room.group(1)).toList();
+    assertThat(told).containsExactlyInAnyOrderElementsOf(new Rooms(module).all(PARTITA));
   }
 
   @Test

@@ -1,8 +1,11 @@
 package dev.partita;
 
 import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * The rooms of a module: the packages directly below its root with all that is in them, and the root's own classes.
@@ -21,6 +24,12 @@ record Rooms(String module) implements SliceAssignment {
       return ROOT;
     }
     return name.startsWith(root + ".") ? name.substring(root.length() + 1).split("\\.", 2)[0] : "";
+  }
+
+  /** All but the root. */
+  Set<String> all(JavaClasses classes) {
+    return classes.stream().map(this::roomOf).filter(room -> !room.isEmpty() && !room.equals(ROOT))
+        .collect(Collectors.toSet());
   }
 
   @Override
