@@ -49,7 +49,7 @@ class PartitaTest {
     "convert -f /dev/null -o /none/x | /none/x cannot be written: there is no such file or folder",
     "convert -f /dev/null -o /proc | /proc cannot be written: Is a directory",
     "web --kubeconfig /none | there is no kubeconfig at /none",
-    "simulate --generate pods=1,nodes=1 --out /none/x | to /none/x: there is no such file or folder"})
+    "simulate --generate pods=1,nodes=1 --out /none/x | to /none/x: there is no folder /none"})
   void whatCannotBeReadIsSaidInPlainWords(String line, String says) {
     CommandRun run = CommandRun.of(line.split(" ", -1));
     assertThat(run.status()).isBetween(1, 2);

@@ -1,16 +1,14 @@
 package dev.partita.cli.placement;
 
 import dev.partita.cli.command.CommandFailure;
-import dev.partita.cli.command.FileProblem;
+import dev.partita.cli.command.OutputFile;
 import dev.partita.cli.output.OutputFormat;
 import dev.partita.cli.output.OutputOption;
 import dev.partita.controller.stream.ClusterStream;
 import dev.partita.controller.stream.StreamPolicy;
 import dev.partita.controller.stream.StreamReport;
 import dev.partita.controller.stream.StreamRun;
-import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -72,6 +70,8 @@ public final class CompareCommand implements Runnable {
   @Override
   public void run() {
     List<StreamPolicy> chosen = policies.stream().distinct().map(CompareCommand::policy).toList();
+    Optional<OutputFile> charts = svg.map(path -> new OutputFile(path, "the charts"));
+    charts.ifPresent(OutputFile::check);
     StreamSource.Source played = source.read();
     ClusterStream work = played.stream();
     PrintWriter err = spec.commandLine().getErr();
@@ -80,7 +80,7 @@ public final class CompareCommand implements Runnable {
     List<StreamReport> reports = play(work, chosen, err);
     long took = System.nanoTime() - start;
     Comparison comparison = new Comparison(reports);
-    svg.ifPresent(file -> write(file, comparison.svg(work.lastArrival())));
+    charts.ifPresent(file -> file.write(comparison.svg(work.lastArrival()).lines().toList()));
     PrintWriter out = spec.commandLine().getOut();
     out.print(
         output.text(comparison.document(), () -> comparison.sheet().table(output.format() == OutputFormat.WIDE)));
@@ -120,14 +120,6 @@ public final class CompareCommand implements Runnable {
       return StreamPolicy.parse(text);
     } catch (IllegalArgumentException e) {
       throw CommandFailure.usage("--policy: " + e.getMessage());
-    }
-  }
-
-  private static void write(Path file, String text) {
-    try {
-      Files.writeString(file, text);
-    } catch (IOException e) {
-      throw CommandFailure.failed("the charts could not be written to " + file + ": " + FileProblem.why(e));
     }
   }
 }

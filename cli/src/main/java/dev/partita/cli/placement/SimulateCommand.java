@@ -3,7 +3,7 @@ package dev.partita.cli.placement;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.cli.command.CommandFailure;
-import dev.partita.cli.command.FileProblem;
+import dev.partita.cli.command.OutputFile;
 import dev.partita.cli.output.Printable;
 import dev.partita.cli.whatif.AddNodesCommand;
 import dev.partita.cli.whatif.FitsCommand;
@@ -13,10 +13,7 @@ import dev.partita.controller.stream.StreamPolicy;
 import dev.partita.controller.stream.StreamReport;
 import dev.partita.controller.stream.StreamRun.Answer;
 import dev.partita.controller.stream.StreamRun;
-import java.io.IOException;
 import java.io.PrintWriter;
-import java.io.Writer;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -97,6 +94,8 @@ public final class SimulateCommand implements Callable<Integer> {
     if (warmUp < 0) {
       throw CommandFailure.usage("--warm-up is 0 or more, not " + warmUp);
     }
+    Optional<OutputFile> file = out.map(path -> new OutputFile(path, "the answers"));
+    file.ifPresent(OutputFile::check);
     StreamSource.Source played = source.read();
     ClusterStream work = played.stream();
     PrintWriter err = spec.commandLine().getErr();
@@ -109,8 +108,10 @@ public final class SimulateCommand implements Callable<Integer> {
     AnswersOf answers = new AnswersOf(err, work.pods().size());
     StreamReport report = StreamRun.play(work, StreamPolicy.AUTO, who, answers);
     answers.end();
-    write(
-        played.isOfCluster() ? named(work, answers.byPod) : answers.byPod.stream().map(SimulateCommand::line).toList());
+    List<? extends @Nullable Map<String, Object>> all =
+        played.isOfCluster() ? named(work, answers.byPod) : answers.byPod.stream().map(SimulateCommand::line).toList();
+    List<String> lines = all.stream().map(SimulateCommand::json).toList();
+    file.ifPresentOrElse(to -> to.write(lines), () -> print(lines));
     err.println(StreamWords.of(work, report) + "; " + StreamWords.cost(System.nanoTime() - start));
     err.flush();
     return 0;
@@ -137,20 +138,10 @@ public final class SimulateCommand implements Callable<Integer> {
     }
   }
 
-  private void write(List<? extends @Nullable Map<String, Object>> answers) {
-    if (out.isEmpty()) {
-      PrintWriter to = spec.commandLine().getOut();
-      answers.forEach(answer -> to.print(json(answer) + "\n"));
-      to.flush();
-      return;
-    }
-    try (Writer to = Files.newBufferedWriter(out.get())) {
-      for (Map<String, Object> answer : answers) {
-        to.write(json(answer) + "\n");
-      }
-    } catch (IOException e) {
-      throw CommandFailure.failed("the answers could not be written to " + out.get() + ": " + FileProblem.why(e));
-    }
+  private void print(List<String> lines) {
+    PrintWriter to = spec.commandLine().getOut();
+    lines.forEach(line -> to.print(line + "\n"));
+    to.flush();
   }
 
   private static String json(@Nullable Map<String, Object> answer) {

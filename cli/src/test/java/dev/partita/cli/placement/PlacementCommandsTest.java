@@ -91,6 +91,17 @@ class PlacementCommandsTest {
   }
 
   @Test
+  void aFileThatCannotBeWrittenInTheEndIsRefusedBeforeTheWork(@TempDir Path folder) throws IOException {
+    String nowhere = folder.resolve("missing/answers.jsonl").toString();
+    Run refused = run("simulate", "--generate", "pods=300,nodes=3", "--out", nowhere);
+    assertThat(refused.err()).isEqualTo("partita: the answers cannot be written to %s: there is no folder %s%n"
+        .formatted(nowhere, folder.resolve("missing")));
+    assertThat(refused.status()).isEqualTo(1);
+    assertThat(run("simulate", "compare", "--generate", "pods=300,nodes=3", "--svg", folder.toString()).err())
+        .isEqualTo("partita: the charts cannot be written to %s: it is a folder%n".formatted(folder));
+  }
+
+  @Test
   void oneOfAThingIsNotCounted() {
     assertThat(CommandRun.of("simulate", "--generate", "pods=1,nodes=1,gpus=1", "--out", "/dev/null").err())
         .contains("generated: 1 pod on 1 node with 1 GPU: ").containsPattern("; [01] pods? never ran")
