@@ -8,10 +8,17 @@ import java.nio.file.Path;
 
 /** Clients from a kubeconfig. */
 final class Kubeconfig {
+  /**
+   * Whoever asks beside a whole test run waits for the API server behind everybody else: the client's own ten seconds
+   * were too short for claims with deeply nested selectors.
+   */
+  private static final int REQUEST_MILLISECONDS = 60_000;
+
   private Kubeconfig() {}
 
   static KubernetesClient client(Path file) {
     Config config = Config.fromKubeconfig(file.toFile());
+    config.setRequestTimeout(REQUEST_MILLISECONDS);
     try {
       return new KubernetesClientBuilder().withConfig(config).build();
     } catch (KubernetesClientException notRsa) {
