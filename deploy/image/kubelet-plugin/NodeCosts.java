@@ -11,6 +11,7 @@ final class NodeCosts {
   private static final int CARDS = SimulatedNode.CARDS;
   private static final int SHARES = 200;
   private static final int STARTS = Integer.getInteger("starts", 7);
+  private static final int FIRST_SECONDS = 5;
   private static final int SCRAPES = 20;
   private static final Duration IDLE = Duration.ofSeconds(Integer.getInteger("idle", 60));
   private static final int SETTLED_SECONDS = 10;
@@ -35,6 +36,7 @@ final class NodeCosts {
   private static void printStarts(SimulatedNode node) throws Exception {
     List<Long> bare = new ArrayList<>();
     List<Long> registered = new ArrayList<>();
+    List<Long> processor = new ArrayList<>();
     for (int i = 0; i < STARTS; i++) {
       long begin = System.nanoTime();
       node.runBareJvm();
@@ -42,11 +44,16 @@ final class NodeCosts {
       PluginProcess process = node.start(Optional.empty());
       registered.add(process.register());
       process.awaitReady();
+      TimeUnit.SECONDS.sleep(FIRST_SECONDS);
+      processor.add(process.processorMillis());
       process.stop();
     }
     System.out.printf(
         "start to registered with kubelet: %d ms (median of %d: %s); a bare JVM: %d ms (%s); ratio %.1f%n",
         median(registered), STARTS, registered, median(bare), bare, (double) median(registered) / median(bare));
+    System.out.printf(
+        "processor time from the start until %d s after the node's report: %d ms (median of %d: %s)%n",
+        FIRST_SECONDS, median(processor), STARTS, processor);
   }
 
   private static void printScrapes(PluginProcess process) throws Exception {
