@@ -360,6 +360,7 @@ public final class KubeletPlugin implements AutoCloseable {
           open.libraries().removeLeftovers();
           return true;
         });
+    open.libraries().holdInstalled(false);
     LeftoverSweep sweep =
         new LeftoverSweep(
             here,

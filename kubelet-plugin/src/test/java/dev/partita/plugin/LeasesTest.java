@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -53,6 +54,25 @@ class LeasesTest {
     }
   }
 
+  /** A container that was prepared by that plugin has them mounted for as long as its claim is prepared. */
+  @Test
+  void nobodyGetsALeaseOnLibrariesThatAnEarlierPluginInstalled() throws Exception {
+    try (TestNode node = TestNode.withCards("node-o", "h200x1")) {
+      try (KubeletPlugin _ = TestNode.start(node.settings(), client)) {
+        assertThat(node.prepare(created("earlier", 0)).getError()).isEmpty();
+      }
+      Path library = library(node);
+      for (String content : List.of("the same version", "another version")) {
+        if (content.startsWith("another")) {
+          Files.writeString(node.root.resolve("hook/libcuda-shadow.so"), content);
+        }
+        try (KubeletPlugin _ = TestNode.start(node.settings(), client); Holder holder = new Holder(library)) {
+          assertThat(holder.nextLine()).as("lease on that of %s", content).isEqualTo("refused");
+        }
+      }
+    }
+  }
+
   @Test
   void aLeaseThatWasTakenWhileNoPluginRanHoldsUpNobodyElseAndIsNotTakenTwice() throws Exception {
     try (TestNode node = TestNode.withCards("node-m", "h200x1")) {
@@ -68,8 +88,9 @@ class LeasesTest {
       try (Holder usage = new Holder(file(node, "run", hostile, "usage"));
           Holder card = new Holder(file(node, "state", hostile, "card"));
           Holder quota = new Holder(file(node, "state", hostile, "quota"));
-          Holder metadata = new Holder(node.metadata(hostile, "gpu"))) {
-        for (Holder holder : List.of(usage, card, quota, metadata)) {
+          Holder metadata = new Holder(node.metadata(hostile, "gpu"));
+          Holder library = new Holder(ofEarlierVersion(node))) {
+        for (Holder holder : List.of(usage, card, quota, metadata, library)) {
           assertThat(holder.nextLine()).isEqualTo("held");
         }
         try (KubeletPlugin _ = TestNode.start(settings(node), client);
@@ -84,6 +105,7 @@ class LeasesTest {
           assertThat(node.prepare(hostile).getError()).as("a replay").isEmpty();
           assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(20));
           usage.refused(BROKEN); // from when the kernel has broken the lease the plugin has the region
+          library.refused(BROKEN);
         }
       }
     }
@@ -118,6 +140,7 @@ class LeasesTest {
     return switch (claim) {
       case "mine", "other" -> "l";
       case "contexts" -> "n";
+      case "earlier" -> "o";
       default -> "m";
     };
   }
@@ -132,6 +155,12 @@ class LeasesTest {
     try (Stream<Path> folders = Files.list(node.root.resolve("opt/lib"))) {
       return folders.toList().getFirst().resolve("libcuda-shadow.so");
     }
+  }
+
+  private static Path ofEarlierVersion(TestNode node) throws IOException {
+    Path ofThis = library(node);
+    Path folder = Files.createDirectory(node.root.resolve("opt/lib/0123456789abcdef"));
+    return Files.copy(ofThis, folder.resolve("libcuda-shadow.so"), StandardCopyOption.COPY_ATTRIBUTES);
   }
 
   private static long number(TestNode node, ResourceClaim claim) throws IOException {

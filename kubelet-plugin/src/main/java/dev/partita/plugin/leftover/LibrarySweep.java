@@ -55,6 +55,7 @@ public final class LibrarySweep {
 
   /** Sweeps once. */
   void sweep() throws IOException {
+    libraries.holdInstalled(true); // what a process held a lease on when the plugin started
     if (libraries.installed().equals(Set.of(libraries.current()))) {
       unnamedSince.clear(); // nothing to remove, which is as good as always: nobody needs to stand still for that
       return;

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermission;
@@ -87,7 +88,7 @@ public final class HookLibraries implements AutoCloseable {
     Map<String, byte[]> content = content();
     String digest = digest(content);
     install(content, digest);
-    NAMES.forEach(name -> hold(libraries().resolve(digest).resolve(name)));
+    NAMES.forEach(name -> hold(libraries().resolve(digest).resolve(name), false));
     Optional<Map<Path, FileMark>> marks = marks(digest);
     if (marks.isPresent() && hasOnlySettled(marks.get()) && isAsInstalled(libraries().resolve(digest), content)) {
       checked = new Checked(digest, marks.get());
@@ -228,12 +229,35 @@ public final class HookLibraries implements AutoCloseable {
   }
 
   /**
+   * Keeps all that is installed open, of whatever version: containers that were prepared by an earlier plugin have that
+   * one's libraries.
+   *
+   * @param waits whether to wait until a lease that a process holds is broken: for as long as {@code
+   *        fs.lease-break-time} says, with each file
+   */
+  public void holdInstalled(boolean waits) throws IOException {
+    for (String version : installed()) {
+      try (Stream<Path> files = Files.list(libraries().resolve(version))) {
+        files.filter(file -> !held.containsKey(file)).forEach(file -> hold(file, waits));
+      } catch (NoSuchFileException e) {
+        LOG.debug("another plugin has removed it meanwhile", e);
+      }
+    }
+  }
+
+  /**
    * Keeps an installed file open. It is the same file in all containers of the node, and a container's root could hold
    * a lease on it. Then every program in another container that loads it would wait for 45 s. The kernel gives no such
    * lease on a file that somebody else has open.
    */
-  private void hold(Path file) {
-    if (UntrustedFile.openToRead(file) instanceof UntrustedFile.Opening.Opened opened) {
+  private void hold(Path file, boolean waits) {
+    UntrustedFile.Opening opening = UntrustedFile.openToRead(file);
+    if (waits && opening instanceof UntrustedFile.Opening.Leased
+        && UntrustedFile.openWaiting(file) instanceof UntrustedFile.Opening.Opened writable) {
+      opening = UntrustedFile.openToRead(file); // nobody gets a lease in between
+      writable.file().release();
+    }
+    if (opening instanceof UntrustedFile.Opening.Opened opened) {
       UntrustedFile earlier = held.put(file, opened.file());
       if (earlier != null) {
         earlier.release();
@@ -242,10 +266,10 @@ public final class HookLibraries implements AutoCloseable {
   }
 
   private void letGo(Path folder) {
-    for (String name : NAMES) {
-      UntrustedFile file = held.remove(folder.resolve(name));
-      if (file != null) {
-        file.release();
+    for (Path file : List.copyOf(held.keySet())) {
+      UntrustedFile its = file.startsWith(folder) ? held.remove(file) : null;
+      if (its != null) {
+        its.release();
       }
     }
   }
