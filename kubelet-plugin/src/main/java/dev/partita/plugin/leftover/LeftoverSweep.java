@@ -81,6 +81,7 @@ public final class LeftoverSweep {
    * @param specPeriod between two looks at whether the driver is another one
    */
   public void start(Loops loops, Duration period, Duration specPeriod) {
+    holdings.inventory().afterReadings(specs::cardsWereRead);
     loops
         .makeAskingDriver(
             "leftovers",

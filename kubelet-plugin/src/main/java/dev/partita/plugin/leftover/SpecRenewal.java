@@ -1,5 +1,7 @@
 package dev.partita.plugin.leftover;
 
+import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.GpuHealth;
 import dev.partita.cdi.CdiSpec;
 import dev.partita.cdi.ContainerEdits;
 import dev.partita.cdi.Mount;
@@ -18,6 +20,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -29,7 +32,8 @@ import org.slf4j.LoggerFactory;
  * Has CDI specs of prepared claims written anew, when they are missing or name other files than the driver has now: the
  * names of a driver's files have its version in them. Kubelet starts a container that ended again without asking for
  * its claim, and that must not fail after an upgrade of the driver, or after a reboot, which takes specs and usage
- * regions along. Where the driver may have been loaded anew, it is also told the claims' time slices again.
+ * regions along. Where the driver may have been loaded anew, or a card reset, it is also told the claims' time slices
+ * again.
  */
 public final class SpecRenewal {
   private static final Logger LOG = LoggerFactory.getLogger(SpecRenewal.class);
@@ -37,6 +41,7 @@ public final class SpecRenewal {
   private final Supplier<Inventory> inventory;
   private final ClaimStore store;
   private final ClaimRewriter rewriter;
+  private final Set<String> failed = ConcurrentHashMap.newKeySet(); // UUIDs of cards that were not well since
   private @Nullable DriverFiles looked;
 
   public SpecRenewal(Supplier<Inventory> inventory, ClaimStore store, ClaimRewriter rewriter) {
@@ -45,12 +50,22 @@ public final class SpecRenewal {
     this.rewriter = rewriter;
   }
 
-  /** Looks if the driver's files are others than at the last look, or if no driver answered since. */
+  /** Takes note of cards that are not well now: they may be reset before the next look. */
+  public void cardsWereRead() {
+    if (inventory.get() instanceof Inventory.Cards cards) {
+      cards.gpus().stream().filter(gpu -> !isWell(gpu)).map(Gpu::uuid).forEach(failed::add);
+    }
+  }
+
+  /**
+   * Looks if the driver's files are others than at the last look, if no driver answered since, or if a card is well
+   * again.
+   */
   public void lookIfDriverChanged() throws IOException {
     switch (inventory.get()) {
       case Inventory.NoCards _ -> looked = null;
       case Inventory.Cards cards when !cards.files().equals(Optional.ofNullable(looked)) -> look();
-      case Inventory.Cards _ -> {}
+      case Inventory.Cards cards -> setTimeSlices(recovered(cards));
     }
   }
 
@@ -68,18 +83,35 @@ public final class SpecRenewal {
         renewIfStale(record, driver);
       }
     }
-    if (maybeLoadedAnew) {
-      setTimeSlices();
-    }
+    Set<String> recovered = recovered(cards);
+    setTimeSlices(maybeLoadedAnew ? cards.gpus().stream().map(Gpu::uuid).collect(Collectors.toSet()) : recovered);
     looked = driver.orElse(null);
   }
 
-  /** A driver that was loaded anew has forgotten them. It cannot be while a plugin has it open. */
-  private void setTimeSlices() throws IOException {
-    Set<String> cards = new HashSet<>();
-    for (PreparedClaim record : store.checkpoint().readAll()) {
+  /** Cards that were not well and are again. */
+  private Set<String> recovered(Inventory.Cards cards) {
+    Set<String> recovered =
+        cards.gpus().stream().filter(SpecRenewal::isWell).map(Gpu::uuid).collect(Collectors.toSet());
+    recovered.retainAll(failed);
+    failed.removeAll(recovered);
+    return recovered;
+  }
+
+  private static boolean isWell(Gpu gpu) {
+    return gpu.health().state() == GpuHealth.State.Healthy;
+  }
+
+  /**
+   * A driver that was loaded anew has forgotten them, which it cannot be while a plugin has it open; so has a card that
+   * was reset.
+   *
+   * @param ofCards UUIDs
+   */
+  private void setTimeSlices(Set<String> ofCards) throws IOException {
+    Set<String> left = new HashSet<>(ofCards);
+    for (PreparedClaim record : left.isEmpty() ? List.<PreparedClaim>of() : store.checkpoint().readAll()) {
       for (Grant grant : record.grants()) {
-        if (grant.use().timeSlicing().isPresent() && cards.add(grant.card().uuid())) {
+        if (grant.use().timeSlicing().isPresent() && left.remove(grant.card().uuid())) {
           setTimeSlice(record, grant);
         }
       }
@@ -90,6 +122,7 @@ public final class SpecRenewal {
     try {
       rewriter.setTimeSlice(record, grant); // what counts on its card, whichever claim asks for it
     } catch (IOException | IllegalStateException e) {
+      failed.add(grant.card().uuid()); // with the next look again
       LOG.warn("card {}: its time slice cannot be set anew: {}", grant.card().uuid(), e.toString());
     }
   }

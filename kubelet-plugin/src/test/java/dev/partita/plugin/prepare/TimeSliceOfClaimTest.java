@@ -147,6 +147,32 @@ class TimeSliceOfClaimTest extends OnNodeOfPlugins {
   }
 
   @Test
+  void aCardThatWasResetHasForgottenItAndIsToldAgain() throws IOException {
+    prepared("Long");
+    node.runParts(real -> real, parts -> { // which can be while a plugin has the others open
+      SpecRenewal renewal = new SpecRenewal(parts.inventory()::current, parts.store(), parts.claims().rewriter());
+      parts.inventory().afterReadings(renewal::cardsWereRead);
+      parts.inventory().refresh();
+      renewal.lookIfDriverChanged();
+      node.cards.present = List.of("GPU-1", "GPU-2");
+      parts.inventory().refresh();
+      parts.inventory().refresh(); // when it begins, all is done that comes after the one before
+      node.timeSlices.other.clear();
+      node.cards.present = List.of("GPU-0", "GPU-1", "GPU-2");
+      parts.inventory().refresh();
+      node.timeSlices.times = 0;
+      node.timeSlices.refusal = "it has just come back";
+      renewal.lookIfDriverChanged();
+      node.timeSlices.refusal = "";
+      renewal.lookIfDriverChanged();
+      assertThat(node.timeSlices.other).containsExactly(entry("GPU-0", TimeSlice.LONG));
+      renewal.lookIfDriverChanged();
+      assertThat(node.timeSlices.times).as("once").isOne();
+      return true;
+    });
+  }
+
+  @Test
   void noShareWithLimitsStandsBesideItAndTheReverse() throws IOException {
     ResourceClaim inTurn = prepared("Long");
     ResourceClaim limited = node.newClaim(share(NodeOfPlugins.NODE, "a", 0, "8Gi", ""));
