@@ -45,8 +45,6 @@ import org.slf4j.LoggerFactory;
 public final class ClaimPreparer implements ClaimService {
   private static final Logger LOG = LoggerFactory.getLogger(ClaimPreparer.class);
 
-  private static final Failed RELEASED = new Failed("it was released meanwhile");
-
   private final ThisNode here;
   private final ClaimReader api;
   private final NodeInventory inventory;
@@ -87,7 +85,7 @@ public final class ClaimPreparer implements ClaimService {
   public Map<ClaimRef, Outcome> prepare(Collection<ClaimRef> claims) {
     Call call = new Call(Patience.ofKubelet(), new CallReads(api, here.pool()), new ConcurrentLinkedQueue<>());
     try (WaitingCalls.Call _ = reports.kubeletWaits()) {
-      return AtOnce.each(claims, claim -> prepare(claim, Goal.ALL, call));
+      return AtOnce.each(claims, claim -> prepare(claim, Goal.ALL, call).orElseThrow());
     } finally {
       // not before: they would take the API server from claims that kubelet still waits for
       call.reports().forEach(Runnable::run);
@@ -113,9 +111,9 @@ public final class ClaimPreparer implements ClaimService {
    */
   public Optional<Outcome> rebuild(ClaimRef claim) {
     Call call = new Call(Patience.NONE, new CallReads(api, here.pool()), new ConcurrentLinkedQueue<>());
-    Outcome outcome = prepare(claim, Goal.RECORD, call);
+    Optional<Outcome> outcome = prepare(claim, Goal.RECORD, call);
     call.reports().forEach(Runnable::run);
-    return Optional.of(outcome).filter(its -> !its.equals(RELEASED));
+    return outcome;
   }
 
   /**
@@ -134,6 +132,7 @@ public final class ClaimPreparer implements ClaimService {
         case Refused(String reason) -> {
           return new Provision.Impossible(reason);
         }
+        case Released _ -> throw new IllegalStateException("only what is rebuilt can have been released");
         case Clashing(Clash clash, List<PreparedClaim> _) -> {
           return new Provision.NotYet(clash.reason());
         }
@@ -172,19 +171,20 @@ public final class ClaimPreparer implements ClaimService {
    */
   private record Call(Patience patience, CallReads reads, Queue<Runnable> reports) {}
 
-  private Outcome prepare(ClaimRef claim, Goal goal, Call call) {
-    Outcome outcome;
+  /** Empty if the claim was released meanwhile: as for {@link #rebuild}, and for no other goal. */
+  private Optional<Outcome> prepare(ClaimRef claim, Goal goal, Call call) {
+    Optional<Outcome> outcome;
     try {
       outcome = tryToPrepare(claim, goal, call);
     } catch (KubernetesClientException e) {
-      outcome = new Failed("the API server does not answer as it should: " + ApiCalls.explain(e));
+      outcome = Optional.of(new Failed("the API server does not answer as it should: " + ApiCalls.explain(e)));
     } catch (IOException | IllegalStateException e) {
-      outcome = new Failed(e.getMessage() == null ? e.toString() : e.getMessage());
+      outcome = Optional.of(new Failed(e.getMessage() == null ? e.toString() : e.getMessage()));
     } catch (RuntimeException e) { // kubelet asks for several claims at once, and the others are to have their answers
       LOG.error("claim {}: cannot prepare it, because of an error in the plugin", claim, e);
-      outcome = new Failed(e.toString());
+      outcome = Optional.of(new Failed(e.toString()));
     }
-    if (outcome instanceof Failed failed && !failed.equals(RELEASED)) {
+    if (outcome.isPresent() && outcome.get() instanceof Failed failed) {
       LOG.warn("claim {}: not prepared: {}", claim, failed.error());
       call.reports().add(() -> reports.failed(claim, failed.error()));
     }
@@ -210,34 +210,37 @@ public final class ClaimPreparer implements ClaimService {
   }
 
   /** Tries until the claim is prepared, refused, or kubelet has waited long enough for another claim to be released. */
-  private Outcome tryToPrepare(ClaimRef ref, Goal goal, Call call) throws IOException {
+  private Optional<Outcome> tryToPrepare(ClaimRef ref, Goal goal, Call call) throws IOException {
     CallReads reads = call.reads();
     while (true) {
       Optional<ResourceClaim> claim = reads.claim(ref);
       if (claim.isEmpty()) {
-        return new Failed("claim " + ref + " does not exist any more");
+        return Optional.of(new Failed("claim " + ref + " does not exist any more"));
       }
       switch (tryOnce(ref, claim.get(), reads, goal)) {
+        case Released _ -> {
+          return Optional.empty();
+        }
         case Refused refused -> {
-          return new Failed(refused.reason());
+          return Optional.of(new Failed(refused.reason()));
         }
         case Lent lent -> {
           loans.recall(lent.wanted());
           if (!awaitLoans(lent, call.patience())) {
-            return new Failed(
+            return Optional.of(new Failed(
                 lent.clash().reason() + ", of which they were lent what no claim had; they were told to give it"
-                    + " back");
+                    + " back"));
           }
           reads = new CallReads(api, here.pool());
         }
         case Clashing(Clash clash, List<PreparedClaim> recorded) -> {
           if (!releases.await(recorded, call.patience())) {
-            return new Failed(clash.reason());
+            return Optional.of(new Failed(clash.reason()));
           }
           reads = new CallReads(api, here.pool()); // what was read before the wait may not be so any more
         }
         case Prepared(PreparedClaim prepared) -> {
-          return answer(ref, claim.get(), prepared, call);
+          return Optional.of(answer(ref, claim.get(), prepared, call));
         }
       }
     }
@@ -281,6 +284,9 @@ public final class ClaimPreparer implements ClaimService {
 
   private record Refused(String reason) implements PreparedOrRefused {}
 
+  /** The claim's record was to be rebuilt, and kubelet has had the claim released since it was missed. */
+  private record Released() implements PreparedOrRefused {}
+
   /**
    * Others have what the claim is to have.
    *
@@ -309,7 +315,7 @@ public final class ClaimPreparer implements ClaimService {
     }
     Optional<PreparedClaim> earlier = store.checkpoint().read(ref.uid());
     if (goal == Goal.RECORD && earlier.isEmpty() && !hasFiles(ref.uid())) {
-      return new Refused(RELEASED.error());
+      return new Released();
     }
     if (earlier.isPresent() && isSameAllocation(earlier.get(), claim)) {
       if (earlier.get().phase() == Phase.COMPLETED) {
