@@ -23,6 +23,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -88,7 +89,10 @@ public final class AllocationStatus {
     return result.build();
   }
 
-  /** Configs of the classes first, then the claim's: later ones count more. */
+  /**
+   * Configs of the classes first, then the claim's: later ones count more. The API takes as many as one class and one
+   * claim may have together (64), so those of a class stand there once, with all requests of that class.
+   */
   private static List<DeviceAllocationConfiguration> configs(
       ResourceClaim claim,
       ClaimPlacement placement,
@@ -98,15 +102,18 @@ public final class AllocationStatus {
         placement.devices().stream()
             .map(device -> device.request().name())
             .collect(Collectors.toCollection(java.util.LinkedHashSet::new));
-    for (String name : names) {
-      @Nullable DeviceClass deviceClass = part(claim, name).map(p -> classes.apply(p.className())).orElse(null);
+    Map<String, List<String>> byClass = new LinkedHashMap<>();
+    names.forEach(name -> part(claim, name)
+        .ifPresent(part -> byClass.computeIfAbsent(part.className(), _ -> new ArrayList<>()).add(name)));
+    for (Map.Entry<String, List<String>> ofClass : byClass.entrySet()) {
+      @Nullable DeviceClass deviceClass = classes.apply(ofClass.getKey());
       if (deviceClass != null) {
         deviceClass.getSpec().getConfig().stream()
             .filter(config -> config.getOpaque() != null)
             .map(
                 config -> new DeviceAllocationConfigurationBuilder()
                     .withSource(ShareConfigs.FROM_CLASS)
-                    .withRequests(name)
+                    .withRequests(ofClass.getValue())
                     .withOpaque(config.getOpaque())
                     .build())
             .forEach(configs::add);

@@ -80,6 +80,14 @@ class AllocationStatusTest {
   }
 
   @Test
+  void configsOfAClassStandThereOnceForAllOfItsRequests() {
+    assertThat(configs("a", "b/x"))
+        .extracting(DeviceAllocationConfiguration::getSource, DeviceAllocationConfiguration::getRequests,
+            AllocationStatusTest::order)
+        .startsWith(tuple("FromClass", List.of("a", "b/x"), 0), tuple("FromClaim", List.of("b"), 1));
+  }
+
+  @Test
   void configsThatCoverNothingThatWasAllocatedAreLeftOut() {
     assertThat(configs("a")).extracting(AllocationStatusTest::order).as("b and b/x are not there").containsExactly(0, 2,
         3);
