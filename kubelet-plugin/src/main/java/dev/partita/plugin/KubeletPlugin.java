@@ -252,6 +252,7 @@ public final class KubeletPlugin implements AutoCloseable {
     Clock monotonicClock = MonotonicClock.start();
     ThisNode here = new ThisNode(Driver.poolOf(settings.nodeName()), Files.readString(BOOT_ID).strip());
     Checkpoint checkpoint = opened(new Checkpoint(settings.stateRoot().resolve("claims"), clock));
+    checkpoint.removeStaleNotes(here.bootId());
     ShareFolders folders = new ShareFolders(settings.stateRoot(), settings.runRoot(), opened(new UsageRegions()));
     CdiFolder cdi = new CdiFolder(settings.cdiRoot(), CdiName.KIND.vendor() + "-" + CdiName.KIND.deviceClass());
     ClaimStore store = new ClaimStore(

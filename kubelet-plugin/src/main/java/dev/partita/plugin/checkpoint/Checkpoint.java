@@ -23,6 +23,7 @@ import java.util.TreeMap;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -53,6 +54,7 @@ public final class Checkpoint implements AutoCloseable {
    */
   private final ReadWriteLock replacing = new ReentrantReadWriteLock();
 
+  private final DriverNotes notes;
   private final FolderChanges changes;
   private final GroupedSync sync = new GroupedSync();
   private final ReentrantLock memory = new ReentrantLock();
@@ -62,10 +64,11 @@ public final class Checkpoint implements AutoCloseable {
   private @Nullable List<PreparedClaim> all;
   private boolean complete; // whether all records are known, but for what changes tells; under the lock
 
-  /** The folder is made if it is not there. */
+  /** The folder is made if it is not there; {@code driver-notes} beside it when there is something to note. */
   public Checkpoint(Path folder, Clock clock) throws IOException {
     this.folder = folder;
     this.clock = clock;
+    this.notes = new DriverNotes(folder.resolveSibling("driver-notes"));
     Files.createDirectories(folder);
     this.changes = new FolderChanges(folder);
   }
@@ -77,6 +80,7 @@ public final class Checkpoint implements AutoCloseable {
   public void write(PreparedClaim claim) throws IOException {
     Path file = fileOf(claim.claim().uid());
     byte[] record = ClaimRecord.write(claim);
+    notes.write(claim);
     replacing.readLock().lock();
     try {
       switch (claim.phase()) {
@@ -181,6 +185,22 @@ public final class Checkpoint implements AutoCloseable {
     }
   }
 
+  /**
+   * Removes notes that say nothing any more, before anything is asked: of other boots, and of claims whose record was
+   * removed. A plugin of an earlier version, which knows no notes, has released these.
+   */
+  public void removeStaleNotes(String bootId) throws IOException {
+    try (Stream<Path> files = Files.list(folder)) {
+      notes.keep(bootId, files.map(file -> String.valueOf(file.getFileName())).filter(name -> name.contains(SUFFIX))
+          .map(name -> name.substring(0, name.indexOf(SUFFIX))).collect(Collectors.toSet()));
+    }
+  }
+
+  /** What the driver was told for claims whose record may be lost. */
+  public DriverNotes notes() {
+    return notes;
+  }
+
   /** Removes a claim's record; whether there was one. */
   public boolean remove(String uid) throws IOException {
     return DurableFile.remove(fileOf(uid), sync);
@@ -189,6 +209,7 @@ public final class Checkpoint implements AutoCloseable {
   /** Removes what a writer that was killed has left. */
   public void removeLeftovers() throws IOException {
     DurableFile.removeLeftovers(folder, "");
+    notes.removeLeftovers();
   }
 
   /** Bytes of all its files, those of other versions and those that were set aside included. */

@@ -44,7 +44,7 @@ public final class HeldClaims {
   /** @param clock the time of day */
   public HeldClaims(Checkpoint checkpoint, CdiFolder cdi, ShareFolders folders, Clock clock) {
     this.checkpoint = checkpoint;
-    this.traces = new Traces(cdi, folders);
+    this.traces = new Traces(cdi, folders, checkpoint.notes());
     this.clock = clock;
   }
 

@@ -8,6 +8,7 @@ import dev.partita.cdi.CdiFolder;
 import dev.partita.cdi.CdiSpec;
 import dev.partita.cdi.DeviceNode;
 import dev.partita.plugin.checkpoint.ForeignRecord;
+import dev.partita.plugin.checkpoint.DriverNotes;
 import dev.partita.plugin.claim.CdiName;
 import dev.partita.plugin.claim.PreparedClaim.Phase;
 import dev.partita.plugin.claim.PreparedClaim;
@@ -36,18 +37,21 @@ import java.util.stream.Stream;
 
 /**
  * Finds out what a claim has of the cards from its files, where its record cannot be read. A quota file names a share
- * exactly. The CDI spec says which cards' device nodes containers get: such a card counts as taken whole, since nobody
- * knows how much of it is used. If no file names a card, all cards count as taken.
+ * exactly. The CDI spec says which cards' device nodes containers get, and a note of which cards the driver was told
+ * something: such a card counts as taken whole, since nobody knows how much of it is used. If no file names a card, all
+ * cards count as taken.
  */
 final class Traces {
   private static final Pattern CARD_NODE = Pattern.compile("/dev/nvidia([0-9]{1,5})");
 
   private final CdiFolder cdi;
   private final ShareFolders folders;
+  private final DriverNotes notes;
 
-  Traces(CdiFolder cdi, ShareFolders folders) {
+  Traces(CdiFolder cdi, ShareFolders folders, DriverNotes notes) {
     this.cdi = cdi;
     this.folders = folders;
+    this.notes = notes;
   }
 
   /**
@@ -81,22 +85,26 @@ final class Traces {
     }
     Set<String> uuids = new TreeSet<>();
     spec.ifPresent(s -> cardsOf(s, cards).forEach(gpu -> uuids.add(gpu.uuid())));
+    Optional<DriverNotes.Note> note = notes.of(uid);
+    note.ifPresent(its -> uuids.addAll(its.cards()));
     uuids.removeAll(shared);
     if (!uuids.isEmpty() || shared.isEmpty()) {
       grants.addAll(wholes(uuids, cards));
     }
-    return claim(named(uid, spec), grants);
+    ClaimRef named = named(uid, spec);
+    return claim(named.name().isEmpty() ? note.map(DriverNotes.Note::claim).orElse(named) : named, grants);
   }
 
   /** Whether anything of a claim lies here. */
   boolean areOf(String uid) throws IOException {
-    return cdi.ids().contains(uid) || folders.uids().contains(uid);
+    return cdi.ids().contains(uid) || folders.uids().contains(uid) || notes.of(uid).isPresent();
   }
 
   /** UIDs of the claims of which something lies here. */
   Set<String> uids() throws IOException {
     Set<String> uids = new TreeSet<>(folders.uids());
     cdi.ids().stream().filter(ClaimRef::isUid).forEach(uids::add);
+    uids.addAll(notes.uids());
     return uids;
   }
 

@@ -2,6 +2,7 @@ package dev.partita.plugin.leftover;
 
 import dev.partita.cdi.CdiFolder;
 import dev.partita.cdi.CdiSpec;
+import dev.partita.plugin.checkpoint.DriverNotes;
 import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.share.ShareFolders;
 import dev.partita.plugin.step.ClaimSpec;
@@ -12,11 +13,12 @@ import java.util.Optional;
  * Finds the name of a claim whose record is missing, in the files that the claim has left. By its name the claim can be
  * read alone: a list of all claims of a cluster does not fit into the plugin's memory.
  */
-record ClaimNames(CdiFolder cdi, ShareFolders folders) {
+record ClaimNames(CdiFolder cdi, ShareFolders folders, DriverNotes notes) {
   /**
-   * The claim of this UID: its CDI spec names it, and so does each of its quota files.
+   * The claim of this UID: its CDI spec names it, and so does each of its quota files, and a note of what the driver
+   * was told for it.
    *
-   * @return empty if it has neither, so that no container can be started with it
+   * @return empty if it has none of these, so that no container can be started with it
    * @throws IOException if there are such files, and none of them can be understood
    */
   Optional<ClaimRef> of(String uid) throws IOException {
@@ -29,7 +31,9 @@ record ClaimNames(CdiFolder cdi, ShareFolders folders) {
     if (name.isEmpty()) {
       name = folders.claimOf(uid);
     }
-    return name.isEmpty() ? Optional.empty() : Optional.of(claim(name.get(), uid));
+    return name.isEmpty()
+        ? notes.of(uid).map(DriverNotes.Note::claim)
+        : Optional.of(claim(name.get(), uid));
   }
 
   private static ClaimRef claim(String name, String uid) throws IOException {

@@ -71,7 +71,7 @@ public final class LeftoverSweep {
     this.holdings = holdings;
     this.specs = new SpecRenewal(holdings.inventory()::current, store, claims.rewriter());
     this.libraries = libraries;
-    this.names = new ClaimNames(store.cdi(), store.folders());
+    this.names = new ClaimNames(store.cdi(), store.folders(), store.checkpoint().notes());
     this.clock = clock;
   }
 
@@ -109,6 +109,7 @@ public final class LeftoverSweep {
     store.checkpoint().readAll().forEach(record -> records.put(record.claim().uid(), record));
     Set<String> unrecorded = new TreeSet<>(store.folders().uids());
     store.cdi().ids().stream().filter(ClaimRef::isUid).forEach(unrecorded::add); // others are of no claim
+    unrecorded.addAll(store.checkpoint().notes().uids());
     unrecorded.removeAll(records.keySet());
     Set<String> foreign = // not this version's to judge
         store.checkpoint().foreign().stream().map(ForeignRecord::uid).collect(Collectors.toSet());

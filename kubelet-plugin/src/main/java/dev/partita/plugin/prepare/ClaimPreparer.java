@@ -369,7 +369,8 @@ public final class ClaimPreparer implements ClaimService {
   }
 
   private boolean hasFiles(String uid) throws IOException {
-    return store.cdi().ids().contains(uid) || store.folders().uids().contains(uid);
+    return store.cdi().ids().contains(uid) || store.folders().uids().contains(uid)
+        || store.checkpoint().notes().of(uid).isPresent();
   }
 
   /**

@@ -115,10 +115,11 @@ public final class ClaimReleaser {
     steps.execute(Step.forget(uid));
   }
 
-  /** What a claim without a record has by its files; nothing without a spec. */
+  /** What a claim without a record has by its files; nothing without a spec and a note. */
   private List<Grant> grantsBySpec(String uid) throws IOException {
-    return inventory.current() instanceof Inventory.Cards cards && store.cdi().ids().contains(uid)
-        ? held.grantsWithoutRecord(uid, cards)
-        : List.of();
+    return inventory.current() instanceof Inventory.Cards cards
+        && (store.cdi().ids().contains(uid) || store.checkpoint().notes().of(uid).isPresent())
+            ? held.grantsWithoutRecord(uid, cards)
+            : List.of();
   }
 }

@@ -11,6 +11,8 @@ import dev.partita.cdi.driver.DriverFile;
 import dev.partita.cdi.driver.DriverFiles;
 import dev.partita.cdi.driver.DriverNode;
 import dev.partita.cdi.driver.DriverRoot;
+import dev.partita.plugin.checkpoint.AskedSlice;
+import dev.partita.plugin.checkpoint.MadeInstance;
 import dev.partita.plugin.claim.CdiName;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.grant.Grant;
@@ -126,8 +128,8 @@ public record ClaimSpec(
 
   private static Map<String, String> annotations(PreparedClaim claim) {
     Map<String, String> annotations = new TreeMap<>(Map.of(CLAIM_ANNOTATION, claim.claim().qualifiedName()));
-    MadeInstance.annotation(claim).ifPresent(made -> annotations.put(MADE_INSTANCES_ANNOTATION, made));
-    AskedSlice.annotation(claim).ifPresent(asked -> annotations.put(TIME_SLICES_ANNOTATION, asked));
+    MadeInstance.text(claim).ifPresent(made -> annotations.put(MADE_INSTANCES_ANNOTATION, made));
+    AskedSlice.text(claim).ifPresent(asked -> annotations.put(TIME_SLICES_ANNOTATION, asked));
     return annotations;
   }
 

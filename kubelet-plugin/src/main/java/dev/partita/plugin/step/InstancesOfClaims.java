@@ -2,6 +2,7 @@ package dev.partita.plugin.step;
 
 import dev.partita.api.MigSlot;
 import dev.partita.plugin.checkpoint.ForeignRecord;
+import dev.partita.plugin.checkpoint.MadeInstance;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.grant.Grant;
@@ -17,9 +18,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Tells which MIG instances claims have: by their records, and by the CDI specs of claims whose record is lost.
+ * Tells which MIG instances claims have: by their records, and by notes and CDI specs of claims whose record is lost.
  *
- * @param store where both are
+ * @param store where all of these are
  */
 public record InstancesOfClaims(ClaimStore store) implements ClaimedInstances.Source {
   @Override
@@ -40,26 +41,43 @@ public record InstancesOfClaims(ClaimStore store) implements ClaimedInstances.So
       withRecord.add(record.uid());
       unknown.addAll(record.cards());
     }
-    for (String uid : store.cdi().ids()) {
-      if (!withRecord.contains(uid) && ClaimRef.isUid(uid)) {
-        madeBySpec(uid).forEach(its -> made.computeIfAbsent(its.card(), _ -> new HashSet<>()).add(its.slot()));
+    Set<String> lost = new HashSet<>(store.cdi().ids());
+    lost.addAll(store.checkpoint().notes().uids());
+    lost.removeAll(withRecord);
+    for (String uid : lost) {
+      if (ClaimRef.isUid(uid)) {
+        madeWithoutRecord(uid).forEach(its -> made.computeIfAbsent(its.card(), _ -> new HashSet<>()).add(its.slot()));
       }
     }
     return new ClaimedInstances(made, given, unknown);
   }
 
-  /** The instances that a claim's spec says were made for it; none if it says nothing that can be read. */
-  List<MadeInstance> madeBySpec(String uid) throws IOException {
-    return store.cdi().readIfValid(uid)
+  /**
+   * The instances that were made for a claim whose record is lost, by its spec and what was noted of it; none if
+   * neither says anything that can be read. One that another claim has by its record is that one's.
+   */
+  Set<MadeInstance> madeWithoutRecord(String uid) throws IOException {
+    Set<MadeInstance> made = new HashSet<>(store.cdi().readIfValid(uid)
         .map(spec -> MadeInstance.parse(spec.annotations().getOrDefault(ClaimSpec.MADE_INSTANCES_ANNOTATION, "")))
-        .orElse(List.of());
+        .orElse(List.of()));
+    store.checkpoint().notes().of(uid).ifPresent(note -> made.addAll(note.made()));
+    for (PreparedClaim record : made.isEmpty() ? List.<PreparedClaim>of() : store.checkpoint().readAll()) {
+      record.grants().stream().filter(InstancesOfClaims::takes).forEach(grant -> grant.mig()
+          .ifPresent(instance -> made.remove(new MadeInstance(grant.card().uuid(), instance.slot()))));
+    }
+    return made;
+  }
+
+  /** Whether it is not only looked at. */
+  private static boolean takes(Grant grant) {
+    return grant.use().held(grant.card()).isPresent();
   }
 
   private static void add(Grant grant, Map<String, Set<MigSlot>> made, Map<String, List<MigInstance>> given) {
     String card = grant.card().uuid();
     if (grant.use().made().isPresent()) {
       made.computeIfAbsent(card, _ -> new HashSet<>()).add(grant.use().made().get().slot());
-    } else {
+    } else if (takes(grant)) {
       grant.mig().ifPresent(instance -> given.computeIfAbsent(card, _ -> new ArrayList<>()).add(instance));
     }
   }

@@ -2,8 +2,12 @@ package dev.partita.plugin.step;
 
 import dev.partita.api.config.GpuShareConfig.TimeSlice;
 import dev.partita.cdi.driver.DriverFiles;
+import dev.partita.plugin.checkpoint.AskedSlice;
+import dev.partita.plugin.checkpoint.DriverNotes;
+import dev.partita.plugin.checkpoint.MadeInstance;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.grant.CardIdentity;
+import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.grant.Grant;
 import dev.partita.plugin.grant.InstanceShare;
 import dev.partita.plugin.grant.TimeSlicing;
@@ -24,6 +28,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Supplier;
 
 /**
@@ -115,16 +120,16 @@ public record NodeSteps(
     }
   }
 
-  /** With a spec whose record is lost goes what it says was made or begun: nothing else tells of that. */
+  /** With a spec whose record is lost goes what it, or the note, says was made or begun: nothing else tells of that. */
   private void removeSpec(String uid) throws IOException {
     if (store.checkpoint().read(uid).isEmpty()) {
-      for (MadeInstance made : new InstancesOfClaims(store).madeBySpec(uid)) {
+      for (MadeInstance made : new InstancesOfClaims(store).madeWithoutRecord(uid)) {
         driver.mig().end(made.card(), made.slot());
       }
-      for (String card : mpsBySpec(uid)) {
+      for (String card : mpsWithoutRecord(uid)) {
         leaveMps(uid, card);
       }
-      for (AskedSlice asked : slicesBySpec(uid)) {
+      for (AskedSlice asked : slicesWithoutRecord(uid)) {
         driver.timeSlices().restore(asked.card(), asked.slice(), timeSlices(asked.card(), uid));
       }
     }
@@ -161,10 +166,12 @@ public record NodeSteps(
         leaveMps(uid, grant.card().uuid());
       }
     }
+    store.checkpoint().notes().remove(uid); // the last step before the record goes
   }
 
   /**
-   * Ends a card's daemon once no other claim has the card by MPS, by its record or, where that is lost, by its spec.
+   * Ends a card's daemon once no other claim has the card by MPS, by its record or, where that is lost, by what else
+   * tells.
    */
   private void leaveMps(String uid, String card) throws IOException {
     List<PreparedClaim> others = store.checkpoint().readAll().stream()
@@ -176,20 +183,30 @@ public record NodeSteps(
       driver.mps().bound(recorded.get(), others);
       return;
     }
-    for (String other : store.cdi().ids()) {
-      if (!other.equals(uid) && mpsBySpec(other).contains(card)) {
+    for (String other : withSpecOrNote()) {
+      if (!other.equals(uid) && mpsWithoutRecord(other).contains(card)) {
         return;
       }
     }
     driver.mps().end(card);
   }
 
-  /** Cards that a claim has by MPS by its spec; none if it says nothing that can be read. */
-  private Set<String> mpsBySpec(String uid) throws IOException {
-    return store.cdi().readIfValid(uid).map(driver.mps().folders()::cardsOf).orElse(Set.of());
+  /** Claims of which something is known without their record. */
+  private Set<String> withSpecOrNote() throws IOException {
+    Set<String> uids = new TreeSet<>(store.checkpoint().notes().uids());
+    store.cdi().ids().stream().filter(ClaimRef::isUid).forEach(uids::add);
+    return uids;
   }
 
-  /** What other claims ask for that have a card in turn, by their records or, where these are lost, by their specs. */
+  /** Cards that a claim has by MPS by its spec and its note; none if neither says anything that can be read. */
+  private Set<String> mpsWithoutRecord(String uid) throws IOException {
+    Set<String> cards = new TreeSet<>(
+        store.cdi().readIfValid(uid).map(driver.mps().folders()::cardsOf).orElse(Set.of()));
+    store.checkpoint().notes().of(uid).map(DriverNotes.Note::mps).ifPresent(cards::addAll);
+    return cards;
+  }
+
+  /** What other claims ask for that have a card in turn, by their records or, where lost, by what else tells. */
   private List<TimeSlice> timeSlices(String card, String butUid) throws IOException {
     List<TimeSlice> asked = new ArrayList<>();
     Set<String> known = new HashSet<>(Set.of(butUid));
@@ -199,19 +216,22 @@ public record NodeSteps(
             .flatMap(grant -> grant.use().timeSlicing().stream()).map(TimeSlicing::interval).forEach(asked::add);
       }
     }
-    for (String uid : store.cdi().ids()) {
+    for (String uid : withSpecOrNote()) {
       if (known.add(uid)) {
-        slicesBySpec(uid).stream().filter(one -> one.card().equals(card)).map(AskedSlice::slice).forEach(asked::add);
+        slicesWithoutRecord(uid).stream().filter(one -> one.card().equals(card)).map(AskedSlice::slice)
+            .forEach(asked::add);
       }
     }
     return asked;
   }
 
-  /** What a claim asks for by its spec; nothing if that says nothing that can be read. */
-  private List<AskedSlice> slicesBySpec(String uid) throws IOException {
-    return store.cdi().readIfValid(uid)
+  /** What a claim asks for by its spec and its note; nothing if neither says anything that can be read. */
+  private Set<AskedSlice> slicesWithoutRecord(String uid) throws IOException {
+    Set<AskedSlice> asked = new HashSet<>(store.cdi().readIfValid(uid)
         .map(spec -> AskedSlice.parse(spec.annotations().getOrDefault(ClaimSpec.TIME_SLICES_ANNOTATION, "")))
-        .orElse(List.of());
+        .orElse(List.of()));
+    store.checkpoint().notes().of(uid).map(DriverNotes.Note::slices).ifPresent(asked::addAll);
+    return asked;
   }
 
   /** The claim's MIG instances as they are now, by share key. */

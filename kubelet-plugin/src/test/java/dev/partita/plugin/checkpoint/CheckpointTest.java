@@ -74,6 +74,31 @@ class CheckpointTest {
     checkpoint.close();
   }
 
+  @Test
+  void whatTheDriverWasToldIsKnownUntilTheNextBootWhereARecordIsDamagedAndNotWhereItWasRemoved() throws IOException {
+    Path root = Files.createDirectory(folder.resolve("state"));
+    try (Checkpoint records = new Checkpoint(root.resolve("claims"), Clock.systemUTC())) {
+      PreparedClaim claim = new PreparedClaim(new ClaimRef("default", "cut", "uid-2"), Phase.STARTED, "boot-1",
+          List.of(Grants.instance("a", 0, 4, 2)), Map.of(), false);
+      records.write(claim);
+      Files.writeString(root.resolve("claims/uid-2.claim"), "garbage");
+      assertThat(records.read("uid-2")).isEmpty();
+      records.removeStaleNotes("boot-1");
+      assertThat(records.notes().of("uid-2")).hasValueSatisfying(note -> {
+        assertThat(note.claim()).isEqualTo(claim.claim());
+        assertThat(note.made()).isEqualTo(MadeInstance.parse("GPU-0=gpu-0-mig-2g-4")).hasSize(1);
+      });
+      records.removeStaleNotes("boot-2");
+      assertThat(records.notes().uids()).isEmpty();
+      PreparedClaim other = new PreparedClaim(new ClaimRef("default", "next", "uid-3"), Phase.STARTED, "boot-2",
+          claim.grants(), Map.of(), false);
+      records.write(other);
+      records.remove("uid-3"); // as an earlier version does
+      records.removeStaleNotes("boot-2");
+      assertThat(records.notes().uids()).isEmpty();
+    }
+  }
+
   /** The file is what the plugin wrote before it had a class a strategy; the last one came later. */
   @Test
   void recordsOfEveryStrategyStayAsTheyEverWere() throws IOException {

@@ -1,5 +1,6 @@
 package dev.partita.plugin.leftover;
 
+import static dev.partita.plugin.grant.Grants.instance;
 import static dev.partita.plugin.grant.Grants.share;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -8,7 +9,9 @@ import dev.partita.cdi.CdiDevice;
 import dev.partita.cdi.CdiFolder;
 import dev.partita.cdi.CdiSpec;
 import dev.partita.cdi.ContainerEdits;
+import dev.partita.plugin.checkpoint.DriverNotes;
 import dev.partita.plugin.claim.CdiName;
+import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.grant.Grant;
 import dev.partita.plugin.share.ShareFolders;
@@ -35,13 +38,17 @@ class ClaimNamesTest {
   private ShareFolders folders;
 
   @SuppressWarnings("NullAway.Init") // set before every test
+  private DriverNotes notes;
+
+  @SuppressWarnings("NullAway.Init") // set before every test
   private ClaimNames names;
 
   @BeforeEach
   void open() {
     cdi = new CdiFolder(root.resolve("cdi"), "gpu.partita.dev-claim");
     folders = new ShareFolders(root.resolve("state"), root.resolve("run"), new UsageRegions());
-    names = new ClaimNames(cdi, folders);
+    notes = new DriverNotes(root.resolve("driver-notes"));
+    names = new ClaimNames(cdi, folders, notes);
   }
 
   @Test
@@ -56,6 +63,13 @@ class ClaimNamesTest {
     assertThat(names.of("uid-1")).contains(CLAIM);
     writeSpec(CLAIM.qualifiedName());
     Files.writeString(cdi.fileOf("uid-1"), "{");
+    assertThat(names.of("uid-1")).contains(CLAIM);
+  }
+
+  @Test
+  void whatWasNotedOfTheDriverNamesItWhenAllElseIsGone() throws IOException {
+    notes.write(new PreparedClaim(CLAIM, PreparedClaim.Phase.STARTED, "boot", List.of(instance("r", 0, 4, 2)), Map.of(),
+        false));
     assertThat(names.of("uid-1")).contains(CLAIM);
   }
 

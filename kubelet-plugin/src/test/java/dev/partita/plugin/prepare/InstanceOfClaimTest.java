@@ -12,6 +12,7 @@ import dev.partita.plugin.step.Step;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -95,6 +96,56 @@ class InstanceOfClaimTest extends OnNodeOfPlugins {
     node.cards.instances.put(9, node.cards.staticAt(9, 0));
     assertThat(node.unprepare(claim)).isEmpty();
     assertThat(node.cards.instances.keySet()).containsExactly(9);
+  }
+
+  @Test
+  void anInstanceOfAClaimThatHasLostItsSpecTooIsStillTheClaims() throws IOException {
+    ResourceClaim claim = withNothingButItsInstance();
+    node.gone = Set.of();
+    ResourceClaim asAWhole = node.newClaim(whole(NodeOfPlugins.NODE, "gpu", 2));
+    assertThat(node.prepare(asAWhole)).as("it is not somebody else's").isInstanceOfSatisfying(
+        ClaimService.Failed.class, failed -> assertThat(failed.error()).contains("is in the way"));
+    assertThat(node.run(real -> real, p -> p.rebuild(NodeOfPlugins.ref(claim))).orElseThrow())
+        .isInstanceOf(ClaimService.Ready.class);
+    assertThat(node.files("cdi").getFirst()).content().contains("made-instances");
+    assertThat(node.unprepare(claim)).isEmpty();
+    assertThat(node.cards.instances).isEmpty();
+    assertThat(node.files("state/driver-notes")).isEmpty();
+  }
+
+  @Test
+  void anInstanceOfAClaimThatHasLostItsSpecTooIsEndedWithTheClaimAndNoOtherIs() throws IOException {
+    ResourceClaim claim = withNothingButItsInstance();
+    node.cards.instances.put(9, node.cards.staticAt(9, 0));
+    assertThat(node.unprepare(claim)).isEmpty();
+    assertThat(node.cards.instances.keySet()).containsExactly(9);
+    assertThat(node.files("state/driver-notes")).isEmpty();
+  }
+
+  @Test
+  void anInstanceThatAnotherClaimHasByItsRecordIsNotEndedByWhatWasNotedBefore() throws IOException {
+    ResourceClaim claim = withNothingButItsInstance();
+    Path note = node.files("state/driver-notes").getFirst();
+    String noted = Files.readString(note);
+    assertThat(node.unprepare(claim)).isEmpty();
+    Files.writeString(note, noted); // an earlier version of the plugin has released it, and knows no notes
+    ResourceClaim next = node.newClaim(instance(NodeOfPlugins.NODE, "gpu", 2, "2g-35gb-4"));
+    node.gone = Set.of();
+    assertThat(node.prepare(next)).isInstanceOf(ClaimService.Ready.class);
+    assertThat(node.unprepare(claim)).isEmpty();
+    assertThat(node.cards.instances).hasSize(1);
+    assertThat(node.unprepare(next)).isEmpty();
+    assertThat(node.cards.instances).isEmpty();
+    assertThat(node.files("state/driver-notes")).isEmpty();
+  }
+
+  /** A claim that is prepared, whose record is damaged and whose spec somebody has removed. */
+  private ResourceClaim withNothingButItsInstance() throws IOException {
+    ResourceClaim claim = node.newClaim(instance(NodeOfPlugins.NODE, "gpu", 2, "2g-35gb-4"));
+    assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
+    loseRecord(claim);
+    Files.delete(node.files("cdi").getFirst());
+    return claim;
   }
 
   private void loseRecord(ResourceClaim claim) throws IOException {

@@ -88,6 +88,19 @@ class MpsOfClaimTest extends OnNodeOfPlugins {
   }
 
   @Test
+  void theDaemonStaysForAClaimThatHasLostItsSpecTooAndGoesWithIt() throws IOException {
+    ResourceClaim first = prepared(0);
+    ResourceClaim second = prepared(0);
+    Files.write(root.resolve("state/claims/" + second.getMetadata().getUid() + ".claim"), new byte[0]);
+    Files.delete(root.resolve("cdi/gpu.partita.dev-claim_" + second.getMetadata().getUid() + ".json"));
+    assertThat(node.unprepare(first)).isEmpty();
+    assertThat(node.daemons.running).as("programs of the second one use it").containsOnlyKeys("GPU-0");
+    assertThat(node.unprepare(second)).isEmpty();
+    assertThat(node.daemons.running).isEmpty();
+    assertThat(node.files("state/driver-notes")).isEmpty();
+  }
+
+  @Test
   void noOtherShareStandsBesideItAndTheReverse() throws IOException {
     ResourceClaim mps = prepared(0);
     ResourceClaim limited = node.newClaim(TestClaims.share(NodeOfPlugins.NODE, "a", 0, "8Gi", ""));

@@ -235,6 +235,7 @@ final class NodeOfPlugins {
   void assertNothingLeftOfClaims() throws IOException {
     assertThat(files("cdi")).isEmpty();
     assertThat(files("state/claims")).isEmpty();
+    assertThat(files("state/driver-notes")).isEmpty();
     assertThat(files("state/shares")).isEmpty();
     assertThat(files("state/quotas")).isEmpty();
     assertThat(files("run/shares")).isEmpty();

@@ -119,6 +119,19 @@ class TimeSliceOfClaimTest extends OnNodeOfPlugins {
   }
 
   @Test
+  void whatAClaimAsksForThatHasLostItsSpecTooCountsAndGoesWithIt() throws IOException {
+    ResourceClaim first = prepared("Long");
+    ResourceClaim second = prepared("Short");
+    Files.write(root.resolve("state/claims/" + second.getMetadata().getUid() + ".claim"), new byte[0]);
+    Files.delete(root.resolve("cdi/gpu.partita.dev-claim_" + second.getMetadata().getUid() + ".json"));
+    assertThat(node.unprepare(first)).isEmpty();
+    assertThat(node.timeSlices.other).as("the second one asks for it").containsExactly(entry("GPU-0", TimeSlice.SHORT));
+    assertThat(node.unprepare(second)).isEmpty();
+    assertThat(node.timeSlices.other).isEmpty();
+    assertThat(node.files("state/driver-notes")).isEmpty();
+  }
+
+  @Test
   void aNewKernelHasForgottenItAndIsToldAgain() throws IOException {
     ResourceClaim claim = prepared("Long");
     node.timeSlices.other.clear();

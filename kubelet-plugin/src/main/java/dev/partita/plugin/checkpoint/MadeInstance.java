@@ -1,4 +1,4 @@
-package dev.partita.plugin.step;
+package dev.partita.plugin.checkpoint;
 
 import dev.partita.api.DeviceName;
 import dev.partita.api.MigSlot;
@@ -10,14 +10,15 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * A MIG instance that was made for a claim, as the claim's CDI spec says it in an annotation: {@code
- * GPU-…=gpu-2-mig-2g-35gb-4}. By it an instance is known as Partita's when the claim's record is lost.
+ * A MIG instance that was made for a claim, as the claim's CDI spec says it in an annotation, and a note beside its
+ * record ({@link DriverNotes}): {@code GPU-…=gpu-2-mig-2g-35gb-4}. By it an instance is known as Partita's when the
+ * claim's record is lost.
  *
  * @param card UUID
  */
-record MadeInstance(String card, MigSlot slot) {
-  /** An annotation's value; empty if none was made for the claim. */
-  static Optional<String> annotation(PreparedClaim claim) {
+public record MadeInstance(String card, MigSlot slot) {
+  /** What is said of a claim; empty if none was made for it. */
+  public static Optional<String> text(PreparedClaim claim) {
     List<Grant> made = claim.grants().stream().filter(grant -> grant.use().made().isPresent()).toList();
     return made.isEmpty()
         ? Optional.empty()
@@ -25,9 +26,9 @@ record MadeInstance(String card, MigSlot slot) {
             .collect(Collectors.joining(",")));
   }
 
-  /** What such a value says. */
-  static List<MadeInstance> parse(String annotation) {
-    return Arrays.stream(annotation.split(",")).map(one -> one.split("=", 2)).filter(one -> one.length == 2)
+  /** What such a text says. */
+  public static List<MadeInstance> parse(String text) {
+    return Arrays.stream(text.split(",")).map(one -> one.split("=", 2)).filter(one -> one.length == 2)
         .flatMap(one -> DeviceName.parse(one[1]).stream()
             .filter(DeviceName.Mig.class::isInstance).map(DeviceName.Mig.class::cast)
             .map(name -> new MadeInstance(one[0], name.slot())))

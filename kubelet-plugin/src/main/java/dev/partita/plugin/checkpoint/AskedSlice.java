@@ -1,4 +1,4 @@
-package dev.partita.plugin.step;
+package dev.partita.plugin.checkpoint;
 
 import dev.partita.api.config.GpuShareConfig.TimeSlice;
 import dev.partita.plugin.claim.PreparedClaim;
@@ -10,14 +10,14 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The time slice that a claim asks for of a card, as the claim's CDI spec says it in an annotation: {@code GPU-…=LONG}.
- * By it that is known when the claim's record is lost.
+ * The time slice that a claim asks for of a card, as the claim's CDI spec says it in an annotation, and a note beside
+ * its record ({@link DriverNotes}): {@code GPU-…=LONG}. By it that is known when the claim's record is lost.
  *
  * @param card UUID
  */
-record AskedSlice(String card, TimeSlice slice) {
-  /** An annotation's value; empty if the claim asks for none. */
-  static Optional<String> annotation(PreparedClaim claim) {
+public record AskedSlice(String card, TimeSlice slice) {
+  /** What is said of a claim; empty if it asks for none. */
+  public static Optional<String> text(PreparedClaim claim) {
     String asked = claim.grants().stream().flatMap(grant -> of(grant).stream())
         .map(one -> one.card() + "=" + one.slice().name()).collect(Collectors.joining(","));
     return asked.isEmpty() ? Optional.empty() : Optional.of(asked);
@@ -28,9 +28,9 @@ record AskedSlice(String card, TimeSlice slice) {
         .map(its -> new AskedSlice(grant.card().uuid(), its.interval()));
   }
 
-  /** What such a value says. */
-  static List<AskedSlice> parse(String annotation) {
-    return Arrays.stream(annotation.split(",", -1)).map(one -> one.split("=", 2)).filter(one -> one.length == 2)
+  /** What such a text says. */
+  public static List<AskedSlice> parse(String text) {
+    return Arrays.stream(text.split(",", -1)).map(one -> one.split("=", 2)).filter(one -> one.length == 2)
         .flatMap(one -> Stream.of(TimeSlice.values()).filter(slice -> slice.name().equals(one[1]))
             .map(slice -> new AskedSlice(one[0], slice)))
         .toList();
