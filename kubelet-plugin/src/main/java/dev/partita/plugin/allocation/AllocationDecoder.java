@@ -221,10 +221,15 @@ public final class AllocationDecoder {
     CardUse use;
     switch (strategy) {
       case SharingStrategy.AdminAccess _ -> {
-        if (name.get().mode().isOfInstances()) {
-          return refuse(at + " has admin access, which there is not to MIG instances");
+        // it consumes nothing, so there is no share that it could be held to
+        Optional<MigSlot> slot = name.get().instance();
+        Gpu of = gpu.get();
+        Optional<MigInstance> instance =
+            slot.flatMap(place -> of.migProfile(place).map(profile -> MigInstance.of(profile, place)));
+        if (slot.isPresent() && instance.isEmpty()) {
+          return refuse(at + ": the card has no such MIG instance");
         }
-        use = new AdminAccess(); // it consumes nothing, so there is no share that it could be held to
+        use = new AdminAccess(instance);
       }
       case SharingStrategy.MigInstance(MigSlot slot) -> {
         switch (instance(gpu.get(), slot)) {

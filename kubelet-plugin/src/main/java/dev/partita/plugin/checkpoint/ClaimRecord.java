@@ -221,11 +221,11 @@ final class ClaimRecord {
 
     static GrantJson of(Grant grant) {
       return switch (grant.use()) {
-        case HookedShare(Share share) -> of(grant, ShareJson.of(share, false, false), null, null, false);
-        case ExclusiveShare(Share share) -> of(grant, ShareJson.of(share, true, false), null, null, false);
+        case HookedShare(Share share) -> of(grant, ShareJson.of(share, false, false), null, null);
+        case ExclusiveShare(Share share) -> of(grant, ShareJson.of(share, true, false), null, null);
         // a program that does not know the field reads a share with the same memory
-        case Mps(Share share) -> of(grant, ShareJson.of(share, false, true), null, null, false);
-        case MigInstance mig -> of(grant, null, MigJson.of(mig), null, false);
+        case Mps(Share share) -> of(grant, ShareJson.of(share, false, true), null, null);
+        case MigInstance mig -> of(grant, null, MigJson.of(mig), null);
         // a program that does not know the field reads a whole card: it would end what it takes for a MIG instance of its own
         case StaticInstance(MigInstance mig) -> new GrantJson(grant.requests(), grant.device(),
             grant.shareId().orElse(null), CardJson.of(grant.card()), null, null, MigJson.of(mig), null, null, false,
@@ -235,13 +235,16 @@ final class ClaimRecord {
             grant.device(), grant.shareId().orElse(null), CardJson.of(grant.card()),
             ShareJson.of(share, false, false), null, MigJson.of(mig), null, null, false, uuid);
         // a program that does not know the field reads a whole card, of which it gives nobody else anything
-        case TimeSlicing(TimeSlice interval) -> of(grant, null, null, interval, false);
+        case TimeSlicing(TimeSlice interval) -> of(grant, null, null, interval);
         // a program that does not know the field reads a whole card, of which it gives nobody else anything
         case BookedShare(long memory, long physical, int cores) -> new GrantJson(grant.requests(), grant.device(),
             grant.shareId().orElse(null), CardJson.of(grant.card()), null, null, null,
             null, new BookedJson(memory, physical, cores), false, null);
-        case WholeCard _ -> of(grant, null, null, null, false);
-        case AdminAccess _ -> of(grant, null, null, null, true);
+        case WholeCard _ -> of(grant, null, null, null);
+        // a program that does not know it of an instance reads the whole instance, which it does not end either
+        case AdminAccess(Optional<MigInstance> mig) -> new GrantJson(grant.requests(), grant.device(),
+            grant.shareId().orElse(null), CardJson.of(grant.card()), null, null, mig.map(MigJson::of).orElse(null),
+            null, null, true, null);
       };
     }
 
@@ -249,10 +252,9 @@ final class ClaimRecord {
         Grant grant,
         @Nullable ShareJson share,
         @Nullable MigJson mig,
-        @Nullable TimeSlice timeSlice,
-        boolean adminAccess) {
+        @Nullable TimeSlice timeSlice) {
       return new GrantJson(grant.requests(), grant.device(), grant.shareId().orElse(null), CardJson.of(grant.card()),
-          share, mig, null, timeSlice, null, adminAccess, null);
+          share, mig, null, timeSlice, null, false, null);
     }
 
     Grant toGrant() {
@@ -260,6 +262,9 @@ final class ClaimRecord {
     }
 
     private CardUse use() {
+      if (adminAccess) {
+        return new AdminAccess(Optional.ofNullable(staticMig).map(MigJson::toMig));
+      }
       if (mig != null) {
         return mig.toMig();
       }
@@ -279,7 +284,7 @@ final class ClaimRecord {
       if (booked != null) {
         return new BookedShare(booked.memoryBytes(), booked.physicalBytes(), booked.cores());
       }
-      return adminAccess ? new AdminAccess() : new WholeCard();
+      return new WholeCard();
     }
   }
 

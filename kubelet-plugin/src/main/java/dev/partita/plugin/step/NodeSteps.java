@@ -6,6 +6,7 @@ import dev.partita.plugin.checkpoint.AskedSlice;
 import dev.partita.plugin.checkpoint.DriverNotes;
 import dev.partita.plugin.checkpoint.MadeInstance;
 import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.grant.AdminAccess;
 import dev.partita.plugin.grant.CardIdentity;
 import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.grant.Grant;
@@ -249,7 +250,10 @@ public record NodeSteps(
         instances.put(
             grant.shareKey(), instance
                 .orElseThrow(
-                    () -> new IOException(grant.device() + " is not there: somebody has ended it on the node")));
+                    () -> new IOException(grant.device() + " is not there: " + (grant.use() instanceof AdminAccess
+                        ? "there is admin access to it only while another claim has it, or if somebody makes it on the"
+                            + " node"
+                        : "somebody has ended it on the node"))));
       }
     }
     return instances;

@@ -11,12 +11,14 @@ import dev.partita.api.config.GpuShareConfig.CoreLimit;
 import dev.partita.plugin.claim.MetadataNames;
 import dev.partita.plugin.claim.PreparedClaim.Phase;
 import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.grant.AdminAccess;
 import dev.partita.plugin.grant.CardUse;
 import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.grant.Grant;
 import dev.partita.plugin.grant.Grants;
 import dev.partita.plugin.grant.Growth;
 import dev.partita.plugin.grant.HookedShare;
+import dev.partita.plugin.grant.MigInstance;
 import dev.partita.plugin.grant.Share;
 import java.io.IOException;
 import java.io.InputStream;
@@ -56,7 +58,9 @@ class CheckpointTest {
           Phase.COMPLETED,
           "boot-1",
           List.of(share("a", 0, "k", 8, 25), whole("b", 1), admin("c", 2), alone(share("d", 3, "l", 8, 0)),
-              new Grant(List.of("e"), "gpu-3-shared", Optional.of("m"), Grants.card(3), GROWN)),
+              new Grant(List.of("e"), "gpu-3-shared", Optional.of("m"), Grants.card(3), GROWN),
+              new Grant(List.of("f"), "gpu-4-mig-2g-0", Optional.empty(), Grants.card(4),
+                  new AdminAccess(Optional.of(new MigInstance("2g", 0, 2, 20L << 30))))),
           Map.of("k", List.of("A=b")),
           true,
           Optional.of(new MetadataNames(Optional.of("gpu"), Map.of("a", "a/large"), Set.of("b"))));

@@ -9,6 +9,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.plugin.dra.ClaimService;
 import dev.partita.plugin.nvml.MigControl;
 import dev.partita.plugin.step.Step;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResultBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -155,6 +157,37 @@ class StaticInstanceOfClaimTest extends OnNodeOfPlugins {
     assertThat(error(claim)).contains("is another instance than " + CuttableCards.uuidOf(9, 0));
     assertThat(node.unprepare(claim)).isEmpty();
     node.assertNothingLeftOfClaims();
+  }
+
+  @Test
+  void anAdministratorLooksAtAnInstanceBesideTheClaimThatHasItWhoeverMadeIt() throws IOException {
+    for (boolean byHand : List.of(true, false)) {
+      if (byHand) {
+        node.cards.instances.put(5, node.cards.staticAt(5, 4));
+      }
+      ResourceClaim has = node.newClaim(instance(NodeOfPlugins.NODE, "gpu", 2, "2g-35gb-4"));
+      ResourceClaim looks = node.newClaim(looksAt("2g-35gb-4"));
+      assertThat(node.prepare(has)).isInstanceOf(ClaimService.Ready.class);
+      assertThat(node.prepare(looks)).isInstanceOf(ClaimService.Ready.class);
+      assertThat(node.prepare(looks)).as("again").isInstanceOf(ClaimService.Ready.class);
+      assertThat(node.files("cdi")).allSatisfy(spec -> assertThat(spec).content()
+          .contains("/dev/nvidia-caps/nvidia-cap318", "/dev/nvidia-caps/nvidia-cap319"));
+      assertThat(error(node.newClaim(looksAt("2g-35gb-0")))).contains("gpu-2-mig-2g-35gb-0 is not there");
+      assertThat(node.unprepare(has)).isEmpty();
+      assertThat(node.cards.instances.keySet()).as("by hand: %s", byHand).hasSize(byHand ? 1 : 0);
+      node.cards.instances.clear();
+      ResourceClaim next = node.newClaim(instance(NodeOfPlugins.NODE, "gpu", 2, "2g-35gb-0"));
+      assertThat(node.prepare(next)).as("who looks keeps nothing, also of an instance that is gone")
+          .isInstanceOf(ClaimService.Ready.class);
+      assertThat(node.unprepare(next)).isEmpty();
+      assertThat(node.unprepare(looks)).isEmpty();
+      node.assertNothingLeft();
+    }
+  }
+
+  private static DeviceRequestAllocationResult looksAt(String slot) {
+    return new DeviceRequestAllocationResultBuilder(instance(NodeOfPlugins.NODE, "gpu", 2, slot))
+        .withAdminAccess(true).build();
   }
 
   private String error(ResourceClaim claim) throws IOException {
