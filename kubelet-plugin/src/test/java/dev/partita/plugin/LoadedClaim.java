@@ -66,10 +66,6 @@ final class LoadedClaim {
     return known != Known.RELEASED;
   }
 
-  boolean isInstance() {
-    return parts.getFirst().way == Way.INSTANCE;
-  }
-
   /** Bytes that its first share is to be held to. */
   long size() {
     return granted == 0 ? parts.getFirst().memory : granted;

@@ -12,6 +12,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -40,6 +41,21 @@ record NodeTraces(Map<String, TreeSet<String>> folders) {
       }
     }
     return new NodeTraces(found);
+  }
+
+  /** UIDs of the claims of which it is noted what the driver was told for them. */
+  static TreeSet<String> noted(TestNode node) {
+    return names(node.root.resolve("state/driver-notes"));
+  }
+
+  /** UIDs of the claims of which it is remembered whose pods have them. */
+  static TreeSet<String> pods(TestNode node) {
+    return names(node.root.resolve("run/pods"));
+  }
+
+  private static TreeSet<String> names(Path folder) {
+    return list(folder).stream().map(file -> file.getFileName().toString())
+        .collect(Collectors.toCollection(TreeSet::new));
   }
 
   /** Bytes that the quota files of claims with a record promise together, by card. */

@@ -44,14 +44,9 @@ final class RandomFaults {
     }
   }
 
-  /**
-   * The plugin makes it anew by itself.
-   *
-   * @param specsToo an instance that was made for a claim is known by the claim's record or its CDI spec, of which one
-   *        must be there
-   */
-  void wipe(boolean specsToo) throws IOException {
-    String folder = List.of("run/metadata", "run/shares", "cdi").get(random.nextInt(specsToo ? 3 : 2));
+  /** The plugin makes it anew by itself. */
+  void wipe() throws IOException {
+    String folder = List.of("run/metadata", "run/shares", "cdi").get(random.nextInt(3));
     did.accept("wipe", folder);
     if (!Files.isDirectory(node.root.resolve(folder))) {
       return;
@@ -93,8 +88,19 @@ final class RandomFaults {
     simulator("fault", "--function", "nvmlDeviceGetCount_v2", "--delay-us", Integer.toString(micros));
   }
 
+  /** As an upgrade of the driver begins, and as it ends. */
+  void driverGoesOrComes() throws IOException {
+    boolean isThere = Files.exists(node.driverRoot().resolve("usr"));
+    did.accept(isThere ? "driver goes" : "driver comes", "");
+    Files.move(node.driverRoot().resolve(isThere ? "usr" : "usr.gone"),
+        node.driverRoot().resolve(isThere ? "usr.gone" : "usr"));
+  }
+
   /** All cards and the driver are well again. */
   void mend() throws IOException, InterruptedException {
+    if (Files.exists(node.driverRoot().resolve("usr.gone"))) {
+      driverGoesOrComes();
+    }
     simulator("fault", "--clear");
     for (int card = 0; card < RandomLoad.CARDS; card++) {
       simulator("heal", "--gpu", Integer.toString(card));

@@ -1,5 +1,6 @@
 package dev.partita.plugin;
 
+import static dev.partita.plugin.TestClaims.podOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -18,10 +19,13 @@ import dev.partita.plugin.LoadedClaim.Part;
 import dev.partita.plugin.LoadedClaim.Way;
 import dev.partita.serving.access.FaultyApiServer.Fault;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
 import io.fabric8.kubernetes.client.dsl.Resource;
+import io.fabric8.mockwebserver.http.RecordedRequest;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -30,8 +34,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.awaitility.core.ConditionTimeoutException;
@@ -45,7 +51,7 @@ final class RandomLoad implements AutoCloseable {
 
   private static final Duration SOON = Duration.ofSeconds(20);
   private static final int MANY = 9;
-  private static final List<Fault> FAULTS = List.of(Fault.CONFLICT, Fault.TOO_MANY, Fault.BROKEN,
+  private static final List<Fault> FAULTS = List.of(Fault.NOT_FOUND, Fault.CONFLICT, Fault.TOO_MANY, Fault.BROKEN,
       Fault.ANSWER_LOST, Fault.LATE, Fault.LATE);
 
   private final TestNode node;
@@ -61,9 +67,11 @@ final class RandomLoad implements AutoCloseable {
   private final long began = System.nanoTime();
   private final PlayedPlugins plugins;
   private final NodeDriver driver;
+  private final Set<String> denied = ConcurrentHashMap.newKeySet(); // paths of what the API server had and denied
   private final Map<Integer, String> cards = new TreeMap<>(); // UUIDs by their indices
   private long memoryOfCard;
   private int number; // of the last claim that was made
+  private int pods;
 
   RandomLoad(TestNode node, long seed) {
     this.node = node;
@@ -130,7 +138,7 @@ final class RandomLoad implements AutoCloseable {
     } else if (what < 85) {
       damageARecord();
     } else if (what < 89) {
-      faults.wipe(claims.stream().noneMatch(one -> one.damaged && one.isInstance()));
+      faults.wipe();
     } else if (what < 91) {
       faults.breakOrHeal();
     } else if (what < 93) {
@@ -141,6 +149,8 @@ final class RandomLoad implements AutoCloseable {
       faults.slowDriver();
     } else if (what < 97) {
       changeTheNode();
+    } else if (what < 98) {
+      faults.driverGoesOrComes();
     } else {
       failSomeRequests();
     }
@@ -172,7 +182,25 @@ final class RandomLoad implements AutoCloseable {
   private void makeClaim(String name) {
     LoadedClaim made = wanted.next(name);
     did("claim", name + " " + made.parts + (made.grows ? " grows" : ""));
+    if (random.nextInt(3) > 0) {
+      made.claim.getStatus().setReservedFor(consumers(name));
+    }
     claims.add(made.in(api().created(made.claim)));
+  }
+
+  /** Pods that use the claim, some of them together with another claim; one that nobody finds any more is deleted. */
+  private List<ResourceClaimConsumerReference> consumers(String claim) {
+    List<ResourceClaimConsumerReference> consumers = new ArrayList<>();
+    for (int i = 0; i <= random.nextInt(3); i++) {
+      List<String> used = new ArrayList<>(List.of(claim));
+      some(1, one -> !one.gone).forEach(other -> used.add(other.claim.getMetadata().getName()));
+      Pod pod = server.client.resource(podOf("p" + ++pods, used)).create();
+      consumers.add(new ResourceClaimConsumerReference("", "p" + pods, "pods", pod.getMetadata().getUid()));
+      if (random.nextInt(4) == 0) {
+        server.client.resource(pod).delete();
+      }
+    }
+    return consumers;
   }
 
   private void delete(LoadedClaim one) {
@@ -242,9 +270,7 @@ final class RandomLoad implements AutoCloseable {
   }
 
   private void damageARecord() {
-    Map<String, TreeSet<String>> there = NodeTraces.of(node).folders();
-    for (LoadedClaim one : some(1, one -> one.known == Known.PREPARED && !one.gone
-        && (!one.isInstance() || there.getOrDefault(one.uid(), new TreeSet<>()).contains("cdi")))) {
+    for (LoadedClaim one : some(1, one -> one.known == Known.PREPARED && !one.gone)) {
       if (claims.stream().noneMatch(other -> other.known == Known.ASKED_TO_PREPARE)) {
         faults.truncateRecord(one);
       }
@@ -257,8 +283,15 @@ final class RandomLoad implements AutoCloseable {
     server.fail(request -> {
       boolean isWatch = request.getPath().contains("watch=true");
       Fault fault = FAULTS.get(chance.nextInt(FAULTS.size()));
-      return isWatch || chance.nextInt(100) >= share ? Fault.NONE : fault;
+      return isWatch || chance.nextInt(100) >= share || (fault == Fault.NOT_FOUND && !mayBeDenied(request))
+          ? Fault.NONE
+          : fault;
     });
+  }
+
+  /** Each object is denied once until everything is mended: what is denied for the whole grace is released. */
+  private boolean mayBeDenied(RecordedRequest request) {
+    return "GET".equals(request.getMethod()) && !request.getPath().contains("?") && denied.add(request.getPath());
   }
 
   /** What holds at any time. */
@@ -300,7 +333,8 @@ final class RandomLoad implements AutoCloseable {
         () -> assertThat(claims.stream().map(LoadedClaim::uid).toList())
             .containsAll(NodeTraces.of(node).folders().keySet()));
     for (LoadedClaim one : claims) {
-      if (one.known == Known.ASKED_TO_PREPARE || (one.known == Known.PREPARED && random.nextBoolean())) {
+      boolean hasToBeTold = random.nextBoolean() || !denied.isEmpty(); // a status is not written where a claim is gone
+      if (one.known == Known.ASKED_TO_PREPARE || (one.known == Known.PREPARED && hasToBeTold)) {
         askAgain(one);
       }
     }
@@ -309,6 +343,7 @@ final class RandomLoad implements AutoCloseable {
         askAgain(one);
       }
     }
+    denied.clear();
     claims.forEach(one -> one.damaged = false);
     await("all as it was told").atMost(SOON).untilAsserted(this::allIsAsTold);
   }
@@ -369,8 +404,13 @@ final class RandomLoad implements AutoCloseable {
     Map<Integer, TreeSet<String>> instances = new TreeMap<>();
     Map<String, Integer> slices = new TreeMap<>();
     Map<String, Long> mps = new TreeMap<>(); // the most that a claim has
+    TreeSet<String> toTakeBack = new TreeSet<>();
     cards.values().forEach(card -> slices.put(card, 0));
     for (LoadedClaim one : claims) {
+      if (one.known == Known.PREPARED
+          && Set.of(Way.INSTANCE, Way.TURN, Way.MPS).contains(one.parts.getFirst().way())) {
+        toTakeBack.add(one.uid());
+      }
       for (Part part : one.known == Known.PREPARED ? one.parts : List.<Part>of()) {
         String card = cards.get(part.card());
         switch (part.way()) {
@@ -382,6 +422,7 @@ final class RandomLoad implements AutoCloseable {
       }
     }
     assertThat(driver.instances()).as("MIG instances").isEqualTo(instances);
+    assertThat(NodeTraces.noted(node)).as("claims of which a note is there").isEqualTo(toTakeBack);
     for (Map.Entry<String, Integer> slice : slices.entrySet()) {
       assertThat(driver.timeSlice(slice.getKey())).as("time slice of %s", slice).isEqualTo(slice.getValue());
     }
@@ -401,7 +442,10 @@ final class RandomLoad implements AutoCloseable {
       await("release of " + one).atMost(SOON).until(() -> kubelet.release(one), String::isEmpty);
     }
     await("nothing is left").atMost(SOON).untilAsserted(
-        () -> assertThat(NodeTraces.of(node).folders()).isEmpty());
+        () -> {
+          assertThat(NodeTraces.of(node).folders()).isEmpty();
+          assertThat(NodeTraces.pods(node)).isEmpty();
+        });
     claims.clear();
     driverIsAsTold();
     plugins.end();
