@@ -61,13 +61,15 @@ static bool is_plausible(uint64_t measured, uint64_t guess) {
     return measured != SHARE_CONTEXT_UNKNOWN && (measured == 0 || measured >= guess / 2);
 }
 
-/* A share that is smaller than the guess is not refused for it: all that is left is charged until it is measured. */
+/*
+ * A share that may hold less of the card than the guess is not refused for it: all that is left is charged until it is
+ * measured.
+ */
 static bool charge_all_that_is_left(struct context_memory *memory) {
-    struct card_view view = cards_view(memory->card, true);
-    if (memory->units * PARTITA_UNIT <= view.quota)
+    if (memory->units <= cards_physical(memory->card))
         return false;
-    memory->units = view.left / PARTITA_UNIT;
-    return memory->units == 0 || cards_charge(memory->card, SHARE_CONTEXT, memory->units);
+    memory->units = cards_charge_part(memory->card, SHARE_CONTEXT, memory->units);
+    return true;
 }
 
 CUresult context_memory_begin(struct context_memory *memory, CUdevice device) {

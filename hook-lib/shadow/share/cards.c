@@ -98,6 +98,14 @@ bool cards_charge(int card, enum share_memory memory, uint64_t units) {
     return charge_shares_or_call_in(card, last, memory, units);
 }
 
+uint64_t cards_charge_part(int card, enum share_memory memory, uint64_t units) {
+    uint64_t charged = 0;
+    for (size_t i = (size_t)card, last = last_share(card); i <= last && charged < units; i++)
+        if (of_card(i, card))
+            charged += share_charge(&shares[i], memory, units - charged, true);
+    return charged;
+}
+
 bool cards_refuse(int card) {
     struct share *share = &shares[last_share(card)];
     if (share->file.region)
@@ -157,6 +165,14 @@ bool cards_oversubscribe(int card) {
         if (of_card(i, card) && share_oversubscribes(&shares[i]))
             return true;
     return false;
+}
+
+uint64_t cards_physical(int card) {
+    uint64_t units = 0;
+    for (size_t i = (size_t)card, last = last_share(card); i <= last; i++)
+        if (of_card(i, card))
+            units += share_physical(&shares[i]);
+    return units;
 }
 
 struct card_view cards_view(int card, bool join) {

@@ -28,6 +28,9 @@ int cards_find(const char *gpu);
 /* Charges the units to the card's shares, all or nothing. False: they do not allow it. */
 bool cards_charge(int card, enum share_memory memory, uint64_t units);
 
+/* The same for as many of the units as the shares allow; how many were charged. */
+uint64_t cards_charge_part(int card, enum share_memory memory, uint64_t units);
+
 /* Counts an allocation that failed because the shares do not allow it, when no other way is left; false. */
 bool cards_refuse(int card);
 
@@ -48,6 +51,9 @@ void cards_release(int card, enum share_memory memory, uint64_t units);
 
 /* Whether a share of the card may exceed its part of the card: then its quota may exceed the card, too. */
 bool cards_oversubscribe(int card);
+
+/* Units of the card that its shares may hold together, the overhead included. */
+uint64_t cards_physical(int card);
 
 /* What a container is told of a card. Bytes. */
 struct card_view {

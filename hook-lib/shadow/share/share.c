@@ -214,6 +214,11 @@ bool share_oversubscribes(const struct share *share) {
     return load_relaxed(&share->physical) != LEDGER_UNBOUNDED;
 }
 
+uint64_t share_physical(const struct share *share) {
+    uint64_t quota = load_relaxed(&share->quota), physical = load_relaxed(&share->physical);
+    return physical == LEDGER_UNBOUNDED ? quota : smaller(physical + load_relaxed(&share->overhead), quota);
+}
+
 static uint64_t used_by_others(struct share *share, uint32_t slot) {
     const struct partita_region *region = share->file.region;
     uint64_t now = ticks_now() & UINT32_MAX, steps = ledger_steps(region), known = load_relaxed(&share->others);

@@ -101,6 +101,9 @@ void share_call_in(struct share *share);
 /* Whether the share may exceed its part of the card. */
 bool share_oversubscribes(const struct share *share);
 
+/* Units of the card that the share may hold, the overhead included. */
+uint64_t share_physical(const struct share *share);
+
 enum share_care { SHARE_IF_DUE, SHARE_NOW };
 
 /*

@@ -20,15 +20,18 @@
 
 static const char *box;
 
-/* `context`: what the quota file says that one takes; 0: nothing is known. */
-static void stage(uint64_t memory, uint64_t context) {
+static void stage_with(uint64_t memory, const char *line) {
     stage_driver("h200x2");
     box = stage_container("box");
     stage_share(box, "share", 0, memory);
-    const char *line = context ? text("context %llu\n", (unsigned long long)context) : "";
     const char *quota =
         text("partita-quota 1\ngpu %s\nmemory %llu\n%send\n", stage_gpu(0), (unsigned long long)memory, line);
     write_file(text("%s" PARTITA_SHARES_FOLDER "/share/" PARTITA_QUOTA_NAME, box), quota, strlen(quota));
+}
+
+/* `context`: what the quota file says that one takes; 0: nothing is known. */
+static void stage(uint64_t memory, uint64_t context) {
+    stage_with(memory, context ? text("context %llu\n", (unsigned long long)context) : "");
 }
 
 static struct partita_region *region(void) {
@@ -245,6 +248,36 @@ static void a_share_that_is_smaller_than_the_guess_is_full_until_its_context_is_
     child_end(&child);
 }
 
+static void fills_a_small_part_of_the_card(void) {
+    start();
+    CHECK_EQUAL(cuda_free(), 4 * GIB - CONTEXT - 100 * MIB);
+    stage_ready();
+    CHECK_EQUAL(take(100 * MIB), CUDA_SUCCESS); /* had no room on the card before, so all is looked at anew */
+    CHECK_EQUAL(cuda_free(), 4 * GIB - CONTEXT - 100 * MIB);
+    CHECK_EQUAL(take(2 * GIB), CUDA_SUCCESS); /* managed */
+}
+
+static void a_share_whose_part_of_the_card_is_smaller_than_the_guess_has_its_context(void) {
+    stage_with(4 * GIB, text("physical %llu\n", (unsigned long long)(CONTEXT + 100 * MIB)));
+    struct child child = stage_child(fills_a_small_part_of_the_card);
+    child_wait(&child);
+    region()->slots[0].overhead = CONTEXT / PARTITA_UNIT;
+    child_end(&child);
+}
+
+static void is_refused_a_context_of_known_size(void) {
+    CUcontext context;
+    cuda_load(box, RTLD_NOW | RTLD_LOCAL);
+    CHECK_EQUAL(cuda.init(0), CUDA_SUCCESS);
+    CHECK_EQUAL(cuda.context_create(&context, 0, 0), CUDA_ERROR_OUT_OF_MEMORY);
+}
+
+static void a_context_that_is_known_not_to_fit_into_the_shares_part_of_the_card_is_refused(void) {
+    stage_with(4 * GIB, text("context %llu\nphysical %llu\n", (unsigned long long)CONTEXT,
+                             (unsigned long long)(CONTEXT - 2 * MIB)));
+    in_a_process(is_refused_a_context_of_known_size);
+}
+
 /* Each has a handle of its own: the driver gives none out again. */
 static void makes_and_ends_many(void) {
     CUdevice device;
@@ -276,6 +309,8 @@ int main(int argc, char **argv) {
         CASE(a_context_is_charged_by_every_version_of_the_function_that_makes_it),
         CASE(a_context_that_could_not_be_made_is_not_charged),
         CASE(a_share_that_is_smaller_than_the_guess_is_full_until_its_context_is_measured),
+        CASE(a_share_whose_part_of_the_card_is_smaller_than_the_guess_has_its_context),
+        CASE(a_context_that_is_known_not_to_fit_into_the_shares_part_of_the_card_is_refused),
         CASE(however_many_contexts_come_and_go_each_gives_back_what_it_was_charged),
     };
     return RUN_CASES(cases, argc, argv);
