@@ -281,8 +281,19 @@ void pools_return(uint64_t taken, uint64_t address, CUresult result) {
     }
 }
 
+static bool of_gone_pool(uint64_t loan, void *data) {
+    (void)data;
+    return pool_device((pool_id)(loan >> 32)) < 0;
+}
+
+static void forget_loan(uint64_t loan, void *data) {
+    (void)loan, (void)data;
+}
+
+/* The driver may give the addresses of its pools out again, for memory of no pool. */
 void pools_device_reset(CUdevice device) {
     pool_device_gone(device);
+    table_sweep(&loans, of_gone_pool, forget_loan, NULL);
 }
 
 void pools_forget(void) {

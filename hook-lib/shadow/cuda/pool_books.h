@@ -26,7 +26,7 @@ pool_id pool_open(uint64_t handle, int card, int device);
 /* A pool that the driver has just made: an account that still stands under the handle is over. */
 pool_id pool_made(uint64_t handle, int card, int device);
 
-/* The device of a pool whose card was not known when its account was opened, and what is known of it now. */
+/* The device of a pool; negative: its account is over, or it is the host's. What is known of its card by now. */
 int pool_device(pool_id pool);
 void pool_set_card(pool_id pool, int card);
 

@@ -231,6 +231,19 @@ static void a_reset_of_the_device_ends_its_pools(void) {
     CHECK_EQUAL(cuda_free(), GIB - 100 * MIB);
 }
 
+static void what_a_reset_took_is_not_freed_instead_of_what_has_its_address_since(void) {
+    CUdeviceptr former, pointer;
+    start(GIB);
+    CHECK_EQUAL(alloc(&former, 100 * MIB, NULL), CUDA_SUCCESS);
+    CHECK_EQUAL(((__typeof__(&cuDevicePrimaryCtxReset_v2))cuda_function("cuDevicePrimaryCtxReset_v2"))(0),
+                CUDA_SUCCESS);
+    CHECK_EQUAL(cuda.alloc(&pointer, 100 * MIB), CUDA_SUCCESS);
+    CHECK_EQUAL(pointer, former);
+    CHECK_EQUAL(release(pointer, NULL), CUDA_SUCCESS);
+    CHECK_EQUAL(synchronize(), CUDA_SUCCESS);
+    CHECK_EQUAL(cuda_free(), GIB);
+}
+
 static void a_pool_made_while_the_quota_was_unreadable_is_limited_once_it_can_be_read(void) {
     CUdeviceptr pointer;
     stage_driver("h200x2");
@@ -398,6 +411,7 @@ int main(int argc, char **argv) {
         CASE(only_what_was_refused_in_the_end_counts_as_refused),
         CASE(a_process_may_have_a_thousand_pools_at_once),
         CASE(a_reset_of_the_device_ends_its_pools),
+        CASE(what_a_reset_took_is_not_freed_instead_of_what_has_its_address_since),
         CASE(the_account_of_a_pool_is_right_after_many_threads),
         CASE(threads_that_want_what_a_pool_has_spare_never_hold_more_than_the_quota_together),
     };
