@@ -33,6 +33,13 @@ static int card_by_uuid(nvmlDevice_t device, bool *instance) {
     return cards_find(uuid);
 }
 
+nvmlReturn_t nvml_not_supported(nvmlDevice_t device) {
+    char uuid[NVML_DEVICE_UUID_V2_BUFFER_SIZE];
+    nvmlReturn_t result =
+        DRIVER(nvmlDeviceGetUUID) ? DRIVER(nvmlDeviceGetUUID)(device, uuid, sizeof uuid) : NVML_SUCCESS;
+    return result != NVML_SUCCESS ? result : NVML_ERROR_NOT_SUPPORTED;
+}
+
 int nvml_card_of(nvmlDevice_t device) {
     bool instance;
     nvmlDevice_t whole;

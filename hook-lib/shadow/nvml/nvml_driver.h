@@ -77,4 +77,7 @@ extern void *nvml_driver[NVML_FUNCTION_COUNT];
 /* The card of a device, or of a MIG instance of it: an index or one of cards.h's special values. */
 int nvml_card_of(nvmlDevice_t device);
 
+/* Of a device whose card has a share: not supported, or the error that the driver has of the device. */
+nvmlReturn_t nvml_not_supported(nvmlDevice_t device);
+
 #endif

@@ -55,7 +55,7 @@ nvmlReturn_t nvmlDeviceGetConfComputeProtectedMemoryUsage(nvmlDevice_t device, n
 nvmlReturn_t nvmlDeviceGetMemoryLimits_v1(nvmlDevice_t device, nvmlGetMemoryLimits_v1_t *limits) {
     NEED(nvmlDeviceGetMemoryLimits_v1);
     return nvml_card_of(device) == CARD_UNLIMITED ? DRIVER(nvmlDeviceGetMemoryLimits_v1)(device, limits)
-                                                  : NVML_ERROR_NOT_SUPPORTED;
+                                                  : nvml_not_supported(device);
 }
 
 /* The driver's own share is not the container's: reserved is 0. */

@@ -236,19 +236,20 @@ CODEC_UTILIZATION(nvmlDeviceGetOfaUtilization, 0)
 /* Counters of the whole card. */
 nvmlReturn_t nvmlGpmSampleGet(nvmlDevice_t device, nvmlGpmSample_t sample) {
     NEED(nvmlGpmSampleGet);
-    return nvml_card_of(device) == CARD_UNLIMITED ? DRIVER(nvmlGpmSampleGet)(device, sample) : NVML_ERROR_NOT_SUPPORTED;
+    return nvml_card_of(device) == CARD_UNLIMITED ? DRIVER(nvmlGpmSampleGet)(device, sample)
+                                                  : nvml_not_supported(device);
 }
 
 nvmlReturn_t nvmlGpmMigSampleGet(nvmlDevice_t device, unsigned int instance, nvmlGpmSample_t sample) {
     NEED(nvmlGpmMigSampleGet);
     return nvml_card_of(device) == CARD_UNLIMITED ? DRIVER(nvmlGpmMigSampleGet)(device, instance, sample)
-                                                  : NVML_ERROR_NOT_SUPPORTED;
+                                                  : nvml_not_supported(device);
 }
 
 nvmlReturn_t nvmlDevicePerfMetricsGetSamples_v1(nvmlDevice_t device, void *samples) {
     NEED(nvmlDevicePerfMetricsGetSamples_v1);
     return nvml_card_of(device) == CARD_UNLIMITED ? DRIVER(nvmlDevicePerfMetricsGetSamples_v1)(device, samples)
-                                                  : NVML_ERROR_NOT_SUPPORTED;
+                                                  : nvml_not_supported(device);
 }
 
 static bool tells_of_use(unsigned int field) {
@@ -273,6 +274,6 @@ nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldV
 nvmlReturn_t nvmlDeviceGetViolationStatus(nvmlDevice_t device, nvmlPerfPolicyType_t policy, nvmlViolationTime_t *time) {
     NEED(nvmlDeviceGetViolationStatus);
     if (policy == NVML_PERF_POLICY_LOW_UTILIZATION && nvml_card_of(device) != CARD_UNLIMITED)
-        return NVML_ERROR_NOT_SUPPORTED;
+        return nvml_not_supported(device);
     return DRIVER(nvmlDeviceGetViolationStatus)(device, policy, time);
 }

@@ -276,6 +276,19 @@ static void how_busy_the_whole_card_is_is_not_told(void) {
     CHECK_EQUAL(NVML(nvmlDeviceGetViolationStatus)(other_card, NVML_PERF_POLICY_LOW_UTILIZATION, &time), NVML_SUCCESS);
 }
 
+static void of_no_device_the_drivers_error_tells(void) {
+    start();
+    nvmlGetMemoryLimits_v1_t limits = {.nameSpace = ""};
+    nvmlViolationTime_t time;
+    unsigned int number;
+    CHECK_EQUAL(NVML(nvmlGpmSampleGet)(NULL, NULL), NVML_ERROR_INVALID_ARGUMENT);
+    CHECK_EQUAL(NVML(nvmlGpmMigSampleGet)(NULL, 1, NULL), NVML_ERROR_INVALID_ARGUMENT);
+    CHECK_EQUAL(NVML(nvmlDeviceGetMemoryLimits_v1)(NULL, &limits), NVML_ERROR_INVALID_ARGUMENT);
+    CHECK_EQUAL(NVML(nvmlDevicePerfMetricsGetSamples_v1)(NULL, &number), NVML_ERROR_INVALID_ARGUMENT);
+    CHECK_EQUAL(NVML(nvmlDeviceGetViolationStatus)(NULL, NVML_PERF_POLICY_LOW_UTILIZATION, &time),
+                NVML_ERROR_INVALID_ARGUMENT);
+}
+
 static void the_drivers_errors_and_a_card_without_a_share_are_the_drivers(void) {
     start();
     nvmlUtilization_t rates;
@@ -345,6 +358,7 @@ int main(int argc, char **argv) {
         CASE(the_detailed_list_has_the_containers_own_processes),
         CASE(protected_memory_is_shown_as_the_shares),
         CASE(how_busy_the_whole_card_is_is_not_told),
+        CASE(of_no_device_the_drivers_error_tells),
         CASE(the_drivers_errors_and_a_card_without_a_share_are_the_drivers),
     };
     return RUN_CASES(cases, argc, argv);

@@ -26,6 +26,8 @@ nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index, nvmlDevice_t *dev
 
 nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t device, char *uuid, unsigned int length) {
     nvmlDevice_t first;
+    if (!device)
+        return NVML_ERROR_INVALID_ARGUMENT;
     nvmlDeviceGetHandleByIndex_v2(0, &first);
     strncpy(uuid,
             device == first ? "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f" : "GPU-0f0e0d0c-0b0a-0908-0706-050403020100",
