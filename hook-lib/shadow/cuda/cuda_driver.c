@@ -130,12 +130,12 @@ static int find_card(CUdevice device) {
 
 int cuda_card_of(CUdevice device) {
     bool cached = device >= 0 && device < DEVICES_MAX;
-    int8_t known = cached ? load_relaxed(&cards_of_devices[device]) : 0;
+    int8_t known = cached ? load_acquire(&cards_of_devices[device]) : 0;
     if (known)
         return known - CARD_BIAS;
     int card = find_card(device);
     if (cached && card != CARD_REFUSED) /* a refusal may end when a quota becomes readable */
-        store_relaxed(&cards_of_devices[device], (int8_t)(card + CARD_BIAS));
+        store_release(&cards_of_devices[device], (int8_t)(card + CARD_BIAS));
     return card;
 }
 

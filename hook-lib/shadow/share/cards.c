@@ -2,9 +2,11 @@
 #include "share/cards.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 
 #include "common/atomics.h"
+#include "common/interruptions.h"
 #include "common/numbers.h"
 #include "share/credit.h"
 #include "share/places.h"
@@ -12,36 +14,64 @@
 enum { SHARES_MAX = CARDS_MAX };
 
 static struct share shares[SHARES_MAX];
-static size_t share_count;
-static bool too_many; /* more shares than there is room for: cards that are not found are refused */
+static size_t share_count; /* 0: none was found yet; once some were, neither they nor `too_many` change any more */
+static bool too_many;      /* more shares than there is room for: cards that are not found are refused */
+
+/* Of who looks for the shares: one thread at a time, and none once some were found. */
+static const void *library;
+static size_t found_count;
+static uint32_t looking;
 
 static void add_share(const char *quota_path, const char *usage_path) {
-    if (share_count == SHARES_MAX) {
+    if (found_count == SHARES_MAX) {
         too_many = true;
         return;
     }
-    struct share *share = &shares[share_count++];
+    struct share *share = &shares[found_count++];
     *share = (struct share){0};
     strcpy(share->quota_path, quota_path); /* places_each promises the length */
     strcpy(share->usage_path, usage_path);
     share_open(share);
 }
 
+static void look_for_shares(void) {
+    found_count = 0;
+    too_many = false;
+    places_each_share(library, add_share, &too_many);
+    store_release(&share_count, found_count);
+}
+
 /* A child of a fork in the middle of this begins anew. */
 void cards_open(const void *self) {
     int error = errno;
+    library = self;
     share_count = 0;
-    too_many = false;
-    places_each_share(self, add_share, &too_many);
+    look_for_shares();
     errno = error;
+}
+
+/* How many there are. There may have been no free descriptor when they were looked for. */
+static size_t shares_there(void) {
+    if (load_acquire(&share_count) == 0) {
+        struct interruptions interruptions;
+        interruptions_off(&interruptions);
+        while (__atomic_exchange_n(&looking, 1, __ATOMIC_ACQUIRE))
+            sched_yield();
+        if (load_relaxed(&share_count) == 0)
+            look_for_shares();
+        store_release(&looking, 0);
+        interruptions_back(&interruptions);
+    }
+    return load_acquire(&share_count);
 }
 
 /* A card is known by its first share. */
 int cards_find(const char *gpu) {
     int error = errno;
-    bool unreadable = too_many || share_count == 0;
+    size_t count = shares_there();
+    bool unreadable = count == 0 || too_many;
     int found = CARD_UNLIMITED;
-    for (size_t i = 0; i < share_count && found < 0; i++) {
+    for (size_t i = 0; i < count && found < 0; i++) {
         if (!shares[i].gpu[0])
             share_tend(&shares[i], SHARE_IF_DUE, false); /* it may be readable by now */
         if (!shares[i].gpu[0])
@@ -320,7 +350,8 @@ uint64_t cards_windows(int card) {
 }
 
 void cards_each(void (*visit)(int card, void *context), void *context) {
-    for (size_t i = 0; i < share_count; i++) {
+    size_t count = load_acquire(&share_count);
+    for (size_t i = 0; i < count; i++) {
         bool first = shares[i].gpu[0] != 0;
         for (size_t j = 0; j < i && first; j++)
             first = strcmp(shares[i].gpu, shares[j].gpu) != 0;
@@ -330,6 +361,7 @@ void cards_each(void (*visit)(int card, void *context), void *context) {
 }
 
 void cards_forked(void) {
+    looking = 0;
     for (size_t i = 0; i < share_count; i++)
         share_forked(&shares[i]);
 }

@@ -17,8 +17,8 @@ enum { CARDS_MAX = 64 };                         /* a card's index is below */
 enum { CARD_UNLIMITED = -1, CARD_REFUSED = -2 }; /* no share of it; some share cannot be read, it may be this card's */
 
 /*
- * Finds the shares, and forgets any found before. Once in a process, before anything else. Keeps errno. `self`: an
- * address inside the library.
+ * Finds the shares, and forgets any found before. Once in a process, before anything else. Where it finds none,
+ * cards_find looks again. Keeps errno. `self`: an address inside the library.
  */
 void cards_open(const void *self);
 

@@ -59,7 +59,7 @@ static int by_name(const void *a, const void *b) {
 void places_each_share(const void *self, void (*share)(const char *quota_path, const char *usage_path),
                        bool *unreadable) {
     char prefix[PLACE_MAX], folder[PLACE_MAX], quota[PLACE_MAX], usage[PLACE_MAX];
-    static char keys[KEYS_MAX][KEY_MAX]; /* one thread, once */
+    static char keys[KEYS_MAX][KEY_MAX]; /* one thread at a time */
     size_t count = 0;
     DIR *entries = NULL;
     if (find_prefix(self, prefix) && join(folder, (const char *const[]){prefix, PARTITA_SHARES_FOLDER, NULL}))

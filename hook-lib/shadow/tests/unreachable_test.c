@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -92,6 +93,48 @@ static void without_a_free_descriptor_the_last_quota_holds(void) {
     write_quota(box, "share", stage_gpu(0), 512 * MIB, 2);
     all_that_can_be_had_is(256 * MIB);
     CHECK_EQUAL(cuda_total(), 512 * MIB);
+}
+
+/* The first call into the library finds no free descriptor. */
+static void begin_without_a_descriptor(void) {
+    struct rlimit before, none;
+    size_t free, total;
+    stage_driver("h200x1");
+    box = stage_container("box");
+    stage_share(box, "share", 0, GIB);
+    cuda_load(box, RTLD_NOW | RTLD_LOCAL);
+    CHECK(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    none = (struct rlimit){0, before.rlim_max};
+    CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    CHECK_EQUAL(cuda.info(&free, &total), CUDA_ERROR_NOT_INITIALIZED);
+    CHECK(setrlimit(RLIMIT_NOFILE, &before) == 0);
+}
+
+static void shares_that_no_free_descriptor_let_be_found_are_found_later(void) {
+    begin_without_a_descriptor();
+    cuda_start(box, 0);
+    CHECK_EQUAL(cuda_total(), GIB);
+    start_nvml();
+    all_that_can_be_had_is(GIB);
+}
+
+static void *has_a_share(void *data) {
+    CUcontext context;
+    CUdeviceptr pointer;
+    (void)data;
+    CHECK_EQUAL(cuda.context_create(&context, 0, 0), CUDA_SUCCESS);
+    CHECK_EQUAL(cuda.alloc(&pointer, 256 * MIB), CUDA_SUCCESS);
+    return NULL;
+}
+
+static void whichever_thread_finds_them_later_all_threads_do(void) {
+    pthread_t threads[4];
+    begin_without_a_descriptor();
+    CHECK_EQUAL(cuda.init(0), CUDA_SUCCESS);
+    for (int i = 0; i < 4; i++)
+        CHECK(pthread_create(&threads[i], NULL, has_a_share, NULL) == 0);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
 }
 
 /* As after a chroot: the folders themselves are not there any more. */
@@ -199,6 +242,8 @@ static void of_two_shares_what_each_has_left_is_shown(void) {
 int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         CASE(without_a_free_descriptor_the_last_quota_holds),
+        CASE(shares_that_no_free_descriptor_let_be_found_are_found_later),
+        CASE(whichever_thread_finds_them_later_all_threads_do),
         CASE(where_a_chroot_hides_the_folders_the_last_quota_holds),
         CASE(in_a_sandbox_that_opens_nothing_the_last_quota_holds),
         CASE(a_quota_that_was_taken_away_grants_nothing),
