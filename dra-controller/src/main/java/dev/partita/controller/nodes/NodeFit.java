@@ -142,18 +142,19 @@ public final class NodeFit {
       case "NotIn" -> value == null || !values.contains(value);
       case "Exists" -> value != null;
       case "DoesNotExist" -> value == null;
-      case "Gt" -> value != null && compare(value, values) > 0;
-      case "Lt" -> value != null && compare(value, values) < 0;
+      case "Gt" -> value != null && values.size() == 1 && compare(value, values.getFirst()) > 0;
+      case "Lt" -> value != null && values.size() == 1 && compare(value, values.getFirst()) < 0;
       default -> false;
     };
   }
 
   /**
-   * How the label's number compares with the one asked; 0, which satisfies neither Gt nor Lt, if either is no number.
+   * How the label's or taint's number compares with the one asked; 0, which satisfies neither Gt nor Lt, if either is
+   * no number.
    */
-  private static int compare(String value, List<String> values) {
+  private static int compare(String value, String asked) {
     try {
-      return values.size() == 1 ? Long.compare(Long.parseLong(value), Long.parseLong(values.getFirst())) : 0;
+      return Long.compare(Long.parseLong(value), Long.parseLong(asked));
     } catch (NumberFormatException e) {
       return 0;
     }
@@ -188,12 +189,13 @@ public final class NodeFit {
       return false;
     }
     String operator = isSet(toleration.getOperator()) ? toleration.getOperator() : "Equal";
+    String asked = Objects.requireNonNullElse(toleration.getValue(), "");
+    String value = Objects.requireNonNullElse(taint.getValue(), "");
     return switch (operator) {
       case "Exists" -> true;
-      case "Equal" ->
-          isSet(toleration.getKey())
-              && Objects.requireNonNullElse(toleration.getValue(), "")
-                  .equals(Objects.requireNonNullElse(taint.getValue(), ""));
+      case "Equal" -> isSet(toleration.getKey()) && asked.equals(value);
+      case "Gt" -> compare(value, asked) > 0; // the feature gate TaintTolerationComparisonOperators lets pods have them
+      case "Lt" -> compare(value, asked) < 0;
       default -> false;
     };
   }

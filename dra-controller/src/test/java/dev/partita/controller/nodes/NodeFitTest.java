@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.utils.Serialization;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -27,6 +28,18 @@ class NodeFitTest {
     assertThat(refusal("tolerations: [{key: gpu, value: \"no\"}]")).isPresent();
     assertThat(refusal("tolerations: [{key: gpu, operator: Exists, effect: NoExecute}]")).isPresent();
     assertThat(refusal("tolerations: [{key: gpu, operator: Gt, value: \"1\"}]")).isPresent();
+  }
+
+  @Test
+  void aTaintIsToleratedByItsNumber() {
+    Node slow = node("metadata: {name: node-0}\nspec: {taints: [{key: latency, value: \"95\", effect: NoSchedule}]}");
+    Map.of("Lt, value: \"100\"", true, "Lt, value: \"95\"", false, "Gt, value: \"-1\"", true, "Gt, value: \"95\"",
+        false,
+        "Gt, value: none", false)
+        .forEach((operator, tolerated) -> assertThat(
+            NodeFit.refusal(pod("tolerations: [{key: latency, operator: " + operator + "}]"), slow, Load.NONE)
+                .isEmpty())
+            .as(operator).isEqualTo(tolerated));
   }
 
   @Test
