@@ -2,15 +2,12 @@ package dev.partita.controller.slices;
 
 import io.fabric8.kubernetes.api.model.resource.v1.CounterSet;
 import io.fabric8.kubernetes.api.model.resource.v1.Device;
-import io.fabric8.kubernetes.api.model.resource.v1.DeviceBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceCounterConsumption;
-import io.fabric8.kubernetes.api.model.resource.v1.DeviceTaint;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpec;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpecBuilder;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -55,8 +52,13 @@ record PoolChange(Map<String, ResourceSliceSpec> create, List<Update> update, Li
    * @param names names of the desired slices, in the order of {@code desired}
    * @param desired what the pool should hold, without generation
    * @param existing all slices of the pool that the API server has
+   * @param times when taints were added, as far as that is known
    */
-  static PoolChange between(List<String> names, List<ResourceSliceSpec> desired, Collection<ResourceSlice> existing) {
+  static PoolChange between(
+      List<String> names,
+      List<ResourceSliceSpec> desired,
+      Collection<ResourceSlice> existing,
+      TaintTimes times) {
     Map<String, ResourceSlice> byName = new HashMap<>();
     existing.forEach(slice -> byName.put(slice.getMetadata().getName(), slice));
     long newest = existing.stream().mapToLong(PoolChange::generation).max().orElse(0);
@@ -65,7 +67,6 @@ record PoolChange(Map<String, ResourceSliceSpec> create, List<Update> update, Li
     boolean inPlace = sameSlices && (names.size() == 1 || holdings(byName).equals(holdings(names, desired)));
     long generation = inPlace ? newest : newest + 1;
 
-    Map<String, Map<DeviceTaint, String>> times = taintTimes(existing);
     Map<String, ResourceSliceSpec> create = new LinkedHashMap<>();
     List<Update> update = new ArrayList<>();
     for (int i = 0; i < names.size(); i++) {
@@ -73,9 +74,9 @@ record PoolChange(Map<String, ResourceSliceSpec> create, List<Update> update, Li
           new ResourceSliceSpecBuilder(desired.get(i)).editPool().withGeneration(generation).endPool().build();
       @Nullable ResourceSlice old = byName.remove(names.get(i));
       if (old == null) {
-        create.put(names.get(i), keepingTaintTimes(spec, times));
-      } else if (!comparable(old.getSpec()).equals(comparable(spec))) {
-        update.add(new Update(old, keepingTaintTimes(spec, times)));
+        create.put(names.get(i), times.on(spec));
+      } else if (!TaintTimes.without(old.getSpec()).equals(TaintTimes.without(spec))) {
+        update.add(new Update(old, times.on(spec)));
       }
     }
     return new PoolChange(create, update, List.copyOf(byName.values()));
@@ -102,59 +103,5 @@ record PoolChange(Map<String, ResourceSliceSpec> create, List<Update> update, Li
   static long generation(ResourceSlice slice) {
     Long generation = slice.getSpec().getPool().getGeneration();
     return generation == null ? 0 : generation;
-  }
-
-  /** The API server sets the time of a taint; it is no difference. */
-  private static ResourceSliceSpec comparable(ResourceSliceSpec spec) {
-    return new ResourceSliceSpecBuilder(spec)
-        .withDevices(
-            spec.getDevices().stream()
-                .map(
-                    device -> new DeviceBuilder(device)
-                        .withTaints(device.getTaints().stream().map(taint -> timed(taint, null)).toList())
-                        .build())
-                .toList())
-        .build();
-  }
-
-  /**
-   * When the taints of the pool's devices were added, as its newest slices say. A device may go to another slice, and
-   * Kubernetes reckons from that time when a pod is evicted that tolerates the taint for a while.
-   */
-  private static Map<String, Map<DeviceTaint, String>> taintTimes(Collection<ResourceSlice> existing) {
-    Map<String, Map<DeviceTaint, String>> times = new HashMap<>();
-    existing.stream().sorted(Comparator.comparingLong(PoolChange::generation))
-        .flatMap(slice -> slice.getSpec().getDevices().stream())
-        .forEach(device -> times.put(device.getName(), taintTimes(device)));
-    return times;
-  }
-
-  private static Map<DeviceTaint, String> taintTimes(Device device) {
-    Map<DeviceTaint, String> times = new HashMap<>();
-    device.getTaints().stream().filter(taint -> taint.getTimeAdded() != null)
-        .forEach(taint -> times.put(timed(taint, null), taint.getTimeAdded()));
-    return times;
-  }
-
-  private static ResourceSliceSpec keepingTaintTimes(
-      ResourceSliceSpec fresh,
-      Map<String, Map<DeviceTaint, String>> times) {
-    return new ResourceSliceSpecBuilder(fresh)
-        .withDevices(
-            fresh.getDevices().stream()
-                .map(
-                    device -> new DeviceBuilder(device)
-                        .withTaints(
-                            device.getTaints().stream()
-                                .map(taint -> timed(taint,
-                                    times.getOrDefault(device.getName(), Map.of()).get(timed(taint, null))))
-                                .toList())
-                        .build())
-                .toList())
-        .build();
-  }
-
-  private static DeviceTaint timed(DeviceTaint taint, @Nullable String time) {
-    return new DeviceTaint(taint.getEffect(), taint.getKey(), time, taint.getValue());
   }
 }

@@ -21,7 +21,9 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -47,6 +49,7 @@ public final class SlicePublisher {
   private final Republication republication = new Republication();
   private final EnumSet<SliceFeature> dropped = EnumSet.noneOf(SliceFeature.class);
   private final Set<String> holding = ConcurrentHashMap.newKeySet();
+  private final Map<String, TaintTimes> evictions = new HashMap<>(); // by node
 
   public SlicePublisher(KubernetesClient client, ApiEdge edge, ClusterView view) {
     this(client, edge, view, view::claimsOn);
@@ -85,6 +88,8 @@ public final class SlicePublisher {
     List<PublishedCard> cards = offered.cards();
     List<ResourceSliceSpec> desired =
         byKubeScheduler ? SlicePlan.of(node, cards, use.bestFitFirst()) : SlicePlan.of(node, cards);
+    TaintTimes times = TaintTimes.in(existing).or(evictions.getOrDefault(node, TaintTimes.NONE));
+    keepTimes(node, times.ofEvictions(desired));
     if (!desired.isEmpty() && PoolChange.lacksSlices(existing) && gpuNode != null && pluginIsGone(gpuNode)) {
       return Optional.empty(); // its pod's next change, or the next plugin's report, comes back here
     }
@@ -96,7 +101,7 @@ public final class SlicePublisher {
       }
     }
     List<String> names = IntStream.range(0, desired.size()).mapToObj(i -> name(node, i)).toList();
-    PoolChange change = PoolChange.between(names, desired, existing);
+    PoolChange change = PoolChange.between(names, desired, existing, times);
     if (change.isEmpty()) {
       return Optional.empty();
     }
@@ -112,6 +117,15 @@ public final class SlicePublisher {
         change.delete().size(),
         desired.isEmpty() ? " (" + withdrawn(node, host) + ")" : "");
     return Optional.empty();
+  }
+
+  /** Kubelet may delete all slices: pods that tolerate for a while that they are evicted would stay for longer. */
+  private void keepTimes(String node, TaintTimes times) {
+    if (times.byDevice().isEmpty()) {
+      evictions.remove(node);
+    } else {
+      evictions.put(node, times);
+    }
   }
 
   /** Where a plugin does not answer for binding conditions, no pod that waits for them would be bound. */

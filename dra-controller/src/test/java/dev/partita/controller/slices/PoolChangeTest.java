@@ -138,7 +138,7 @@ class PoolChangeTest {
   }
 
   private static PoolChange change(List<ResourceSliceSpec> desired, List<ResourceSlice> existing) {
-    return PoolChange.between(names(desired.size()), desired, existing);
+    return PoolChange.between(names(desired.size()), desired, existing, TaintTimes.in(existing));
   }
 
   private static List<String> names(int count) {

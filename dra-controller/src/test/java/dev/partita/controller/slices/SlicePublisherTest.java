@@ -2,17 +2,22 @@ package dev.partita.controller.slices;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.GpuHealth;
 import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.Cluster;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.watch.ClusterView;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceTaint;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -49,9 +54,49 @@ class SlicePublisherTest {
     assertThat(publisher.holding()).isEmpty();
   }
 
+  /** A pod that tolerates the taint for so many seconds is evicted so long after that time. */
+  @Test
+  void whenPodsAreToBeEvictedIsKeptWhereKubeletDeletesTheSlices() {
+    Gpu broken = GpuNodes.card("node-0", 0, "NVIDIA H200", 140 * GpuNodes.GIB, GpuHealth.unhealthy("Lost", ""));
+    GpuNode node = GpuNodes.ready("node-0", new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, null,
+        List.of(), List.of(), List.of("Lost"), null), List.of(broken));
+    cluster.add(node);
+    view.start();
+    publish(node);
+    everyTaint(taint -> taint.setTimeAdded("2026-01-01T00:00:00Z"));
+    publish(node);
+    cluster.client.resources(ResourceSlice.class).delete();
+    Cluster.eventually().until(() -> view.slices("node-0").isEmpty());
+    publish(node);
+    assertThat(timesOfEvictions()).isNotEmpty().containsOnly("2026-01-01T00:00:00Z");
+
+    GpuNode well = GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB);
+    publish(well);
+    publish(node);
+    assertThat(timesOfEvictions()).as("of another time").isNotEmpty().containsOnlyNulls();
+  }
+
+  private void everyTaint(Consumer<DeviceTaint> change) {
+    for (ResourceSlice slice : cluster.client.resources(ResourceSlice.class).list().getItems()) {
+      slice.getSpec().getDevices().stream().flatMap(device -> device.getTaints().stream()).forEach(change);
+      cluster.client.resource(slice).update();
+    }
+    shown();
+  }
+
+  private List<String> timesOfEvictions() {
+    return cluster.client.resources(ResourceSlice.class).list().getItems().stream()
+        .flatMap(slice -> slice.getSpec().getDevices().stream()).flatMap(device -> device.getTaints().stream())
+        .filter(taint -> taint.getEffect().equals("NoExecute")).map(DeviceTaint::getTimeAdded).toList();
+  }
+
   /** Ends when the view shows what was written. */
   private void publish(GpuNode node) {
     publisher.publish("node-0", Inventory.EMPTY.refreshed(List.of(node)).host("node-0"), node);
+    shown();
+  }
+
+  private void shown() {
     Set<String> written = versions(cluster.client.resources(ResourceSlice.class).list().getItems());
     assertThat(written).isNotEmpty();
     Cluster.eventually().until(() -> versions(view.slices("node-0")).equals(written));
