@@ -13,6 +13,8 @@ import dev.partita.serving.access.FaultyApiServer.Fault;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
+import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
+import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudgetBuilder;
 import java.lang.reflect.Proxy;
 import java.time.Clock;
 import java.time.Instant;
@@ -20,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -65,13 +68,76 @@ class EvictionTest {
     assertThat(notes()).isEmpty();
   }
 
+  /** On trial each of them may go. */
+  @Test
+  void nobodyGoesWhereADisruptionBudgetAllowsFewerThanAreToGoTogether() {
+    List<Pod> victims = List.of(served("first", "True"), served("second", "True"));
+    cluster.rules.allowDisruptions(1);
+    budget(1);
+    evict(victims);
+    assertThat(victims).allSatisfy(victim -> assertThat(cluster.client.resource(victim).get()).isNotNull());
+    assertThat(refused).containsExactly(victims.get(1).getMetadata().getUid());
+    cluster.rules.allowDisruptions(2);
+    budget(2);
+    evict(victims);
+    assertThat(victims).allSatisfy(victim -> assertThat(cluster.client.resource(victim).get()).isNull());
+    assertThat(refused).hasSize(1);
+  }
+
+  @Test
+  void aPodThatServesNobodyTakesNothingOffADisruptionBudget() {
+    List<Pod> victims = List.of(served("ready", "True"), served("unready", "False"));
+    budget(1);
+    evict(victims);
+    assertThat(refused).isEmpty();
+  }
+
+  @Test
+  void podsOfOtherLabelsTakeNothingOffADisruptionBudget() {
+    List<Pod> victims = List.of(served("first", "True"), cluster.pod("other"));
+    budget(1);
+    evict(victims);
+    assertThat(refused).isEmpty();
+  }
+
+  @Test
+  void whereDisruptionBudgetsCannotBeReadEachEvictionIsJudgedByItself() {
+    List<Pod> victims = List.of(served("first", "True"), served("second", "True"));
+    cluster.rules.fail(request -> request.getPath().contains("poddisruptionbudgets") ? Fault.NOT_FOUND : Fault.NONE);
+    evict(victims);
+    assertThat(victims).allSatisfy(victim -> assertThat(cluster.client.resource(victim).get()).isNull());
+  }
+
+  private Pod served(String name, String ready) {
+    Pod pod = new PodBuilder().withNewMetadata().withName(name).withNamespace("default").addToLabels("app", "served")
+        .endMetadata().withNewSpec().endSpec().withNewStatus()
+        .addNewCondition().withType("Ready").withStatus(ready).endCondition().endStatus().build();
+    cluster.rules.put("/api/v1/namespaces/default/pods", List.of(pod));
+    return pod;
+  }
+
+  private void budget(int disruptionsAllowed) {
+    PodDisruptionBudget budget = new PodDisruptionBudgetBuilder().withNewMetadata().withName("served")
+        .withNamespace("default").endMetadata().withNewSpec().withNewSelector().addToMatchLabels("app", "served")
+        .endSelector().endSpec().withNewStatus().withDisruptionsAllowed(disruptionsAllowed).endStatus().build();
+    cluster.client.resource(budget).delete();
+    cluster.rules.put("/apis/policy/v1/namespaces/default/poddisruptionbudgets", List.of(budget));
+  }
+
   private void evict(String uid) {
+    evict(List.of(new PodBuilder().withNewMetadata().withName("victim").withNamespace("default").withUid(uid)
+        .endMetadata().build()));
+  }
+
+  private void evict(List<Pod> pods) {
+    List<Victim> victims = pods.stream().map(Pod::getMetadata)
+        .map(its -> new Victim(its.getUid(), its.getNamespace(), its.getName(), 1, "")).toList();
     Pod preemptor = new PodBuilder().withNewMetadata().withName("p").withNamespace("default").withUid("uid-p")
         .endMetadata().build();
     Nomination nomination = new Nomination(new Nomination.Preemptor("uid-p", "default", 10),
         new Nomination.Place("node-0", List.of(), PodRequests.of(new PodBuilder().withNewSpec().endSpec().build())),
-        List.of(new Victim(uid, "default", "victim", 1, "")), new Nomination.Grounds.Priority(),
-        new Nomination.Awaited(Set.of(uid), Set.of(), Instant.MAX));
+        victims, new Nomination.Grounds.Priority(),
+        new Nomination.Awaited(victims.stream().map(Victim::uid).collect(Collectors.toSet()), Set.of(), Instant.MAX));
     try (Evictor evictor = new Evictor(cluster.controllersClient(), EDGE,
         new PodEvents(cluster.controllersClient(), EDGE, Clock.systemUTC(), "test"), listener)) {
       evictor.evict(Map.of(preemptor, nomination));

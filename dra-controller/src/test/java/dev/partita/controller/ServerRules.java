@@ -46,6 +46,7 @@ final class ServerRules extends FaultyApiServer {
   private volatile long lastWrite = System.nanoTime();
   private final Map<String, AttributeSet> byName = new ConcurrentHashMap<>();
   private final Set<String> disrupted = ConcurrentHashMap.newKeySet();
+  private final AtomicInteger disruptionsAllowed = new AtomicInteger(Integer.MAX_VALUE);
   private final Set<String> undefined = ConcurrentHashMap.newKeySet();
   private final Set<String> forbidden = ConcurrentHashMap.newKeySet();
   private final Set<String> disowned = ConcurrentHashMap.newKeySet();
@@ -164,6 +165,11 @@ final class ServerRules extends FaultyApiServer {
   /** From now on a PodDisruptionBudget forbids the pod's eviction. */
   void protect(String pod) {
     disrupted.add(pod);
+  }
+
+  /** From now on a PodDisruptionBudget of all pods allows so many to be evicted; on trial none is counted. */
+  void allowDisruptions(int most) {
+    disruptionsAllowed.set(most);
   }
 
   /** Makes up for {@link #protect}. */
@@ -348,13 +354,14 @@ final class ServerRules extends FaultyApiServer {
 
   private MockResponse evict(RecordedRequest request) {
     String pod = request.getPath().substring(0, request.getPath().length() - EVICTION.length());
-    if (disrupted.contains(pod.substring(pod.lastIndexOf('/') + 1))) {
+    if (disrupted.contains(pod.substring(pod.lastIndexOf('/') + 1)) || disruptionsAllowed.get() == 0) {
       return answer(429, "TooManyRequests");
     }
     if (isOfAnother(pod, body(request))) {
       return answer(409, "Conflict");
     }
     if (!body(request).contains("\"dryRun\":[\"All\"]")) {
+      disruptionsAllowed.decrementAndGet();
       handleDelete(pod);
     }
     return answer(201, "");

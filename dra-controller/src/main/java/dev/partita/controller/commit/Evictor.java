@@ -11,10 +11,13 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.policy.v1.Eviction;
 import io.fabric8.kubernetes.api.model.policy.v1.EvictionBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,28 +41,29 @@ public final class Evictor implements AutoCloseable {
   }
 
   /**
-   * Begins to evict the victims: first all on trial, so that none goes in vain because another one may not.
+   * Begins to evict the victims: first all on trial, so that none goes in vain because another one may not, or not
+   * together with it.
    *
    * @param nominations by the pod for which it is
    */
   public void evict(Map<Pod, Nomination> nominations) {
     thread.execute(
         () -> {
-          for (boolean onTrial : new boolean[]{true, false}) {
-            for (Map.Entry<Pod, Nomination> one : nominations.entrySet()) {
-              if (!areEvicted(one.getKey(), one.getValue(), onTrial)) {
-                return;
-              }
-            }
+          if (areEvicted(nominations, true) && mayGoTogether(nominations)) {
+            areEvicted(nominations, false);
           }
         });
+  }
+
+  private boolean areEvicted(Map<Pod, Nomination> nominations, boolean onTrial) {
+    return nominations.entrySet().stream().allMatch(one -> areEvicted(one.getKey(), one.getValue(), onTrial));
   }
 
   private boolean areEvicted(Pod preemptor, Nomination nomination, boolean onTrial) {
     for (Victim victim : nomination.victims()) {
       switch (evict(victim, onTrial)) {
         case REFUSED -> {
-          listener.evictionRefused(ObjectKey.of(preemptor), nomination.pod().uid(), victim.uid());
+          refused(preemptor, nomination, victim);
           return false;
         }
         case EVICTED -> {
@@ -73,6 +77,47 @@ public final class Evictor implements AutoCloseable {
       }
     }
     return true;
+  }
+
+  private void refused(Pod preemptor, Nomination nomination, Victim victim) {
+    listener.evictionRefused(ObjectKey.of(preemptor), nomination.pod().uid(), victim.uid());
+  }
+
+  private boolean mayGoTogether(Map<Pod, Nomination> nominations) {
+    Map<String, Long> victims = nominations.values().stream().flatMap(nomination -> nomination.victims().stream())
+        .collect(Collectors.groupingBy(Victim::namespace, Collectors.counting()));
+    Map<String, DisruptionBudgets> budgets = new HashMap<>();
+    for (Map.Entry<Pod, Nomination> one : nominations.entrySet()) {
+      for (Victim victim : one.getValue().victims()) {
+        if (victims.getOrDefault(victim.namespace(), 0L) > 1
+            && !mayGo(victim, budgets.computeIfAbsent(victim.namespace(), this::budgets))) {
+          LOG.info("pod {}: cannot evict it now: a PodDisruptionBudget forbids it together with others", victim);
+          refused(one.getKey(), one.getValue(), victim);
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  private boolean mayGo(Victim victim, DisruptionBudgets budgets) {
+    try {
+      return budgets.isEmpty() || read(victim).map(budgets::allow).orElse(true);
+    } catch (RuntimeException e) {
+      LOG.warn("pod {}: cannot read it before it is evicted: {}", victim, e.getMessage());
+      return true;
+    }
+  }
+
+  /** None where they cannot be read: the API server judges each eviction in any case. */
+  private DisruptionBudgets budgets(String namespace) {
+    try {
+      return new DisruptionBudgets(edge.read(
+          () -> client.policy().v1().podDisruptionBudget().inNamespace(namespace).list().getItems()));
+    } catch (RuntimeException e) {
+      LOG.warn("namespace {}: cannot list its PodDisruptionBudgets: {}", namespace, e.getMessage());
+      return new DisruptionBudgets(List.of());
+    }
   }
 
   /** What became of an eviction; of a victim that had gone before, or whose answer was lost, nobody is told. */
@@ -114,14 +159,19 @@ public final class Evictor implements AutoCloseable {
   /** A conflict may be one of writes, or what somebody's webhook says, as well as another pod by that name. */
   private boolean isGone(Victim victim) {
     try {
-      @Nullable Pod now =
-          edge.read(() -> client.pods().inNamespace(victim.namespace()).withName(victim.name()).get());
-      return now == null || !now.getMetadata().getUid().equals(victim.uid())
-          || now.getMetadata().getDeletionTimestamp() != null;
+      return read(victim).isEmpty();
     } catch (RuntimeException e) {
       LOG.warn("pod {}: cannot read it either: {}", victim, e.getMessage());
       return false;
     }
+  }
+
+  /** Empty if it is gone, or on its way out. */
+  private Optional<Pod> read(Victim victim) {
+    @Nullable Pod now = edge.read(() -> client.pods().inNamespace(victim.namespace()).withName(victim.name()).get());
+    return Optional.ofNullable(now)
+        .filter(pod -> pod.getMetadata().getUid().equals(victim.uid())
+            && pod.getMetadata().getDeletionTimestamp() == null);
   }
 
   @Override

@@ -7,10 +7,11 @@ import java.util.Map;
 import java.util.Objects;
 
 /** Matches label selectors as Kubernetes does. */
-final class Labels {
+public final class Labels {
   private Labels() {}
 
-  static boolean selects(LabelSelector selector, Map<String, String> labels) {
+  /** Whether the selector selects what has these labels. */
+  public static boolean selects(LabelSelector selector, Map<String, String> labels) {
     return labels.entrySet()
         .containsAll(Objects.requireNonNullElse(selector.getMatchLabels(), Map.<String, String>of()).entrySet())
         && expressions(selector).stream().allMatch(requirement -> matches(requirement, labels));

@@ -87,7 +87,9 @@ class KeptFieldsTest {
           "StatusDetails", "apps/Deployment", "apps/DeploymentSpec",
           "admissionregistration/v1/MutatingWebhook", "admissionregistration/v1/MutatingWebhookConfiguration",
           "admissionregistration/v1/ValidatingWebhook", "admissionregistration/v1/ValidatingWebhookConfiguration",
-          "admissionregistration/v1/WebhookClientConfig", "authentication/UserInfo", "events/v1/Event");
+          "admissionregistration/v1/WebhookClientConfig", "authentication/UserInfo", "events/v1/Event",
+          "policy/v1/PodDisruptionBudget", "policy/v1/PodDisruptionBudgetList", "policy/v1/PodDisruptionBudgetSpec",
+          "policy/v1/PodDisruptionBudgetStatus");
 
   @Test
   void everyFieldThatTheControllerReadsIsKept() throws IOException {
