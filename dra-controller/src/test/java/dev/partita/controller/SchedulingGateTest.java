@@ -67,6 +67,26 @@ class SchedulingGateTest {
   }
 
   @Test
+  void whatAnotherPodHasLeftToAPodThatOthersHoldBackIsForThoseWhoCanRun() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.claim("of-both", "gpu.partita.dev", Map.of("memory", "100Gi"));
+    cluster.pod("first", "of-both");
+    cluster.result("of-both");
+    cluster.gatedPod("held", List.of("example.com/other", Driver.ALLOCATION_GATE), "of-both");
+    cluster.claim("p", "gpu.partita.dev", Map.of("memory", "100Gi"));
+    cluster.gatedPod("p", GATE, "p");
+    cluster.note("p", "Unallocatable");
+    cluster.client.pods().inNamespace("default").withName("first").delete();
+    cluster.result("p");
+    assertThat(cluster.isAllocated("of-both")).isFalse();
+
+    cluster.release("p");
+    cluster.setGates("held");
+    cluster.result("of-both");
+  }
+
+  @Test
   void claimsAreAllocatedWhileGatesOfOtherPodsAreStillBeingTakenOff() {
     cluster.add(GpuNodes.ready("node-0", 4, "NVIDIA H200", 140 * GpuNodes.GIB));
     CountDownLatch slow = new CountDownLatch(1);

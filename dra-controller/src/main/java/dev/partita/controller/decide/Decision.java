@@ -46,10 +46,12 @@ public sealed interface Decision {
    * Scheduling gates of others keep the pod from running. It gets nothing, which somebody else could use.
    *
    * @param gates their names
+   * @param unused claims of the pod that are allocated already, which nobody uses: to be given back likewise
    */
-  record HeldBack(List<String> gates) implements Decision {
+  record HeldBack(List<String> gates, List<ResourceClaim> unused) implements Decision {
     public HeldBack {
       gates = List.copyOf(gates);
+      unused = List.copyOf(unused);
     }
   }
 

@@ -149,14 +149,14 @@ public final class PodDecider implements Decider {
     if (!problems.isEmpty()) {
       return new Reading.Decided(new Decision.Refuse(problems, unused));
     }
-    if (requests.isEmpty()) {
-      return new Reading.Decided(
-          new Decision.Settled(allocatedElsewhere.stream().flatMap(s -> NodeFit.onlyNode(s).stream()).findFirst()));
-    }
     List<String> othersGates = AllocationGate.others(pod);
-    return othersGates.isEmpty()
-        ? new Reading.Open(allocatedElsewhere, unused, open, requests, names.get().size())
-        : new Reading.Decided(new Decision.HeldBack(othersGates));
+    if (!othersGates.isEmpty() && !(requests.isEmpty() && unused.isEmpty())) {
+      return new Reading.Decided(new Decision.HeldBack(othersGates, unused));
+    }
+    return requests.isEmpty()
+        ? new Reading.Decided(
+            new Decision.Settled(allocatedElsewhere.stream().flatMap(s -> NodeFit.onlyNode(s).stream()).findFirst()))
+        : new Reading.Open(allocatedElsewhere, unused, open, requests, names.get().size());
   }
 
   private boolean isBeingAllocated(ResourceClaim claim) {
@@ -164,7 +164,7 @@ public final class PodDecider implements Decider {
         || (AllocatedClaim.isProposed(claim) && !state.claims().isSpent(claim));
   }
 
-  /** Whether no other pod than these that wait for another claim of theirs could use the claim. */
+  /** Whether no other pod than such as cannot run yet could use the claim. */
   private boolean isOfWaitingPodsAlone(ObjectKey claim, Pod pod) {
     String uid = pod.getMetadata().getUid();
     return view.podsOf(claim).stream().filter(PodClaims::isLive)
@@ -172,7 +172,8 @@ public final class PodDecider implements Decider {
   }
 
   private boolean waits(Pod pod) {
-    return PodClaims.of(pod).orElse(List.of()).stream().anyMatch(name -> waitsFor(view.claim(name)));
+    return !AllocationGate.others(pod).isEmpty()
+        || PodClaims.of(pod).orElse(List.of()).stream().anyMatch(name -> waitsFor(view.claim(name)));
   }
 
   private boolean waitsFor(@Nullable ResourceClaim claim) {

@@ -72,7 +72,7 @@ final class Explanations {
       case Decision.ClaimMissing _ ->
           said(pod, State.ClaimMissing,
               gang.map(why -> why + "; ").orElse("") + "a claim that it names does not exist, or is being deleted");
-      case Decision.HeldBack(List<String> gates) ->
+      case Decision.HeldBack(List<String> gates, var _) ->
           said(pod, State.Waiting, "it gets no cards before others have taken off its scheduling gates: "
               + String.join(", ", gates));
       case Decision.LeaveToScheduler _ ->

@@ -188,7 +188,7 @@ final class GangScheduler {
               case Decision.Wait wait -> ": " + wait.why().summary(WhyWaiting.MAX_EXPLANATION);
               case Decision.Refuse(Map<ResourceClaim, List<String>> problems, List<ResourceClaim> _) ->
                   ": " + String.join("; ", problems.values().stream().flatMap(List::stream).toList());
-              case Decision.HeldBack(List<String> gates) ->
+              case Decision.HeldBack(List<String> gates, List<ResourceClaim> _) ->
                   ", which has scheduling gates of others: " + String.join(", ", gates);
               case Decision.Nothing _,Decision.LeaveToScheduler _,Decision.Settled _,Decision.ClaimMissing _,Decision.Allocate _ ->
                   ", whose claims are not there yet";

@@ -205,7 +205,10 @@ final class PodScheduler {
         claimMissing(pod);
         abandoned.release(unused, "another claim of pod " + key + " is missing");
       }
-      case Decision.HeldBack _ -> giveBackRoom(key); // that a gate goes is a change of the pod, which comes back here
+      case Decision.HeldBack(List<String> _, List<ResourceClaim> unused) -> {
+        giveBackRoom(key); // that a gate goes is a change of the pod, which comes back here
+        abandoned.release(unused, "scheduling gates of others hold back pod " + key);
+      }
       case Decision.LeaveToScheduler(List<ResourceClaim> claims) -> {
         waiting.add(key);
         abandoned.withdraw(claims);
