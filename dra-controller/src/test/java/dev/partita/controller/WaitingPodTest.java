@@ -33,6 +33,7 @@ class WaitingPodTest {
     Pod other = cluster.client.resource(requesting("other", "3")).create();
     cluster.bindAndRun("other", "node-0");
     cluster.start();
+    cluster.awaitOffered("node-0");
     cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"));
     cluster.client.resource(asking(requesting("p", "2"), "c")).create();
     assertThat(cluster.note("c", "Unallocatable")).contains("too little CPU is free on the node");
