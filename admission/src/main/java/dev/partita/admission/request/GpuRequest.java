@@ -62,7 +62,7 @@ public record GpuRequest(int count, Portion portion, CardChoice choice, ShareOpt
     record Whole() implements Portion {}
 
     /**
-     * A share.
+     * A part of its memory, and of its time if cores are asked for; others may have the rest.
      *
      * @param cores percent of the card, 1 to 100; empty for no limit and no guarantee
      */

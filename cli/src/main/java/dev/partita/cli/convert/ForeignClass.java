@@ -40,7 +40,7 @@ enum ForeignClass {
     record Card() implements Kind {}
 
     /**
-     * A share.
+     * A part of a card, which others may have parts of as well.
      *
      * @param type the device's attribute of that name there; here it is a card's
      */

@@ -14,9 +14,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Selectors on devices of one driver to selectors on those of another. Our attributes are named as NVIDIA's driver
- * names its own, so that most of a selector comes out with another domain; what mentions anything else of the first
- * driver is not translated.
+ * Translates selectors on devices of one driver to selectors on those of another. Our attributes are named as NVIDIA's
+ * driver names its own, so that most of a selector comes out with another domain; what mentions anything else of the
+ * first driver is not translated.
  *
  * @param from the driver whose devices are asked about, which is the domain of its attributes
  * @param to the driver whose devices the selector is to ask about

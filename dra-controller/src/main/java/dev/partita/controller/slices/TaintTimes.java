@@ -11,6 +11,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -71,14 +72,13 @@ record TaintTimes(Map<String, Map<DeviceTaint, String>> byDevice) {
     return withTaints(slice, (_, taint) -> timed(taint, null));
   }
 
-  private interface Retimed {
-    DeviceTaint taint(String device, DeviceTaint taint);
-  }
-
-  private static ResourceSliceSpec withTaints(ResourceSliceSpec slice, Retimed retimed) {
+  /** @param retimed the taint that stands for one of a device of that name */
+  private static ResourceSliceSpec withTaints(
+      ResourceSliceSpec slice,
+      BiFunction<String, DeviceTaint, DeviceTaint> retimed) {
     List<Device> devices = slice.getDevices().stream()
         .map(device -> new DeviceBuilder(device)
-            .withTaints(device.getTaints().stream().map(taint -> retimed.taint(device.getName(), taint)).toList())
+            .withTaints(device.getTaints().stream().map(taint -> retimed.apply(device.getName(), taint)).toList())
             .build())
         .toList();
     return new ResourceSliceSpecBuilder(slice).withDevices(devices).build();

@@ -7,22 +7,14 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 
 class ExplanationServerTest {
   /** {@code partita explain} prints it. */
   @Test
   void whoWaitsInVainIsToldThatTheControllerIsBusy() throws Exception {
-    CompletableFuture<Answer> late = new CompletableFuture<>() {
-      @Override
-      public Answer get(long time, TimeUnit unit) throws TimeoutException {
-        throw new TimeoutException(); // as the real one after that time, without a message
-      }
-    };
-    try (HttpListener server = ExplanationServer.start(0, _ -> late); HttpClient http = HttpClient.newHttpClient()) {
+    try (HttpListener server = ExplanationServer.start(0, _ -> new LateAnswer());
+        HttpClient http = HttpClient.newHttpClient()) {
       HttpResponse<String> answer = http.send(
           HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + "/explain/pod/default/huge")).build(),
           HttpResponse.BodyHandlers.ofString());

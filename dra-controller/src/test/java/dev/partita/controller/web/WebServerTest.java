@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.partita.controller.Cluster;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.explain.Answer;
+import dev.partita.controller.explain.LateAnswer;
 import dev.partita.controller.history.History;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
@@ -18,7 +19,6 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -53,12 +53,6 @@ class WebServerTest {
   /** A decision about a large gang takes longer than a viewer waits. */
   @Test
   void whoWaitsInVainForAnExplanationIsToldThatTheControllerIsBusy() throws Exception {
-    CompletableFuture<Answer> late = new CompletableFuture<>() {
-      @Override
-      public Answer get(long time, TimeUnit unit) throws TimeoutException {
-        throw new TimeoutException(); // as the real one after that time, without a message
-      }
-    };
     try (Cluster cluster = Cluster.empty();
         ClusterView view = new ClusterView(cluster.client);
         HttpClient http = HttpClient.newHttpClient()) {
@@ -66,7 +60,7 @@ class WebServerTest {
       cluster.pod("waiting");
       view.start();
       await().until(() -> view.pod(new ObjectKey("default", "waiting")) != null);
-      try (WebServer server = WebServer.start(0, cluster.client, view, () -> true, _ -> late, new History(),
+      try (WebServer server = WebServer.start(0, cluster.client, view, () -> true, _ -> new LateAnswer(), new History(),
           InstantSource.system())) {
         HttpRequest request =
             HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + "/api/pod/default/waiting"))

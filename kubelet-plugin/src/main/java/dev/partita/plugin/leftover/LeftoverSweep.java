@@ -108,8 +108,7 @@ public final class LeftoverSweep {
     Map<String, PreparedClaim> records = new TreeMap<>();
     store.checkpoint().readAll().forEach(record -> records.put(record.claim().uid(), record));
     Set<String> unrecorded = new TreeSet<>(store.folders().uids());
-    store.cdi().ids().stream().filter(ClaimRef::isUid).forEach(unrecorded::add); // others are of no claim
-    unrecorded.addAll(store.checkpoint().notes().uids());
+    unrecorded.addAll(store.withSpecOrNote());
     unrecorded.removeAll(records.keySet());
     Set<String> foreign = // not this version's to judge
         store.checkpoint().foreign().stream().map(ForeignRecord::uid).collect(Collectors.toSet());

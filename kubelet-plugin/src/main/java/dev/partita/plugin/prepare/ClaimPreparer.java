@@ -284,7 +284,7 @@ public final class ClaimPreparer implements ClaimService {
 
   private record Refused(String reason) implements PreparedOrRefused {}
 
-  /** The claim's record was to be rebuilt, and kubelet has had the claim released since it was missed. */
+  /** Kubelet has had the claim released while its lost record was being rebuilt. */
   private record Released() implements PreparedOrRefused {}
 
   /**

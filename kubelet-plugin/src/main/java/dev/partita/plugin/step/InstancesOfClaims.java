@@ -4,7 +4,6 @@ import dev.partita.api.MigSlot;
 import dev.partita.plugin.checkpoint.ForeignRecord;
 import dev.partita.plugin.checkpoint.MadeInstance;
 import dev.partita.plugin.claim.PreparedClaim;
-import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.grant.Grant;
 import dev.partita.plugin.grant.MigInstance;
 import dev.partita.plugin.inventory.ClaimedInstances;
@@ -41,13 +40,10 @@ public record InstancesOfClaims(ClaimStore store) implements ClaimedInstances.So
       withRecord.add(record.uid());
       unknown.addAll(record.cards());
     }
-    Set<String> lost = new HashSet<>(store.cdi().ids());
-    lost.addAll(store.checkpoint().notes().uids());
+    Set<String> lost = store.withSpecOrNote();
     lost.removeAll(withRecord);
     for (String uid : lost) {
-      if (ClaimRef.isUid(uid)) {
-        madeWithoutRecord(uid).forEach(its -> made.computeIfAbsent(its.card(), _ -> new HashSet<>()).add(its.slot()));
-      }
+      madeWithoutRecord(uid).forEach(its -> made.computeIfAbsent(its.card(), _ -> new HashSet<>()).add(its.slot()));
     }
     return new ClaimedInstances(made, given, unknown);
   }

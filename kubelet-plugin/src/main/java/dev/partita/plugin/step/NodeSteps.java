@@ -8,7 +8,6 @@ import dev.partita.plugin.checkpoint.MadeInstance;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.grant.AdminAccess;
 import dev.partita.plugin.grant.CardIdentity;
-import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.grant.Grant;
 import dev.partita.plugin.grant.InstanceShare;
 import dev.partita.plugin.grant.TimeSlicing;
@@ -184,19 +183,12 @@ public record NodeSteps(
       driver.mps().bound(recorded.get(), others);
       return;
     }
-    for (String other : withSpecOrNote()) {
+    for (String other : store.withSpecOrNote()) {
       if (!other.equals(uid) && mpsWithoutRecord(other).contains(card)) {
         return;
       }
     }
     driver.mps().end(card);
-  }
-
-  /** Claims of which something is known without their record. */
-  private Set<String> withSpecOrNote() throws IOException {
-    Set<String> uids = new TreeSet<>(store.checkpoint().notes().uids());
-    store.cdi().ids().stream().filter(ClaimRef::isUid).forEach(uids::add);
-    return uids;
   }
 
   /** Cards that a claim has by MPS by its spec and its note; none if neither says anything that can be read. */
@@ -217,7 +209,7 @@ public record NodeSteps(
             .flatMap(grant -> grant.use().timeSlicing().stream()).map(TimeSlicing::interval).forEach(asked::add);
       }
     }
-    for (String uid : withSpecOrNote()) {
+    for (String uid : store.withSpecOrNote()) {
       if (known.add(uid)) {
         slicesWithoutRecord(uid).stream().filter(one -> one.card().equals(card)).map(AskedSlice::slice)
             .forEach(asked::add);

@@ -294,6 +294,7 @@ public final class HttpListener implements AutoCloseable {
     source.to(pieces);
   }
 
+  /** Sends the pieces of an answer over the connection that asked, and tells when the one who reads them is gone. */
   private record Pieces(OutputStream out, ServerConnection connection, Connections.One one)
       implements HttpAnswer.Sink {
     /** Who reads what is sent is given as long again for the next piece. */
