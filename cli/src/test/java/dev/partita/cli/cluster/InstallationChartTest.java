@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.Probe;
 import io.fabric8.kubernetes.api.model.ResourceQuota;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
@@ -40,6 +41,15 @@ class InstallationChartTest {
     assertThat(plugin.getContainers().getFirst().getEnv())
         .as("nor sockets")
         .anyMatch(variable -> variable.getName().equals("PARTITA_POD_UID"));
+  }
+
+  /** A program that kubelet ends for being slow starts anew on a node that is busy already, and is slower. */
+  @Test
+  void aBusyNodeHasMinutesToStartAProgram() {
+    assertThat(List.of(Chart.plugin(Map.of()), Chart.controller(Map.of()))).allSatisfy(pod -> {
+      Probe startup = pod.getContainers().getFirst().getStartupProbe();
+      assertThat(startup.getPeriodSeconds() * startup.getFailureThreshold()).isGreaterThanOrEqualTo(180);
+    });
   }
 
   @Test
