@@ -3,11 +3,13 @@ package dev.partita.e2e.cluster;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.readiness.Readiness;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -48,11 +50,14 @@ final class Diagnosis {
     writeFile(cluster.target(), test.replaceAll("[^A-Za-z0-9]+", "-"), text);
   }
 
-  /** What there is of Partita in a cluster that did not come up: its pods, what is said of them, and their logs. */
+  /**
+   * What there is of Partita in a cluster that did not come up: its pods, what is said of them, and their logs, last
+   * those of pods that are not ready, for where the middle of a long output is cut out.
+   */
   static String ofInstallation(String kubeconfig) {
     try (KubernetesClient client = Kubeconfig.client(Path.of(kubeconfig))) {
       List<Pod> pods = client.pods().inNamespace(RealCluster.NAMESPACE).list().getItems();
-      return logs(client, RealCluster.NAMESPACE, pods)
+      return logs(client, RealCluster.NAMESPACE, pods.stream().filter(Readiness::isPodReady).toList())
           + section("events", () -> client.v1().events().inAnyNamespace().list().getItems().stream()
               .filter(event -> "Warning".equals(event.getType()))
               .map(event -> event.getInvolvedObject().getName() + ": " + event.getReason() + ": " + event.getMessage())
@@ -60,9 +65,10 @@ final class Diagnosis {
           + section("pods", () -> pods.stream()
               .map(pod -> pod.getMetadata().getName() + " on " + pod.getSpec().getNodeName() + ": "
                   + pod.getStatus().getPhase() + " " + pod.getStatus().getContainerStatuses().stream()
-                      .map(status -> Serialization.asJson(status.getState()))
+                      .map(status -> status.getRestartCount() + " restarts, " + Serialization.asJson(status.getState()))
                       .collect(Collectors.joining(", ")))
-              .collect(Collectors.joining("\n")));
+              .collect(Collectors.joining("\n")))
+          + logs(client, RealCluster.NAMESPACE, pods.stream().filter(Predicate.not(Readiness::isPodReady)).toList());
     } catch (RuntimeException unreachable) { // why it did not come up matters more
       return "==== nothing could be seen: " + unreachable + "\n";
     }
