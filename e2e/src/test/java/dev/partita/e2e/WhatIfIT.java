@@ -78,7 +78,8 @@ class WhatIfIT {
         workspace.pod("eight", PodTraits.onNodesWith("kubernetes.io/os", "linux"), Ask.wholeCards(8), "exec sleep 600");
     workspace.awaitEvent("ResourceClaim", waits.claim().name(), "Unallocatable");
     // So many that pods of other tests, which wait for longer, leave one.
-    JsonNode larger = json(cluster, "add-nodes", "64xH200x8", "--from-cluster");
+    JsonNode larger =
+        json(cluster, "add-nodes", "64xH200x8", "--like", cluster.quietNodes().getFirst(), "--from-cluster");
     JsonNode pod = StreamSupport.stream(larger.path("items").spliterator(), false)
         .filter(item -> item.path("namespace").asText().equals(workspace.namespace())).findFirst().orElseThrow();
     assertThat(pod.path("pod").asText()).isEqualTo("eight");

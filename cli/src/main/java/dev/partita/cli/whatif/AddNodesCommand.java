@@ -16,9 +16,12 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -29,8 +32,8 @@ import picocli.CommandLine.Spec;
       "Says which waiting pods would run if nodes were added.",
       "",
       "The controller's own allocator decides about every waiting pod, the most urgent first, with the cluster as it is and with the nodes. The "
-          + "added nodes are as the cluster's node with such cards is: labels, taints, CPU and memory; if there is none, CPU and memory do not run "
-          + "out on them, and the card's memory must be said. Nobody is evicted."
+          + "added nodes are as the cluster's node with such cards is: labels, taints, CPU and memory. Where such nodes differ, --like names the one. "
+          + "Where there is none, CPU and memory do not run out on them, and the card's memory must be said. Nobody is evicted."
     },
     mixinStandardHelpOptions = true,
     sortOptions = false,
@@ -38,6 +41,7 @@ import picocli.CommandLine.Spec;
       "",
       "Examples:",
       "  partita simulate add-nodes 2xH200x8",
+      "  partita simulate add-nodes 2xH200x8 --like node-7",
       "  partita simulate add-nodes 2xL40Sx8:45Gi 1xH200x8 --snapshot monday.json"
     })
 public final class AddNodesCommand implements Runnable {
@@ -46,6 +50,9 @@ public final class AddNodesCommand implements Runnable {
   @Parameters(paramLabel = "NODES", arity = "1..*",
       description = "COUNTxMODELxCARDS, such as 2xL40Sx8; with :MEMORY of a card, such as 2xL40Sx8:45Gi.") private List<String> nodes =
           List.of();
+
+  @Option(names = "--like", paramLabel = "NODE",
+      description = "The node whose labels, taints, CPU and memory the added ones have (default: one with such cards).") private @Nullable String like;
 
   @Mixin private final OutputOption output = new OutputOption();
 
@@ -56,17 +63,25 @@ public final class AddNodesCommand implements Runnable {
     List<AddedNodes> added = nodes.stream().map(RequestText::nodes).toList();
     ClusterSnapshot now = snapshot.read();
     List<PodOutcome> before = new WhatIf(now).placeWaiting();
-    List<PodOutcome> after = new WhatIf(with(now, added)).placeWaiting();
+    List<PodOutcome> after = new WhatIf(with(now, added, likeOf(now))).placeWaiting();
     PrintWriter out = spec.commandLine().getOut();
     out.print(text(before, after));
     out.flush();
   }
 
-  private static ClusterSnapshot with(ClusterSnapshot snapshot, List<AddedNodes> added) {
+  private Optional<String> likeOf(ClusterSnapshot snapshot) {
+    Optional<String> named = Optional.ofNullable(like);
+    if (!named.map(snapshot::hasNode).orElse(true)) {
+      throw CommandFailure.usage("--like: there is no node " + like);
+    }
+    return named;
+  }
+
+  private static ClusterSnapshot with(ClusterSnapshot snapshot, List<AddedNodes> added, Optional<String> like) {
     ClusterSnapshot larger = snapshot;
     for (AddedNodes nodes : added) {
       try {
-        larger = nodes.to(larger);
+        larger = nodes.to(larger, like);
       } catch (IllegalArgumentException e) {
         throw CommandFailure.usage(e.getMessage() + ", as in " + nodes.nodes() + "x" + nodes.model() + "x"
             + nodes.cards() + ":45Gi");

@@ -118,6 +118,10 @@ class WhatIfCommandsTest {
 
             1 pod waits; 0 would run as it is, 1 with the added nodes
             """);
+    assertThat(out("simulate", "add-nodes", "1xH200x1", "--like", "n")).contains("added-h200-1");
+    CommandRun likeNone = cluster.run("simulate", "add-nodes", "1xH200x1", "--like", "node-7");
+    assertThat(likeNone.err()).contains("--like: there is no node node-7");
+    assertThat(likeNone.status()).isEqualTo(2);
     JsonNode small = json("simulate", "add-nodes", "2xL40Sx8:45Gi", "-o", "json");
     assertThat(small.path("runWithThem").asInt()).as("a card of 45 GiB is too small").isZero();
     assertThat(small.at("/items/0/why").asText()).contains("of 120 GiB asked");

@@ -51,18 +51,30 @@ public record AddedNodes(int nodes, String model, int cards, OptionalLong memory
    * @throws IllegalArgumentException if nobody says how much memory such a card has
    */
   public ClusterSnapshot to(ClusterSnapshot snapshot) {
+    return to(snapshot, Optional.empty());
+  }
+
+  /**
+   * The snapshot with these nodes.
+   *
+   * @param named the node of the snapshot that they are like, where nodes with such cards differ; its cards are theirs
+   *        too if they are of the model
+   * @throws IllegalArgumentException if nobody says how much memory such a card has
+   */
+  public ClusterSnapshot to(ClusterSnapshot snapshot, Optional<String> named) {
     Cluster before = snapshot.cluster();
     Map<String, Node> nodesByName =
         before.nodes().stream()
             .collect(Collectors.toMap(node -> node.getMetadata().getName(), node -> node, (first, _) -> first));
     // Of a node that kube-scheduler allocates on, nothing could be said for an added one.
     Optional<GpuNode> like = before.gpuNodes().stream().filter(node -> !cardsOf(node).isEmpty()).min(
-        Comparator.comparing(GpuNode::isLeftToScheduler)
+        Comparator.comparing((GpuNode node) -> !named.equals(Optional.of(node.getMetadata().getName())))
+            .thenComparing(GpuNode::isLeftToScheduler)
             .thenComparing(node -> !isOpen(nodesByName.get(node.getMetadata().getName()))));
     if (like.isEmpty() && memory.isEmpty()) {
       throw new IllegalArgumentException("the cluster has no card of model " + model + ": say how much memory one has");
     }
-    Optional<Node> likeNode = like.map(node -> nodesByName.get(node.getMetadata().getName()));
+    Optional<Node> likeNode = named.or(() -> like.map(node -> node.getMetadata().getName())).map(nodesByName::get);
     List<GpuNode> gpuNodes = new ArrayList<>(before.gpuNodes());
     List<Node> allNodes = new ArrayList<>(before.nodes());
     Set<String> published = new HashSet<>(before.published());

@@ -64,6 +64,11 @@ public record ClusterSnapshot(Instant time, Cluster cluster, List<ResourceClaim>
     }
   }
 
+  /** Whether there is a node of that name. */
+  public boolean hasNode(String name) {
+    return names(cluster.nodes()).contains(name);
+  }
+
   /** The same with another cluster around its claims and pods. */
   ClusterSnapshot with(Cluster other) {
     return new ClusterSnapshot(time, other, claims, pods);

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class WhatIfTest {
@@ -97,6 +98,29 @@ class WhatIfTest {
     ClusterSnapshot snapshot = new PaperSnapshot().gpuNodeWithoutNode("a", 1).node(away, 1).node(open, 1).done();
     ClusterSnapshot larger = new AddedNodes(1, "h200", 1, OptionalLong.empty()).to(snapshot);
     assertThat(larger.cluster().nodes().getLast().getMetadata().getLabels()).containsEntry("pool", "gpu");
+  }
+
+  @Test
+  void addedNodesAreLikeTheOneThatIsNamedWhereNodesDiffer() {
+    Node reserved = new NodeBuilder().withNewMetadata().withName("a").addToLabels("pool", "reserved").endMetadata()
+        .withNewSpec().addNewTaint("NoSchedule", "reserved", null, null).endSpec().withNewStatus()
+        .withAllocatable(Map.of("cpu", new Quantity("2"))).endStatus().build();
+    Node other = new NodeBuilder(reserved).withNewMetadata().withName("b").addToLabels("pool", "gpu").endMetadata()
+        .withNewSpec().endSpec().build();
+    Node withoutCards = new NodeBuilder(other).withNewMetadata().withName("c").addToLabels("pool", "web").endMetadata()
+        .build();
+    ClusterSnapshot snapshot = new PaperSnapshot().node(reserved, 1).node(other, 1).node(withoutCards, 0).done();
+    AddedNodes one = new AddedNodes(1, "h200", 1, OptionalLong.empty());
+    assertThat(poolOfLast(one.to(snapshot))).isEqualTo("reserved");
+    assertThat(poolOfLast(one.to(snapshot, Optional.of("b")))).isEqualTo("gpu");
+    ClusterSnapshot likeWeb = one.to(snapshot, Optional.of("c"));
+    assertThat(poolOfLast(likeWeb)).isEqualTo("web");
+    assertThat(likeWeb.cluster().gpuNodes().getLast().getStatus().gpus()).as("cards as others have them")
+        .hasSize(1).allMatch(gpu -> gpu.memoryBytes() == 140 * GIB);
+  }
+
+  private static @Nullable String poolOfLast(ClusterSnapshot snapshot) {
+    return snapshot.cluster().nodes().getLast().getMetadata().getLabels().get("pool");
   }
 
   @Test
