@@ -3,6 +3,7 @@ package dev.partita.cli;
 import dev.partita.cli.cluster.ClusterCommand;
 import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.connection.ClusterAnswers;
+import dev.partita.cli.connection.ClusterOptions;
 import dev.partita.cli.convert.ConvertCommand;
 import dev.partita.cli.cordon.CordonCommand;
 import dev.partita.cli.cordon.UncordonCommand;
@@ -170,7 +171,8 @@ public final class Partita implements Runnable {
     CommandFailure known =
         switch (failure) {
           case CommandFailure told -> told;
-          case KubernetesClientException refused -> ClusterAnswers.failure(refused);
+          case KubernetesClientException refused -> ClusterOptions.of(command.getCommandSpec())
+              .map(cluster -> cluster.failure(refused)).orElseGet(() -> ClusterAnswers.failure(refused));
           default -> throw failure;
         };
     command.getErr().println("partita: " + Printable.lines(String.valueOf(known.getMessage())));

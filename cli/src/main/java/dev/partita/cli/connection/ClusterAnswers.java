@@ -3,6 +3,7 @@ package dev.partita.cli.connection;
 import com.fasterxml.jackson.databind.exc.MismatchedInputException;
 import dev.partita.api.Excerpt;
 import dev.partita.cli.command.CommandFailure;
+import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.net.ConnectException;
 import java.net.HttpURLConnection;
@@ -22,6 +23,19 @@ public final class ClusterAnswers {
 
   /** The failure that the user sees in the place of the client's. */
   public static CommandFailure failure(KubernetesClientException e) {
+    return failure(e, "");
+  }
+
+  /**
+   * The same, which says of a server that does not answer where it was looked for.
+   *
+   * @param asked what the client was made of
+   */
+  public static CommandFailure failure(KubernetesClientException e, Config asked) {
+    return failure(e, " at " + address(asked) + source(asked));
+  }
+
+  private static CommandFailure failure(KubernetesClientException e, String where) {
     return switch (e.getCode()) {
       case HttpURLConnection.HTTP_UNAUTHORIZED -> CommandFailure.failed(
           "the API server does not know who you are: the credentials of the kubeconfig are missing or have expired;"
@@ -36,9 +50,21 @@ public final class ClusterAnswers {
       default -> CommandFailure.failed(
           e.getCode() > 0
               ? "the API server refused: " + reason(e)
-              : "no API server answers: " + reason(e)
+              : "no API server answers" + where + ": " + reason(e)
                   + "; is the cluster up, and --kubeconfig and --context the right ones?");
     };
+  }
+
+  /** Without what may be secret: a query, and a user, whose password may have any sign in it. */
+  private static String address(Config asked) {
+    return asked.getMasterUrl().replaceFirst("[?#].*", "").replaceFirst("://.*@", "://").replaceFirst("/+$", "");
+  }
+
+  private static String source(Config asked) {
+    return Optional.ofNullable(asked.getCurrentContext())
+        .map(context -> " (context " + context.getName()
+            + Optional.ofNullable(asked.getFileWithCluster()).map(file -> " of " + file).orElse("") + ")")
+        .orElse("");
   }
 
   /** Whether there is no such object, or no such kind of object. */

@@ -3,8 +3,11 @@ package dev.partita.cli.connection;
 import dev.partita.cli.command.CommandFailure;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.stream.Stream;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 
 /** kubectl's own options that say which cluster is asked, and as whom; a mixin of every command that asks one. */
@@ -15,6 +18,20 @@ public final class ClusterOptions {
   @Option(names = "--context", paramLabel = "NAME",
       description = "Context of the kubeconfig. Default: its current one.") private Optional<String> context =
           Optional.empty();
+
+  private Optional<Config> asked = Optional.empty();
+
+  /** Those of a command; empty if it asks no cluster. */
+  public static Optional<ClusterOptions> of(CommandSpec command) {
+    return command.mixins().values().stream()
+        .flatMap(mixin -> mixin.userObject() instanceof ClusterOptions its ? Stream.of(its) : of(mixin).stream())
+        .findFirst();
+  }
+
+  /** The failure that the user sees in the place of the client's. */
+  public CommandFailure failure(KubernetesClientException e) {
+    return asked.map(config -> ClusterAnswers.failure(e, config)).orElseGet(() -> ClusterAnswers.failure(e));
+  }
 
   /**
    * A client with the user's own rights, that fails after seconds where nobody answers, for somebody waits.
@@ -29,6 +46,7 @@ public final class ClusterOptions {
         file.isPresent()
             ? ClusterClient.config(file.get(), named)
             : ClusterClient.config(System.getenv(), named);
+    asked = Optional.of(config);
     return ClusterClient.prompt(config);
   }
 }

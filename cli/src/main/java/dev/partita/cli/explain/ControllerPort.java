@@ -132,7 +132,7 @@ final class ControllerPort {
   private CommandFailure refused(String what, KubernetesClientException e) {
     return e.getCode() == HttpURLConnection.HTTP_FORBIDDEN
         ? forbidden(what)
-        : ClusterAnswers.failure(e);
+        : ClusterAnswers.failure(e, client.getConfiguration());
   }
 
   private CommandFailure forbidden(String what) {

@@ -1,7 +1,6 @@
 package dev.partita.cli.top;
 
 import dev.partita.cli.command.CommandFailure;
-import dev.partita.cli.connection.ClusterAnswers;
 import dev.partita.cli.connection.ClusterOptions;
 import dev.partita.cli.connection.NamespacesOption;
 import dev.partita.cli.fleet.FleetReader;
@@ -141,7 +140,7 @@ public final class TopCommand implements Runnable {
     try {
       redraw.show(text(asked, look.apply(reader)));
     } catch (KubernetesClientException e) {
-      String away = "partita: " + ClusterAnswers.failure(e).getMessage();
+      String away = "partita: " + asked.cluster.failure(e).getMessage();
       if (asked.output.format().isTable()) {
         redraw.show(away + "\n");
       } else {

@@ -146,7 +146,7 @@ final class PagePort implements AutoCloseable {
     try {
       return ControllerPods.running(client, namespace);
     } catch (KubernetesClientException e) {
-      throw ClusterAnswers.failure(e);
+      throw ClusterAnswers.failure(e, client.getConfiguration());
     }
   }
 

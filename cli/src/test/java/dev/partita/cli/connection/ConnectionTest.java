@@ -54,21 +54,32 @@ class ConnectionTest {
 
   @Test
   void aClusterThatDoesNotAnswerIsOneLineThatSaysWhatToLookAt(@TempDir Path folder) throws IOException {
-    assertOneLine(CommandRun.of("explain", "pod", "p", "--kubeconfig", kubeconfig(folder)), 1,
-        "partita: no API server answers: the connection is refused; is the cluster up");
+    String says = "partita: no API server answers at http://127.0.0.1:1 (context here of " + folder
+        + "/kubeconfig): the connection is refused; is the cluster up";
+    assertOneLine(CommandRun.of("explain", "pod", "p", "--kubeconfig", kubeconfig(folder)), 1, says);
     assertOneLine(CommandRun.of("web", "--service-account", "team/viewer", "--kubeconfig", kubeconfig(folder)), 1,
         "partita: no token of ServiceAccount team/viewer could be made: the connection is refused; --token-file");
-    assertOneLine(CommandRun.of("top", "--kubeconfig", kubeconfig(folder)), 1,
-        "partita: no API server answers: the connection is refused; is the cluster up");
+    assertOneLine(CommandRun.of("top", "--kubeconfig", kubeconfig(folder)), 1, says);
+    assertOneLine(CommandRun.of("simulate", "fits", "--kubeconfig", kubeconfig(folder)), 1, says);
     String token = Files.writeString(folder.resolve("token"), "secret").toString();
-    assertOneLine(CommandRun.of("web", "--token-file", token, "--kubeconfig", kubeconfig(folder)), 1,
-        "partita: no API server answers: the connection is refused; is the cluster up");
+    assertOneLine(CommandRun.of("web", "--token-file", token, "--kubeconfig", kubeconfig(folder)), 1, says);
   }
 
   @Test
   void aServerWhoseNameIsUnknownIsNotSaidToRefuse(@TempDir Path folder) throws IOException {
     assertOneLine(CommandRun.of("top", "--kubeconfig", kubeconfig(folder, "https://api.cluster.invalid:6443")), 1,
-        "partita: no API server answers: its name cannot be resolved; is the cluster up");
+        "partita: no API server answers at https://api.cluster.invalid:6443 (context here of ",
+        ": its name cannot be resolved; is the cluster up");
+  }
+
+  @Test
+  void ofTheAddressNeitherAUserNorASecretIsSaid() {
+    Config proxied =
+        new ConfigBuilder(Config.empty()).withMasterUrl("https://jo:s/c@ret@api.example:6443/k8s/c-1/?t=hidden")
+            .build();
+    assertThat(ClusterAnswers.failure(new KubernetesClientException("Operation failed"), proxied).getMessage())
+        .startsWith("no API server answers at https://api.example:6443/k8s/c-1: ")
+        .doesNotContain("jo", "ret@", "hidden");
   }
 
   @Test
@@ -86,7 +97,8 @@ class ConnectionTest {
       for (String command : List.of("top", "doctor", "logs claim")) {
         String[] line = (command + " --kubeconfig " + kubeconfig).split(" ", -1);
         assertOneLine(CommandRun.of(line), 1,
-            "partita: no API server answers: something else does, such as a proxy with a page of its own; is the");
+            "partita: no API server answers at http://127.0.0.1:" + proxy.getAddress().getPort() + " (context here of ",
+            ": something else does, such as a proxy with a page of its own; is the");
       }
     } finally {
       proxy.stop(0);

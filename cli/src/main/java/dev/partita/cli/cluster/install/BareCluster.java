@@ -21,7 +21,7 @@ public final class BareCluster {
       refuse(PartitaRelease.isInstalled(client));
     } catch (KubernetesClientException unreachable) {
       throw CommandFailure.usage("the cluster of %s cannot be used: %s".formatted(kubeconfig,
-          ClusterAnswers.failure(unreachable).getMessage()));
+          ClusterAnswers.failure(unreachable, client.getConfiguration()).getMessage()));
     }
   }
 
