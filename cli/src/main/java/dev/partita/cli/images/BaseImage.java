@@ -6,6 +6,7 @@ import dev.partita.cli.command.CommandFailure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.apache.commons.compress.archivers.tar.TarFile;
@@ -15,6 +16,14 @@ sealed interface BaseImage {
   /** What it is called where an image's content is listed. */
   default String name() {
     return toString();
+  }
+
+  /** @throws CommandFailure if it cannot be for all of these */
+  default void checkFor(List<Processor> processors) {
+    if (processors.size() > 1 && (this instanceof InArchive || this instanceof InRootArchive)) {
+      throw CommandFailure.usage("--base: %s is for one processor, and images for %s are asked for".formatted(this,
+          processors.stream().map(Processor::toString).collect(Collectors.joining(", "))));
+    }
   }
 
   /** An image in a registry, which may have it for several processors. */

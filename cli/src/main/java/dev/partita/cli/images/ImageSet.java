@@ -31,12 +31,15 @@ public record ImageSet(
     String tag,
     boolean insecure,
     Path cache) {
-  /** @throws CommandFailure if no image can have such a name */
+  /** @throws CommandFailure if no image can have such a name, or such a base */
   public ImageSet {
     names = List.copyOf(names);
     processors = List.copyOf(processors);
     registry = registry.replaceAll("/+$", "");
     ImageBuilder.reference(registry + "/probe:" + tag);
+    if (base.isPresent()) {
+      BaseImage.of(base.get()).checkFor(processors);
+    }
   }
 
   /**

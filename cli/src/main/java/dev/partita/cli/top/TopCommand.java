@@ -76,6 +76,18 @@ public final class TopCommand implements Runnable {
     private NodeFilter filter() {
       return new NodeFilter(new HashSet<>(nodes));
     }
+
+    /**
+     * Refuses what would be refused once the cluster has answered.
+     *
+     * @param empty what is to be shown, without rows
+     */
+    private void check(Sheet empty) {
+      if (interval < 1 || interval > MOST_SECONDS) {
+        throw CommandFailure.usage("--interval is 1 to " + MOST_SECONDS + " seconds, not " + interval);
+      }
+      sortBy.ifPresent(empty::sortBy);
+    }
   }
 
   @Override
@@ -86,19 +98,20 @@ public final class TopCommand implements Runnable {
   @Command(name = "nodes", aliases = "node", description = "A row a node.", mixinStandardHelpOptions = true,
       sortOptions = false, footer = {"", "Example:", "  partita top nodes --sort-by free"})
   void nodes(@Mixin Options asked) {
-    show(asked, reader -> FleetSheets.nodes(fleet(reader), asked.filter()));
+    show(asked, fleet -> FleetSheets.nodes(fleet, asked.filter()));
   }
 
   @Command(name = "gpus", aliases = "gpu", description = "A row a card.", mixinStandardHelpOptions = true,
       sortOptions = false, footer = {"", "Example:", "  partita top gpus --node gpu-node-7 --sort-by free"})
   void gpus(@Mixin Options asked) {
-    show(asked, reader -> FleetSheets.gpus(fleet(reader), asked.filter()));
+    show(asked, fleet -> FleetSheets.gpus(fleet, asked.filter()));
   }
 
   @Command(name = "claims", aliases = "claim", description = "A row a device of a ResourceClaim.",
       mixinStandardHelpOptions = true, sortOptions = false,
       footer = {"", "Example:", "  partita top claims -A --sort-by used --watch"})
   void claims(@Mixin Options asked, @Mixin NamespacesOption namespaces) {
+    asked.check(FleetSheets.claims(List.of(), asked.filter()));
     try (KubernetesClient client = asked.cluster.client()) {
       Optional<String> namespace = namespaces.of(client);
       show(asked, new FleetReader(client), reader -> FleetSheets.claims(
@@ -107,20 +120,15 @@ public final class TopCommand implements Runnable {
     }
   }
 
-  private static Fleet fleet(FleetReader reader) {
-    return Fleet.of(reader.nodes(), reader.claims(Optional.empty()));
-  }
-
-  private void show(Options asked, Function<FleetReader, Sheet> look) {
+  private void show(Options asked, Function<Fleet, Sheet> sheet) {
+    asked.check(sheet.apply(Fleet.of(List.of(), List.of())));
     try (KubernetesClient client = asked.cluster.client()) {
-      show(asked, new FleetReader(client), look);
+      show(asked, new FleetReader(client),
+          reader -> sheet.apply(Fleet.of(reader.nodes(), reader.claims(Optional.empty()))));
     }
   }
 
   private void show(Options asked, FleetReader reader, Function<FleetReader, Sheet> look) {
-    if (asked.interval < 1 || asked.interval > MOST_SECONDS) {
-      throw CommandFailure.usage("--interval is 1 to " + MOST_SECONDS + " seconds, not " + asked.interval);
-    }
     OutputFormat format = asked.output.format();
     Redraw redraw =
         new Redraw(spec.commandLine().getOut(), asked.watch && format.isTable() && Terminal.isCapable(),

@@ -2,6 +2,7 @@ package dev.partita.cli.whatif;
 
 import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.command.FileProblem;
+import dev.partita.cli.command.OutputFile;
 import dev.partita.cli.connection.ClusterOptions;
 import dev.partita.controller.whatif.ClusterSnapshot;
 import dev.partita.controller.whatif.SnapshotFile;
@@ -49,6 +50,7 @@ public final class SnapshotOptions {
     if (fromCluster && snapshot.isPresent()) {
       throw CommandFailure.usage("--from-cluster and --snapshot exclude each other");
     }
+    save.ifPresent(file -> new OutputFile(file, "the snapshot").check());
     ClusterSnapshot read = snapshot.map(SnapshotOptions::read).orElseGet(this::live);
     save.ifPresent(file -> write(read, file));
     return read;
@@ -74,7 +76,7 @@ public final class SnapshotOptions {
     try (OutputStream to = new BufferedOutputStream(Files.newOutputStream(file))) {
       SnapshotFile.write(snapshot, to);
     } catch (IOException e) {
-      throw CommandFailure.failed("the snapshot could not be written to " + file + ": " + FileProblem.why(e));
+      throw CommandFailure.failed("the snapshot cannot be written to " + file + ": " + FileProblem.why(e));
     }
   }
 }

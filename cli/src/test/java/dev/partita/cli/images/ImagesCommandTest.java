@@ -14,6 +14,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -36,6 +37,25 @@ class ImagesCommandTest {
           .hasLineCount(1);
       assertThat(run.status()).isEqualTo(2);
     }
+  }
+
+  /** With --processor the compiler would be looked for first, and what the images hold be made, for minutes. */
+  @Test
+  void aBaseThatIsNoneIsRefusedBeforeAnythingIsMade(@TempDir Path folder) throws IOException {
+    for (List<String> command : List.of(List.of("images", "--processor", "amd64,arm64"),
+        List.of("release", "--registry", "registry.example/partita", "--url", "https://example.org"))) {
+      assertThat(withBase(command, "No Image")).contains("neither a file nor an image's name");
+      Path root = SavedImage.root(folder.resolve("root.tar"));
+      assertThat(withBase(command, root.toString()))
+          .isEqualTo("partita: --base: " + root + " is for one processor, and images for amd64, arm64 are asked for\n");
+    }
+  }
+
+  private static String withBase(List<String> command, String base) {
+    CommandRun run =
+        CommandRun.of(Stream.concat(command.stream(), Stream.of("--tag", "v1", "--base", base)).toArray(String[]::new));
+    assertThat(run.status()).as(run.err()).isEqualTo(2);
+    return run.err();
   }
 
   /** The chart would refuse it, and so would every registry. */

@@ -117,6 +117,17 @@ class TopCommandTest {
     assertThat(run.err()).contains("--sort-by knows no 'age'; it knows node, gpu, model");
   }
 
+  @Test
+  void wrongOptionsAreRefusedBeforeAClusterIsLookedFor(@TempDir Path folder) {
+    String missing = folder.resolve("missing").toString();
+    for (String each : List.of("nodes", "gpus", "claims")) {
+      assertThat(CommandRun.of("top", each, "--interval", "0", "--kubeconfig", missing))
+          .isEqualTo(new CommandRun(2, "", "partita: --interval is 1 to 3600 seconds, not 0\n"));
+      assertThat(CommandRun.of("top", each, "--sort-by", "age", "--kubeconfig", missing).err())
+          .contains("--sort-by knows no 'age'; it knows ");
+    }
+  }
+
   /** As behind {@code | head}: nobody would end it. */
   @Test
   void whoWatchesEndsWhenNobodyReadsAnyMore() {

@@ -169,6 +169,16 @@ class WhatIfCommandsTest {
   }
 
   @Test
+  void aSnapshotThatCannotBeWrittenIsRefusedBeforeAClusterIsLookedFor() {
+    Path file = folder.resolve("no-folder/saved.json");
+    CommandRun run =
+        CommandRun.of("simulate", "fits", "--save-snapshot", file.toString(), "--kubeconfig", folder + "/missing");
+    assertThat(run.err()).isEqualTo("partita: the snapshot cannot be written to " + file + ": there is no folder "
+        + file.getParent() + "\n");
+    assertThat(run.status()).isEqualTo(1);
+  }
+
+  @Test
   void aSnapshotAnswersAsTheClusterDid() throws IOException {
     Path file = folder.resolve("saved.json");
     String live = out("simulate", "fits", "--save-snapshot", file.toString());
