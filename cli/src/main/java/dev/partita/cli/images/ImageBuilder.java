@@ -6,6 +6,7 @@ import com.google.cloud.tools.jib.api.ImageReference;
 import com.google.cloud.tools.jib.api.InvalidImageReferenceException;
 import com.google.cloud.tools.jib.api.Jib;
 import com.google.cloud.tools.jib.api.JibContainerBuilder;
+import com.google.cloud.tools.jib.api.LogEvent;
 import com.google.cloud.tools.jib.api.RegistryException;
 import com.google.cloud.tools.jib.api.RegistryImage;
 import com.google.cloud.tools.jib.api.RegistryUnauthorizedException;
@@ -17,11 +18,13 @@ import com.google.cloud.tools.jib.image.json.PlatformNotFoundInBaseImageExceptio
 import dev.partita.cli.checkout.Containerfile;
 import dev.partita.cli.command.CommandFailure;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.net.SocketException;
 import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -32,8 +35,14 @@ import java.util.concurrent.Executors;
  *
  * @param cache where layers are kept that were fetched or made
  * @param insecure whether registries may be asked over HTTP, or with a certificate that nobody vouches for
+ * @param patience with a registry that cannot be reached
  */
-record ImageBuilder(Path cache, boolean insecure) {
+record ImageBuilder(Path cache, boolean insecure, Duration patience) {
+  private static final Duration PATIENCE = Duration.ofSeconds(8);
+
+  ImageBuilder(Path cache, boolean insecure) {
+    this(cache, insecure, PATIENCE);
+  }
 
   /** Writes an archive in OCI's image layout. What was there stays until the new one is whole. */
   OciArchive toArchive(ImageRequest request, Path file) {
@@ -70,7 +79,8 @@ record ImageBuilder(Path cache, boolean insecure) {
         return builder(request)
             .containerize(into.setToolName("partita").setToolVersion(request.provenance().version())
                 .setBaseImageLayersCache(cache.resolve("base")).setApplicationLayersCache(cache.resolve("layers"))
-                .setAllowInsecureRegistries(insecure).setExecutorService(threads))
+                .setAllowInsecureRegistries(insecure).setExecutorService(threads)
+                .addEventHandler(LogEvent.class, new RegistryPatience(patience)))
             .getDigest().toString();
       } finally {
         threads.shutdownNow(); // after a failure they would go on and write into the cache
@@ -107,15 +117,17 @@ record ImageBuilder(Path cache, boolean insecure) {
       case RegistryUnauthorizedException refused ->
           "%s: the registry wants a login for %s: 'docker login', or another program that writes ~/.docker/config.json"
               .formatted(name, refused.getImageReference());
-      case UnknownHostException unreached -> "%s: %s".formatted(name, unreached(message));
-      case SocketException unreached -> "%s: %s".formatted(name, unreached(message));
+      case UnknownHostException _,SocketException _,InterruptedIOException _ ->
+          "%s: a registry cannot be reached (%s)%s".formatted(name, message, withoutRegistry(request.base()));
       default -> "%s cannot be made: %s".formatted(name, message);
     });
   }
 
-  private static String unreached(String message) {
-    return "a registry cannot be reached (%s). Without one for the base image, --base takes an archive (docker save, podman save)"
-        .formatted(message);
+  private static String withoutRegistry(BaseImage base) {
+    return base instanceof BaseImage.InRegistry
+        ? ". Without one for the base image, which is " + base
+            + ", --base takes the path of an archive (docker save, podman save) or of a root folder's tar file, or scratch"
+        : "";
   }
 
   private JibContainerBuilder from(ImageRequest request) throws IOException {

@@ -2,6 +2,7 @@ package dev.partita.cli.images;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -10,10 +11,12 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.ConnectException;
+import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -114,11 +117,26 @@ class ImageBuilderTest {
 
   @Test
   void aRegistryThatIsNotReachedIsNamedWithTheWayRoundIt() throws IOException {
-    ImageRequest request = ImageTree.request(ImageTree.in(folder, "some"), Processor.AMD64, "scratch");
-    assertThat(ImageBuilder.failed(request, new UnknownHostException("registry.example")))
-        .hasMessageContainingAll("some: ", "(registry.example)", "--base takes an archive");
-    assertThat(ImageBuilder.failed(request, new ConnectException("Connection refused")))
-        .hasMessageContainingAll("cannot be reached", "--base takes an archive");
+    ImageRequest request = ImageTree.request(ImageTree.in(folder, "some"), Processor.AMD64, "debian:13-slim");
+    for (IOException unreached : List.of(new UnknownHostException("registry.example"),
+        new ConnectException("Connection refused"), new SocketTimeoutException("Connect timed out"))) {
+      assertThat(ImageBuilder.failed(request, unreached)).hasMessageContainingAll("some: ",
+          "cannot be reached (" + unreached.getMessage() + ")", "which is debian:13-slim", "--base takes the path");
+    }
+    ImageRequest pushed = ImageTree.request(ImageTree.in(folder, "some"), Processor.AMD64, "scratch");
+    assertThat(ImageBuilder.failed(pushed, new ConnectException("Connection refused")))
+        .hasMessage("some: a registry cannot be reached (Connection refused)");
+  }
+
+  /** Jib would go on for most of a minute. */
+  @Test
+  void aRegistryThatRefusesConnectionsIsNotAskedForLong() throws IOException {
+    ImageRequest request = ImageTree.request(ImageTree.in(folder, "some"), Processor.AMD64, "127.0.0.1:1/nope");
+    assertThatThrownBy(() -> assertTimeoutPreemptively(Duration.ofSeconds(20),
+        () -> new ImageBuilder(folder.resolve("cache"), false, Duration.ofSeconds(1)).toArchive(request,
+            folder.resolve("some.tar"))))
+        .isInstanceOf(CommandFailure.class)
+        .hasMessageContaining("127.0.0.1:1/nope");
   }
 
   private static List<String> files(List<TarArchiveEntry> layer) {
