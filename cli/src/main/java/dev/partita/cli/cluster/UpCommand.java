@@ -93,11 +93,12 @@ final class UpCommand implements Runnable {
 
   @Override
   public void run() {
+    checkOptions();
+    SimulatedCards cards = SimulatedCards.checkedBy(Checkout.simDriver(), gpus);
     Progress progress = new Progress(spec.commandLine().getErr(), InstantSource.system());
     StateFolder state = StateFolder.of(System.getenv());
     state.read().ifPresent(up -> refuseSecond(up, state));
     ProviderName chosen = chosenProvider();
-    SimulatedCards cards = SimulatedCards.checkedBy(Checkout.simDriver(), gpus);
     List<StagedImage> images = imageRegistry == null ? StagedImage.below(Checkout.images()) : List.of();
     ClusterProvider cluster = ClusterProvider.of(chosen, System.getenv(), state);
     cluster.check();
@@ -144,7 +145,7 @@ final class UpCommand implements Runnable {
             state.downCommand()));
   }
 
-  private ProviderName chosenProvider() {
+  private void checkOptions() {
     if (provider == ProviderName.CURRENT && nodes != null) {
       throw new ParameterException(spec.commandLine(), "--nodes cannot be chosen with --provider current");
     }
@@ -158,6 +159,9 @@ final class UpCommand implements Runnable {
     if (kubernetes != null && !kubernetes.matches("1\\.[0-9]{1,3}")) {
       throw new ParameterException(spec.commandLine(), "--kubernetes must be a version such as 1.37: " + kubernetes);
     }
+  }
+
+  private ProviderName chosenProvider() {
     ProviderName chosen =
         switch (ProviderChoice.decide(Optional.ofNullable(provider), System.getenv(), K3sProvider::dockerAnswers)) {
           case ProviderChoice.Chosen(ProviderName name) -> name;
