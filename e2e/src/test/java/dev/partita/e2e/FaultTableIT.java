@@ -1,13 +1,11 @@
 package dev.partita.e2e;
 
 import dev.partita.e2e.cluster.FaultScene.Fault;
-import dev.partita.e2e.cluster.FaultScene;
 import dev.partita.e2e.cluster.FaultTable;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -28,8 +26,7 @@ class FaultTableIT {
       names = {"CONTROLLERS_KILLED", "API_SERVER_KILLED", "ETCD_KILLED", "SCHEDULER_KILLED",
         "CONTROLLER_MANAGER_KILLED"})
   void whatIsHeldStaysWhatIsAskedForComesAndWhatIsReleasedGoes(Fault fault, RealCluster cluster, Workspace workspace) {
-    Assumptions.assumeTrue(cluster.lab().isPresent(), "Kubernetes' own daemons can be killed on a lab only");
-    TABLE.strike(fault, new FaultScene(cluster, workspace, cluster.brokenNode()));
+    TABLE.strike(fault, cluster, workspace);
   }
 
   @AfterAll

@@ -1,14 +1,12 @@
 package dev.partita.e2e;
 
 import dev.partita.e2e.cluster.FaultScene.Fault;
-import dev.partita.e2e.cluster.FaultScene;
 import dev.partita.e2e.cluster.FaultTable;
 import dev.partita.e2e.cluster.OnBrokenNode;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -22,8 +20,7 @@ class NodeFaultTableIT {
   @EnumSource(
       names = {"PLUGIN_KILLED", "KUBELET_KILLED", "CONTAINERD_KILLED", "CDI_FOLDER_WIPED", "POD_DELETED_BY_FORCE"})
   void whatIsHeldStaysWhatIsAskedForComesAndWhatIsReleasedGoes(Fault fault, RealCluster cluster, Workspace workspace) {
-    Assumptions.assumeTrue(cluster.lab().isPresent(), "Kubernetes' own daemons can be killed on a lab only");
-    TABLE.strike(fault, new FaultScene(cluster, workspace, cluster.brokenNode()));
+    TABLE.strike(fault, cluster, workspace);
   }
 
   @AfterAll

@@ -7,6 +7,7 @@ import dev.partita.api.gpu.OtherServer;
 import dev.partita.api.gpu.StaticMigInstance;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.OtherDriverDevice;
+import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.Condition;
@@ -124,11 +125,9 @@ final class NodeChecks {
           Finding.warn(PLUGIN, node, "no plugin runs there any more, but its GpuNode is there",
               "if it is to have none: kubectl delete gpunode " + node));
     }
-    boolean ready = pod.getStatus() != null && pod.getStatus().getConditions().stream()
-        .anyMatch(condition -> "Ready".equals(condition.getType()) && "True".equals(condition.getStatus()));
     String name = pod.getMetadata().getNamespace() + " " + pod.getMetadata().getName();
     return List.of(
-        ready
+        PodClaims.isReady(pod)
             ? Finding.ok(PLUGIN, node, "is ready")
             : Finding.fail(PLUGIN, node, "is not ready",
                 "kubectl describe pod -n " + name + "; kubectl logs -n " + name));

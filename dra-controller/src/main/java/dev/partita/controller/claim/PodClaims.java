@@ -69,6 +69,12 @@ public final class PodClaims {
     return pod == null || isBound(pod) || !isLive(pod);
   }
 
+  /** Whether its condition {@code Ready} is true. */
+  public static boolean isReady(Pod pod) {
+    return pod.getStatus() != null && pod.getStatus().getConditions().stream()
+        .anyMatch(condition -> "Ready".equals(condition.getType()) && "True".equals(condition.getStatus()));
+  }
+
   public static boolean isBound(Pod pod) {
     return pod.getSpec().getNodeName() != null && !pod.getSpec().getNodeName().isEmpty();
   }

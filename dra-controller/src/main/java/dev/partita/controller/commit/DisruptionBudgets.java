@@ -1,5 +1,6 @@
 package dev.partita.controller.commit;
 
+import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.quota.Labels;
 import io.fabric8.kubernetes.api.model.LabelSelector;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -30,7 +31,8 @@ final class DisruptionBudgets {
   boolean allow(Pod pod) {
     boolean allowed = true;
     for (PodDisruptionBudget budget : budgets) {
-      if (isReady(pod) && selects(budget, pod)) {
+      // of pods that are not ready the API server takes nothing off a budget, if it lets them go
+      if (PodClaims.isReady(pod) && selects(budget, pod)) {
         int most = budget.getStatus() == null
             ? 0
             : Objects.requireNonNullElse(budget.getStatus().getDisruptionsAllowed(), 0);
@@ -38,12 +40,6 @@ final class DisruptionBudgets {
       }
     }
     return allowed;
-  }
-
-  /** Of others the API server takes nothing off a budget, if it lets them go. */
-  private static boolean isReady(Pod pod) {
-    return pod.getStatus() != null && pod.getStatus().getConditions().stream()
-        .anyMatch(condition -> "Ready".equals(condition.getType()) && "True".equals(condition.getStatus()));
   }
 
   private static boolean selects(PodDisruptionBudget budget, Pod pod) {

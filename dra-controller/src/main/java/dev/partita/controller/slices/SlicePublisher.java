@@ -4,6 +4,7 @@ import dev.partita.api.Driver;
 import dev.partita.api.MonotonicClock;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.edge.WriteKind;
 import dev.partita.controller.held.HeldBookings;
@@ -216,14 +217,7 @@ public final class SlicePublisher {
       return false;
     }
     @Nullable Pod pod = view.podByUid(podUid);
-    return pod == null || !isReady(pod);
-  }
-
-  private static boolean isReady(Pod pod) {
-    return pod.getMetadata().getDeletionTimestamp() == null
-        && pod.getStatus() != null
-        && pod.getStatus().getConditions().stream()
-            .anyMatch(c -> "Ready".equals(c.getType()) && "True".equals(c.getStatus()));
+    return pod == null || pod.getMetadata().getDeletionTimestamp() != null || !PodClaims.isReady(pod);
   }
 
   private static OwnerReference ownedBy(GpuNode gpuNode) {

@@ -3,6 +3,7 @@ package dev.partita.e2e.cluster;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import org.junit.jupiter.api.Assumptions;
 
 /** What became of the three claims of a {@link FaultScene}, fault by fault, to be printed. */
 public final class FaultTable {
@@ -10,8 +11,10 @@ public final class FaultTable {
 
   private final List<String> rows = Collections.synchronizedList(new ArrayList<>());
 
-  /** Has the fault strike, and keeps what came of it. */
-  public void strike(FaultScene.Fault fault, FaultScene scene) {
+  /** Has the fault strike a lab's broken node, and keeps what came of it. */
+  public void strike(FaultScene.Fault fault, RealCluster cluster, Workspace workspace) {
+    Assumptions.assumeTrue(cluster.lab().isPresent(), "Kubernetes' own daemons can be killed on a lab only");
+    FaultScene scene = new FaultScene(cluster, workspace, cluster.brokenNode());
     try {
       scene.survives(fault);
       add(fault, "yes", "nothing");
