@@ -65,6 +65,12 @@ public final class BenchCommand implements Runnable {
           paramLabel = "TIMES",
           defaultValue = "2",
           description = "How often at least, and for 2 s, each scenario is played before it counts, since code that was just loaded is slow; 0: not at all. Default: 2.") int warmUp) {
+    if (limit < 0) {
+      throw CommandFailure.usage("--limit is 0 or more seconds, not " + limit);
+    }
+    if (warmUp < 0) {
+      throw CommandFailure.usage("--warm-up is 0 or more, not " + warmUp);
+    }
     PrintWriter out = spec.commandLine().getOut();
     try {
       Scenarios file = AllocatorBench.read(scenarios);

@@ -1,5 +1,6 @@
 package dev.partita.cli.whatif;
 
+import dev.partita.cli.connection.ObjectName;
 import dev.partita.cli.output.Cell;
 import dev.partita.cli.output.Column;
 import dev.partita.cli.output.OutputFormat;
@@ -57,7 +58,8 @@ public final class FitsCommand implements Runnable {
 
   @Override
   public void run() {
-    Optional<RequestedCards> asked = request.map(text -> RequestText.request(text, namespace));
+    String checked = ObjectName.checked(namespace);
+    Optional<RequestedCards> asked = request.map(text -> RequestText.request(text, checked));
     WhatIf cluster = new WhatIf(snapshot.read());
     PrintWriter out = spec.commandLine().getOut();
     out.print(asked.isPresent() ? fits(cluster.fits(asked.get(), MOST)) : rooms(cluster));

@@ -49,6 +49,10 @@ class PlacementCommandsTest {
     assertThat(lines.getFirst().path("scenario").asText()).isEqualTo("small-single");
     assertThat(lines.getFirst().path("allocated").asInt()).as("three of 4 GiB on each of two cards of 15").isEqualTo(6);
     assertThat(lines.getFirst().path("failed").asInt()).isEqualTo(2);
+    assertThat(run("bench", "allocator", "--scenarios", file.toString(), "--warm-up", "-1"))
+        .isEqualTo(new Run(2, "", "partita: --warm-up is 0 or more, not -1\n"));
+    assertThat(run("bench", "allocator", "--scenarios", file.toString(), "--limit", "-5"))
+        .isEqualTo(new Run(2, "", "partita: --limit is 0 or more seconds, not -5.0\n"));
   }
 
   @Test

@@ -179,6 +179,13 @@ class WhatIfCommandsTest {
   }
 
   @Test
+  void whatIsNoNamespacesNameIsRefused() {
+    CommandRun run = cluster.run("simulate", "fits", "-n", "Team_A");
+    assertThat(run.err()).startsWith("partita: 'Team_A' is no name: ");
+    assertThat(run.status()).isEqualTo(2);
+  }
+
+  @Test
   void aSnapshotAnswersAsTheClusterDid() throws IOException {
     Path file = folder.resolve("saved.json");
     String live = out("simulate", "fits", "--save-snapshot", file.toString());
