@@ -95,6 +95,7 @@ final class UpCommand implements Runnable {
   public void run() {
     checkOptions();
     SimulatedCards cards = SimulatedCards.checkedBy(Checkout.simDriver(), gpus);
+    PartitaRelease.check(Checkout.chart(), ownValues(), furtherValues());
     Progress progress = new Progress(spec.commandLine().getErr(), InstantSource.system());
     StateFolder state = StateFolder.of(System.getenv());
     state.read().ifPresent(up -> refuseSecond(up, state));
@@ -203,10 +204,18 @@ final class UpCommand implements Runnable {
   private void install(KubernetesClient client, ClusterRecord.Access access, Progress progress) {
     BareCluster.await(client, timeoutSeconds);
     progress.step("installing Partita in namespace " + namespace);
-    Map<String, Object> own = chartValues(gpus, imageRegistry == null ? StagedImage.REGISTRY : imageRegistry, imageTag);
+    new PartitaRelease(Path.of(access.kubeconfig()), namespace)
+        .install(Checkout.chart(), ownValues(), furtherValues());
+  }
+
+  private Map<String, Object> ownValues() {
+    return chartValues(gpus, imageRegistry == null ? StagedImage.REGISTRY : imageRegistry, imageTag);
+  }
+
+  private Map<String, Object> furtherValues() {
     Map<String, Object> further = new LinkedHashMap<>();
     values.forEach((path, value) -> further.put(path, typed(value)));
-    new PartitaRelease(Path.of(access.kubeconfig()), namespace).install(Checkout.chart(), own, further);
+    return further;
   }
 
   /** The chart's values for simulated cards and those images. */

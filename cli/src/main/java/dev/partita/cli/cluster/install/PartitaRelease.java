@@ -2,6 +2,7 @@ package dev.partita.cli.cluster.install;
 
 import com.marcnuri.helm.Helm;
 import com.marcnuri.helm.InstallCommand;
+import com.marcnuri.helm.TemplateCommand;
 import dev.partita.api.Driver;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.quota.GpuQuota;
@@ -16,6 +17,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Consumer;
 
 /**
  * Partita's chart, installed in a cluster.
@@ -25,6 +27,9 @@ import java.util.Objects;
  */
 public record PartitaRelease(Path kubeconfig, String namespace) {
   static final String NAME = "partita";
+
+  /** One that the chart takes. */
+  private static final String KUBERNETES = "1.36.0";
 
   /** Whether some Partita, by whomever, is installed in the cluster: a second one would fight with it. */
   public static boolean isInstalled(KubernetesClient client) {
@@ -39,18 +44,39 @@ public record PartitaRelease(Path kubeconfig, String namespace) {
    * @param values further ones by their paths, such as {@code simulation.gpus}
    */
   public void install(Path chart, Map<String, Object> own, Map<String, Object> values) {
+    InstallCommand install = new Helm(chart).install().withName(NAME).withNamespace(namespace).createNamespace()
+        .withKubeConfig(kubeconfig);
+    values.forEach(install::set);
+    try {
+      withFile(own, file -> install.withValuesFile(file).call());
+    } catch (IllegalStateException refused) {
+      throw CommandFailure.failed("the chart cannot be installed: " + oneLine(refused));
+    }
+  }
+
+  /**
+   * Refuses, without a cluster, values that {@link #install} would fail with.
+   *
+   * @throws CommandFailure if the chart does not take them
+   */
+  public static void check(Path chart, Map<String, Object> own, Map<String, Object> values) {
+    TemplateCommand template = new Helm(chart).template().withName(NAME).withKubeVersion(KUBERNETES);
+    values.forEach(template::set);
+    try {
+      withFile(own, file -> template.withValuesFile(file).call());
+    } catch (IllegalStateException refused) {
+      throw CommandFailure.usage("the chart does not take these values: " + oneLine(refused));
+    }
+  }
+
+  private static void withFile(Map<String, Object> values, Consumer<Path> use) {
     try {
       Path file = Files.createTempFile("partita-", ".yaml");
       try {
-        InstallCommand install = new Helm(chart).install().withName(NAME).withNamespace(namespace).createNamespace()
-            .withKubeConfig(kubeconfig).withValuesFile(Files.writeString(file, YamlWriter.write(own)));
-        values.forEach(install::set);
-        install.call();
+        use.accept(Files.writeString(file, YamlWriter.write(values)));
       } finally {
         Files.deleteIfExists(file);
       }
-    } catch (IllegalStateException refused) {
-      throw CommandFailure.failed("the chart cannot be installed: " + oneLine(refused));
     } catch (IOException noFile) {
       throw CommandFailure.failed("the chart's values cannot be written: " + FileProblem.why(noFile));
     }
