@@ -137,9 +137,9 @@ uint64_t cards_charge_part(int card, enum share_memory memory, uint64_t units) {
 }
 
 bool cards_refuse(int card) {
-    struct share *share = &shares[last_share(card)];
-    if (share->file.region)
-        __atomic_fetch_add(&share->file.region->refused, 1, __ATOMIC_RELAXED);
+    struct partita_region *region = share_region(&shares[last_share(card)]);
+    if (region)
+        __atomic_fetch_add(&region->refused, 1, __ATOMIC_RELAXED);
     return false;
 }
 
@@ -256,7 +256,7 @@ static uint64_t overhead_of(const struct partita_slot *slot) {
 uint64_t cards_charged_too_much(int card) {
     uint64_t units = 0;
     for (size_t i = (size_t)card, last = last_share(card); i <= last; i++) {
-        const struct partita_region *region = of_card(i, card) ? shares[i].file.region : NULL;
+        const struct partita_region *region = of_card(i, card) ? share_region(&shares[i]) : NULL;
         for (uint32_t slot = 0; region && slot < region->high_water && slot < PARTITA_SLOTS; slot++) {
             const struct partita_slot *at = &region->slots[slot];
             uint64_t charged = smaller(contexts_of(at), credit_used_by(region, slot)), takes = overhead_of(at);
@@ -275,7 +275,7 @@ size_t cards_processes(int card, struct card_process *processes, size_t room) {
         if (!of_card(i, card))
             continue;
         share_tend(&shares[i], SHARE_NOW, false);
-        struct partita_region *region = shares[i].file.region;
+        struct partita_region *region = share_region(&shares[i]);
         for (uint32_t slot = 0; region && slot < region->high_water && slot < PARTITA_SLOTS; slot++) {
             const struct partita_slot *at = &region->slots[slot];
             struct seat seat;

@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/atomics.h"
+
 #ifndef F_OFD_SETLK
 #define F_OFD_SETLK 37
 #endif
@@ -50,7 +52,9 @@ static bool open_usable(struct region_file *file, const char *path) {
         close(descriptor); /* an unusable file: nobody has locks in it */
         return false;
     }
-    *file = (struct region_file){NULL, descriptor, (uint64_t)s.st_dev, (uint64_t)s.st_ino};
+    file->descriptor = descriptor;
+    file->device = (uint64_t)s.st_dev;
+    file->inode = (uint64_t)s.st_ino;
     return true;
 }
 
@@ -67,7 +71,7 @@ bool region_file_open(struct region_file *file, const char *path) {
     struct partita_region *region = at;
     __typeof__(region->slots[0].reserved1) nothing = 0;
     __atomic_compare_exchange_n(&region->slots[0].reserved1, &nothing, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-    file->region = region;
+    store_release(&file->region, region);
     return true;
 }
 

@@ -232,7 +232,7 @@ static uint64_t used_by_others(struct share *share, uint32_t slot) {
 }
 
 uint64_t share_used(struct share *share) {
-    const struct partita_region *region = share->file.region;
+    const struct partita_region *region = share_region(share);
     if (!region)
         return 0;
     bool seated = load_acquire(&share->seated);

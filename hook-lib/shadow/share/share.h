@@ -56,6 +56,14 @@ struct share {
     uint32_t contexts_begun; /* those that are just being made */
 };
 
+/*
+ * The region once it is mapped, NULL before: for who neither is in the gate nor has seen that the share is seated, as
+ * another thread may just be mapping it.
+ */
+static inline struct partita_region *share_region(const struct share *share) {
+    return load_acquire(&share->file.region);
+}
+
 /* Units that this process uses, by its own count. */
 uint64_t share_held(const struct share *share);
 

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -49,6 +50,22 @@ static void a_release_is_whole_while_another_thread_takes_managed_memory(void) {
     CHECK_EQUAL(pthread_join(thread, NULL), 0);
     CHECK_EQUAL(share_held(&share), 0);
     CHECK_EQUAL(share_used(&share), 0);
+}
+
+static void *look_until_something_is_used(void *data) {
+    (void)data;
+    while (share_used(&share) == 0)
+        sched_yield();
+    return NULL;
+}
+
+/* ThreadSanitizer sees whether the region that one thread maps is read by the other as it is being published. */
+static void a_thread_may_look_at_the_share_while_another_makes_the_first_charge(void) {
+    pthread_t thread;
+    open_share(1000, 1000);
+    CHECK_EQUAL(pthread_create(&thread, NULL, look_until_something_is_used, NULL), 0);
+    CHECK_EQUAL(share_charge(&share, SHARE_RESIDENT, 100, false), 100);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
 }
 
 enum { OTHERS = 6 };
@@ -175,6 +192,7 @@ static void what_interrupts_a_step_does_not_wait_for_it(void) {
 int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         CASE(a_release_is_whole_while_another_thread_takes_managed_memory),
+        CASE(a_thread_may_look_at_the_share_while_another_makes_the_first_charge),
         CASE(what_many_processes_use_is_shown_at_once_or_moments_later),
         CASE(a_thread_is_not_cancelled_within_a_step),
         CASE(what_interrupts_a_step_does_not_wait_for_it),
