@@ -72,11 +72,12 @@ int cards_find(const char *gpu) {
     bool unreadable = count == 0 || too_many;
     int found = CARD_UNLIMITED;
     for (size_t i = 0; i < count && found < 0; i++) {
-        if (!shares[i].gpu[0])
+        if (!*share_gpu(&shares[i]))
             share_tend(&shares[i], SHARE_IF_DUE, false); /* it may be readable by now */
-        if (!shares[i].gpu[0])
+        const char *its = share_gpu(&shares[i]);
+        if (!*its)
             unreadable = true;
-        else if (strcmp(shares[i].gpu, gpu) == 0)
+        else if (strcmp(its, gpu) == 0)
             found = (int)i;
     }
     errno = error;
@@ -84,7 +85,7 @@ int cards_find(const char *gpu) {
 }
 
 static bool of_card(size_t i, int card) {
-    return i == (size_t)card || (i > (size_t)card && strcmp(shares[i].gpu, shares[card].gpu) == 0);
+    return i == (size_t)card || (i > (size_t)card && strcmp(share_gpu(&shares[i]), share_gpu(&shares[card])) == 0);
 }
 
 static size_t last_share(int card) {
@@ -352,9 +353,10 @@ uint64_t cards_windows(int card) {
 void cards_each(void (*visit)(int card, void *context), void *context) {
     size_t count = load_acquire(&share_count);
     for (size_t i = 0; i < count; i++) {
-        bool first = shares[i].gpu[0] != 0;
+        const char *gpu = share_gpu(&shares[i]);
+        bool first = *gpu != 0;
         for (size_t j = 0; j < i && first; j++)
-            first = strcmp(shares[i].gpu, shares[j].gpu) != 0;
+            first = strcmp(gpu, share_gpu(&shares[j])) != 0;
         if (first)
             visit((int)i, context);
     }

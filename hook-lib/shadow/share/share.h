@@ -30,7 +30,7 @@ struct own_count {
 
 struct share {
     char quota_path[320], usage_path[320];
-    char gpu[96];             /* UUID; empty: never seen a usable quota */
+    char gpu[96];             /* see share_gpu */
     uint64_t quota, overhead; /* units, as the file says; quota 0: no usable one */
     uint64_t limit;           /* units that allocations may take: the quota without the overhead */
     uint64_t grantable;       /* the limit or, where by the last look nothing can be charged, 0 */
@@ -62,6 +62,14 @@ struct share {
  */
 static inline struct partita_region *share_region(const struct share *share) {
     return load_acquire(&share->file.region);
+}
+
+/*
+ * The UUID of its card; "": never seen a usable quota. It is written once, and never seen half written, as it would be
+ * another card's.
+ */
+static inline const char *share_gpu(const struct share *share) {
+    return load_acquire(&share->gpu[0]) ? share->gpu : "";
 }
 
 /* Units that this process uses, by its own count. */

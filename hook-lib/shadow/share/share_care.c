@@ -32,6 +32,12 @@ struct core_rules share_core_rules(const struct share *share) {
     return (struct core_rules){cores & 0xff, (cores & CORES_SOFT) != 0, (cores & CORES_YIELDS) != 0};
 }
 
+/* What share_gpu tells; its first character last. */
+static void set_gpu(struct share *share, const struct quota *quota) {
+    memcpy(share->gpu + 1, quota->gpu + 1, sizeof share->gpu - 1);
+    store_release(&share->gpu[0], quota->gpu[0]);
+}
+
 /*
  * A share keeps the card that it was first seen with: a quota that names another is unusable. What was read last holds
  * while the file cannot be reached.
@@ -44,7 +50,7 @@ static void read_quota(struct share *share) {
         return;
     if (answer == QUOTA_READ) {
         if (!share->gpu[0])
-            memcpy(share->gpu, quota.gpu, sizeof quota.gpu);
+            set_gpu(share, &quota);
         if (strcmp(share->gpu, quota.gpu) == 0) {
             all = smaller(quota.memory / PARTITA_UNIT, PARTITA_UNITS_MAX);
             keep_core_rules(share, &quota);

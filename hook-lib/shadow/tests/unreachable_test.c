@@ -137,6 +137,33 @@ static void whichever_thread_finds_them_later_all_threads_do(void) {
         pthread_join(threads[i], NULL);
 }
 
+static void *has_no_more_than_its_share(void *data) {
+    CUcontext context;
+    CUdeviceptr pointer;
+    (void)data;
+    CHECK_EQUAL(cuda.context_create(&context, 0, 0), CUDA_SUCCESS);
+    do
+        CHECK_EQUAL(cuda.alloc(&pointer, 3 * GIB), CUDA_ERROR_OUT_OF_MEMORY);
+    while (cuda.alloc(&pointer, 256 * MIB) != CUDA_SUCCESS);
+    return NULL;
+}
+
+/* A card whose share's UUID a thread saw half written would have no limit. ThreadSanitizer sees who may. */
+static void whichever_thread_reads_a_quota_later_all_threads_are_held_to_it(void) {
+    pthread_t threads[4];
+    stage_driver("h200x1");
+    box = stage_container("box");
+    make_folders(text("%s/etc/partita/shares/share", box));
+    make_region(box, "share");
+    cuda_load(box, RTLD_NOW | RTLD_LOCAL);
+    CHECK_EQUAL(cuda.init(0), CUDA_SUCCESS);
+    for (int i = 0; i < 4; i++)
+        CHECK(pthread_create(&threads[i], NULL, has_no_more_than_its_share, NULL) == 0);
+    write_quota(box, "share", stage_gpu(0), 2 * GIB, 1);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+}
+
 /* As after a chroot: the folders themselves are not there any more. */
 static void where_a_chroot_hides_the_folders_the_last_quota_holds(void) {
     start(GIB);
@@ -244,6 +271,7 @@ int main(int argc, char **argv) {
         CASE(without_a_free_descriptor_the_last_quota_holds),
         CASE(shares_that_no_free_descriptor_let_be_found_are_found_later),
         CASE(whichever_thread_finds_them_later_all_threads_do),
+        CASE(whichever_thread_reads_a_quota_later_all_threads_are_held_to_it),
         CASE(where_a_chroot_hides_the_folders_the_last_quota_holds),
         CASE(in_a_sandbox_that_opens_nothing_the_last_quota_holds),
         CASE(a_quota_that_was_taken_away_grants_nothing),
