@@ -346,6 +346,7 @@ static CUresult reset_primary(CUresult (*call)(CUdevice device), CUdevice device
     CUcontext context = primary_of(device);
     context_ends(context);
     uint32_t number = next_life(context);
+    uint64_t pools = pools_before_reset();
     CUresult result = call(device);
     if (result == CUDA_SUCCESS) {
         greens_drop_of(device);
@@ -354,7 +355,7 @@ static CUresult reset_primary(CUresult (*call)(CUdevice device), CUdevice device
     }
     turn_end(device, cancelling);
     if (result == CUDA_SUCCESS)
-        pools_device_reset(device);
+        pools_device_reset(device, pools);
     context_ended(context, number, result == CUDA_SUCCESS);
     return result;
 }

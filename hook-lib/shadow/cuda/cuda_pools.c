@@ -73,17 +73,21 @@ static CUresult device_of(CUstream stream, CUdevice *device) {
     return result;
 }
 
+static bool is_default_or_current(CUmemoryPool pool, CUdevice device) {
+    CUmemoryPool found;
+    return (DRIVER(cuDeviceGetDefaultMemPool) && DRIVER(cuDeviceGetDefaultMemPool)(&found, device) == CUDA_SUCCESS &&
+            found == pool) ||
+           (DRIVER(cuDeviceGetMemPool)(&found, device) == CUDA_SUCCESS && found == pool);
+}
+
 /* A pool that was not made here: some device's default or current one, or else the current context's. */
 static CUdevice device_of_pool(CUmemoryPool pool) {
     int count = 0;
     CUdevice device = 0;
-    CUmemoryPool found;
     if (DRIVER(cuDeviceGetCount))
         DRIVER(cuDeviceGetCount)(&count);
     for (int i = 0; i < count; i++)
-        if ((DRIVER(cuDeviceGetDefaultMemPool) && DRIVER(cuDeviceGetDefaultMemPool)(&found, i) == CUDA_SUCCESS &&
-             found == pool) ||
-            (DRIVER(cuDeviceGetMemPool)(&found, i) == CUDA_SUCCESS && found == pool))
+        if (is_default_or_current(pool, i))
             return i;
     return DRIVER(cuCtxGetDevice) && DRIVER(cuCtxGetDevice)(&device) == CUDA_SUCCESS ? device : 0;
 }
@@ -125,12 +129,14 @@ static CUresult free_in_order(const struct request *r) {
 static CUresult allocate_begun(const struct request *r, pool_id id, int card, uint64_t begun, bool *refused) {
     CUdeviceptr former = *r->pointer;
     CUresult result = ask_driver_in_order(r);
-    uint64_t units = units_of(r->bytes), handle = (uint64_t)(uintptr_t)r->pool, loan = (uint64_t)id << 32 | units;
-    bool kept = true;
-    if (result == CUDA_SUCCESS) {
+    uint64_t units = units_of(r->bytes), handle = (uint64_t)(uintptr_t)r->pool;
+    if (result == CUDA_SUCCESS && !pool_lent(id, units)) { /* another thread has reset the device meanwhile */
+        id = pool_open(handle, card, device_of_pool(r->pool));
+        begun = 0;
         pool_lent(id, units);
-        kept = keep_loan(*r->pointer, loan);
     }
+    uint64_t loan = (uint64_t)id << 32 | units;
+    bool kept = result != CUDA_SUCCESS || (id && keep_loan(*r->pointer, loan));
     bool covered = pools_end_call(id, handle, begun, result);
     if (result != CUDA_SUCCESS || (covered && kept))
         return result;
@@ -290,9 +296,20 @@ static void forget_loan(uint64_t loan, void *data) {
     (void)loan, (void)data;
 }
 
-/* The driver may give the addresses of its pools out again, for memory of no pool. */
-void pools_device_reset(CUdevice device) {
-    pool_device_gone(device);
+uint64_t pools_before_reset(void) {
+    return pool_openings();
+}
+
+/*
+ * The driver may give the addresses of its pools out again, for memory of no pool. The device's own pools and its graph
+ * memory stay, and may hold again what other threads have taken since.
+ */
+void pools_device_reset(CUdevice device, uint64_t before) {
+    uint64_t handle;
+    for (uint32_t at = 0; pool_device_gone(&at, device, before, &handle);)
+        if (handle == pools_graph_memory_of(device) ||
+            (pools_readable() && is_default_or_current((CUmemoryPool)(uintptr_t)handle, device)))
+            pools_read_one(pool_open(handle, cuda_card_of(device), device), handle, 0);
     table_sweep(&loans, of_gone_pool, forget_loan, NULL);
 }
 

@@ -19,6 +19,7 @@ enum state { FREE, OPEN, ENDING, CLOSED };
 struct pool {
     uint64_t handle;
     uint32_t generation;
+    uint64_t opening; /* its number among all that were opened */
     enum state state;
     int card, device;
     uint32_t visitors;
@@ -38,6 +39,7 @@ enum { INDEX_BITS = 20 }; /* the rest of an id's bits tell an account from forme
 /* Grows, and may move then: a pool's address holds only until the lock is left. */
 static struct pool *pools;
 static uint32_t pool_room, pool_bound;
+static uint64_t openings;
 static struct owned_lock lock;
 
 static void pool_books_enter(void) {
@@ -120,8 +122,12 @@ static struct pool *add(uint64_t handle, int card, int device) {
         return NULL;
     if (i >= pool_bound)
         store_relaxed(&pool_bound, i + 1);
-    pools[i] = (struct pool){
-        .handle = handle, .generation = pools[i].generation + 1, .state = OPEN, .card = card, .device = device};
+    pools[i] = (struct pool){.handle = handle,
+                             .generation = pools[i].generation + 1,
+                             .opening = ++openings,
+                             .state = OPEN,
+                             .card = card,
+                             .device = device};
     return &pools[i];
 }
 
@@ -195,16 +201,30 @@ void pool_destroy_end(pool_id id, bool destroyed) {
     pool_give_back(card, over);
 }
 
-void pool_device_gone(int device) {
-    for (uint32_t i = 0; i < load_relaxed(&pool_bound); i++) {
-        uint64_t over = 0;
-        pool_books_enter();
-        int card = pools[i].card;
-        if (pools[i].state != FREE && pools[i].device == device)
-            over = finish(&pools[i]);
-        pool_books_leave();
-        pool_give_back(card, over);
+uint64_t pool_openings(void) {
+    pool_books_enter();
+    uint64_t last = openings;
+    pool_books_leave();
+    return last;
+}
+
+bool pool_device_gone(uint32_t *at, int device, uint64_t opening, uint64_t *handle) {
+    uint64_t over = 0;
+    int card = -1;
+    bool found = false;
+    pool_books_enter();
+    for (; *at < pool_bound && !found; ++*at) {
+        struct pool *pool = &pools[*at];
+        found = pool->state != FREE && pool->device == device && pool->opening <= opening;
+        if (found) {
+            *handle = pool->handle;
+            card = pool->card;
+            over = finish(pool);
+        }
     }
+    pool_books_leave();
+    pool_give_back(card, over);
+    return found;
 }
 
 pool_id pool_visit(uint32_t *at, int card, bool with_spare, uint64_t *handle) {
@@ -424,7 +444,7 @@ void pool_undo(pool_id id, uint64_t begun) {
     pool_give_back(card, more);
 }
 
-void pool_lent(pool_id id, uint64_t units) {
+bool pool_lent(pool_id id, uint64_t units) {
     pool_books_enter();
     struct pool *pool = pool_of(id);
     if (pool) {
@@ -432,6 +452,7 @@ void pool_lent(pool_id id, uint64_t units) {
         pool->loans++;
     }
     pool_books_leave();
+    return pool != NULL;
 }
 
 void pool_returned(pool_id id, uint64_t units) {

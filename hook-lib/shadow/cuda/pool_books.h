@@ -62,8 +62,8 @@ bool pool_told(pool_id pool, uint64_t reading, uint64_t reserved_units, uint64_t
 /* The driver's call failed, and the pool cannot be read: it has not grown by what `begin` charged. */
 void pool_undo(pool_id pool, uint64_t begun);
 
-/* Units handed out of the pool, and come back. */
-void pool_lent(pool_id pool, uint64_t units);
+/* Units handed out of the pool, and come back. False: the account is over, and with it what `begin` charged. */
+bool pool_lent(pool_id pool, uint64_t units);
 void pool_returned(pool_id pool, uint64_t units);
 
 /*
@@ -73,8 +73,14 @@ void pool_returned(pool_id pool, uint64_t units);
 void pool_destroy_begin(pool_id pool);
 void pool_destroy_end(pool_id pool, bool destroyed);
 
-/* A device was reset: its pools hold nothing any more. */
-void pool_device_gone(int device);
+/* The number of the account that was opened last. */
+uint64_t pool_openings(void);
+
+/*
+ * A device was reset: what its pools held is gone. Ends the next account of the device that was opened no later than
+ * the one of that number, and tells whose it was; *at starts at 0. False: there are no more.
+ */
+bool pool_device_gone(uint32_t *at, int device, uint64_t opening, uint64_t *handle);
 
 /*
  * Walks the pools in use that hold something, of one card or of all (negative): *at starts at 0. While one is visited

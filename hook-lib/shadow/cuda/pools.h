@@ -27,8 +27,12 @@ bool pools_trim(int card);
 uint64_t pools_take(uint64_t address);
 void pools_return(uint64_t taken, uint64_t address, CUresult result);
 
-/* A device was reset. */
-void pools_device_reset(CUdevice device);
+/*
+ * Before the driver resets a device; and after it has. In between other threads may have made pools, and allocated from
+ * them. `before`: what the first gave.
+ */
+uint64_t pools_before_reset(void);
+void pools_device_reset(CUdevice device, uint64_t before);
 
 /* The key under which a device's graph memory has its account among the pools (pool_books.h). */
 uint64_t pools_graph_memory_of(CUdevice device);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A driver that has one context and one primary context, and memory in them, and hardly anything else. Each has the
- * same handle whenever it is made; a green context has the handle of the ordinary one. What the test has put in
- * contexts_driver_meanwhile happens when a context has ended, before the call that ended it returns.
+ * A driver that has one context and one primary context, and memory in them, a pool besides the default one, and hardly
+ * anything else. Each has the same handle whenever it is made; a green context has the handle of the ordinary one. What
+ * the test has put in contexts_driver_meanwhile happens when a context has ended, before the call that ended it
+ * returns, or in a call that allocates from a pool, before it does.
  */
 #include "cuda_green.h"
+#include "cuda_pools.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -15,7 +17,12 @@ struct CUctx_st {
     unsigned int references;
 };
 
+struct CUmemPoolHandle_st {
+    size_t reserved;
+};
+
 static struct CUctx_st ordinary, primary;
+static struct CUmemPoolHandle_st default_pool, made_pool;
 static bool green; /* the ordinary handle is a green context's */
 static __thread CUcontext current;
 static struct {
@@ -36,10 +43,17 @@ void contexts_driver_refuse_green(bool refuse) {
 }
 
 size_t contexts_driver_used(void) {
-    size_t used = 0;
+    size_t used = default_pool.reserved + made_pool.reserved;
     for (int i = 0; i < BLOCKS; i++)
         used += __atomic_load_n(&blocks[i].size, __ATOMIC_RELAXED);
     return used;
+}
+
+static void happen_meanwhile(void) {
+    void (*meanwhile)(void) = contexts_driver_meanwhile;
+    contexts_driver_meanwhile = NULL;
+    if (meanwhile)
+        meanwhile();
 }
 
 static CUresult end(CUcontext context) {
@@ -47,10 +61,7 @@ static CUresult end(CUcontext context) {
         if (blocks[i].context == context)
             memset(&blocks[i], 0, sizeof blocks[i]);
     context->references = 0;
-    void (*meanwhile)(void) = contexts_driver_meanwhile;
-    contexts_driver_meanwhile = NULL;
-    if (meanwhile)
-        meanwhile();
+    happen_meanwhile();
     return CUDA_SUCCESS;
 }
 
@@ -114,7 +125,10 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
 }
 
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
-    return device ? CUDA_ERROR_INVALID_DEVICE : end(&primary);
+    if (device)
+        return CUDA_ERROR_INVALID_DEVICE;
+    default_pool.reserved = made_pool.reserved = 0;
+    return end(&primary);
 }
 
 CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *active) {
@@ -167,4 +181,37 @@ CUresult cuMemFree_v2(CUdeviceptr pointer) {
             return CUDA_SUCCESS;
         }
     return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice device) {
+    *pool = &default_pool;
+    return device ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice device) {
+    return cuDeviceGetMemPool(pool, device);
+}
+
+CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props) {
+    *pool = &made_pool;
+    return props->location.id ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
+}
+
+CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value) {
+    if (attribute != CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)
+        return CUDA_ERROR_INVALID_VALUE;
+    *(cuuint64_t *)value = pool->reserved;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t bytes, CUmemoryPool pool, CUstream stream) {
+    happen_meanwhile();
+    pool->reserved += bytes;
+    *pointer = next;
+    next += bytes;
+    return stream ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+CUresult cuMemAllocAsync(CUdeviceptr *pointer, size_t bytes, CUstream stream) {
+    return cuMemAllocFromPoolAsync(pointer, bytes, &default_pool, stream);
 }

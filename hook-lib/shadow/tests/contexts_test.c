@@ -7,6 +7,7 @@
 #include "cases.h"
 #include "check.h"
 #include "cuda_green.h"
+#include "cuda_pools.h"
 #include "scratch.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -191,6 +192,78 @@ static void a_primary_context_that_another_thread_retains_as_it_is_reset_keeps_w
     primary_again(true);
 }
 
+static void must_alloc_from_the_default_pool(uint64_t bytes) {
+    CUdeviceptr pointer;
+    CHECK_EQUAL(((__typeof__(&cuMemAllocAsync))dlsym(library, "cuMemAllocAsync"))(&pointer, bytes, NULL), CUDA_SUCCESS);
+    CHECK(used() <= 8 * MIB);
+}
+
+static void must_alloc_from_a_fresh_pool(uint64_t bytes) {
+    const CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                  .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    CUmemoryPool pool;
+    CUdeviceptr pointer;
+    CHECK_EQUAL(((__typeof__(&cuMemPoolCreate))dlsym(library, "cuMemPoolCreate"))(&pool, &props), CUDA_SUCCESS);
+    CHECK_EQUAL(
+        ((__typeof__(&cuMemAllocFromPoolAsync))dlsym(library, "cuMemAllocFromPoolAsync"))(&pointer, bytes, pool, NULL),
+        CUDA_SUCCESS);
+}
+
+static void start_with_the_primary_context(void) {
+    CUcontext primary;
+    start();
+    CHECK_EQUAL(retain(&primary, 0), CUDA_SUCCESS);
+    CHECK_EQUAL(set_current(primary), CUDA_SUCCESS);
+}
+
+static void go_on_after_the_reset(void) {
+    CUcontext primary;
+    CHECK_EQUAL(retain(&primary, 0), CUDA_SUCCESS);
+}
+
+static void all_but_two_mib_can_be_had(void) {
+    go_on_after_the_reset();
+    CHECK_EQUAL(used(), 2 * MIB);
+    must_refuse(8 * MIB);
+    must_alloc(6 * MIB);
+}
+
+static void allocate_from_the_default_pool(void) {
+    must_alloc_from_the_default_pool(2 * MIB);
+}
+
+static void allocate_from_a_fresh_pool(void) {
+    must_alloc_from_a_fresh_pool(2 * MIB);
+}
+
+static void what_a_pool_gives_while_a_reset_returns_stays_charged(void) {
+    start_with_the_primary_context();
+    must_alloc_from_the_default_pool(4 * MIB);
+    *meanwhile = allocate_from_the_default_pool;
+    CHECK_EQUAL(reset(0), CUDA_SUCCESS);
+    all_but_two_mib_can_be_had();
+}
+
+static void what_a_pool_made_while_a_reset_returns_gives_stays_charged(void) {
+    start_with_the_primary_context();
+    must_alloc_from_the_default_pool(4 * MIB);
+    *meanwhile = allocate_from_a_fresh_pool;
+    CHECK_EQUAL(reset(0), CUDA_SUCCESS);
+    all_but_two_mib_can_be_had();
+}
+
+static void reset_the_device(void) {
+    CHECK_EQUAL(reset(0), CUDA_SUCCESS);
+}
+
+static void what_a_pool_gives_after_a_reset_to_a_call_from_before_it_is_charged(void) {
+    start_with_the_primary_context();
+    must_alloc_from_the_default_pool(4 * MIB);
+    *meanwhile = reset_the_device;
+    must_alloc_from_the_default_pool(2 * MIB);
+    all_but_two_mib_can_be_had();
+}
+
 int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         CASE(what_is_allocated_under_the_handle_of_a_context_that_is_ending_stays_charged),
@@ -199,6 +272,9 @@ int main(int argc, char **argv) {
         CASE(a_context_with_the_handle_of_a_green_one_that_is_ending_is_one_of_its_own),
         CASE(a_primary_context_that_another_thread_retains_as_it_ends_gives_back_what_it_held),
         CASE(a_primary_context_that_another_thread_retains_as_it_is_reset_keeps_what_is_new),
+        CASE(what_a_pool_gives_while_a_reset_returns_stays_charged),
+        CASE(what_a_pool_made_while_a_reset_returns_gives_stays_charged),
+        CASE(what_a_pool_gives_after_a_reset_to_a_call_from_before_it_is_charged),
     };
     return RUN_CASES(cases, argc, argv);
 }
