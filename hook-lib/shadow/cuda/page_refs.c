@@ -9,6 +9,7 @@
 #include "common/owned_lock.h"
 #include "common/ranges.h"
 #include "cuda/cuda_contexts.h"
+#include "cuda/page_parts.h"
 #include "share/cards.h"
 
 struct object {
@@ -28,7 +29,7 @@ struct handle {
     uint32_t count, next;
 };
 
-/* Arrays that grow; place 0 stays empty. All guarded by `lock`, which is held for a search at most. */
+/* Arrays that grow; place 0 stays empty. All, and the parts, guarded by `lock`, which is held for a search at most. */
 static struct object *objects;
 static struct handle *handles;
 static uint32_t object_room, object_count, free_object, handle_room, handle_count, free_handle;
@@ -37,11 +38,6 @@ enum { CHAINS = 4096 };
 static uint32_t chains[CHAINS];
 static struct ranges mappings;
 static struct owned_lock lock;
-
-/* Parts, likewise. */
-static struct page_part *parts;
-static page_object *part_objects;                                    /* 0: the part is free */
-static uint32_t part_room, part_object_room, part_count, parts_free; /* free: below part_count */
 
 static void page_books_enter(void) {
     owned_lock_enter(&lock);
@@ -69,30 +65,14 @@ static bool part_within(const struct page_part *inner, const struct page_part *o
     return so;
 }
 
-static void drop_part(uint32_t part) {
-    page_object object = part_objects[part];
-    part_objects[part] = 0;
-    parts_free++;
-    drop_reference(object);
-}
-
 /* Those of an owner, all or within one. */
 static void drop_parts_of(uint64_t owner, const struct page_part *outer) {
-    for (uint32_t i = 0; i < part_count; i++)
-        if (part_objects[i] && parts[i].owner == owner && (!outer || part_within(&parts[i], outer)))
-            drop_part(i);
-}
-
-/* Memory for so many parts more. */
-static bool parts_room(uint32_t more) {
-    uint64_t need = (uint64_t)part_count - parts_free + more;
-    while (need > part_room)
-        if (!growing_more((void **)&parts, &part_room, sizeof *parts))
-            return false;
-    while (need > part_object_room)
-        if (!growing_more((void **)&part_objects, &part_object_room, sizeof *part_objects))
-            return false;
-    return true;
+    for (uint32_t i = parts_list(owner, outer), next; i; i = next) {
+        const struct page_part part = parts_at(i);
+        next = parts_next(i);
+        if (!outer || part_within(&part, outer))
+            drop_reference(parts_drop(i));
+    }
 }
 
 /* Under the lock: one reference less. */
@@ -343,26 +323,12 @@ void page_imported(uint64_t handle) {
     page_books_leave();
 }
 
-static void keep_part(page_object object, const struct page_part *part) {
-    uint32_t i = 0;
-    if (!parts_room(1))
-        return;
-    while (i < part_count && part_objects[i])
-        i++;
-    parts[i] = *part;
-    part_objects[i] = object;
-    if (i == part_count)
-        part_count++;
-    else
-        parts_free--;
-}
-
 void page_part_end(page_object object, const struct page_part *part, bool kept) {
     if (!object)
         return;
     page_books_enter();
     if (kept)
-        keep_part(object, part);
+        parts_add(part, object); /* without memory for it the reference stays */
     else
         drop_reference(object);
     leave_behind(page_books_leave_and_give_back());
@@ -383,26 +349,26 @@ static bool overlap(const struct page_part *a, const struct page_part *b) {
 }
 
 /* The first `length` of a part along an axis, or all but that, becomes one of its own, which keeps the object, too. */
-static void cut_off(uint32_t part, int axis, uint64_t length, bool first) {
-    struct page_part rest = parts[part];
+static void cut_off(page_object object, struct page_part *part, int axis, uint64_t length, bool first) {
+    struct page_part rest = *part;
     uint64_t others = rest.extent[axis] - length;
     rest.extent[axis] = first ? length : others;
     rest.from[axis] += first ? 0 : length;
-    parts[part].extent[axis] = first ? others : length;
-    parts[part].from[axis] += first ? length : 0;
-    keep_part(more(part_objects[part]), &rest);
+    part->extent[axis] = first ? others : length;
+    part->from[axis] += first ? length : 0;
+    parts_add(&rest, more(object));
 }
 
 /* What of the part lies outside becomes parts of their own. False: no memory for them. */
-static bool trim_part(uint32_t part, const struct page_part *outer) {
+static bool trim_part(page_object object, struct page_part *part, const struct page_part *outer) {
     if (!parts_room(6))
         return false;
     for (int i = 0; i < 3; i++) {
-        if (parts[part].from[i] < outer->from[i])
-            cut_off(part, i, outer->from[i] - parts[part].from[i], true);
-        uint64_t reach = outer->extent[i] - (parts[part].from[i] - outer->from[i]);
-        if (parts[part].extent[i] > reach)
-            cut_off(part, i, reach, false);
+        if (part->from[i] < outer->from[i])
+            cut_off(object, part, i, outer->from[i] - part->from[i], true);
+        uint64_t reach = outer->extent[i] - (part->from[i] - outer->from[i]);
+        if (part->extent[i] > reach)
+            cut_off(object, part, i, reach, false);
     }
     return true;
 }
@@ -411,21 +377,25 @@ static bool trim_part(uint32_t part, const struct page_part *outer) {
 bool page_part_moved(const struct page_part *part, uint64_t to) {
     bool any = false;
     page_books_enter();
-    for (uint32_t i = 0; i < part_count; i++)
-        if (part_objects[i] && parts[i].owner == part->owner && overlap(&parts[i], part) &&
-            (part_within(&parts[i], part) || trim_part(i, part))) {
-            parts[i].owner = to;
+    for (uint32_t i = parts_list(part->owner, part); i; i = parts_next(i)) {
+        struct page_part moved = parts_at(i);
+        if (overlap(&moved, part) && (part_within(&moved, part) || trim_part(parts_object(i), &moved, part))) {
+            moved.owner = to;
+            parts_change(i, &moved);
             any = true;
         }
+    }
     page_books_leave();
     return any;
 }
 
 void page_parts_moved(uint64_t owner, uint64_t to) {
     page_books_enter();
-    for (uint32_t i = 0; i < part_count; i++)
-        if (part_objects[i] && parts[i].owner == owner)
-            parts[i].owner = to;
+    for (uint32_t i = parts_list(owner, NULL); i; i = parts_next(i)) {
+        struct page_part moved = parts_at(i);
+        moved.owner = to;
+        parts_change(i, &moved);
+    }
     page_books_leave();
 }
 
@@ -437,9 +407,9 @@ void page_parts_gone(uint64_t owner) {
 
 void page_parts_of_context_gone(uint32_t context) {
     page_books_enter();
-    for (uint32_t i = 0; i < part_count; i++)
-        if (part_objects[i] && cuda_context_ended_with(parts[i].context, context))
-            drop_part(i);
+    for (uint32_t i = 1; i <= parts_bound(); i++)
+        if (parts_object(i) && cuda_context_ended_with(parts_at(i).context, context))
+            drop_reference(parts_drop(i));
     leave_behind(page_books_leave_and_give_back());
 }
 
@@ -459,7 +429,7 @@ void page_refs_forget(void) {
     objects_live = handles_live = 0;
     memset(chains, 0, sizeof chains);
     memset(waiting, 0, sizeof waiting);
-    part_count = parts_free = 0;
+    parts_clear();
     ranges_clear(&mappings);
     lock = (struct owned_lock){0};
 }
