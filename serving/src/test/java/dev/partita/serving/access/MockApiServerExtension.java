@@ -30,11 +30,12 @@ public final class MockApiServerExtension implements BeforeEachCallback, AfterEa
     static Running start(boolean crud) {
       Map<ServerRequest, Queue<ServerResponse>> answers = new HashMap<>();
       Context context = new Context();
+      // Without TLS: for that each would make an RSA key, which takes longer than most tests.
       KubernetesMockServer server =
           crud
               ? new KubernetesMockServer(context, new MockWebServer(), answers, new KubernetesMixedDispatcher(answers),
-                  true)
-              : new KubernetesMockServer(context, new MockWebServer(), answers, true);
+                  false)
+              : new KubernetesMockServer(context, new MockWebServer(), answers, false);
       server.init();
       // As our clients are: else one asks for 20 s where a server answers with an error.
       return new Running(server,
