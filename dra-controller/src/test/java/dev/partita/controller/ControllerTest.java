@@ -160,6 +160,7 @@ class ControllerTest {
     HeldClock timeOfDay = new HeldClock(Clock.systemUTC().instant());
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.start(timeOfDay);
+    cluster.awaitOffered("node-0");
     cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"));
     cluster.pod("p", "c");
     cluster.result("c");
