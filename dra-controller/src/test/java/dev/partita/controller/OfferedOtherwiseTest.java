@@ -193,6 +193,7 @@ class OfferedOtherwiseTest {
       cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
       serveElsewhere(cluster, List.of(new OtherServer("nvidia.com/gpu", true, 0)));
       cluster.start();
+      cluster.awaitOffered();
       cluster.claim("share", "gpu.partita.dev", Map.of("memory", "8Gi"));
       cluster.pod("share", "share");
       assertThat(cluster.note("share", "Unallocatable"))

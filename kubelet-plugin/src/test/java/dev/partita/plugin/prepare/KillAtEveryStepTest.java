@@ -23,6 +23,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 
@@ -166,7 +167,7 @@ class KillAtEveryStepTest extends OnNodeOfPlugins {
         System.out.flush();
         new ProcessBuilder("kill", "-KILL", String.valueOf(ProcessHandle.current().pid())).start();
         while (true) {
-          Thread.onSpinWait();
+          LockSupport.park();
         }
       }
       real.execute(step);
