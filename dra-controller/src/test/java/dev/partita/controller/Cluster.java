@@ -69,9 +69,10 @@ public final class Cluster implements AutoCloseable {
   private final List<KubernetesClient> clients = new java.util.ArrayList<>();
 
   private Cluster() {
+    // without TLS: for that each would make an RSA key
     server =
         new KubernetesMockServer(
-            new Context(), new io.fabric8.mockwebserver.MockWebServer(), new HashMap<>(), rules, true);
+            new Context(), new io.fabric8.mockwebserver.MockWebServer(), new HashMap<>(), rules, false);
     server.init();
     server.expectCustomResource(CustomResourceDefinitionContext.fromCustomResourceType(GpuNode.class));
     server.expectCustomResource(CustomResourceDefinitionContext.fromCustomResourceType(GpuQuota.class));
