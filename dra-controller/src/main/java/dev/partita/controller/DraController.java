@@ -19,6 +19,7 @@ import dev.partita.controller.web.WebServer;
 import dev.partita.serving.http.HttpListener;
 import dev.partita.serving.metrics.Metrics;
 import dev.partita.serving.metrics.MetricsServer;
+import dev.partita.serving.probe.LoggedProbe;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.time.Clock;
@@ -143,7 +144,8 @@ public final class DraController implements AutoCloseable {
   private void start() throws IOException {
     if (settings.healthPort().isPresent()) {
       int port = settings.healthPort().get();
-      HttpListener server = listening(port, () -> HealthServer.start(port, this::illness, this::unready));
+      HttpListener server = listening(port, () -> HealthServer.start(port, LoggedProbe.alive(this::illness),
+          LoggedProbe.ready(this::unready)));
       synchronized (this) {
         health = server;
       }

@@ -80,6 +80,7 @@ import dev.partita.plugin.xid.XidCounts;
 import dev.partita.plugin.xid.XidWatch;
 import dev.partita.serving.metrics.Metrics;
 import dev.partita.serving.metrics.MetricsServer;
+import dev.partita.serving.probe.LoggedProbe;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -423,8 +424,9 @@ public final class KubeletPlugin implements AutoCloseable {
     try {
       return HealthEndpoint.listen(
           port,
-          () -> loops.standstill().or(reporting::standstill).or(() -> heldTooLong(lock, operationAllowed)),
-          () -> readiness.get());
+          LoggedProbe.alive(
+              () -> loops.standstill().or(reporting::standstill).or(() -> heldTooLong(lock, operationAllowed))),
+          LoggedProbe.ready(() -> readiness.get()));
     } catch (IOException e) {
       throw new PluginStartException(
           "port " + port + " for health cannot be used (" + e.getMessage() + "); choose another --health-port");
