@@ -108,8 +108,11 @@ public final class KubeletPlugin implements AutoCloseable {
   /** How long a preparation waits for the node's GpuNode; kubelet gives a call 45 s. */
   private static final Duration SPEC_WAIT = Duration.ofSeconds(10);
 
-  /** One operation cuts a card into MIG instances at most, for which NVML gets half a minute a call. */
-  private static final Duration OPERATION_ALLOWED = Duration.ofMinutes(3);
+  /**
+   * One operation cuts a card into MIG instances at most, for which NVML gets half a minute a call; a start takes
+   * seconds.
+   */
+  private static final Duration ALLOWED = Duration.ofMinutes(3);
 
   private static final Duration SOCKET_PERIOD = Duration.ofSeconds(30);
   private static final Duration SOCKET_ALLOWED = Duration.ofSeconds(90);
@@ -117,6 +120,8 @@ public final class KubeletPlugin implements AutoCloseable {
   private final Deque<AutoCloseable> parts = new ArrayDeque<>();
   private volatile Supplier<Optional<String>> readiness = () -> Optional.of("the plugin is still starting");
   private volatile BooleanSupplier shareWasUsed = () -> false;
+  private final long begun = System.nanoTime();
+  private volatile boolean started;
 
   private KubeletPlugin() {}
 
@@ -128,7 +133,7 @@ public final class KubeletPlugin implements AutoCloseable {
    * @throws PluginStartException if a folder, a port or a file of the settings cannot be used
    */
   public static KubeletPlugin start(PluginSettings settings, KubernetesClient client) {
-    return start(settings, plugin -> client, NodeInventory.Patience.STANDARD, OPERATION_ALLOWED);
+    return start(settings, plugin -> client, NodeInventory.Patience.STANDARD, ALLOWED);
   }
 
   /**
@@ -139,22 +144,22 @@ public final class KubeletPlugin implements AutoCloseable {
    */
   static KubeletPlugin start(PluginSettings settings, Supplier<KubernetesClient> client) {
     return start(
-        settings, plugin -> plugin.opened(client.get()), NodeInventory.Patience.STANDARD, OPERATION_ALLOWED);
+        settings, plugin -> plugin.opened(client.get()), NodeInventory.Patience.STANDARD, ALLOWED);
   }
 
   /**
    * The same.
    *
-   * @param operationAllowed for how long an operation on the node's claims may hold its locks
+   * @param allowed for how long it may start, and an operation on the node's claims may hold its locks
    */
   static KubeletPlugin start(
       PluginSettings settings,
       Function<KubeletPlugin, KubernetesClient> client,
       NodeInventory.Patience patience,
-      Duration operationAllowed) {
+      Duration allowed) {
     KubeletPlugin plugin = new KubeletPlugin();
     try {
-      plugin.open(settings, client, patience, operationAllowed);
+      plugin.open(settings, client, patience, allowed);
       return plugin;
     } catch (IOException e) {
       plugin.close();
@@ -186,7 +191,7 @@ public final class KubeletPlugin implements AutoCloseable {
       PluginSettings settings,
       Function<KubeletPlugin, KubernetesClient> client,
       NodeInventory.Patience patience,
-      Duration operationAllowed)
+      Duration allowed)
       throws IOException {
     HookLibraries libraries = opened(new HookLibraries(settings.hookLibraries(), settings.installRoot()));
     libraries
@@ -203,7 +208,7 @@ public final class KubeletPlugin implements AutoCloseable {
     // goes on until what the others have left is written
     Loops reporting = new Loops(System::nanoTime, Loops.Excuse.NONE);
     if (settings.healthPort() != 0) {
-      opened(listenForHealth(settings.healthPort(), loops, reporting, lock, operationAllowed));
+      opened(listenForHealth(settings.healthPort(), loops, reporting, lock, allowed));
     }
     ClaimServiceOnceStarted claims = new ClaimServiceOnceStarted();
     HealthStreams health = new HealthStreams();
@@ -222,6 +227,7 @@ public final class KubeletPlugin implements AutoCloseable {
         new ForKubelet(libraries, lock, driver, loops, reporting, kubelet, claims, health));
     closedFirst(kubelet); // calls that are under way need all that was opened since
     closedFirst(health);
+    started = true;
     LOG.info("plugin of node {} started, driver root {}", settings.nodeName(), settings.driverRoot().onHost());
   }
 
@@ -420,12 +426,13 @@ public final class KubeletPlugin implements AutoCloseable {
       Loops loops,
       Loops reporting,
       OperationLock lock,
-      Duration operationAllowed) {
+      Duration allowed) {
     try {
       return HealthEndpoint.listen(
           port,
           LoggedProbe.alive(
-              () -> loops.standstill().or(reporting::standstill).or(() -> heldTooLong(lock, operationAllowed))),
+              () -> loops.standstill().or(reporting::standstill).or(() -> heldTooLong(lock, allowed))
+                  .or(() -> startsTooLong(allowed))),
           LoggedProbe.ready(() -> readiness.get()));
     } catch (IOException e) {
       throw new PluginStartException(
@@ -446,6 +453,13 @@ public final class KubeletPlugin implements AutoCloseable {
     Duration held = lock.heldFor();
     return held.compareTo(allowed) > 0
         ? Optional.of("one operation on the node's claims has been under way for " + held.toSeconds() + " s")
+        : Optional.empty();
+  }
+
+  private Optional<String> startsTooLong(Duration allowed) {
+    Duration since = Duration.ofNanos(System.nanoTime() - begun);
+    return !started && since.compareTo(allowed) > 0
+        ? Optional.of("the plugin has been starting for " + since.toSeconds() + " s")
         : Optional.empty();
   }
 

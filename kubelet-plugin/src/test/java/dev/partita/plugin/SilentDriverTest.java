@@ -86,8 +86,27 @@ class SilentDriverTest {
     }
   }
 
-  private KubeletPlugin start(PluginSettings settings, Duration operationAllowed) {
-    return KubeletPlugin.start(settings, plugin -> client, PATIENCE, operationAllowed);
+  /** Nobody else would end it: kubelet's startup probe has been answered, and no loop runs that could stand still. */
+  @Test
+  void aStartThatDoesNotEndIsSeenByTheLivenessProbe() throws Exception {
+    try (TestNode node = TestNode.withCards("node-b", "t4")) {
+      int port = TestNode.freePort();
+      PluginSettings settings = node.settings("--health-port=" + port);
+      CompletableFuture<KubernetesClient> made = new CompletableFuture<>();
+      CompletableFuture<KubeletPlugin> started = CompletableFuture.supplyAsync(
+          () -> KubeletPlugin.start(settings, plugin -> made.join(), PATIENCE, Duration.ofSeconds(1)),
+          Thread::startVirtualThread);
+      await().atMost(SOON).ignoreExceptions()
+          .until(() -> ask(port, "/healthz"), said -> said.startsWith("503 the plugin has been starting for "));
+      made.complete(client);
+      try (KubeletPlugin _ = started.get(SOON.toSeconds(), TimeUnit.SECONDS)) {
+        assertThat(ask(port, "/healthz")).isEqualTo("200 ok");
+      }
+    }
+  }
+
+  private KubeletPlugin start(PluginSettings settings, Duration allowed) {
+    return KubeletPlugin.start(settings, plugin -> client, PATIENCE, allowed);
   }
 
   private static String ask(int port, String path) throws IOException, InterruptedException {
