@@ -109,10 +109,10 @@ public final class KubeletPlugin implements AutoCloseable {
   private static final Duration SPEC_WAIT = Duration.ofSeconds(10);
 
   /**
-   * One operation cuts a card into MIG instances at most, for which NVML gets half a minute a call; a start takes
-   * seconds.
+   * For a start, and for one operation. That cuts a card into MIG instances at most, for which NVML gets half a minute
+   * a call; a start takes seconds.
    */
-  private static final Duration ALLOWED = Duration.ofMinutes(3);
+  private static final Duration START_OR_OPERATION_ALLOWED = Duration.ofMinutes(3);
 
   private static final Duration SOCKET_PERIOD = Duration.ofSeconds(30);
   private static final Duration SOCKET_ALLOWED = Duration.ofSeconds(90);
@@ -133,7 +133,7 @@ public final class KubeletPlugin implements AutoCloseable {
    * @throws PluginStartException if a folder, a port or a file of the settings cannot be used
    */
   public static KubeletPlugin start(PluginSettings settings, KubernetesClient client) {
-    return start(settings, plugin -> client, NodeInventory.Patience.STANDARD, ALLOWED);
+    return start(settings, plugin -> client, NodeInventory.Patience.STANDARD, START_OR_OPERATION_ALLOWED);
   }
 
   /**
@@ -144,7 +144,7 @@ public final class KubeletPlugin implements AutoCloseable {
    */
   static KubeletPlugin start(PluginSettings settings, Supplier<KubernetesClient> client) {
     return start(
-        settings, plugin -> plugin.opened(client.get()), NodeInventory.Patience.STANDARD, ALLOWED);
+        settings, plugin -> plugin.opened(client.get()), NodeInventory.Patience.STANDARD, START_OR_OPERATION_ALLOWED);
   }
 
   /**
@@ -431,8 +431,10 @@ public final class KubeletPlugin implements AutoCloseable {
       return HealthEndpoint.listen(
           port,
           LoggedProbe.alive(
-              () -> loops.standstill().or(reporting::standstill).or(() -> heldTooLong(lock, allowed))
-                  .or(() -> startsTooLong(allowed))),
+              () -> loops.standstill().or(reporting::standstill)
+                  .or(() -> tooLong("one operation on the node's claims has been under way for ", lock.heldFor(),
+                      allowed))
+                  .or(() -> tooLong("the plugin has been starting for ", starting(), allowed))),
           LoggedProbe.ready(() -> readiness.get()));
     } catch (IOException e) {
       throw new PluginStartException(
@@ -449,18 +451,15 @@ public final class KubeletPlugin implements AutoCloseable {
     }
   }
 
-  private static Optional<String> heldTooLong(OperationLock lock, Duration allowed) {
-    Duration held = lock.heldFor();
-    return held.compareTo(allowed) > 0
-        ? Optional.of("one operation on the node's claims has been under way for " + held.toSeconds() + " s")
+  private static Optional<String> tooLong(String what, Duration lasts, Duration allowed) {
+    return lasts.compareTo(allowed) > 0
+        ? Optional.of(what + lasts.toSeconds() + " s")
         : Optional.empty();
   }
 
-  private Optional<String> startsTooLong(Duration allowed) {
-    Duration since = Duration.ofNanos(System.nanoTime() - begun);
-    return !started && since.compareTo(allowed) > 0
-        ? Optional.of("the plugin has been starting for " + since.toSeconds() + " s")
-        : Optional.empty();
+  /** How long it has been starting; nothing once it has started. */
+  private Duration starting() {
+    return started ? Duration.ZERO : Duration.ofNanos(System.nanoTime() - begun);
   }
 
   private static Duration check(PluginSockets kubelet) {

@@ -1,6 +1,8 @@
 package dev.partita.cli.command;
 
+import java.io.BufferedOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -13,6 +15,13 @@ import org.jspecify.annotations.Nullable;
  * @param what what is in it, as the plural of a noun, such as {@code the answers}
  */
 public record OutputFile(Path path, String what) {
+  /** What the file is to hold. */
+  @FunctionalInterface
+  public interface Content {
+    /** Writes it; who calls closes the stream. */
+    void writeTo(OutputStream to) throws IOException;
+  }
+
   /**
    * Refuses a file that cannot be written in the end. Called before long work, which would be lost otherwise.
    *
@@ -40,6 +49,15 @@ public record OutputFile(Path path, String what) {
   public void write(List<String> lines) {
     try {
       Files.write(path, lines);
+    } catch (IOException e) {
+      throw refused(FileProblem.why(e));
+    }
+  }
+
+  /** The same with what is written piece by piece. */
+  public void write(Content content) {
+    try (OutputStream to = new BufferedOutputStream(Files.newOutputStream(path))) {
+      content.writeTo(to);
     } catch (IOException e) {
       throw refused(FileProblem.why(e));
     }

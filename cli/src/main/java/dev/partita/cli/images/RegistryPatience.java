@@ -7,8 +7,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 /**
- * Ends requests to a registry that go on failing: Jib tries each ten times more, for a minute or, where nothing answers
- * at all, for several, and has no setting for it. It tells of each time by what it logs.
+ * Ends a request to a registry that has failed for some seconds. Jib would try it ten times more, for a minute or,
+ * where nothing answers at all, for several, and has no setting for that. It tells of each time by what it logs.
  */
 final class RegistryPatience implements Consumer<LogEvent> {
   private static final String AGAIN = " failed and will be retried";

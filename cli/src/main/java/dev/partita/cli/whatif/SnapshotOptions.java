@@ -8,10 +8,8 @@ import dev.partita.controller.whatif.ClusterSnapshot;
 import dev.partita.controller.whatif.SnapshotFile;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.BufferedInputStream;
-import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -50,9 +48,10 @@ public final class SnapshotOptions {
     if (fromCluster && snapshot.isPresent()) {
       throw CommandFailure.usage("--from-cluster and --snapshot exclude each other");
     }
-    save.ifPresent(file -> new OutputFile(file, "the snapshot").check());
+    Optional<OutputFile> saved = save.map(file -> new OutputFile(file, "the snapshot"));
+    saved.ifPresent(OutputFile::check);
     ClusterSnapshot read = snapshot.map(SnapshotOptions::read).orElseGet(this::live);
-    save.ifPresent(file -> write(read, file));
+    saved.ifPresent(file -> file.write(to -> SnapshotFile.write(read, to)));
     return read;
   }
 
@@ -69,14 +68,6 @@ public final class SnapshotOptions {
       throw CommandFailure.usage("there is no file " + file);
     } catch (IOException e) {
       throw CommandFailure.usage(file + " is no snapshot: " + FileProblem.why(e));
-    }
-  }
-
-  private static void write(ClusterSnapshot snapshot, Path file) {
-    try (OutputStream to = new BufferedOutputStream(Files.newOutputStream(file))) {
-      SnapshotFile.write(snapshot, to);
-    } catch (IOException e) {
-      throw CommandFailure.failed("the snapshot cannot be written to " + file + ": " + FileProblem.why(e));
     }
   }
 }

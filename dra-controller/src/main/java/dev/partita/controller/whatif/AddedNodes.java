@@ -48,15 +48,6 @@ public record AddedNodes(int nodes, String model, int cards, OptionalLong memory
   /**
    * The snapshot with these nodes.
    *
-   * @throws IllegalArgumentException if nobody says how much memory such a card has
-   */
-  public ClusterSnapshot to(ClusterSnapshot snapshot) {
-    return to(snapshot, Optional.empty());
-  }
-
-  /**
-   * The snapshot with these nodes.
-   *
    * @param named the node of the snapshot that they are like, where nodes with such cards differ; its cards are theirs
    *        too if they are of the model
    * @throws IllegalArgumentException if nobody says how much memory such a card has

@@ -58,7 +58,8 @@ class WhatIfTest {
         new PaperSnapshot().node("a", 1).runs("x", "a", 0, "whole").waits("one", 0, "whole").waits("two", 0, "100Gi")
             .waits("three", 0, "100Gi").done();
     AddedNodes two = new AddedNodes(2, "NVIDIA H200", 1, OptionalLong.empty());
-    assertThat(words(new WhatIf(two.to(snapshot)).placeWaiting())).filteredOn(word -> !word.endsWith("waits"))
+    assertThat(words(new WhatIf(two.to(snapshot, Optional.empty())).placeWaiting()))
+        .filteredOn(word -> !word.endsWith("waits"))
         .hasSize(2).allMatch(word -> word.contains(" on added-h200-"));
     assertThat(words(new WhatIf(snapshot).placeWaiting())).as("nothing is kept").allMatch(
         word -> word.endsWith("waits"));
@@ -71,13 +72,14 @@ class WhatIfTest {
             new NodeBuilder().withNewMetadata().withName("a").addToLabels("pool", "gpu").endMetadata()
                 .withNewStatus().withAllocatable(Map.of("cpu", new Quantity("2"))).endStatus().build(),
             1).waits("small", 0, "10Gi").done();
-    ClusterSnapshot larger = new AddedNodes(1, "h200", 4, OptionalLong.empty()).to(snapshot);
+    ClusterSnapshot larger = new AddedNodes(1, "h200", 4, OptionalLong.empty()).to(snapshot, Optional.empty());
     assertThat(larger.cluster().nodes().getLast().getMetadata().getLabels())
         .containsAllEntriesOf(Map.of("pool", "gpu", "kubernetes.io/hostname", "added-h200-1"));
     assertThat(larger.cluster().nodes().getLast().getStatus().getAllocatable()).containsKey("cpu");
     assertThat(larger.cluster().gpuNodes().getLast().getStatus().gpus()).hasSize(4)
         .allMatch(gpu -> gpu.memoryBytes() == 140 * GIB);
-    assertThat(new AddedNodes(1, "h200", 1, OptionalLong.empty()).to(larger).cluster().nodes().getLast().getMetadata()
+    assertThat(new AddedNodes(1, "h200", 1, OptionalLong.empty()).to(larger, Optional.empty()).cluster().nodes()
+        .getLast().getMetadata()
         .getName()).as("another name").isEqualTo("added-h200-2");
   }
 
@@ -85,7 +87,8 @@ class WhatIfTest {
   void addedNodesAreLikeOneOnWhichTheControllerAllocatesWhereThereIsOne() {
     ClusterSnapshot snapshot = new PaperSnapshot().nodeOfScheduler("a", 1).node("b", 1).waits("eight", 0, "whole")
         .waits("more", 0, "whole").done();
-    assertThat(words(new WhatIf(new AddedNodes(1, "h200", 1, OptionalLong.empty()).to(snapshot)).placeWaiting()))
+    assertThat(words(
+        new WhatIf(new AddedNodes(1, "h200", 1, OptionalLong.empty()).to(snapshot, Optional.empty())).placeWaiting()))
         .anyMatch(word -> word.endsWith(" on added-h200-1"));
   }
 
@@ -96,7 +99,7 @@ class WhatIfTest {
     Node away = new NodeBuilder(open).editMetadata().withName("b").withLabels(Map.of("pool", "old")).endMetadata()
         .withNewSpec().addNewTaint("NoExecute", "node.kubernetes.io/unreachable", null, null).endSpec().build();
     ClusterSnapshot snapshot = new PaperSnapshot().gpuNodeWithoutNode("a", 1).node(away, 1).node(open, 1).done();
-    ClusterSnapshot larger = new AddedNodes(1, "h200", 1, OptionalLong.empty()).to(snapshot);
+    ClusterSnapshot larger = new AddedNodes(1, "h200", 1, OptionalLong.empty()).to(snapshot, Optional.empty());
     assertThat(larger.cluster().nodes().getLast().getMetadata().getLabels()).containsEntry("pool", "gpu");
   }
 
@@ -111,7 +114,7 @@ class WhatIfTest {
         .build();
     ClusterSnapshot snapshot = new PaperSnapshot().node(reserved, 1).node(other, 1).node(withoutCards, 0).done();
     AddedNodes one = new AddedNodes(1, "h200", 1, OptionalLong.empty());
-    assertThat(poolOfLast(one.to(snapshot))).isEqualTo("reserved");
+    assertThat(poolOfLast(one.to(snapshot, Optional.empty()))).isEqualTo("reserved");
     assertThat(poolOfLast(one.to(snapshot, Optional.of("b")))).isEqualTo("gpu");
     ClusterSnapshot likeWeb = one.to(snapshot, Optional.of("c"));
     assertThat(poolOfLast(likeWeb)).isEqualTo("web");
@@ -134,7 +137,7 @@ class WhatIfTest {
         .to(new PaperSnapshot().node(closed, 1).waits("p", 0, "whole")
             .lastPod(pod -> new PodBuilder(pod).editSpec().addNewToleration().withKey("nvidia.com/gpu")
                 .withOperator("Exists").endToleration().endSpec().build())
-            .done());
+            .done(), Optional.empty());
     assertThat(words(new WhatIf(larger).placeWaiting())).containsExactly("p on added-h200-1");
     assertThat(larger.cluster().nodes().getLast().getSpec().getTaints()).extracting(Taint::getKey)
         .containsExactly("nvidia.com/gpu");
@@ -143,9 +146,9 @@ class WhatIfTest {
   @Test
   void ofAnUnknownModelTheMemoryMustBeSaid() {
     ClusterSnapshot snapshot = new PaperSnapshot().node("a", 1).done();
-    assertThatThrownBy(() -> new AddedNodes(1, "L40S", 8, OptionalLong.empty()).to(snapshot))
+    assertThatThrownBy(() -> new AddedNodes(1, "L40S", 8, OptionalLong.empty()).to(snapshot, Optional.empty()))
         .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("no card of model l40s");
-    WhatIf larger = new WhatIf(new AddedNodes(2, "L40S", 8, OptionalLong.of(45 * GIB)).to(snapshot));
+    WhatIf larger = new WhatIf(new AddedNodes(2, "L40S", 8, OptionalLong.of(45 * GIB)).to(snapshot, Optional.empty()));
     assertThat(larger.fits(RequestedCards.share("default", "l40s", 20 * GIB), 1000).byNode())
         .isEqualTo(Map.of("added-l40s-1", 16, "added-l40s-2", 16));
   }
@@ -196,8 +199,10 @@ class WhatIfTest {
           .endMetadata().build());
     }
     assertThat(words(new WhatIf(snapshot.done()).placeWaiting())).hasSize(3).allMatch(word -> word.endsWith("waits"));
-    assertThat(words(new WhatIf(new AddedNodes(1, "h200", 1, OptionalLong.empty()).to(snapshot.done()))
-        .placeWaiting())).hasSize(3).noneMatch(word -> word.endsWith("waits"));
+    assertThat(
+        words(new WhatIf(new AddedNodes(1, "h200", 1, OptionalLong.empty()).to(snapshot.done(), Optional.empty()))
+            .placeWaiting()))
+        .hasSize(3).noneMatch(word -> word.endsWith("waits"));
   }
 
   @Test
@@ -208,7 +213,9 @@ class WhatIfTest {
           pod -> new PodBuilder(pod).editSpec().withNewSchedulingGroup("train").endSpec().build());
     }
     assertThat(words(new WhatIf(snapshot.done()).placeWaiting())).hasSize(3).allMatch(word -> word.endsWith("waits"));
-    assertThat(words(new WhatIf(new AddedNodes(1, "h200", 1, OptionalLong.empty()).to(snapshot.done()))
-        .placeWaiting())).hasSize(3).noneMatch(word -> word.endsWith("waits"));
+    assertThat(
+        words(new WhatIf(new AddedNodes(1, "h200", 1, OptionalLong.empty()).to(snapshot.done(), Optional.empty()))
+            .placeWaiting()))
+        .hasSize(3).noneMatch(word -> word.endsWith("waits"));
   }
 }

@@ -9,8 +9,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers a probe of kubelet's, and writes into the log what is wrong. Kubelet's own events have the HTTP status alone,
- * and a program that kubelet ends for it would take the reason along. For any thread.
+ * Answers one of kubelet's probes, and logs why it fails:
+ * {@code kubelet's liveness probe fails: the loop usage has done
+ * nothing for 125 s}. Kubelet's own events have the HTTP status alone, and a program that kubelet ends for it would
+ * take the reason along. For any thread.
  */
 public final class LoggedProbe implements Supplier<Optional<String>> {
   private static final Logger LOG = LoggerFactory.getLogger(LoggedProbe.class);
