@@ -102,6 +102,10 @@ record LabProvider(Path script, Path labFolder, StateFolder state) implements Cl
     List<String> command = new ArrayList<>(List.of("up", "--nodes", Integer.toString(nodes)));
     kubernetes.ifPresent(version -> command.addAll(List.of("--kubernetes", version)));
     lab(command.toArray(String[]::new));
+    for (String daemon : ended(lab("status"))) {
+      progress.step("starting %s again, which has ended".formatted(daemon));
+      lab("start", daemon);
+    }
     return access();
   }
 
@@ -172,8 +176,23 @@ record LabProvider(Path script, Path labFolder, StateFolder state) implements Cl
    * @param status lines of a name, a state and a process id
    */
   static List<String> daemons(String status) {
+    return daemons(status, "running");
+  }
+
+  /**
+   * What ended by itself while the lab came up. kube-proxy does so when its node gets another address, and counts on
+   * being started again: one that waited 30 s in vain for a node that came late took the loopback address for the
+   * node's. Without it no pod of that node reaches a service, nor the API server.
+   *
+   * @param status as of {@link #daemons(String)}
+   */
+  static List<String> ended(String status) {
+    return daemons(status, "dead");
+  }
+
+  private static List<String> daemons(String status, String state) {
     return status.lines().map(line -> line.split(" ", -1))
-        .filter(words -> words.length > 1 && words[1].equals("running") && !words[0].endsWith(".holder"))
+        .filter(words -> words.length > 1 && words[1].equals(state) && !words[0].endsWith(".holder"))
         .map(words -> words[0]).toList();
   }
 

@@ -38,20 +38,37 @@ class LabProviderTest {
   void aLabComesUpAlsoWhereTheFolderOfAnEarlierOneWasDeletedAndItsBridgeWasLeft(@TempDir Path folder)
       throws IOException {
     Path bridge = Files.createFile(folder.resolve("bridge"));
+    ClusterRecord.Access access = up(folder, new StringWriter(), """
+          up) [ ! -e %1$s ] || { echo 'RTNETLINK answers: File exists' >&2; exit 2; }; touch %1$s;;
+          down) rm -f %1$s;;
+        """.formatted(bridge));
+    assertThat(access.kubeconfig()).isEqualTo("/lab/kubeconfig");
+  }
+
+  @Test
+  void aDaemonThatEndedByItselfWhileTheLabCameUpIsStartedAgain(@TempDir Path folder) throws IOException {
+    StringWriter said = new StringWriter();
+    up(folder, said, """
+          status) printf '%%s\n' 'etcd running 12' 'node-0.holder running 13' 'node-1.holder dead' 'node-1.proxy dead';;
+          start) echo "$2" >> %s;;
+        """.formatted(folder.resolve("started")));
+    assertThat(folder.resolve("started")).hasContent("node-1.proxy");
+    assertThat(said.toString()).contains("starting node-1.proxy again, which has ended");
+  }
+
+  /** Brings up one node of a lab whose script does so for its commands. */
+  private static ClusterRecord.Access up(Path folder, StringWriter said, String commands) throws IOException {
     Path lab = Files.createFile(folder.resolve("lab"),
         PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
     Files.writeString(lab, """
         #!/bin/sh
         case $1 in
-          up) [ ! -e %1$s ] || { echo 'RTNETLINK answers: File exists' >&2; exit 2; }; touch %1$s;;
-          down) rm -f %1$s;;
+        %s
           env) echo 'export KUBECONFIG=/lab/kubeconfig';;
         esac
-        """.formatted(bridge));
-    ClusterProvider provider = new LabProvider(lab, folder.resolve("state"),
-        StateFolder.of(Map.of("PARTITA_STATE", folder.resolve("partita").toString())));
-    ClusterRecord.Access access = provider.up(1, Optional.empty(),
-        new Progress(new PrintWriter(new StringWriter()), InstantSource.system()));
-    assertThat(access.kubeconfig()).isEqualTo("/lab/kubeconfig");
+        """.formatted(commands));
+    return new LabProvider(lab, folder.resolve("state"),
+        StateFolder.of(Map.of("PARTITA_STATE", folder.resolve("partita").toString())))
+        .up(1, Optional.empty(), new Progress(new PrintWriter(said), InstantSource.system()));
   }
 }
