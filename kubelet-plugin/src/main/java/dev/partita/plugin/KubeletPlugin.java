@@ -222,13 +222,15 @@ public final class KubeletPlugin implements AutoCloseable {
                     new DraV1Service(claims), new DraV1Beta1Service(claims), new DeviceHealthV1Service(health),
                     new DeviceHealthV1Alpha1Service(health))));
     opened(health); // closed before the server, which waits for its streams
+    KubernetesClient api = client.apply(this);
     startLoops(
-        settings, client.apply(this), patience,
+        settings, api, patience,
         new ForKubelet(libraries, lock, driver, loops, reporting, kubelet, claims, health));
     closedFirst(kubelet); // calls that are under way need all that was opened since
     closedFirst(health);
     started = true;
-    LOG.info("plugin of node {} started, driver root {}", settings.nodeName(), settings.driverRoot().onHost());
+    LOG.info("plugin of node {} started, driver root {}, API server {}", settings.nodeName(),
+        settings.driverRoot().onHost(), api.getMasterUrl());
   }
 
   /**
