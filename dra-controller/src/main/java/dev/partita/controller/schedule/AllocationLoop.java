@@ -156,20 +156,12 @@ public final class AllocationLoop implements AutoCloseable {
     this.evictor = new Evictor(client, edge.isolated("evictions"), podEvents, listening);
     PreemptionSearch search = new PreemptionSearch(view, state, decisions, priorities, monotonicClock, clock);
     this.preemption = new Preemption(view, monotonicClock, state, search, evictor, retries, budget);
-    this.scheduler =
-        new PodScheduler(
-            view,
-            clock,
-            state,
-            decisions,
-            writer,
-            abandoned,
-            notes,
-            retries,
-            preemption,
-            autoscaledNodes);
+    PodWrites writes = new PodWrites(writer, retries);
+    SchedulingGates gates =
+        new SchedulingGates(view, clock, state, preemption, writes, retries, autoscaledNodes);
+    this.scheduler = new PodScheduler(view, state, decisions, preemption, writes, gates, abandoned, notes);
     GangScheduler gangs =
-        new GangScheduler(view, monotonicClock, decisions, scheduler, preemption, abandoned, retries);
+        new GangScheduler(view, monotonicClock, decisions, scheduler, preemption, gates, abandoned, retries);
     this.queue = new PodQueue(view, state.loads(), scheduler, gangs, retries, budget, processorTime, monotonicClock);
     this.explanations = new Explanations(view, scheduler, decisions);
     this.follower =

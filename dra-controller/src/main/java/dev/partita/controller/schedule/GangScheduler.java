@@ -51,6 +51,7 @@ final class GangScheduler {
   private final PodDecisions decisions;
   private final PodScheduler scheduler;
   private final Preemption preemption;
+  private final SchedulingGates gates;
   private final AbandonedClaims abandoned;
   private final Retries retries;
   private final Map<GangKey, Look> looks = new HashMap<>();
@@ -70,6 +71,7 @@ final class GangScheduler {
       PodDecisions decisions,
       PodScheduler scheduler,
       Preemption preemption,
+      SchedulingGates gates,
       AbandonedClaims abandoned,
       Retries retries) {
     this.view = view;
@@ -78,6 +80,7 @@ final class GangScheduler {
     this.decisions = decisions;
     this.scheduler = scheduler;
     this.preemption = preemption;
+    this.gates = gates;
     this.abandoned = abandoned;
   }
 
@@ -171,7 +174,7 @@ final class GangScheduler {
         if (decision instanceof Decision.Wait wait) {
           preemption.makeRoom(needed).ifPresentOrElse(words -> needed
               .forEach(each -> scheduler.awaitVictims(each, waiting(each), gang.title() + ": " + words)),
-              () -> scheduler.show(needed, wait));
+              () -> gates.show(needed, wait));
         } else {
           preemption.drop(needed);
         }

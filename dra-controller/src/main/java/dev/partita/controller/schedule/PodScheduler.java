@@ -1,13 +1,9 @@
 package dev.partita.controller.schedule;
 
-import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.claim.AllocatedClaim;
-import dev.partita.controller.claim.AllocationGate;
 import dev.partita.controller.claim.PodClaims;
-import dev.partita.controller.commit.PodWriter;
 import dev.partita.controller.decide.Decision;
 import dev.partita.controller.decide.PodDecisions;
-import dev.partita.controller.decide.WhyWaiting;
 import dev.partita.controller.nodes.NodeFit;
 import dev.partita.controller.nodes.PodRequests;
 import dev.partita.controller.state.PodPlan;
@@ -17,11 +13,6 @@ import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
-import java.time.Clock;
-import java.time.Duration;
-import java.time.Instant;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -33,46 +24,34 @@ import org.jspecify.annotations.Nullable;
  * Decides about pods, has the decisions carried out, and knows which pods wait for something to change. For one thread.
  */
 final class PodScheduler {
-  /** How long a claim may come after the pod that names it before kube-scheduler is to see the pod without it. */
-  private static final Duration CLAIM_COMES = Duration.ofSeconds(30);
-
   private final ClusterObjects view;
-  private final Clock clock;
   private final SchedulerState state;
   private final PodDecisions decisions;
-  private final PodWriter writer;
+  private final Preemption preemption;
+  private final PodWrites writes;
+  private final SchedulingGates gates;
   private final AbandonedClaims abandoned;
   private final ClaimNotes notes;
-  private final Retries retries;
-  private final Preemption preemption;
-  private final boolean autoscaledNodes;
   private final AlikePods alike = new AlikePods();
   private final Set<ObjectKey> waiting = new LinkedHashSet<>();
-  private final Set<ObjectKey> writing = new HashSet<>();
-  private final Map<ObjectKey, Instant> claimless = new HashMap<>(); // since when a pod's claim is known to be missing
 
-  /** @param autoscaledNodes whether an autoscaler is to see pods that wait, for which they may have no gate */
   PodScheduler(
       ClusterObjects view,
-      Clock clock,
       SchedulerState state,
       PodDecisions decisions,
-      PodWriter writer,
-      AbandonedClaims abandoned,
-      ClaimNotes notes,
-      Retries retries,
       Preemption preemption,
-      boolean autoscaledNodes) {
+      PodWrites writes,
+      SchedulingGates gates,
+      AbandonedClaims abandoned,
+      ClaimNotes notes) {
     this.view = view;
-    this.clock = clock;
     this.state = state;
     this.decisions = decisions;
-    this.writer = writer;
+    this.preemption = preemption;
+    this.writes = writes;
+    this.gates = gates;
     this.abandoned = abandoned;
     this.notes = notes;
-    this.retries = retries;
-    this.preemption = preemption;
-    this.autoscaledNodes = autoscaledNodes;
   }
 
   /** Pods that wait for something to change. */
@@ -96,21 +75,20 @@ final class PodScheduler {
   void forget(ObjectKey pod, String uid) {
     preemption.forget(uid);
     waiting.remove(pod);
-    claimless.remove(pod);
-    retries.succeeded(pod);
+    gates.forget(pod);
+    writes.forget(pod);
   }
 
   /** What was decided for the pod has been carried out, or has failed. */
   void finished(ObjectKey pod, boolean failed) {
-    writing.remove(pod);
     Optional<String> uid = Optional.ofNullable(view.pod(pod)).map(shown -> shown.getMetadata().getUid());
     if (failed && uid.isPresent()) {
+      writes.failed(pod);
       giveBackRoom(pod);
       state.forget(uid.get());
-      retries.failed(pod);
     } else {
+      writes.ended(pod);
       uid.ifPresent(state::endNomination);
-      retries.succeeded(pod);
     }
   }
 
@@ -168,7 +146,7 @@ final class PodScheduler {
               .makeRoom(pod, wait)
               .ifPresentOrElse(
                   words -> notes.preempting(pod, wait, words),
-                  () -> show(List.of(pod), wait));
+                  () -> gates.show(List.of(pod), wait));
       case Decision.Allocate _ -> {}
       case Decision.Nothing _,Decision.ClaimMissing _,Decision.HeldBack _,Decision.LeaveToScheduler _,Decision.Settled _,Decision.Refuse _ ->
           preemption.endIfOver(uid);
@@ -197,12 +175,12 @@ final class PodScheduler {
     ObjectKey key = ObjectKey.of(pod);
     waiting.remove(key);
     if (!(decision instanceof Decision.ClaimMissing)) {
-      claimless.remove(key);
+      gates.forget(key);
     }
     switch (decision) {
       case Decision.Nothing _ -> {}
       case Decision.ClaimMissing(List<ResourceClaim> unused) -> {
-        claimMissing(pod);
+        gates.claimMissing(pod);
         abandoned.release(unused, "another claim of pod " + key + " is missing");
       }
       case Decision.HeldBack(List<String> _, List<ResourceClaim> unused) -> {
@@ -213,13 +191,13 @@ final class PodScheduler {
         waiting.add(key);
         abandoned.withdraw(claims);
         notes.leftToScheduler(pod);
-        open(pod);
+        gates.open(pod);
       }
       case Decision.Settled(Optional<String> node) -> {
         state.endNomination(pod.getMetadata().getUid());
         node.ifPresent(name -> state.loads().put(pod.getMetadata().getUid(), name, PodRequests.of(pod)));
         notes.settled(pod, node);
-        open(pod);
+        gates.open(pod);
       }
       case Decision.Refuse(Map<ResourceClaim, List<String>> problems, List<ResourceClaim> unused) -> {
         hold(pod);
@@ -266,67 +244,12 @@ final class PodScheduler {
   }
 
   boolean isWriting(ObjectKey pod) {
-    return writing.contains(pod);
+    return writes.isUnderWay(pod);
   }
 
   /** Has what was assumed for these pods written, together. */
   void write(List<PodPlan> plans) {
-    for (PodPlan plan : plans) {
-      waiting.remove(ObjectKey.of(plan.pod()));
-      writing.add(ObjectKey.of(plan.pod()));
-    }
-    writer.write(plans);
-  }
-
-  /**
-   * kube-scheduler says what is wrong with it; but a claim and its pod may be made in either order. The API server's
-   * clock, by which the pod was made, may be ahead of this one.
-   */
-  private void claimMissing(Pod pod) {
-    if (AllocationGate.isOn(pod)) {
-      ObjectKey key = ObjectKey.of(pod);
-      Instant now = clock.instant();
-      Instant made =
-          Optional.ofNullable(pod.getMetadata().getCreationTimestamp()).map(Instant::parse).orElse(Instant.EPOCH);
-      Instant since = claimless.merge(key, made.isBefore(now) ? made : now, PodScheduler::earlier);
-      Duration left = Duration.between(now, since.plus(CLAIM_COMES));
-      if (left.isPositive()) {
-        retries.after(left, new WorkItem.Again(key));
-      } else {
-        open(pod);
-      }
-    }
-  }
-
-  private static Instant earlier(Instant a, Instant b) {
-    return a.isBefore(b) ? a : b;
-  }
-
-  /**
-   * Lets autoscalers of nodes see pods that wait, if one more node may help: they look only at pods for which
-   * kube-scheduler has found no node, which it does not say of pods with a gate.
-   *
-   * @param pods one by itself, or those of a gang that have no place yet. Where kube-scheduler allocates on some nodes,
-   *        a gang's keep their gates: it would tear the gang apart
-   * @param wait why the pod, or one of the gang, waits
-   */
-  void show(List<Pod> pods, Decision.Wait wait) {
-    if (!autoscaledNodes || pods.stream().noneMatch(AllocationGate::isOn)
-        || pods.stream().anyMatch(preemption::mayMakeRoom)) {
-      return;
-    }
-    boolean isGang = pods.stream().anyMatch(pod -> view.gangOf(pod).isPresent());
-    boolean isLeftToScheduler = isGang && state.inventory().hosts().values().stream()
-        .anyMatch(host -> host.allocator() == GpuNodeSpec.Allocator.Scheduler);
-    if (!isLeftToScheduler && wait.newNode().get().mayHelp()) {
-      pods.forEach(this::open);
-    }
-  }
-
-  /** Lets kube-scheduler look at the pod. */
-  private void open(Pod pod) {
-    if (AllocationGate.isOn(pod) && writing.add(ObjectKey.of(pod))) {
-      writer.open(pod);
-    }
+    plans.forEach(plan -> waiting.remove(ObjectKey.of(plan.pod())));
+    writes.write(plans);
   }
 }
