@@ -55,6 +55,19 @@ final class PodFollower {
   }
 
   /**
+   * Follows a pod that has come, changed or gone. If something is free by that which was held for a claim of it that is
+   * gone, those that wait are decided about.
+   *
+   * @param pods takes those that are to be decided about
+   */
+  void changed(ObjectKey key, String uid, Set<ObjectKey> pods) {
+    follow(key, uid, pods);
+    if (state.claims().held().podChanged(uid)) {
+      pods.addAll(scheduler.waiting());
+    }
+  }
+
+  /**
    * Follows a pod that has come, changed or gone.
    *
    * @param pods takes those that are to be decided about

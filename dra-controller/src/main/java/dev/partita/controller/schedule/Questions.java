@@ -1,0 +1,59 @@
+package dev.partita.controller.schedule;
+
+import dev.partita.controller.headroom.Headroom;
+import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.state.HostReadiness;
+import dev.partita.controller.state.SchedulerState;
+import dev.partita.controller.turns.Fatal;
+import dev.partita.controller.watch.ClusterObjects;
+import io.fabric8.kubernetes.api.model.Node;
+import java.util.SortedMap;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Answers what people ask the loop about pods and claims, and what would fit; an answer that fails concerns only who
+ * asked. For one thread.
+ */
+final class Questions {
+  private static final Logger LOG = LoggerFactory.getLogger(Questions.class);
+
+  private final ClusterObjects view;
+  private final SchedulerState state;
+  private final Explanations explanations;
+
+  Questions(ClusterObjects view, SchedulerState state, Explanations explanations) {
+    this.view = view;
+    this.state = state;
+    this.explanations = explanations;
+  }
+
+  void explain(WorkItem.Explain asked) {
+    try {
+      asked.answer().complete(explanations.answer(asked.question()));
+    } catch (RuntimeException | Error e) {
+      Fatal.rethrow(e);
+      LOG.error("{}: explaining it failed", asked.question(), e);
+      asked.answer().completeExceptionally(e);
+    }
+  }
+
+  void measure(CompletableFuture<SortedMap<String, Headroom>> headroom) {
+    try {
+      headroom.complete(Headroom.byModel(state.inventory().hosts().values(), state.claims()::account,
+          this::isOpen));
+    } catch (RuntimeException | Error e) {
+      Fatal.rethrow(e);
+      LOG.error("measuring what would fit failed", e);
+      headroom.completeExceptionally(e);
+    }
+  }
+
+  private boolean isOpen(GpuHost host) {
+    @Nullable Node node = view.node(host.name());
+    boolean cordoned = node != null && node.getSpec() != null && Boolean.TRUE.equals(node.getSpec().getUnschedulable());
+    return !cordoned && HostReadiness.refusal(host, view).isEmpty();
+  }
+}
