@@ -4,8 +4,6 @@ import dev.partita.controller.ControllerSettings.Webhook;
 import dev.partita.controller.certificate.CertificateKeeper;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.edge.WriteOutcomes;
-import dev.partita.controller.events.ClaimEvents;
-import dev.partita.controller.events.PodConditions;
 import dev.partita.controller.events.PodEvents;
 import dev.partita.controller.explain.Answer;
 import dev.partita.controller.explain.Question;
@@ -15,7 +13,6 @@ import dev.partita.controller.history.HistoryStore;
 import dev.partita.controller.metrics.LeaderMetrics;
 import dev.partita.controller.metrics.TimedDecider;
 import dev.partita.controller.publish.PublicationLoop;
-import dev.partita.controller.quota.QuotaStatusWriter;
 import dev.partita.controller.schedule.AllocationLoop;
 import dev.partita.controller.templates.TemplateLoop;
 import dev.partita.controller.unconverted.UnconvertedPods;
@@ -36,9 +33,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 final class Term implements LeaderMetrics.Leader, AutoCloseable {
   private final AtomicBoolean leads = new AtomicBoolean(true);
-  private final ClaimEvents events;
-  private final PodConditions conditions;
-  private final QuotaStatusWriter quotaStatus;
   private final PublicationLoop publication;
   private final AllocationLoop allocation;
   private final TemplateLoop templates;
@@ -56,14 +50,11 @@ final class Term implements LeaderMetrics.Leader, AutoCloseable {
       Optional<HistoryStore> store) {
     String identity = settings.identity();
     ApiEdge edge = new ApiEdge(leads::get, outcomes);
-    this.events = new ClaimEvents(client, edge.background(), clock, identity);
-    this.conditions = new PodConditions(client, edge.background(), view, clock);
     this.publication = new PublicationLoop(client, edge, view, clock);
-    this.quotaStatus = new QuotaStatusWriter(client, edge.background(), view);
     PodEvents podEvents = new PodEvents(client, edge, clock, identity);
     this.templates = new TemplateLoop(client, edge, view, podEvents, settings.templateGrace());
-    this.allocation = new AllocationLoop(client, edge, view, events, podEvents, conditions, quotaStatus, clock,
-        settings.autoscaledNodes(), decider -> new TimedDecider(decider, meters));
+    this.allocation = new AllocationLoop(client, edge, view, clock, identity, settings.autoscaledNodes(),
+        decider -> new TimedDecider(decider, meters));
     this.certificate = settings.webhook().filter(Webhook::keepsCertificate)
         .map(webhook -> new CertificateKeeper(client, edge, webhook.names(), clock));
     PodEvents notes = new PodEvents(client, edge.background(), clock, identity);
@@ -110,9 +101,6 @@ final class Term implements LeaderMetrics.Leader, AutoCloseable {
     templates.close();
     allocation.close();
     publication.close();
-    quotaStatus.close();
-    conditions.close();
-    events.close();
     keeper.ifPresent(HistoryKeeper::close);
     stopWriting();
   }

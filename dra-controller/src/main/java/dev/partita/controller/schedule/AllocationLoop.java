@@ -75,13 +75,15 @@ public final class AllocationLoop implements AutoCloseable {
   private static final Duration SLICE = Duration.ofMillis(100);
 
   private final ClusterView view;
-  private final QuotaStatusWriter quotaStatus;
   private final Clock monotonicClock = MonotonicClock.start(); // how long something lasts, whoever sets the time of day
   private final EventLoop<WorkItem> loop;
   private final Consumer<ClusterEvent> listener;
   private final PodWriter writer;
   private final Evictor evictor;
   private final ResizeWriter resizeWriter;
+  private final ClaimEvents events;
+  private final PodConditions conditions;
+  private final QuotaStatusWriter quotaStatus;
 
   private final Heartbeat heartbeat = new Heartbeat("the decision about a pod");
 
@@ -102,6 +104,7 @@ public final class AllocationLoop implements AutoCloseable {
 
   /**
    * @param clock the time of day; how long something lasts goes by one that nobody sets
+   * @param instance which instance speaks in events, such as its pod's name
    * @param autoscaledNodes whether an autoscaler of nodes is to see pods that wait
    * @param decides what is asked in the place of what decides about pods
    */
@@ -109,11 +112,8 @@ public final class AllocationLoop implements AutoCloseable {
       KubernetesClient client,
       ApiEdge edge,
       ClusterView view,
-      ClaimEvents events,
-      PodEvents podEvents,
-      PodConditions conditions,
-      QuotaStatusWriter quotaStatus,
       Clock clock,
+      String instance,
       boolean autoscaledNodes,
       UnaryOperator<Decider> decides) {
     this.view = view;
@@ -123,9 +123,11 @@ public final class AllocationLoop implements AutoCloseable {
         new ClaimLedger(uid -> PodClaims.mayUse(view.podByUid(uid)), uid -> isOnNode(view.podByUid(uid)), others);
     this.state = new SchedulerState(view, ledger);
     this.quotas = new QuotaRefresh(view, ledger.quotas());
-    this.quotaStatus = quotaStatus;
+    this.quotaStatus = new QuotaStatusWriter(client, edge.background(), view);
     this.loop = new EventLoop<>("allocation", GATHER, items -> heartbeat.during(() -> handle(items)));
     this.retries = new Retries(loop);
+    this.events = new ClaimEvents(client, edge.background(), clock, instance);
+    this.conditions = new PodConditions(client, edge.background(), view, clock);
     ClaimNotes notes = new ClaimNotes(events, conditions);
     WriteListener listening = new WriteReports(notes, loop::post);
     this.writer =
@@ -138,7 +140,8 @@ public final class AllocationLoop implements AutoCloseable {
     PodDecider decider = new PodDecider(view, state, vetoes, budget, heartbeat);
     PodDecisions decisions = new PodDecisions(decides.apply(decider), state, monotonicClock);
     // a pod with several budgets is answered by 500
-    this.evictor = new Evictor(client, edge.isolated("evictions"), podEvents, listening);
+    this.evictor =
+        new Evictor(client, edge.isolated("evictions"), new PodEvents(client, edge, clock, instance), listening);
     Priorities priorities = new Priorities();
     PreemptionSearch search = new PreemptionSearch(view, state, decisions, priorities, monotonicClock, clock);
     this.preemption = new Preemption(view, monotonicClock, state, search, evictor, retries, budget);
@@ -207,6 +210,9 @@ public final class AllocationLoop implements AutoCloseable {
     writer.close();
     evictor.close();
     resizeWriter.close();
+    quotaStatus.close();
+    conditions.close();
+    events.close();
   }
 
   private void handle(Set<WorkItem> items) {

@@ -9,12 +9,8 @@ import dev.partita.controller.GpuNodes;
 import dev.partita.controller.decide.Decider;
 import dev.partita.controller.decide.Decision;
 import dev.partita.controller.edge.ApiEdge;
-import dev.partita.controller.events.ClaimEvents;
-import dev.partita.controller.events.PodConditions;
-import dev.partita.controller.events.PodEvents;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.publish.PublicationLoop;
-import dev.partita.controller.quota.QuotaStatusWriter;
 import dev.partita.controller.turns.AlikePods;
 import dev.partita.controller.watch.ClusterView;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -43,14 +39,9 @@ class FailedDecisionTest {
   private final Cluster cluster = Cluster.empty();
   private final ApiEdge edge = new ApiEdge(() -> true);
   private final ClusterView view = new ClusterView(cluster.client);
-  private final ClaimEvents events = new ClaimEvents(cluster.client, edge, Clock.systemUTC(), "test");
-  private final PodEvents podEvents = new PodEvents(cluster.client, edge, Clock.systemUTC(), "test");
-  private final PodConditions conditions = new PodConditions(cluster.client, edge, view, Clock.systemUTC());
-  private final QuotaStatusWriter quotas = new QuotaStatusWriter(cluster.client, edge, view);
   private final PublicationLoop publication = new PublicationLoop(cluster.client, edge, view, Clock.systemUTC());
   private final AllocationLoop loop =
-      new AllocationLoop(cluster.client, edge, view, events, podEvents, conditions, quotas, Clock.systemUTC(), false,
-          Failing::new);
+      new AllocationLoop(cluster.client, edge, view, Clock.systemUTC(), "test", false, Failing::new);
 
   /** What decisions about these pods end in, by name. */
   private final Map<String, Failure> failing = new ConcurrentHashMap<>();
@@ -115,9 +106,6 @@ class FailedDecisionTest {
     cluster.awaitQuiet();
     loop.close();
     publication.close();
-    conditions.close();
-    events.close();
-    quotas.close();
     view.close();
     cluster.close();
   }
