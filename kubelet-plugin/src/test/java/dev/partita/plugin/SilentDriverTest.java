@@ -6,6 +6,7 @@ import static dev.partita.plugin.TestClaims.share;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.partita.api.node.GpuNodeStatus;
 import dev.partita.plugin.inventory.NodeInventory;
 import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -39,6 +40,7 @@ class SilentDriverTest {
       ResourceClaim later = api().created(claim("later", share("node-s", "gpu", 1, "1Gi", "")));
       try (KubeletPlugin _ = node.start(client)) {
         assertThat(node.prepare(earlier).getError()).isEmpty();
+        api().statusWhen("node-s", GpuNodeStatus::isReady); // from which the next plugin has the cards
       }
       node.simulator("fault", "--root", node.driverRoot().toString(), "--function", "nvmlInit_v2", "--delay-us",
           HANG_MICROS, "--times", "1");
