@@ -22,7 +22,9 @@ import java.util.Optional;
 public final class ClusterClient {
   private static final String PKCS8_BEGIN = "-----BEGIN PRIVATE KEY-----";
 
-  private static final int CONNECT_MILLIS = 5_000;
+  /** As kubectl has it (client-go's dialer): the first of many connections to a busy API server takes some seconds. */
+  private static final int CONNECT_MILLIS = 30_000;
+
   private static final int REQUEST_MILLIS = 30_000;
 
   private ClusterClient() {}
