@@ -13,7 +13,7 @@ import dev.partita.controller.history.HistoryStore;
 import dev.partita.controller.metrics.LeaderMetrics;
 import dev.partita.controller.metrics.TimedDecider;
 import dev.partita.controller.publish.PublicationLoop;
-import dev.partita.controller.schedule.AllocationLoop;
+import dev.partita.controller.loop.AllocationLoop;
 import dev.partita.controller.templates.TemplateLoop;
 import dev.partita.controller.unconverted.UnconvertedPods;
 import dev.partita.controller.watch.ClusterView;

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * Takes back what is kept for nobody: allocations that no pod came to use, and proposals that nobody carries out. For
  * one thread.
  */
-final class AbandonedClaims {
+public final class AbandonedClaims {
   private final ClusterObjects view;
   private final SchedulerState state;
   private final OthersProposals others;
@@ -32,7 +32,7 @@ final class AbandonedClaims {
   private final Backoff<String> failures = new Backoff<>(Retries.FIRST_PAUSE, Retries.MOST_DOUBLINGS);
 
   /** @param ours whether a claim is for our devices: others' are not ours to change, whatever is proposed for them */
-  AbandonedClaims(
+  public AbandonedClaims(
       ClusterObjects view,
       SchedulerState state,
       OthersProposals others,
@@ -48,7 +48,7 @@ final class AbandonedClaims {
   }
 
   /** Looks at a claim after anything that concerns it has changed. */
-  void look(ObjectKey key) {
+  public void look(ObjectKey key) {
     @Nullable ResourceClaim claim = view.claim(key);
     if (claim == null) {
       return;
@@ -83,7 +83,7 @@ final class AbandonedClaims {
   }
 
   /** Looks at what is allocated on nodes that have become the controller's, or have come back. */
-  void lookAtNodes(Inventory before) {
+  public void lookAtNodes(Inventory before) {
     state.inventory().hosts().forEach((name, host) -> {
       if (isOurs(host) && !isOurs(before.host(name))) {
         view.claimsOn(name).forEach(claim -> look(ObjectKey.of(claim)));
@@ -92,7 +92,7 @@ final class AbandonedClaims {
   }
 
   /** Withdraws what others have proposed for a claim, if that has stood for long. */
-  void withdraw(ObjectKey key, String claimUid) {
+  public void withdraw(ObjectKey key, String claimUid) {
     @Nullable ResourceClaim claim = view.claim(key);
     if (claim != null
         && claim.getMetadata().getUid().equals(claimUid)
@@ -105,7 +105,7 @@ final class AbandonedClaims {
   }
 
   /** These claims wait: nothing is proposed for them any more. */
-  void withdraw(List<ResourceClaim> claims) {
+  public void withdraw(List<ResourceClaim> claims) {
     release(claims.stream().filter(AllocatedClaim::isProposed).toList(), "it waits");
   }
 
@@ -118,7 +118,7 @@ final class AbandonedClaims {
   }
 
   /** It could not be taken back: whether it still is to be is decided after a pause, which grows. */
-  void notReleased(ObjectKey key, String claimUid) {
+  public void notReleased(ObjectKey key, String claimUid) {
     state.claims().notReleased(claimUid);
     @Nullable ResourceClaim claim = view.claim(key);
     if (claim != null && claim.getMetadata().getUid().equals(claimUid)) {
@@ -127,12 +127,12 @@ final class AbandonedClaims {
   }
 
   /** That pause is over. */
-  void tried(String claimUid) {
+  public void tried(String claimUid) {
     failures.tried(claimUid);
   }
 
   /** The claim is gone. */
-  void forget(String claimUid) {
+  public void forget(String claimUid) {
     failures.succeeded(claimUid);
   }
 

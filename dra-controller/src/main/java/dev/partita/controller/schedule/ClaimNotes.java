@@ -19,14 +19,14 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** Tells people what became of claims, in events on them and in the log, and of pods, in their conditions. */
-final class ClaimNotes {
+public final class ClaimNotes {
   /** Characters below which a summary says nothing. */
   private static final int LEAST_EXPLANATION = 40;
 
   private final ClaimEvents events;
   private final PodConditions conditions;
 
-  ClaimNotes(ClaimEvents events, PodConditions conditions) {
+  public ClaimNotes(ClaimEvents events, PodConditions conditions) {
     this.events = events;
     this.conditions = conditions;
   }
@@ -76,7 +76,7 @@ final class ClaimNotes {
         claim -> events.tell(new ClaimEvent(ClaimReader.ref(claim), ClaimEvent.Reason.Unallocatable, why, true)));
   }
 
-  void allocated(ClaimPlacement placement, String node) {
+  public void allocated(ClaimPlacement placement, String node) {
     String words = placement.devices().stream().map(device -> words(device, node)).collect(Collectors.joining("; "));
     tell(placement.claim(), ClaimEvent.Reason.Allocated, words);
   }
@@ -91,7 +91,7 @@ final class ClaimNotes {
   }
 
   /** What is wrong with claims, in one line. */
-  static String words(Map<ResourceClaim, List<String>> problems) {
+  public static String words(Map<ResourceClaim, List<String>> problems) {
     return problems.entrySet().stream()
         .map(claim -> "claim " + claim.getKey().getMetadata().getName() + ": " + String.join("; ", claim.getValue()))
         .collect(Collectors.joining("; "));

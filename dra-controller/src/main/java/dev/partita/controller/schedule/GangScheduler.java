@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * Places found for some of the pods count only within the decision, so that two gangs, each with half its pods, cannot
  * block each other. For one thread.
  */
-final class GangScheduler {
+public final class GangScheduler {
   /** The least pause between two looks at a gang that is not complete. */
   private static final Duration PAUSE = Duration.ofSeconds(1);
 
@@ -65,7 +65,7 @@ final class GangScheduler {
   private record Look(Instant next, boolean isSetUp) {}
 
   /** @param clock cannot be set, unlike the time of day */
-  GangScheduler(
+  public GangScheduler(
       ClusterObjects view,
       Clock clock,
       PodDecisions decisions,

@@ -38,7 +38,7 @@ import org.slf4j.LoggerFactory;
  * Gives pods their turns to be decided about, fairly to their namespaces, and sees to it that no decision takes long. A
  * decision that fails, or takes too long, sets aside its pod, or its gang, and nobody else. For one thread.
  */
-final class PodQueue {
+public final class PodQueue {
   private static final Logger LOG = LoggerFactory.getLogger(PodQueue.class);
 
   /**
@@ -97,7 +97,7 @@ final class PodQueue {
   private volatile int waiting; // for threads that only want to know
 
   /** @param processorTime of this thread, in ns */
-  PodQueue(
+  public PodQueue(
       ClusterObjects view,
       NodeLoads loads,
       PodScheduler scheduler,
@@ -117,7 +117,7 @@ final class PodQueue {
   }
 
   /** Something changed that could help any pod that waits. */
-  void helps() {
+  public void helps() {
     mayHelpAll = true;
   }
 
@@ -126,12 +126,12 @@ final class PodQueue {
    *
    * @param before what they requested
    */
-  void roomChanged(String node, Load before) {
+  public void roomChanged(String node, Load before) {
     roomBefore.putIfAbsent(node, before);
   }
 
   /** Has these pods decided when it is their turn; those that are being written for, or are set aside, are left out. */
-  void want(Collection<ObjectKey> pods) {
+  public void want(Collection<ObjectKey> pods) {
     for (ObjectKey key : pods) {
       if (queue.contains(new Turn.OfPod(key))) {
         continue;
@@ -166,7 +166,7 @@ final class PodQueue {
   }
 
   /** What was set aside may be decided. */
-  void asideOver(Turn turn, String id) {
+  public void asideOver(Turn turn, String id) {
     aside.over(id);
     want(podsOf(turn).stream().map(ObjectKey::of).limit(1).toList());
   }
@@ -184,7 +184,7 @@ final class PodQueue {
    *
    * @return whether more is to be decided
    */
-  boolean go(Duration most) {
+  public boolean go(Duration most) {
     try {
       return decide(most);
     } finally {
@@ -193,7 +193,7 @@ final class PodQueue {
   }
 
   /** How many pods and gangs waited for their turn when decisions were last made for a while. For any thread. */
-  int waiting() {
+  public int waiting() {
     return waiting;
   }
 
@@ -241,7 +241,7 @@ final class PodQueue {
   }
 
   /** The pod is over or gone. */
-  void forget(String uid) {
+  public void forget(String uid) {
     slots.forget(uid);
     aside.succeeded(uid);
   }

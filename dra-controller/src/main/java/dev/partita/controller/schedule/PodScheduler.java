@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Decides about pods, has the decisions carried out, and knows which pods wait for something to change. For one thread.
  */
-final class PodScheduler {
+public final class PodScheduler {
   private final ClusterObjects view;
   private final SchedulerState state;
   private final PodDecisions decisions;
@@ -35,7 +35,7 @@ final class PodScheduler {
   private final AlikePods alike = new AlikePods();
   private final Set<ObjectKey> waiting = new LinkedHashSet<>();
 
-  PodScheduler(
+  public PodScheduler(
       ClusterObjects view,
       SchedulerState state,
       PodDecisions decisions,
@@ -55,11 +55,11 @@ final class PodScheduler {
   }
 
   /** Pods that wait for something to change. */
-  List<ObjectKey> waiting() {
+  public List<ObjectKey> waiting() {
     return List.copyOf(waiting);
   }
 
-  int numberWaiting() {
+  public int numberWaiting() {
     return waiting.size();
   }
 
@@ -72,7 +72,7 @@ final class PodScheduler {
   }
 
   /** The pod is over or gone. */
-  void forget(ObjectKey pod, String uid) {
+  public void forget(ObjectKey pod, String uid) {
     preemption.forget(uid);
     waiting.remove(pod);
     gates.forget(pod);
@@ -80,7 +80,7 @@ final class PodScheduler {
   }
 
   /** What was decided for the pod has been carried out, or has failed. */
-  void finished(ObjectKey pod, boolean failed) {
+  public void finished(ObjectKey pod, boolean failed) {
     Optional<String> uid = Optional.ofNullable(view.pod(pod)).map(shown -> shown.getMetadata().getUid());
     if (failed && uid.isPresent()) {
       writes.failed(pod);
@@ -93,7 +93,7 @@ final class PodScheduler {
   }
 
   /** A pod that has a place, and is not bound yet, takes CPU and memory there, whoever has a turn before it. */
-  void countPlaced(Pod pod) {
+  public void countPlaced(Pod pod) {
     if (PodClaims.isLive(pod) && !PodClaims.isBound(pod)) {
       PodClaims.of(pod).orElse(List.of()).stream()
           .flatMap(key -> Optional.ofNullable(view.claim(key)).stream())
@@ -108,7 +108,7 @@ final class PodScheduler {
    * A pod that has lost its place, or did not get it, takes no CPU and memory there: from now on, not from its next
    * turn.
    */
-  void giveBackRoom(ObjectKey key) {
+  public void giveBackRoom(ObjectKey key) {
     @Nullable Pod pod = view.pod(key);
     if (pod != null && !PodClaims.isBound(pod) && !hasPlace(pod)) {
       giveBackRoom(pod);
@@ -243,7 +243,7 @@ final class PodScheduler {
     notes.preempting(pod, claims, words);
   }
 
-  boolean isWriting(ObjectKey pod) {
+  public boolean isWriting(ObjectKey pod) {
     return writes.isUnderWay(pod);
   }
 

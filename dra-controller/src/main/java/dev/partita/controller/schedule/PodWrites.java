@@ -12,12 +12,12 @@ import java.util.Set;
  * Has what was decided about pods written, and knows for which pods a write is under way, so that nothing is decided
  * about them meanwhile. For one thread.
  */
-final class PodWrites {
+public final class PodWrites {
   private final PodWriter writer;
   private final Retries retries;
   private final Set<ObjectKey> underWay = new HashSet<>();
 
-  PodWrites(PodWriter writer, Retries retries) {
+  public PodWrites(PodWriter writer, Retries retries) {
     this.writer = writer;
     this.retries = retries;
   }

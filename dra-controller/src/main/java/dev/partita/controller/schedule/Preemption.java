@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * Makes room for a pod that finds no place, at the cost of pods of lower priority, or of pods that borrow what is
  * guaranteed to the pod's namespace. For one thread.
  */
-final class Preemption {
+public final class Preemption {
   private static final Logger LOG = LoggerFactory.getLogger(Preemption.class);
 
   private static final Duration PROTECTED = Duration.ofSeconds(30);
@@ -44,7 +44,7 @@ final class Preemption {
   private final DecisionBudget budget;
   private final SearchSlots slots;
 
-  Preemption(
+  public Preemption(
       ClusterObjects view,
       Clock clock,
       SchedulerState state,
@@ -156,7 +156,7 @@ final class Preemption {
   }
 
   /** A victim may not be evicted, by a PodDisruptionBudget or otherwise: others are looked for. */
-  void refused(ObjectKey pod, String podUid, String victimUid) {
+  public void refused(ObjectKey pod, String podUid, String victimUid) {
     state.endNomination(podUid);
     state.endNominationsAwaiting(victimUid);
     search.spare(victimUid, PROTECTED);

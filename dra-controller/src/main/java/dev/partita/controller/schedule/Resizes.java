@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * written. Whoever changes his mind all the time, and claims that wait while much is given back, cost a bounded number
  * of decisions and writes a second. For one thread.
  */
-final class Resizes {
+public final class Resizes {
   private static final Duration BETWEEN_WRITES = Duration.ofSeconds(1);
   private static final Duration BETWEEN_TURNS = Duration.ofSeconds(1);
   private static final int OF_ONE_TURN = 50;
@@ -53,7 +53,7 @@ final class Resizes {
   private boolean turnIsComing;
 
   /** @param writer is told later, by {@link #written}, how each write ended */
-  Resizes(
+  public Resizes(
       ClusterView view,
       ClaimLedger ledger,
       ResizeDecider decider,
@@ -71,7 +71,7 @@ final class Resizes {
   }
 
   /** Looks whether the claim is to have another size, and whether it can. */
-  void look(ObjectKey key) {
+  public void look(ObjectKey key) {
     waiting.remove(key);
     @Nullable ResourceClaim claim = view.claim(key);
     if (claim == null || ResizeDecider.asked(claim).isEmpty() || ledger.isResizing(claim.getMetadata().getUid())) {
@@ -127,7 +127,7 @@ final class Resizes {
    *
    * @return whether something that was taken for it is free again
    */
-  boolean written(ResizeWriter.Write write, Optional<String> version) {
+  public boolean written(ResizeWriter.Write write, Optional<String> version) {
     ResourceClaim claim = write.claim();
     ObjectKey key = ObjectKey.of(claim);
     String uid = claim.getMetadata().getUid();
@@ -151,7 +151,7 @@ final class Resizes {
   }
 
   /** The pause after a write that failed is over. */
-  void again(ObjectKey key) {
+  public void again(ObjectKey key) {
     failures.tried(key);
     look(key);
     if (view.claim(key) == null) {
@@ -160,14 +160,14 @@ final class Resizes {
   }
 
   /** Something was given back that waiting claims may have. */
-  void helps() {
+  public void helps() {
     if (!waiting.isEmpty()) {
       comeAgain();
     }
   }
 
   /** The pause is over: looks at those that have waited longest. */
-  void turn() {
+  public void turn() {
     turnIsComing = false;
     List<ObjectKey> first = waiting.stream().limit(OF_ONE_TURN).toList();
     boolean more = waiting.size() > first.size();

@@ -6,14 +6,14 @@ import dev.partita.controller.watch.ObjectKey;
 import java.time.Duration;
 
 /** Looks at things again after a pause. For one thread. */
-final class Retries {
+public final class Retries {
   static final Duration FIRST_PAUSE = Duration.ofMillis(100);
   static final int MOST_DOUBLINGS = 8;
 
   private final EventLoop<WorkItem> loop;
   private final Backoff<ObjectKey> pods = new Backoff<>(FIRST_PAUSE, MOST_DOUBLINGS);
 
-  Retries(EventLoop<WorkItem> loop) {
+  public Retries(EventLoop<WorkItem> loop) {
     this.loop = loop;
   }
 
@@ -23,7 +23,7 @@ final class Retries {
   }
 
   /** That pause is over. */
-  void tried(ObjectKey pod) {
+  public void tried(ObjectKey pod) {
     pods.tried(pod);
   }
 
@@ -31,7 +31,7 @@ final class Retries {
     pods.succeeded(pod);
   }
 
-  void after(Duration pause, WorkItem item) {
+  public void after(Duration pause, WorkItem item) {
     loop.postAfter(pause, item);
   }
 }

@@ -19,7 +19,7 @@ import java.util.Optional;
  * Has scheduling gates taken off pods, so that kube-scheduler looks at a pod as soon as there is something for it to
  * do, and no sooner. For one thread.
  */
-final class SchedulingGates {
+public final class SchedulingGates {
   /** How long a claim may come after the pod that names it before kube-scheduler is to see the pod without it. */
   private static final Duration CLAIM_COMES = Duration.ofSeconds(30);
 
@@ -33,7 +33,7 @@ final class SchedulingGates {
   private final Map<ObjectKey, Instant> claimless = new HashMap<>(); // since when a pod's claim is known to be missing
 
   /** @param autoscaledNodes whether an autoscaler is to see pods that wait, for which they may have no gate */
-  SchedulingGates(
+  public SchedulingGates(
       ClusterObjects view,
       Clock clock,
       SchedulerState state,

@@ -13,7 +13,7 @@ import java.util.SortedMap;
 import java.util.concurrent.CompletableFuture;
 
 /** Something that the allocation loop is told. */
-sealed interface WorkItem {
+public sealed interface WorkItem {
   /** This instance has begun to lead: everything is new. */
   record Begin() implements WorkItem {}
 

@@ -1,5 +1,8 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.loop;
 
+import dev.partita.controller.schedule.PodQueue;
+import dev.partita.controller.schedule.PodScheduler;
+import dev.partita.controller.schedule.Resizes;
 import java.time.Duration;
 
 /**

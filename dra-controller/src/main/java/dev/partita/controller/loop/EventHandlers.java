@@ -1,7 +1,9 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.loop;
 
 import dev.partita.controller.gang.GangKey;
 import dev.partita.controller.quota.QuotaRefresh;
+import dev.partita.controller.schedule.PodScheduler;
+import dev.partita.controller.schedule.Resizes;
 import dev.partita.controller.watch.ClusterEvent;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;

@@ -1,4 +1,4 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.loop;
 
 import dev.partita.api.MonotonicClock;
 import dev.partita.controller.budget.DecisionBudget;
@@ -31,6 +31,17 @@ import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.request.ClaimRequest;
 import dev.partita.controller.resize.ResizeDecider;
 import dev.partita.controller.resize.ResizeWriter;
+import dev.partita.controller.schedule.AbandonedClaims;
+import dev.partita.controller.schedule.ClaimNotes;
+import dev.partita.controller.schedule.GangScheduler;
+import dev.partita.controller.schedule.PodQueue;
+import dev.partita.controller.schedule.PodScheduler;
+import dev.partita.controller.schedule.PodWrites;
+import dev.partita.controller.schedule.Preemption;
+import dev.partita.controller.schedule.Resizes;
+import dev.partita.controller.schedule.Retries;
+import dev.partita.controller.schedule.SchedulingGates;
+import dev.partita.controller.schedule.WorkItem;
 import dev.partita.controller.selector.DeviceSelectors;
 import dev.partita.controller.state.ClaimLedger;
 import dev.partita.controller.state.SchedulerState;

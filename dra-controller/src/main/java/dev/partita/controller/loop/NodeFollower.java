@@ -1,7 +1,8 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.loop;
 
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.quota.QuotaRefresh;
+import dev.partita.controller.schedule.AbandonedClaims;
 import dev.partita.controller.state.NodeFacts;
 import dev.partita.controller.state.SchedulerState;
 import dev.partita.controller.watch.ClusterView;

@@ -1,6 +1,10 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.loop;
 
 import dev.partita.controller.request.ClaimRef;
+import dev.partita.controller.schedule.AbandonedClaims;
+import dev.partita.controller.schedule.PodScheduler;
+import dev.partita.controller.schedule.Retries;
+import dev.partita.controller.schedule.WorkItem;
 import dev.partita.controller.state.ClaimLedger;
 import dev.partita.controller.state.SchedulerState;
 import dev.partita.controller.state.Vetoes;

@@ -1,4 +1,4 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.loop;
 
 import dev.partita.controller.gang.GangKey;
 import dev.partita.controller.gang.Gang;
@@ -15,6 +15,8 @@ import dev.partita.controller.explain.PodExplanation;
 import dev.partita.controller.explain.Question;
 import dev.partita.controller.reasons.Explanation;
 import dev.partita.controller.reasons.NodeRefusal;
+import dev.partita.controller.schedule.ClaimNotes;
+import dev.partita.controller.schedule.PodScheduler;
 import dev.partita.controller.state.PodPlan;
 import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.ObjectKey;

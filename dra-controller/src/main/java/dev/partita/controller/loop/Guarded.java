@@ -1,4 +1,4 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.loop;
 
 import dev.partita.controller.turns.Fatal;
 import org.slf4j.Logger;

@@ -1,4 +1,4 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.loop;
 
 import static dev.partita.controller.Cluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;

@@ -1,7 +1,8 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.loop;
 
 import dev.partita.controller.headroom.Headroom;
 import dev.partita.controller.inventory.GpuHost;
+import dev.partita.controller.schedule.WorkItem;
 import dev.partita.controller.state.HostReadiness;
 import dev.partita.controller.state.SchedulerState;
 import dev.partita.controller.turns.Fatal;

@@ -1,8 +1,10 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.loop;
 
 import dev.partita.controller.commit.WriteListener;
 import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.request.ClaimRef;
+import dev.partita.controller.schedule.ClaimNotes;
+import dev.partita.controller.schedule.WorkItem;
 import dev.partita.controller.watch.ObjectKey;
 import java.util.Optional;
 import java.util.function.Consumer;

@@ -1,4 +1,4 @@
-package dev.partita.controller.schedule;
+package dev.partita.controller.loop;
 
 import dev.partita.controller.gang.GangKey;
 import dev.partita.controller.claim.AllocatedClaim;
@@ -8,6 +8,9 @@ import dev.partita.controller.claim.PodOrder;
 import dev.partita.controller.nodes.Load;
 import dev.partita.controller.nodes.PodRequests;
 import dev.partita.controller.preempt.Priorities;
+import dev.partita.controller.schedule.AbandonedClaims;
+import dev.partita.controller.schedule.PodQueue;
+import dev.partita.controller.schedule.PodScheduler;
 import dev.partita.controller.state.DemandRecorder;
 import dev.partita.controller.state.SchedulerState;
 import dev.partita.controller.watch.ClusterObjects;
