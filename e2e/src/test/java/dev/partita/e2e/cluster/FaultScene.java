@@ -42,11 +42,11 @@ public record FaultScene(RealCluster cluster, Workspace workspace, String node) 
     PodUnderTest going = workspace.pod("going", node, Ask.share("2Gi"), "exec sleep 600").awaitRunning();
     List<String> claims = new ArrayList<>(Stream.of(holding, going).map(pod -> pod.claim().uid()).toList());
     PodUnderTest coming = workspace.pod("coming", node, Ask.share("2Gi"), "partita-probe alloc 1Gi");
+    claims.add(coming.claim().uid()); // when the pod has ended, the claim goes
     delete("going", 1);
     strike(fault);
     awaitAnswers();
 
-    claims.add(coming.claim().uid());
     awaitEnd(coming);
     assertThat(coming.awaitLog()).as("what is being prepared").contains("CUDA_SUCCESS");
     going.awaitGone();
