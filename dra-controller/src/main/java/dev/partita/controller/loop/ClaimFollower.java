@@ -20,8 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Passes on what the change of a claim means: for what counts as taken, for the pods that use it, and for those that
- * wait. For one thread.
+ * Carries the change of a claim to what depends on it: what counts as taken, the pods that use the claim, and the pods
+ * that wait. A claim that is deleted, for example, frees its share, and who waits for room is decided about again. For
+ * one thread.
  */
 final class ClaimFollower {
   private static final Logger LOG = LoggerFactory.getLogger(ClaimFollower.class);

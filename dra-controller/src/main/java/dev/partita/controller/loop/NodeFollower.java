@@ -9,8 +9,8 @@ import dev.partita.controller.watch.ClusterView;
 import io.fabric8.kubernetes.api.model.Node;
 
 /**
- * Passes on what the change of a node means, and of the cards and slices that it has: for what can be allocated, for
- * quotas, and for those that wait. For one thread.
+ * Carries the change of a node, its cards or its slices to what depends on it: what can be allocated, what quotas
+ * count, and the pods that wait. A node that is uncordoned, for example, may have room for one of them. For one thread.
  */
 final class NodeFollower {
   private final ClusterView view;

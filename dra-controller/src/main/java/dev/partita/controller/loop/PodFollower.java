@@ -58,8 +58,8 @@ final class PodFollower {
   }
 
   /**
-   * Follows a pod that has come, changed or gone. If something is free by that which was held for a claim of it that is
-   * gone, those that wait are decided about.
+   * Follows a pod that has come, changed or gone. What it used of a deleted claim counted as taken as long as it ran:
+   * if that is free now, all that wait are decided about.
    *
    * @param pods takes those that are to be decided about
    */

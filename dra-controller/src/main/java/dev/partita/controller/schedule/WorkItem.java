@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.SortedMap;
 import java.util.concurrent.CompletableFuture;
 
-/** Something that the allocation loop is told. */
+/** What the allocation loop handles: a change in the cluster, the end of a write or of a pause, or a question. */
 public sealed interface WorkItem {
   /** This instance has begun to lead: everything is new. */
   record Begin() implements WorkItem {}
