@@ -110,7 +110,7 @@ public final class ProcessContainers {
       known.values().removeIf(its -> its.when().plus(GOOD_FOR.multipliedBy(10)).isBefore(now));
       Thread.ofVirtual().name("process-containers").start(() -> {
         try {
-          due.forEach(pod -> known.put(pod, read(pod)));
+          due.forEach(pod -> known.put(pod, read(pod, now)));
         } catch (KubernetesClientException e) {
           LOG.debug("whose processes are in which container is not known: {}", ApiCalls.explain(e));
         } finally {
@@ -120,14 +120,14 @@ public final class ProcessContainers {
     }
   }
 
-  private Known read(PodName name) {
+  private Known read(PodName name, Instant asked) {
     Optional<Pod> pod = api.pod(name.namespace(), name.name());
     Map<String, String> names =
         pod.map(Pod::getStatus).stream().flatMap(ProcessContainers::statuses)
             .filter(status -> status.getContainerID() != null)
             .collect(Collectors.toMap(status -> idOf(status.getContainerID()), ContainerStatus::getName,
                 (first, second) -> first));
-    return new Known(pod.map(its -> its.getMetadata().getUid()).orElse(""), names, clock.instant());
+    return new Known(pod.map(its -> its.getMetadata().getUid()).orElse(""), names, asked);
   }
 
   private static Stream<ContainerStatus> statuses(PodStatus status) {
