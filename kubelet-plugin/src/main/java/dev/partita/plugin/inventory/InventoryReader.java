@@ -302,7 +302,9 @@ public final class InventoryReader implements AutoCloseable, MigControl, MemoryL
     try {
       Optional<ClaimedInstances> before = claimedNow();
       CardReading reading = reader(library.get().localPath()).read();
-      Optional<ClaimedInstances> after = claimedNow();
+      boolean hasInstances =
+          reading.cards().stream().anyMatch(card -> card.mig().instances().filter(its -> !its.isEmpty()).isPresent());
+      Optional<ClaimedInstances> after = hasInstances ? claimedNow() : before;
       List<Gpu> gpus =
           known.update(reading, topology, before.flatMap(earlier -> after.map(later -> earlier.orLater(later))));
       startAnew = reading.cards().size() < gpus.size() || !reading.faults().isEmpty();

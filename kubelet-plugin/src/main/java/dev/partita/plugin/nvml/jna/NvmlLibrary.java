@@ -42,6 +42,7 @@ public final class NvmlLibrary implements CardReader {
   private final NvmlCalls nvml;
   private final NvmlActivity activity;
   private final Map<String, List<MigProfile>> migProfiles = new HashMap<>();
+  private volatile Map<Pointer, String> handles = Map.of();
   private @Nullable NvmlEvents events;
 
   private NvmlLibrary(NvmlCalls nvml) {
@@ -69,11 +70,10 @@ public final class NvmlLibrary implements CardReader {
 
   @Override
   public CardReading read() throws NvmlException {
-    IntByReference count = new IntByReference();
-    nvml.require(new String[]{"nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"}, count);
+    int count = count();
     List<CardReading.Card> cards = new ArrayList<>();
     List<CardReading.Fault> faults = new ArrayList<>();
-    for (int index = 0; index < count.getValue(); index++) {
+    for (int index = 0; index < count; index++) {
       try {
         cards.add(card(index));
       } catch (NvmlException e) {
@@ -90,15 +90,12 @@ public final class NvmlLibrary implements CardReader {
 
   @Override
   public Map<String, List<ProcessMemory>> processes() throws NvmlException {
-    IntByReference count = new IntByReference();
-    nvml.require(new String[]{"nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"}, count);
     Map<String, List<ProcessMemory>> processes = new TreeMap<>();
-    for (int index = 0; index < count.getValue(); index++) {
+    for (Map.Entry<Pointer, String> card : handles().entrySet()) {
       try {
-        Pointer device = device(index);
-        processes.put(text("nvmlDeviceGetUUID", device), NvmlProcesses.on(nvml, device));
+        processes.put(card.getValue(), NvmlProcesses.on(nvml, card.getKey()));
       } catch (NvmlException e) {
-        LOG.debug("card {} does not say who uses it: {}", index, e.getMessage());
+        LOG.debug("card {} does not say who uses it: {}", card.getValue(), e.getMessage());
       }
     }
     return processes;
@@ -247,19 +244,33 @@ public final class NvmlLibrary implements CardReader {
     return new NvmlMig(nvml, device.getValue());
   }
 
+  /**
+   * The UUIDs of the cards that answer, by handle. NVML gives a card one handle until nvmlShutdown, so that nothing is
+   * asked again of cards that have all answered.
+   */
   private Map<Pointer, String> handles() throws NvmlException {
-    IntByReference count = new IntByReference();
-    nvml.require(new String[]{"nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"}, count);
-    Map<Pointer, String> handles = new HashMap<>();
-    for (int index = 0; index < count.getValue(); index++) {
+    int count = count();
+    Map<Pointer, String> known = handles;
+    if (known.size() == count) {
+      return known;
+    }
+    Map<Pointer, String> answering = new HashMap<>();
+    for (int index = 0; index < count; index++) {
       try {
         Pointer device = device(index);
-        handles.put(device, text("nvmlDeviceGetUUID", device));
+        answering.put(device, text("nvmlDeviceGetUUID", device));
       } catch (NvmlException e) {
         LOG.debug("card {} does not answer: {}", index, e.getMessage());
       }
     }
+    handles = Map.copyOf(answering);
     return handles;
+  }
+
+  private int count() throws NvmlException {
+    IntByReference count = new IntByReference();
+    nvml.require(new String[]{"nvmlDeviceGetCount_v2", "nvmlDeviceGetCount"}, count);
+    return count.getValue();
   }
 
   private Pointer device(int index) throws NvmlException {
