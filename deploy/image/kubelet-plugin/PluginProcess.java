@@ -46,6 +46,7 @@ final class PluginProcess {
     env.put("MALLOC_ARENA_MAX", "1"); // as the chart does
     env.put("KUBERNETES_MASTER", "http://127.0.0.1:" + node.api.port());
     env.put("KUBECONFIG", node.root.resolve("none").toString());
+    env.put("KUBERNETES_AUTH_TOKEN", "a pod has one"); // without any, fabric8 looks for one at every request
     env.put("PARTITA_NODE_NAME", SimulatedNode.NAME);
     env.put("PARTITA_DRIVER_ROOT", node.driver.toString());
     env.put("PARTITA_SYSFS_ROOT", node.driver.resolve("sys").toString());
