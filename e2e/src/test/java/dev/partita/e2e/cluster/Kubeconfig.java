@@ -19,6 +19,9 @@ final class Kubeconfig {
   static KubernetesClient client(Path file) {
     Config config = Config.fromKubeconfig(file.toFile());
     config.setRequestTimeout(REQUEST_MILLISECONDS);
+    if (config.getAutoOAuthToken() == null) {
+      config.setOauthTokenProvider(() -> ""); // else every request after the first minute reads the file for a token
+    }
     try {
       return new KubernetesClientBuilder().withConfig(config).build();
     } catch (KubernetesClientException notRsa) {
