@@ -53,6 +53,7 @@ import dev.partita.plugin.podresources.ProcessContainers;
 import dev.partita.plugin.prepare.ClaimOperations;
 import dev.partita.plugin.prepare.ClaimReader;
 import dev.partita.plugin.registration.PluginSockets;
+import dev.partita.plugin.resize.LoanReturns;
 import dev.partita.plugin.resize.MemoryLending;
 import dev.partita.plugin.resize.Recalls;
 import dev.partita.plugin.resize.ShareResizer;
@@ -336,8 +337,8 @@ public final class KubeletPlugin implements AutoCloseable {
     SizeOwners owners = new SizeOwners();
     Recalls recalls = new Recalls(monotonicClock);
     MemoryLending lending = new MemoryLending(sizes, checkpoint, held, reports,
-        new ProcessEnd(HostProcesses.SEEN, reports), owners, recalls, settings.lendMemory(),
-        monotonicClock);
+        new LoanReturns(sizes, reports, new ProcessEnd(HostProcesses.SEEN, reports), recalls, monotonicClock), owners,
+        settings.lendMemory(), monotonicClock);
     ClaimOperations claims =
         ClaimOperations.of(
             here, api, inventory, () -> node.spec(SPEC_WAIT), store, steps, reports, held, lending);

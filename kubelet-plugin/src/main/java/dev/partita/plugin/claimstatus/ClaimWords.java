@@ -71,7 +71,7 @@ final class ClaimWords {
 
   /** What a share that may grow is lent; empty for any other. */
   static Optional<DeviceNotes.Note> loan(Grant grant) {
-    return grant.share().filter(share -> share.growth().isPresent()).map(share -> {
+    return grant.growing().map(share -> {
       String most = "up to " + Bytes.words(share.lendableBytes()) + " more than its own "
           + Bytes.words(share.guaranteedBytes()) + " of " + grant.card().uuid() + " while no claim needs them";
       return share.lentBytes() == 0

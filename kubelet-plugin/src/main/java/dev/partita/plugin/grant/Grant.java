@@ -55,4 +55,9 @@ public record Grant(List<String> requests, String device, Optional<String> share
   public Optional<Share> share() {
     return use.share();
   }
+
+  /** The same, if it may be lent memory beyond its own. */
+  public Optional<Share> growing() {
+    return share().filter(share -> share.growth().isPresent());
+  }
 }

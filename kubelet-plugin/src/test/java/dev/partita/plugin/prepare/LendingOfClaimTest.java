@@ -17,6 +17,7 @@ import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.grant.Grants;
 import dev.partita.plugin.held.HeldClaims;
 import dev.partita.plugin.loop.Loops;
+import dev.partita.plugin.resize.LoanReturns;
 import dev.partita.plugin.resize.MemoryLending;
 import dev.partita.plugin.resize.Recalls;
 import dev.partita.plugin.resize.ShareResizer;
@@ -253,8 +254,9 @@ class LendingOfClaimTest extends OnNodeOfPlugins {
         }, looked);
     HeldClaims held = new HeldClaims(parts.checkpoint(), new CdiFolder(root.resolve("cdi"), "gpu.partita.dev-claim"),
         new ShareFolders(root.resolve("state"), root.resolve("run"), regions), clock);
-    return new MemoryLending(state, parts.checkpoint(), held, parts.reports(),
-        new ProcessEnd(HostProcesses.SEEN, parts.reports()), new SizeOwners(), recalls, true, clock);
+    LoanReturns returns = new LoanReturns(state, parts.reports(),
+        new ProcessEnd(HostProcesses.SEEN, parts.reports()), recalls, clock);
+    return new MemoryLending(state, parts.checkpoint(), held, parts.reports(), returns, new SizeOwners(), true, clock);
   }
 
   private static ShareUse used(WatchedShare share) {
