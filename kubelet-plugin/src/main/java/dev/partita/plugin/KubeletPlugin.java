@@ -7,6 +7,7 @@ import dev.partita.cdi.CdiFolder;
 import dev.partita.plugin.binding.AwaitedInstances;
 import dev.partita.plugin.cardhealth.CardHealthWatch;
 import dev.partita.plugin.cardreport.CardReports;
+import dev.partita.plugin.cardreport.CardSampling;
 import dev.partita.plugin.cardreport.DividedSamples;
 import dev.partita.plugin.cardreport.NewProcesses;
 import dev.partita.plugin.checkpoint.Checkpoint;
@@ -358,8 +359,8 @@ public final class KubeletPlugin implements AutoCloseable {
     }
     ShareResizer resizer = new ShareResizer(sizes, checkpoint, api, claims.rewriter(), reports, owners, monotonicClock);
     CardReports cardReports =
-        opened(new CardReports(usage::current, usage::seesAll, samples, usage.times(), folders, open.lock(),
-            settings.yieldRule(), new NewProcesses(HostProcesses.SEEN, usage.containers())));
+        opened(new CardReports(usage::current, usage::seesAll, new CardSampling(samples, usage.times()), folders,
+            open.lock(), settings.yieldRule(), new NewProcesses(HostProcesses.SEEN, usage.containers())));
     opened(loops);
     node.start();
     inventory.start(settings.inventoryPeriod());

@@ -5,7 +5,6 @@ import dev.partita.plugin.grant.Share;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.nvml.CardSamples;
 import dev.partita.plugin.nvml.ProcessSample;
-import dev.partita.plugin.nvml.Samples;
 import dev.partita.plugin.share.ShareFolders;
 import dev.partita.plugin.store.OperationLock;
 import dev.partita.plugin.usage.measure.SampledTimes;
@@ -39,11 +38,11 @@ import org.slf4j.LoggerFactory;
  * Writes a card report for every share whose launches depend on what others use: one on a card with several claims, and
  * one with a core limit, since what its own clock is wrong by is corrected. It writes in place, so that several reports
  * a second need no new file; a share that is being released gets none, nor does one of whose card NVML does not tell.
- * It hands the samples of these cards, and of cards with a hard limit, on to what checks the limits.
+ * Of cards with a hard limit, too, it has the samples asked for ({@link CardSampling}), since whoever checks the limits
+ * needs them.
  */
 public final class CardReports implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(CardReports.class);
-  private static final CardSamples NOBODY = new CardSamples.Told(List.of());
 
   /** A little less than the shortest period of samples, 1/6 s: NVML tells of the newest one only. */
   private static final Duration PERIOD = Duration.ofMillis(150);
@@ -58,15 +57,12 @@ public final class CardReports implements AutoCloseable {
   private static final Duration ALLOWED = Duration.ofMinutes(4);
 
   private final Supplier<Map<ShareRef, ShareUse>> uses;
-  private final Samples samples;
-  private final DividedSamples divided;
-  private final SampledTimes times;
+  private final CardSampling sampling;
   private final ShareFolders folders;
   private final OperationLock lock;
   private final YieldRule rule;
   private final NewProcesses newProcesses;
   private final Supplier<CardLoad.Moment> clock;
-  private final SetBack setBack = new SetBack();
   private final Map<String, CardLoad> loads = new HashMap<>();
   private final Map<ShareRef, ReportFile> files = new HashMap<>();
   private final Map<ShareRef, LaunchTimes> pending = new HashMap<>(); // as they were read last
@@ -83,8 +79,7 @@ public final class CardReports implements AutoCloseable {
 
   /**
    * @param uses the shares, with the processes that use them
-   * @param divided is told how cards are divided
-   * @param times is given the samples
+   * @param sampling asks for samples, and is told how cards are divided
    * @param seesAll whether uses has every process; if not, cards without one may be in use
    * @param lock under which the first report's file is made
    * @param rule when shares of lower priority pause
@@ -93,20 +88,18 @@ public final class CardReports implements AutoCloseable {
   public CardReports(
       Supplier<Map<ShareRef, ShareUse>> uses,
       BooleanSupplier seesAll,
-      DividedSamples divided,
-      SampledTimes times,
+      CardSampling sampling,
       ShareFolders folders,
       OperationLock lock,
       YieldRule rule,
       NewProcesses newProcesses) {
-    this(uses, seesAll, divided, times, folders, lock, rule, newProcesses, CardReports::now);
+    this(uses, seesAll, sampling, folders, lock, rule, newProcesses, CardReports::now);
   }
 
   CardReports(
       Supplier<Map<ShareRef, ShareUse>> uses,
       BooleanSupplier seesAll,
-      DividedSamples divided,
-      SampledTimes times,
+      CardSampling sampling,
       ShareFolders folders,
       OperationLock lock,
       YieldRule rule,
@@ -117,9 +110,7 @@ public final class CardReports implements AutoCloseable {
     this.rule = rule;
     this.uses = uses;
     this.seesAll = seesAll;
-    this.samples = divided.nvml();
-    this.divided = divided;
-    this.times = times;
+    this.sampling = sampling;
     this.folders = folders;
     this.lock = lock;
   }
@@ -171,16 +162,15 @@ public final class CardReports implements AutoCloseable {
   /** Writes once all reports that are needed. Those of a card that nobody uses say so once, and NVML is not asked. */
   void report() throws IOException {
     group();
-    if (setBack.since(clock.get())) {
-      LOG.info("the clock was set back; forgetting NVML's samples until now");
+    if (sampling.forgetsAt(clock.get())) {
       loads.clear();
-      times.retain(List.of());
     }
-    Map<String, CardSamples> newer = ask();
+    // before anything is written, so that a report that cannot be written makes nobody miss samples
+    Map<String, CardSamples> newer = sampling.ask(asked, used, clock);
     newProcesses.beginLook(clock.get().nanos());
     List<IOException> failures = new ArrayList<>();
     for (String card : needed) {
-      switch (newer.getOrDefault(card, NOBODY)) {
+      switch (newer.getOrDefault(card, CardSampling.NOBODY)) {
         case CardSamples.Told samplesOf -> reportOn(card, samplesOf.samples(), failures);
         case CardSamples.NotTold _ -> {} // a report would say that nobody uses the card, and all of it would be lent
       }
@@ -212,7 +202,7 @@ public final class CardReports implements AutoCloseable {
     needed = shared.keySet().stream().filter(card -> isNeeded(sharesOf(card))).toList();
     asked = shared.keySet().stream().filter(card -> needed.contains(card) || isLimited(sharesOf(card))).toList();
     loads.keySet().retainAll(needed);
-    divided.retain(needed);
+    sampling.retainDivided(needed);
     told.retainAll(needed);
     told.removeAll(used);
     pending.keySet().retainAll(now.keySet());
@@ -224,13 +214,12 @@ public final class CardReports implements AutoCloseable {
     CardLoad load = loads.computeIfAbsent(card, c -> new CardLoad(rule));
     if (through.contains(card)) {
       load.pass(clock.get());
-      divided.divide(card, Map.of());
+      sampling.correct(card, Map.of(), Map.of());
       return;
     }
     List<CardLoad.Member> members = ofCard.stream().map(this::member).toList();
     Map<ShareRef, CardReport> reports = load.take(newer, members, containers(newer, members, ofCard), clock.get());
-    times.correct(card, load.takeOverNamed());
-    divided.divide(card, load.isContended() ? load.percents(members) : Map.of());
+    sampling.correct(card, load.takeOverNamed(), load.isContended() ? load.percents(members) : Map.of());
     boolean said = told.contains(card);
     for (Map.Entry<ShareRef, CardReport> report : reports.entrySet()) {
       if (said && files.containsKey(report.getKey())) {
@@ -259,23 +248,6 @@ public final class CardReports implements AutoCloseable {
     Set<Long> pids = newer.stream().map(ProcessSample::pid).collect(Collectors.toSet());
     members.forEach(member -> pids.removeAll(member.pids()));
     return pids.isEmpty() ? Map.of() : newProcesses.of(pids, ofCard.stream().map(ShareUse::share).toList());
-  }
-
-  /**
-   * Asks for all samples. This comes before anything is written, so that a report that cannot be written makes nobody
-   * miss samples.
-   */
-  private Map<String, CardSamples> ask() {
-    Map<String, CardSamples> answers = new HashMap<>();
-    for (String card : asked) {
-      CardSamples answer = used.contains(card) ? samples.of(card, times.newest(card)) : NOBODY;
-      CardLoad.Moment now = clock.get();
-      answer = setBack.judge(answer, now);
-      times.take(card, answer, now.nanos());
-      answers.put(card, answer);
-    }
-    times.retain(answers.keySet());
-    return answers;
   }
 
   private List<ShareUse> sharesOf(String card) {

@@ -95,8 +95,9 @@ class CardReportsTest {
     this.folders = folders;
     divided = new DividedSamples(this::samples);
     proc = new ProcOfTest(root.resolve("proc"));
-    reports = new CardReports(() -> uses, () -> true, divided, times, folders, lock, YieldRule.DEFAULT,
-        proc.newProcesses(client), () -> new CardLoad.Moment(nanos, epochMicros));
+    reports =
+        new CardReports(() -> uses, () -> true, new CardSampling(divided, times), folders, lock, YieldRule.DEFAULT,
+            proc.newProcesses(client), () -> new CardLoad.Moment(nanos, epochMicros));
     for (ShareRef ref : List.of(A, B)) {
       uses.put(ref, use(ref));
       Files.createDirectories(folders.quotaFolder(ref.uid(), ref.key()));
