@@ -29,8 +29,9 @@ public record ClaimOperations(ClaimPreparer preparer, ClaimReleaser releaser, Cl
       Loans loans) {
     LockedSteps locked = new LockedSteps(store.lock(), steps);
     ClaimReleaser releaser = new ClaimReleaser(inventory, store, locked, reports, held, loans);
+    AllocationReader reader = new AllocationReader(here.pool(), api, inventory, node);
     return new ClaimOperations(
-        new ClaimPreparer(here, api, inventory, node, store, locked, releaser, reports, held, loans),
+        new ClaimPreparer(here, api, inventory, reader, store, locked, releaser, reports, held, loans),
         releaser,
         new ClaimRewriter(here, inventory, store, locked, loans));
   }

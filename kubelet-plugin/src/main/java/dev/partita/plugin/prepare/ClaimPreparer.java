@@ -1,7 +1,5 @@
 package dev.partita.plugin.prepare;
 
-import dev.partita.api.node.GpuNodeSpec;
-import dev.partita.cdi.driver.DriverFiles;
 import dev.partita.plugin.allocation.AllocationDecoder;
 import dev.partita.plugin.claim.CdiName;
 import dev.partita.plugin.claim.Clash;
@@ -33,7 +31,6 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,9 +43,8 @@ public final class ClaimPreparer implements ClaimService {
   private static final Logger LOG = LoggerFactory.getLogger(ClaimPreparer.class);
 
   private final ThisNode here;
-  private final ClaimReader api;
   private final NodeInventory inventory;
-  private final Supplier<GpuNodeSpec> node;
+  private final AllocationReader reader;
   private final ClaimStore store;
   private final LockedSteps steps;
   private final ClaimReleaser releaser;
@@ -61,7 +57,7 @@ public final class ClaimPreparer implements ClaimService {
       ThisNode here,
       ClaimReader api,
       NodeInventory inventory,
-      Supplier<GpuNodeSpec> node,
+      AllocationReader reader,
       ClaimStore store,
       LockedSteps steps,
       ClaimReleaser releaser,
@@ -69,9 +65,8 @@ public final class ClaimPreparer implements ClaimService {
       HeldClaims held,
       Loans loans) {
     this.here = here;
-    this.api = api;
     this.inventory = inventory;
-    this.node = node;
+    this.reader = reader;
     this.store = store;
     this.steps = steps;
     this.releaser = releaser;
@@ -83,7 +78,7 @@ public final class ClaimPreparer implements ClaimService {
 
   @Override
   public Map<ClaimRef, Outcome> prepare(Collection<ClaimRef> claims) {
-    Call call = new Call(Patience.ofKubelet(), new CallReads(api, here.pool()), new ConcurrentLinkedQueue<>());
+    Call call = new Call(Patience.ofKubelet(), reader.newReads(), new ConcurrentLinkedQueue<>());
     try (WaitingCalls.Call _ = reports.kubeletWaits()) {
       return AtOnce.each(claims, claim -> prepare(claim, Goal.ALL, call).orElseThrow());
     } finally {
@@ -110,7 +105,7 @@ public final class ClaimPreparer implements ClaimService {
    *         would not ask for its release once more, so that nothing is prepared
    */
   public Optional<Outcome> rebuild(ClaimRef claim) {
-    Call call = new Call(Patience.NONE, new CallReads(api, here.pool()), new ConcurrentLinkedQueue<>());
+    Call call = new Call(Patience.NONE, reader.newReads(), new ConcurrentLinkedQueue<>());
     Optional<Outcome> outcome = prepare(claim, Goal.RECORD, call);
     call.reports().forEach(Runnable::run);
     return outcome;
@@ -123,12 +118,11 @@ public final class ClaimPreparer implements ClaimService {
    */
   public Provision makeInstances(ClaimRef ref) {
     try {
-      CallReads reads = new CallReads(api, here.pool());
-      Optional<ResourceClaim> claim = reads.claim(ref);
+      Optional<ReadClaim> claim = reader.read(ref, reader.newReads(), false);
       if (claim.isEmpty()) {
         return new Provision.Impossible("claim " + ref + " does not exist any more");
       }
-      switch (tryOnce(ref, claim.get(), reads, Goal.INSTANCES)) {
+      switch (tryOnce(claim.get(), Goal.INSTANCES)) {
         case Refused(String reason) -> {
           return new Provision.Impossible(reason);
         }
@@ -213,11 +207,11 @@ public final class ClaimPreparer implements ClaimService {
   private Optional<Outcome> tryToPrepare(ClaimRef ref, Goal goal, Call call) throws IOException {
     CallReads reads = call.reads();
     while (true) {
-      Optional<ResourceClaim> claim = reads.claim(ref);
+      Optional<ReadClaim> claim = reader.read(ref, reads, true);
       if (claim.isEmpty()) {
         return Optional.of(new Failed("claim " + ref + " does not exist any more"));
       }
-      switch (tryOnce(ref, claim.get(), reads, goal)) {
+      switch (tryOnce(claim.get(), goal)) {
         case Released _ -> {
           return Optional.empty();
         }
@@ -231,42 +225,31 @@ public final class ClaimPreparer implements ClaimService {
                 lent.clash().reason() + ", of which they were lent what no claim had; they were told to give it"
                     + " back"));
           }
-          reads = new CallReads(api, here.pool());
+          reads = reader.newReads();
         }
         case Clashing(Clash clash, List<PreparedClaim> recorded) -> {
           if (!releases.await(recorded, call.patience())) {
             return Optional.of(new Failed(clash.reason()));
           }
-          reads = new CallReads(api, here.pool()); // what was read before the wait may not be so any more
+          reads = reader.newReads(); // what was read before the wait may not be so any more
         }
         case Prepared(PreparedClaim prepared) -> {
-          return Optional.of(answer(ref, claim.get(), prepared, call));
+          return Optional.of(answer(claim.get(), prepared, call));
         }
       }
     }
   }
 
-  private PreparedOrRefused tryOnce(
-      ClaimRef ref,
-      ResourceClaim claim,
-      CallReads reads,
-      Goal goal)
-      throws IOException {
-    GpuNodeSpec knobs = node.get();
-    Inventory.Cards cards = cardsFor(claim, knobs);
-    AllocationDecoder.Outcome reading = AllocationDecoder.read(claim, here.pool(), cards, knobs);
-    ContainerView view =
-        goal != Goal.INSTANCES && reading instanceof AllocationDecoder.Granted granted
-            ? new Containers(reads, cards, knobs).view(ref, claim, granted.grants())
-            : new ContainerView(Map.of(), false);
-    return store.lock().onClaim(ref.uid(), () -> decideAndExecute(ref, claim, cards, reading, view, goal));
+  private PreparedOrRefused tryOnce(ReadClaim claim, Goal goal) throws IOException {
+    return store.lock().onClaim(claim.ref().uid(), () -> decideAndExecute(claim, goal));
   }
 
-  private Outcome answer(ClaimRef ref, ResourceClaim claim, PreparedClaim prepared, Call call) {
+  private Outcome answer(ReadClaim claim, PreparedClaim prepared, Call call) {
+    ClaimRef ref = claim.ref();
     LOG.info("claim {}: prepared: {}", ref, AllocationDecoder.deviceKeys(prepared.grants()));
     held.isThere(ref.uid());
     call.reports().add(() -> reports.prepared(asItIsNow(prepared)));
-    return new Ready(prepared.grants().stream().map(grant -> ready(ref, claim, grant)).toList());
+    return new Ready(prepared.grants().stream().map(grant -> ready(ref, claim.claim(), grant)).toList());
   }
 
   /** Reports of a call wait for all of its claims; meanwhile a claim may have been resized, or lent memory. */
@@ -302,14 +285,11 @@ public final class ClaimPreparer implements ClaimService {
    */
   private record Lent(Clash clash, PreparedClaim wanted, List<PreparedClaim> others) implements PreparedOrRefused {}
 
-  private PreparedOrRefused decideAndExecute(
-      ClaimRef ref,
-      ResourceClaim claim,
-      Inventory.Cards cards,
-      AllocationDecoder.Outcome reading,
-      ContainerView view,
-      Goal goal)
-      throws IOException {
+  private PreparedOrRefused decideAndExecute(ReadClaim read, Goal goal) throws IOException {
+    ClaimRef ref = read.ref();
+    ResourceClaim claim = read.claim();
+    Inventory.Cards cards = read.cards();
+    ContainerView view = read.view();
     if (Context.current().isCancelled()) {
       return new Refused("kubelet did not wait for the answer; it asks again if it still wants the claim");
     }
@@ -322,7 +302,7 @@ public final class ClaimPreparer implements ClaimService {
         if (goal == Goal.INSTANCES) {
           return new Prepared(earlier.get());
         }
-        PreparedClaim again = renewed(earlier.get(), cards, reading, view);
+        PreparedClaim again = renewed(earlier.get(), read);
         Optional<String> lost = new PresentCards(cards).lost(again.grants());
         if (lost.isPresent()) {
           return new Refused(lost.get());
@@ -339,10 +319,10 @@ public final class ClaimPreparer implements ClaimService {
       LOG.info("claim {}: its allocation has changed since it was prepared; releasing the earlier one", ref);
       releaser.releaseNow(ref.uid(), earlier);
     }
-    if (reading instanceof AllocationDecoder.Refused refused) {
+    if (read.allocation() instanceof AllocationDecoder.Refused refused) {
       return new Refused(refused.reason());
     }
-    AllocationDecoder.Granted granted = (AllocationDecoder.Granted) reading;
+    AllocationDecoder.Granted granted = (AllocationDecoder.Granted) read.allocation();
     List<Grant> grants = granted.grants();
     if (grants.isEmpty()) {
       return new Refused("claim " + ref + " has no device of pool " + here.pool() + " allocated");
@@ -417,38 +397,17 @@ public final class ClaimPreparer implements ClaimService {
   }
 
   /** An earlier preparation as it would be now. */
-  private PreparedClaim renewed(
-      PreparedClaim earlier,
-      Inventory.Cards cards,
-      AllocationDecoder.Outcome reading,
-      ContainerView view) {
-    PreparedClaim present = new PresentCards(cards).onPresentNodes(earlier);
-    return reading instanceof AllocationDecoder.Granted granted
+  private PreparedClaim renewed(PreparedClaim earlier, ReadClaim now) {
+    PreparedClaim present = new PresentCards(now.cards()).onPresentNodes(earlier);
+    return now.allocation() instanceof AllocationDecoder.Granted granted
         ? new PreparedClaim(
-            earlier.claim(), Phase.COMPLETED, here.bootId(), present.grants(), view.env(), view.mixed(),
+            earlier.claim(), Phase.COMPLETED, here.bootId(), present.grants(), now.view().env(), now.view().mixed(),
             Optional.of(granted.names()))
         : present.in(Phase.COMPLETED).under(here.bootId());
   }
 
   private boolean isSameAllocation(PreparedClaim earlier, ResourceClaim claim) {
     return AllocationDecoder.deviceKeys(earlier.grants()).equals(AllocationDecoder.deviceKeys(claim, here.pool()));
-  }
-
-  /**
-   * The cards. They are read once more if the allocation names one that the last reading does not have, or if the
-   * driver is another one since: a container does not start that is to get files of the driver before.
-   */
-  private Inventory.Cards cardsFor(ResourceClaim claim, GpuNodeSpec knobs) {
-    Inventory now = inventory.current();
-    if (!(now instanceof Inventory.Cards cards)
-        || cards.files().flatMap(DriverFiles::gone).isPresent()
-        || AllocationDecoder.read(claim, here.pool(), cards, knobs) instanceof AllocationDecoder.Refused) {
-      now = inventory.refresh();
-    }
-    return switch (now) {
-      case Inventory.Cards found -> found;
-      case Inventory.NoCards none -> throw new IllegalStateException(none.reason() + ": " + none.message());
-    };
   }
 
   private void rollBack(PreparedClaim wanted, List<Step> takeBack, Exception cause) {

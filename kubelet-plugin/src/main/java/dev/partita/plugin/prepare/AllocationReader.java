@@ -1,0 +1,63 @@
+package dev.partita.plugin.prepare;
+
+import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.cdi.driver.DriverFiles;
+import dev.partita.plugin.allocation.AllocationDecoder;
+import dev.partita.plugin.container.ContainerView;
+import dev.partita.plugin.grant.ClaimRef;
+import dev.partita.plugin.inventory.Inventory;
+import dev.partita.plugin.inventory.NodeInventory;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/**
+ * Reads what a claim's preparation is decided by: the claim, this node's cards, and what the claim's allocation gives
+ * of them. It holds no lock meanwhile, since the API server and the driver may take long to answer.
+ *
+ * @param pool this node's pool
+ * @param node the node's knobs; throws IllegalStateException while they are not known
+ */
+record AllocationReader(String pool, ClaimReader api, NodeInventory inventory, Supplier<GpuNodeSpec> node) {
+  /** What a call reads of the API server: nothing yet. */
+  CallReads newReads() {
+    return new CallReads(api, pool);
+  }
+
+  /**
+   * Reads; empty if the claim does not exist any more. Throws IllegalStateException while the node's cards or knobs are
+   * not known.
+   *
+   * @param reads what the call has read before
+   * @param withView whether it matters what the claim's containers see
+   */
+  Optional<ReadClaim> read(ClaimRef ref, CallReads reads, boolean withView) {
+    return reads.claim(ref).map(claim -> {
+      GpuNodeSpec knobs = node.get();
+      Inventory.Cards cards = cardsFor(claim, knobs);
+      AllocationDecoder.Outcome allocation = AllocationDecoder.read(claim, pool, cards, knobs);
+      ContainerView view = withView && allocation instanceof AllocationDecoder.Granted granted
+          ? new Containers(reads, cards, knobs).view(ref, claim, granted.grants())
+          : new ContainerView(Map.of(), false);
+      return new ReadClaim(ref, claim, cards, allocation, view);
+    });
+  }
+
+  /**
+   * The cards. They are read once more if the allocation names one that the last reading does not have, or if the
+   * driver is another one since: a container does not start that is to get files of the driver before.
+   */
+  private Inventory.Cards cardsFor(ResourceClaim claim, GpuNodeSpec knobs) {
+    Inventory now = inventory.current();
+    if (!(now instanceof Inventory.Cards cards)
+        || cards.files().flatMap(DriverFiles::gone).isPresent()
+        || AllocationDecoder.read(claim, pool, cards, knobs) instanceof AllocationDecoder.Refused) {
+      now = inventory.refresh();
+    }
+    return switch (now) {
+      case Inventory.Cards found -> found;
+      case Inventory.NoCards none -> throw new IllegalStateException(none.reason() + ": " + none.message());
+    };
+  }
+}
