@@ -30,8 +30,10 @@ public record ClaimOperations(ClaimPreparer preparer, ClaimReleaser releaser, Cl
     LockedSteps locked = new LockedSteps(store.lock(), steps);
     ClaimReleaser releaser = new ClaimReleaser(inventory, store, locked, reports, held, loans);
     AllocationReader reader = new AllocationReader(here.pool(), api, inventory, node);
+    Obstacles obstacles = new Obstacles(store.checkpoint(), held,
+        new ReleasesUnderWay(api, store.checkpoint(), here.pool()), loans);
     return new ClaimOperations(
-        new ClaimPreparer(here, api, inventory, reader, store, locked, releaser, reports, held, loans),
+        new ClaimPreparer(here, inventory, reader, store, locked, releaser, obstacles, reports, held, loans),
         releaser,
         new ClaimRewriter(here, inventory, store, locked, loans));
   }

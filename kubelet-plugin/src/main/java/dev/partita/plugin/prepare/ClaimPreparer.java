@@ -2,7 +2,6 @@ package dev.partita.plugin.prepare;
 
 import dev.partita.plugin.allocation.AllocationDecoder;
 import dev.partita.plugin.claim.CdiName;
-import dev.partita.plugin.claim.Clash;
 import dev.partita.plugin.claim.PreparedClaim.Phase;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.ThisNode;
@@ -31,7 +30,6 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -49,18 +47,18 @@ public final class ClaimPreparer implements ClaimService {
   private final LockedSteps steps;
   private final ClaimReleaser releaser;
   private final ClaimReports reports;
-  private final ReleasesUnderWay releases;
+  private final Obstacles obstacles;
   private final HeldClaims held;
   private final Loans loans;
 
   ClaimPreparer(
       ThisNode here,
-      ClaimReader api,
       NodeInventory inventory,
       AllocationReader reader,
       ClaimStore store,
       LockedSteps steps,
       ClaimReleaser releaser,
+      Obstacles obstacles,
       ClaimReports reports,
       HeldClaims held,
       Loans loans) {
@@ -71,7 +69,7 @@ public final class ClaimPreparer implements ClaimService {
     this.steps = steps;
     this.releaser = releaser;
     this.reports = reports;
-    this.releases = new ReleasesUnderWay(api, store.checkpoint(), here.pool());
+    this.obstacles = obstacles;
     this.held = held;
     this.loans = loans;
   }
@@ -127,12 +125,9 @@ public final class ClaimPreparer implements ClaimService {
           return new Provision.Impossible(reason);
         }
         case Released _ -> throw new IllegalStateException("only what is rebuilt can have been released");
-        case Clashing(Clash clash, List<PreparedClaim> _) -> {
-          return new Provision.NotYet(clash.reason());
-        }
-        case Lent lent -> {
-          loans.recall(lent.wanted());
-          return new Provision.NotYet(lent.clash().reason());
+        case Obstructed(Obstacle obstacle) -> {
+          obstacles.recall(obstacle);
+          return new Provision.NotYet(obstacle.clash().reason());
         }
         case Prepared(PreparedClaim prepared) -> {
           LOG.info("claim {}: its MIG instances are there: {}", ref, AllocationDecoder.deviceKeys(prepared.grants()));
@@ -218,18 +213,9 @@ public final class ClaimPreparer implements ClaimService {
         case Refused refused -> {
           return Optional.of(new Failed(refused.reason()));
         }
-        case Lent lent -> {
-          loans.recall(lent.wanted());
-          if (!awaitLoans(lent, call.patience())) {
-            return Optional.of(new Failed(
-                lent.clash().reason() + ", of which they were lent what no claim had; they were told to give it"
-                    + " back"));
-          }
-          reads = reader.newReads();
-        }
-        case Clashing(Clash clash, List<PreparedClaim> recorded) -> {
-          if (!releases.await(recorded, call.patience())) {
-            return Optional.of(new Failed(clash.reason()));
+        case Obstructed(Obstacle obstacle) -> {
+          if (!obstacles.await(obstacle, call.patience())) {
+            return Optional.of(new Failed(obstacle.refusal()));
           }
           reads = reader.newReads(); // what was read before the wait may not be so any more
         }
@@ -270,20 +256,7 @@ public final class ClaimPreparer implements ClaimService {
   /** Kubelet has had the claim released while its lost record was being rebuilt. */
   private record Released() implements PreparedOrRefused {}
 
-  /**
-   * Others have what the claim is to have.
-   *
-   * @param recorded those of them that have a record
-   */
-  private record Clashing(Clash clash, List<PreparedClaim> recorded) implements PreparedOrRefused {}
-
-  /**
-   * Others have been lent what the claim is to have.
-   *
-   * @param wanted the claim as it is to be
-   * @param others what it has to stand beside that has no record
-   */
-  private record Lent(Clash clash, PreparedClaim wanted, List<PreparedClaim> others) implements PreparedOrRefused {}
+  private record Obstructed(Obstacle by) implements PreparedOrRefused {}
 
   private PreparedOrRefused decideAndExecute(ReadClaim read, Goal goal) throws IOException {
     ClaimRef ref = read.ref();
@@ -335,10 +308,10 @@ public final class ClaimPreparer implements ClaimService {
         ref, Phase.COMPLETED, here.bootId(), grants, view.env(), view.mixed(), Optional.of(granted.names()));
     try {
       store.pods().see(claim); // before the first step: one of them limits the pods
-      Optional<PreparedOrRefused> obstacle =
-          store.lock().onCards(LockedSteps.cardsOf(grants), () -> beginUnlessItClashes(wanted, cards, goal));
+      Optional<Obstacle> obstacle =
+          store.lock().onCards(LockedSteps.cardsOf(grants), () -> beginUnlessObstructed(wanted, cards, goal));
       if (obstacle.isPresent()) {
-        return obstacle.get();
+        return new Obstructed(obstacle.get());
       }
       // without the cards: from its first record on the others count with it, so nobody waits for this one's disk
       return goal == Goal.INSTANCES ? new Prepared(wanted.in(Phase.STARTED)) : complete(wanted);
@@ -364,36 +337,18 @@ public final class ClaimPreparer implements ClaimService {
     return new Prepared(wanted);
   }
 
-  /** Waits until what others were lent has come back; whether it has. */
-  private boolean awaitLoans(Lent lent, Patience patience) throws IOException {
-    PreparedClaim wanted = lent.wanted();
-    while (!patience.isOver() && Patience.pause()) {
-      List<PreparedClaim> prepared =
-          Stream.concat(store.checkpoint().readAll().stream(), lent.others().stream()).toList();
-      if (Clash.between(wanted.grants(), wanted.claim(), prepared).isEmpty()) {
-        return true;
-      }
-    }
-    return false;
-  }
-
   /** Begins; gives what stands in the way instead, if something does. */
-  private Optional<PreparedOrRefused> beginUnlessItClashes(PreparedClaim wanted, Inventory.Cards cards, Goal goal)
+  private Optional<Obstacle> beginUnlessObstructed(PreparedClaim wanted, Inventory.Cards cards, Goal goal)
       throws IOException {
-    List<PreparedClaim> records = store.checkpoint().readAll();
-    List<PreparedClaim> others = held.withoutRecord(wanted.claim().uid(), records, cards);
-    List<PreparedClaim> prepared = Stream.concat(records.stream(), others.stream()).toList();
-    Optional<Clash> clash = Clash.between(wanted.grants(), wanted.claim(), prepared);
-    if (clash.isEmpty()) {
+    Optional<Obstacle> obstacle = obstacles.find(wanted, cards);
+    if (obstacle.isEmpty()) {
       steps.execute(switch (goal) {
         case INSTANCES -> Step.beginInstances(wanted);
         case ALL -> Step.begin(wanted);
         case RECORD -> Step.beginAgain(wanted);
       });
     }
-    return clash.map(its -> Loans.areAllThatClashes(wanted, its, prepared)
-        ? new Lent(its, wanted, others)
-        : new Clashing(its, its.others().stream().filter(records::contains).toList()));
+    return obstacle;
   }
 
   /** An earlier preparation as it would be now. */
