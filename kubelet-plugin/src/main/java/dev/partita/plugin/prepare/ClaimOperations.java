@@ -32,8 +32,9 @@ public record ClaimOperations(ClaimPreparer preparer, ClaimReleaser releaser, Cl
     AllocationReader reader = new AllocationReader(here.pool(), api, inventory, node);
     Obstacles obstacles = new Obstacles(store.checkpoint(), held,
         new ReleasesUnderWay(api, store.checkpoint(), here.pool()), loans);
+    Preparation preparation = new Preparation(here, store, locked, releaser, obstacles, held, loans);
     return new ClaimOperations(
-        new ClaimPreparer(here, inventory, reader, store, locked, releaser, obstacles, reports, held, loans),
+        new ClaimPreparer(here, inventory, reader, preparation, obstacles, store, releaser, reports),
         releaser,
         new ClaimRewriter(here, inventory, store, locked, loans));
   }
