@@ -52,7 +52,7 @@ import dev.partita.plugin.podresources.OtherServers;
 import dev.partita.plugin.podresources.PodsOfClaims;
 import dev.partita.plugin.podresources.ProcessContainers;
 import dev.partita.plugin.prepare.ClaimOperations;
-import dev.partita.plugin.prepare.ClaimReader;
+import dev.partita.plugin.claimread.ClaimReader;
 import dev.partita.plugin.registration.PluginSockets;
 import dev.partita.plugin.resize.LoanReturns;
 import dev.partita.plugin.resize.MemoryLending;

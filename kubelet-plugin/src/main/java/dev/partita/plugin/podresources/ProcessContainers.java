@@ -1,7 +1,7 @@
 package dev.partita.plugin.podresources;
 
 import dev.partita.plugin.kube.ApiCalls;
-import dev.partita.plugin.prepare.ClaimReader;
+import dev.partita.plugin.claimread.ClaimReader;
 import dev.partita.plugin.usage.measure.HostProcesses;
 import io.fabric8.kubernetes.api.model.ContainerStatus;
 import io.fabric8.kubernetes.api.model.Pod;

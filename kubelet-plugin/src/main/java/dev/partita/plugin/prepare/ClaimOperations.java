@@ -2,6 +2,8 @@ package dev.partita.plugin.prepare;
 
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.plugin.claim.ThisNode;
+import dev.partita.plugin.claimread.AllocationReader;
+import dev.partita.plugin.claimread.ClaimReader;
 import dev.partita.plugin.claimstatus.ClaimReports;
 import dev.partita.plugin.held.HeldClaims;
 import dev.partita.plugin.inventory.NodeInventory;

@@ -4,6 +4,7 @@ import dev.partita.plugin.allocation.AllocationDecoder;
 import dev.partita.plugin.claim.PreparedClaim.Phase;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.ThisNode;
+import dev.partita.plugin.claimread.ReadClaim;
 import dev.partita.plugin.container.ContainerView;
 import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.grant.Grant;

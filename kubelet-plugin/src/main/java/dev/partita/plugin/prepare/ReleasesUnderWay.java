@@ -3,6 +3,7 @@ package dev.partita.plugin.prepare;
 import dev.partita.plugin.allocation.AllocationDecoder;
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.PreparedClaim;
+import dev.partita.plugin.claimread.ClaimReader;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.io.IOException;
 import java.util.ArrayList;

@@ -17,7 +17,7 @@ import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.loop.PeriodicLoop;
 import dev.partita.plugin.prepare.ClaimRewriter;
-import dev.partita.plugin.prepare.ClaimReader;
+import dev.partita.plugin.claimread.ClaimReader;
 import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.verdict.ShareUse;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;

@@ -23,7 +23,7 @@ import dev.partita.plugin.nvml.CardSamples;
 import dev.partita.plugin.opaque.OpaqueCards;
 import dev.partita.plugin.podresources.ContainerRef;
 import dev.partita.plugin.podresources.ProcessContainers;
-import dev.partita.plugin.prepare.ClaimReader;
+import dev.partita.plugin.claimread.ClaimReader;
 import dev.partita.plugin.resize.Recalls;
 import dev.partita.plugin.usage.UseTotals;
 import dev.partita.plugin.xid.XidCounts;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.partita.plugin.kube.ApiCalls;
-import dev.partita.plugin.prepare.ClaimReader;
+import dev.partita.plugin.claimread.ClaimReader;
 import dev.partita.plugin.usage.measure.HostProcesses;
 import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.api.model.Pod;

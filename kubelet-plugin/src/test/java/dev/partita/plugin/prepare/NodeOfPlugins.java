@@ -12,6 +12,7 @@ import dev.partita.cdi.driver.DriverRoot;
 import dev.partita.plugin.checkpoint.Checkpoint;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.ThisNode;
+import dev.partita.plugin.claimread.ClaimReader;
 import dev.partita.plugin.claimstatus.ClaimReports;
 import dev.partita.plugin.diagnosis.FlapFile;
 import dev.partita.plugin.dra.ClaimService;

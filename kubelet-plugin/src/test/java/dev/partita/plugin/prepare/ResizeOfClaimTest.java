@@ -10,6 +10,7 @@ import dev.partita.api.resize.GrantedSize;
 import dev.partita.api.resize.GrantedSizes;
 import dev.partita.api.resize.NodeResizes;
 import dev.partita.api.resize.ShareSize;
+import dev.partita.plugin.claimread.ClaimReader;
 import dev.partita.plugin.dra.ClaimService;
 import dev.partita.plugin.inventory.Inventory;
 import dev.partita.plugin.kube.ApiCalls;

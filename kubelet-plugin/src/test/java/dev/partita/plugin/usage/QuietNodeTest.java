@@ -16,7 +16,7 @@ import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.metadata.MetadataFolders;
 import dev.partita.plugin.nvml.CardSamples;
 import dev.partita.plugin.nvml.ProcessMemory;
-import dev.partita.plugin.prepare.ClaimReader;
+import dev.partita.plugin.claimread.ClaimReader;
 import dev.partita.plugin.share.ShareFolders;
 import dev.partita.plugin.share.UsageRegions;
 import dev.partita.plugin.store.ClaimPods;

@@ -5,7 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.kube.ApiCalls;
-import dev.partita.plugin.prepare.ClaimReader;
+import dev.partita.plugin.claimread.ClaimReader;
 import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;

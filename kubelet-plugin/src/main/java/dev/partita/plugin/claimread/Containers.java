@@ -1,4 +1,4 @@
-package dev.partita.plugin.prepare;
+package dev.partita.plugin.claimread;
 
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.plugin.container.ContainerView;

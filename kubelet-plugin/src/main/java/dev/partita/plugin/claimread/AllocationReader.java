@@ -1,4 +1,4 @@
-package dev.partita.plugin.prepare;
+package dev.partita.plugin.claimread;
 
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.cdi.driver.DriverFiles;
@@ -19,9 +19,9 @@ import java.util.function.Supplier;
  * @param pool this node's pool
  * @param node the node's knobs; throws IllegalStateException while they are not known
  */
-record AllocationReader(String pool, ClaimReader api, NodeInventory inventory, Supplier<GpuNodeSpec> node) {
+public record AllocationReader(String pool, ClaimReader api, NodeInventory inventory, Supplier<GpuNodeSpec> node) {
   /** What a call reads of the API server: nothing yet. */
-  CallReads newReads() {
+  public CallReads newReads() {
     return new CallReads(api, pool);
   }
 
@@ -32,7 +32,7 @@ record AllocationReader(String pool, ClaimReader api, NodeInventory inventory, S
    * @param reads what the call has read before
    * @param withView whether it matters what the claim's containers see
    */
-  Optional<ReadClaim> read(ClaimRef ref, CallReads reads, boolean withView) {
+  public Optional<ReadClaim> read(ClaimRef ref, CallReads reads, boolean withView) {
     return reads.claim(ref).map(claim -> {
       GpuNodeSpec knobs = node.get();
       Inventory.Cards cards = cardsFor(claim, knobs);

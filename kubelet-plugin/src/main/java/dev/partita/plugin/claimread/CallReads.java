@@ -1,4 +1,4 @@
-package dev.partita.plugin.prepare;
+package dev.partita.plugin.claimread;
 
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.plugin.allocation.AllocationDecoder;
@@ -21,7 +21,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * Reads what the claims of one call need from the API server, each object once. The claims of a pod have their pod and
  * each other in common, so without this a hundred of them would have each object read a hundred times.
  */
-final class CallReads {
+public final class CallReads {
   private final ClaimReader api;
   private final String pool;
   private final Map<Name, Optional<ResourceClaim>> claims = new ConcurrentHashMap<>();

@@ -1,4 +1,4 @@
-package dev.partita.plugin.prepare;
+package dev.partita.plugin.claimread;
 
 import dev.partita.plugin.allocation.AllocationDecoder;
 import dev.partita.plugin.container.ContainerView;
@@ -14,7 +14,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
  * @param allocation what the claim is given of them
  * @param view what its containers see of that; nothing if that was not asked for, or if the allocation is refused
  */
-record ReadClaim(
+public record ReadClaim(
     ClaimRef ref,
     ResourceClaim claim,
     Inventory.Cards cards,
