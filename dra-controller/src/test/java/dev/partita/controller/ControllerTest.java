@@ -7,6 +7,7 @@ import dev.partita.api.node.GpuNode;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import java.time.Clock;
 import java.time.Duration;
@@ -93,6 +94,30 @@ class ControllerTest {
         .isEqualTo("0 of 1 card fits: 1 card on node-0: taken as a whole");
     cluster.release("first");
     assertThat(cluster.result("second").getDevice()).isEqualTo("gpu-0-shared");
+  }
+
+  @Test
+  void podsGetTheirTurnWhenTheirClassIsMadeOrIsChangedToOneOfOurDevices() {
+    cluster.add(GpuNodes.ready("node-0", 3, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    deviceClass("mistaken", "gpu.exampel.com");
+    for (String name : List.of("mistaken", "missing")) {
+      cluster.claim(name, name, Map.of("memory", "8Gi"));
+      cluster.pod(name, name);
+    }
+    cluster.claim("next", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.pod("next", "next");
+    cluster.result("next"); // by then the others have been decided about
+    deviceClass("mistaken", "gpu.partita.dev");
+    deviceClass("missing", "gpu.partita.dev");
+    cluster.result("mistaken");
+    cluster.result("missing");
+  }
+
+  private void deviceClass(String name, String driver) {
+    cluster.client.resource(new DeviceClassBuilder().withNewMetadata().withName(name).endMetadata().withNewSpec()
+        .addNewSelector().withNewCel("device.driver == '" + driver + "'").endSelector().endSpec().build())
+        .createOr(existing -> existing.update());
   }
 
   @Test

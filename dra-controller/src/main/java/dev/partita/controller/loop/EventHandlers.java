@@ -1,5 +1,7 @@
 package dev.partita.controller.loop;
 
+import dev.partita.controller.claim.AllocatedClaim;
+import dev.partita.controller.claim.RequestPart;
 import dev.partita.controller.gang.GangKey;
 import dev.partita.controller.quota.QuotaRefresh;
 import dev.partita.controller.schedule.PodScheduler;
@@ -75,7 +77,7 @@ final class EventHandlers {
           view.podsNaming(new GangKey.OfPodGroup(group.namespace(), group.name()))
               .forEach(pod -> podFollower.follow(ObjectKey.of(pod), pod.getMetadata().getUid(), pods));
       case ClusterEvent.NodeChanged(String node) -> nodeFollower.nodeChanged(node);
-      case ClusterEvent.ClassChanged _ -> wakeups.helps();
+      case ClusterEvent.ClassChanged(String name) -> classChanged(name, pods);
       case ClusterEvent.TemplateChanged _ -> {}
       case ClusterEvent.QuotaChanged _ -> quotas.stale();
       case ClusterEvent.NamespaceChanged _ -> {
@@ -87,6 +89,14 @@ final class EventHandlers {
       case ClusterEvent.PodChanged(ObjectKey pod, String uid) -> podFollower.changed(pod, uid, pods);
       case ClusterEvent.ClaimChanged(ObjectKey claim, String uid) -> claimChanged(claim, uid, pods);
     }
+  }
+
+  /** A claim that was left to another driver may be ours by its class now: its pods waited for nothing until then. */
+  private void classChanged(String name, Set<ObjectKey> pods) {
+    wakeups.helps();
+    view.claims().stream().filter(claim -> !AllocatedClaim.isAllocated(claim))
+        .filter(claim -> RequestPart.of(claim.getSpec()).stream().anyMatch(part -> part.className().equals(name)))
+        .forEach(claim -> claimFollower.addPodsOf(ObjectKey.of(claim), pods));
   }
 
   /** The claim, or what counts of it, has changed. */
