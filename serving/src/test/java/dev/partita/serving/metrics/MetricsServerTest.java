@@ -29,6 +29,14 @@ class MetricsServerTest {
   }
 
   @Test
+  void theSchemeOfATokenMayHaveAnyCase() throws Exception {
+    try (MetricsServer server = MetricsServer.secured(0, () -> "up 1\n", READER)) {
+      assertThat(TlsScrape.of(server.port(), "bearer reader").status()).isEqualTo(200);
+      assertThat(TlsScrape.of(server.port(), "BEARER   reader").status()).isEqualTo(200);
+    }
+  }
+
+  @Test
   void othersAreTold() throws Exception {
     try (MetricsServer server = MetricsServer.secured(0, () -> "up 1\n", READER)) {
       HttpResponse<String> answer = TlsScrape.of(server.port(), "Bearer eve").answer();
