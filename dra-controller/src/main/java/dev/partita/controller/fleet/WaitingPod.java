@@ -1,6 +1,7 @@
 package dev.partita.controller.fleet;
 
 import dev.partita.api.Driver;
+import dev.partita.controller.claim.PodClaims;
 import io.fabric8.kubernetes.api.model.Pod;
 import java.util.Objects;
 import java.util.Optional;
@@ -13,9 +14,9 @@ import java.util.Optional;
  * @param message for people
  */
 public record WaitingPod(String namespace, String name, String since, String reason, String message) {
-  /** Empty if it has a node, or does not wait for cards. */
+  /** Empty if it has a node, is over or being deleted, or does not wait for cards. */
   public static Optional<WaitingPod> of(Pod pod) {
-    if (pod.getStatus() == null || pod.getStatus().getConditions() == null
+    if (pod.getStatus() == null || pod.getStatus().getConditions() == null || !PodClaims.isLive(pod)
         || (pod.getSpec() != null && pod.getSpec().getNodeName() != null)) {
       return Optional.empty();
     }
