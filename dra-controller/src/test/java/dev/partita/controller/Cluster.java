@@ -402,6 +402,13 @@ public final class Cluster implements AutoCloseable {
         .updateStatus(), written -> true);
   }
 
+  /** The claim goes at once, whoever uses it. */
+  void deleteWhateverProtectsIt(String claim) {
+    client.resource(new ResourceClaimBuilder(read(claim)).editMetadata().withFinalizers(List.of()).endMetadata()
+        .build()).update();
+    client.resource(read(claim)).delete();
+  }
+
   /**
    * Makes the pod of a plugin, or changes whether it is ready.
    *

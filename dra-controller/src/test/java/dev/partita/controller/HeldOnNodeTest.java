@@ -89,7 +89,7 @@ class HeldOnNodeTest {
     cluster.bindAndRun("first", node);
     cluster.awaitQuiet(); // what kubelet needs the claim for comes later still
     String uid = cluster.read("first").getMetadata().getUid();
-    deleteWhateverProtectsIt("first");
+    cluster.deleteWhateverProtectsIt("first");
     cluster.claim("second", SHARE, Map.of("memory", "100Gi"));
     cluster.pod("second", "second");
     assertSaid("second", "namespace quota team-a: 140 GiB of 200 GiB memory, 100 GiB asked");
@@ -132,13 +132,6 @@ class HeldOnNodeTest {
             new LabelSelectorBuilder().addToMatchLabels("team", "a").build(),
             List.of(new GpuQuotaSpec.Limit("", List.of(), null, most, Amounts.UNLIMITED))));
     cluster.client.resource(quota).create();
-  }
-
-  private void deleteWhateverProtectsIt(String claim) {
-    ResourceClaim bare =
-        new ResourceClaimBuilder(cluster.read(claim)).editMetadata().withFinalizers(List.of()).endMetadata().build();
-    cluster.client.resource(bare).update();
-    cluster.client.resource(cluster.read(claim)).delete();
   }
 
   private static GpuNode node() {

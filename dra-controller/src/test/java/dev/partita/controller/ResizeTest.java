@@ -21,6 +21,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import io.fabric8.kubernetes.api.model.runtime.RawExtension;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -88,6 +89,24 @@ class ResizeTest {
     eventually().untilAsserted(() -> assertThat(told("node-0")).as("its node knows what is asked for")
         .isEqualTo(new NodeResizes(List.of(), List.of(new AskedSize(uid, "memory=30Gi")))));
     cluster.release("other");
+    awaitAnswer("c", "memory=30Gi: granted");
+  }
+
+  @Test
+  void whatAPodHeldOfADeletedClaimUntilItEndedIsForThoseWhoWait() {
+    cluster.add(GpuNodes.ready("node-0", 1, H200, CARD));
+    cluster.start();
+    share("c", "8Gi");
+    share("other", "120Gi");
+    cluster.reserveAndBind("other", "node-0");
+    cluster.awaitQuiet();
+    cluster.deleteWhateverProtectsIt("other");
+    ask("c", "memory=30Gi");
+    awaitAnswer("c", "memory=30Gi: waits: ");
+    String uid = cluster.read("c").getMetadata().getUid();
+    eventually().during(Duration.ofSeconds(2)).untilAsserted(() -> assertThat(told("node-0")).as("nothing changes")
+        .isEqualTo(new NodeResizes(List.of(), List.of(new AskedSize(uid, "memory=30Gi")))));
+    cluster.client.pods().inNamespace("default").withName("other").withGracePeriod(0).delete();
     awaitAnswer("c", "memory=30Gi: granted");
   }
 

@@ -164,8 +164,6 @@ public final class AllocationLoop implements AutoCloseable {
         new GangScheduler(view, monotonicClock, decisions, scheduler, preemption, gates, abandoned, retries);
     this.queue = new PodQueue(view, state.loads(), scheduler, gangs, retries, budget, processorTime, monotonicClock);
     this.questions = new Questions(view, state, new Explanations(view, scheduler, decisions));
-    PodFollower podFollower =
-        new PodFollower(view, state, priorities, decider.demandRecorder(), abandoned, scheduler, queue);
     this.resizeWriter =
         new ResizeWriter(client, edge.isolated("resizes"),
             (write, version) -> loop.post(new WorkItem.ResizeWritten(write, version)));
@@ -173,6 +171,8 @@ public final class AllocationLoop implements AutoCloseable {
         new Resizes(view, ledger, new ResizeDecider(state), resizeWriter::post, events, retries, monotonicClock);
     StaleReasons stale = new StaleReasons(pause -> retries.after(pause, new WorkItem.SayAgain()));
     this.wakeups = new Wakeups(queue, resizes, scheduler, stale);
+    PodFollower podFollower =
+        new PodFollower(view, state, priorities, decider.demandRecorder(), abandoned, scheduler, queue, wakeups);
     this.claimFollower =
         new ClaimFollower(view, state, vetoes, abandoned, scheduler, wakeups, retries, monotonicClock);
     NodeFollower nodeFollower = new NodeFollower(view, state, quotas, abandoned, wakeups);

@@ -37,6 +37,7 @@ final class PodFollower {
   private final AbandonedClaims abandoned;
   private final PodScheduler scheduler;
   private final PodQueue queue;
+  private final Wakeups wakeups;
   private final Map<String, List<ObjectKey>> claimsOfPod = new HashMap<>();
   private final Map<String, GangKey> gangOfPod = new HashMap<>();
 
@@ -47,7 +48,8 @@ final class PodFollower {
       DemandRecorder demandRecorder,
       AbandonedClaims abandoned,
       PodScheduler scheduler,
-      PodQueue queue) {
+      PodQueue queue,
+      Wakeups wakeups) {
     this.view = view;
     this.state = state;
     this.priorities = priorities;
@@ -55,18 +57,19 @@ final class PodFollower {
     this.abandoned = abandoned;
     this.scheduler = scheduler;
     this.queue = queue;
+    this.wakeups = wakeups;
   }
 
   /**
    * Follows a pod that has come, changed or gone. What it used of a deleted claim counted as taken as long as it ran:
-   * if that is free now, all that wait are decided about.
+   * if that is free now, it may help those that wait.
    *
    * @param pods takes those that are to be decided about
    */
   void changed(ObjectKey key, String uid, Set<ObjectKey> pods) {
     follow(key, uid, pods);
     if (state.claims().held().podChanged(uid)) {
-      pods.addAll(scheduler.waiting());
+      wakeups.helps();
     }
   }
 

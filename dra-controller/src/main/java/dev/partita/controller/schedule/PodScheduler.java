@@ -55,7 +55,7 @@ public final class PodScheduler {
   }
 
   /** Pods that wait for something to change. */
-  public List<ObjectKey> waiting() {
+  List<ObjectKey> waiting() {
     return List.copyOf(waiting);
   }
 
