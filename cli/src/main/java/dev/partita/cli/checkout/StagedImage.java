@@ -40,6 +40,17 @@ public record StagedImage(String name, Path folder) {
     return Containerfile.read(folder.resolve("Containerfile"));
   }
 
+  /** The names of the images that a checkout's build lays out: each has a Containerfile there. */
+  public static List<String> namesIn(Path checkout) {
+    Path sources = checkout.resolve("deploy/image");
+    try (Stream<Path> folders = Files.list(sources)) {
+      return folders.filter(folder -> Files.exists(folder.resolve("Containerfile")))
+          .map(folder -> folder.getFileName().toString()).sorted().toList();
+    } catch (IOException missing) {
+      throw CommandFailure.failed("%s has no images: %s".formatted(sources, missing));
+    }
+  }
+
   /** All images below a folder, by name. */
   public static List<StagedImage> below(Path images) {
     try (Stream<Path> folders = Files.list(images)) {

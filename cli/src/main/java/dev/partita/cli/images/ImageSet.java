@@ -52,6 +52,13 @@ public record ImageSet(
    */
   public record Made(String name, Path archive, OciArchive content, Path sbom) {}
 
+  /** @throws CommandFailure if one of the names is none of these images' */
+  void checkAmong(Collection<String> images) {
+    names.stream().filter(name -> !images.contains(name)).findFirst().ifPresent(unknown -> {
+      throw CommandFailure.usage("there is no image '%s': there are %s".formatted(unknown, String.join(", ", images)));
+    });
+  }
+
   /** Writes the archive of each image and processor into a folder, and beside it the list of what it holds. */
   public List<Made> archive(StagedImages staged, Path output, Provenance provenance, Progress progress) {
     ImageBuilder builder = builder();
@@ -111,10 +118,7 @@ public record ImageSet(
   }
 
   private List<StagedImage> named(List<StagedImage> all) {
-    Collection<String> known = all.stream().map(StagedImage::name).toList();
-    names.stream().filter(name -> !known.contains(name)).findFirst().ifPresent(unknown -> {
-      throw CommandFailure.usage("there is no image '%s': there are %s".formatted(unknown, String.join(", ", known)));
-    });
+    checkAmong(all.stream().map(StagedImage::name).toList());
     return all.stream().filter(image -> names.isEmpty() || names.contains(image.name())).toList();
   }
 }

@@ -87,6 +87,7 @@ public final class ImagesCommand implements Runnable {
         new ImageSet(names, processors.isEmpty() ? List.of(Processor.here()) : processors, Optional.ofNullable(base),
             registry, tag, insecure,
             Checkout.home().resolve(".partita/images"));
+    set.checkAmong(StagedImage.namesIn(Checkout.home())); // what they hold may take minutes to make
     StagedImages staged = staged(progress);
     Provenance provenance = Provenance.of(Checkout.home(), Checkout.version(), System.getenv());
     PrintWriter out = spec.commandLine().getOut();

@@ -51,6 +51,15 @@ class ImagesCommandTest {
     }
   }
 
+  @Test
+  void anImageThatTheCheckoutDoesNotHaveIsRefused(@TempDir Path cache) {
+    ImageSet set =
+        new ImageSet(List.of("kubelet-plugin", "kubelet-plugn"), List.of(), Optional.empty(), "registry.example", "v1",
+            false, cache);
+    assertThatThrownBy(() -> set.checkAmong(StagedImage.namesIn(Path.of("..")))).isInstanceOf(CommandFailure.class)
+        .hasMessage("there is no image 'kubelet-plugn': there are dra-controller, kubelet-plugin, probe, simulator");
+  }
+
   private static String withBase(List<String> command, String base) {
     CommandRun run =
         CommandRun.of(Stream.concat(command.stream(), Stream.of("--tag", "v1", "--base", base)).toArray(String[]::new));
