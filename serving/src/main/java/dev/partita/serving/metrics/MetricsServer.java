@@ -112,12 +112,14 @@ public final class MetricsServer implements AutoCloseable {
     };
   }
 
-  /** Several scrapers, or one that asks without pause, cost what one costs. */
+  /**
+   * Several scrapers, or one that asks without pause, cost what one costs; so do those that wait while a text is made
+   * for longer than it holds, as where the driver hangs.
+   */
   private synchronized String text() {
-    long now = System.nanoTime();
-    if (made.isEmpty() || now - madeAt >= HOLDS.toNanos()) {
+    if (made.isEmpty() || System.nanoTime() - madeAt >= HOLDS.toNanos()) {
       made = metrics.get();
-      madeAt = now;
+      madeAt = System.nanoTime();
     }
     return made;
   }

@@ -1,6 +1,7 @@
 package dev.partita.serving.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.partita.serving.access.Verdict;
 import java.io.IOException;
@@ -8,8 +9,16 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 class MetricsServerTest {
@@ -80,6 +89,30 @@ class MetricsServerTest {
       }
       assertThat(scrapes).isGreaterThan(2);
       assertThat(made).hasValueLessThanOrEqualTo(2);
+    }
+  }
+
+  @Test
+  void scrapersThatWaitForATextThatTakesLongGetTheOneThatIsMade() throws Exception {
+    AtomicInteger made = new AtomicInteger();
+    CountDownLatch begun = new CountDownLatch(1);
+    Supplier<String> slow = () -> {
+      begun.countDown();
+      await().pollDelay(Duration.ofMillis(1_100)).until(() -> true); // as long as a driver that hangs is waited for
+      return "made " + made.incrementAndGet() + "\n";
+    };
+    try (MetricsServer server = MetricsServer.plain(0, slow);
+        ExecutorService scrapers = Executors.newVirtualThreadPerTaskExecutor()) {
+      List<Future<HttpResponse<String>>> answers = new ArrayList<>();
+      answers.add(scrapers.submit(() -> get(server.port(), "/metrics")));
+      begun.await();
+      for (int i = 0; i < 5; i++) {
+        answers.add(scrapers.submit(() -> get(server.port(), "/metrics")));
+      }
+      for (Future<HttpResponse<String>> answer : answers) {
+        assertThat(answer.get().statusCode()).isEqualTo(200);
+      }
+      assertThat(made).as("one, and one more if a scraper was late").hasValueLessThanOrEqualTo(2);
     }
   }
 
