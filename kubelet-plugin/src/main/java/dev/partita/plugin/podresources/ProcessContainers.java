@@ -1,12 +1,10 @@
 package dev.partita.plugin.podresources;
 
-import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.claimread.ClaimReader;
 import dev.partita.plugin.usage.measure.HostProcesses;
 import io.fabric8.kubernetes.api.model.ContainerStatus;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodStatus;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -111,8 +109,8 @@ public final class ProcessContainers {
       Thread.ofVirtual().name("process-containers").start(() -> {
         try {
           due.forEach(pod -> known.put(pod, read(pod, now)));
-        } catch (KubernetesClientException e) {
-          LOG.debug("whose processes are in which container is not known: {}", ApiCalls.explain(e));
+        } catch (RuntimeException e) { // a client that was closed meanwhile throws others than KubernetesClientException
+          LOG.debug("whose processes are in which container is not known", e);
         } finally {
           asking.set(false);
         }

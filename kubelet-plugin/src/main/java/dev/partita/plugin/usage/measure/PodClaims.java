@@ -1,8 +1,7 @@
 package dev.partita.plugin.usage.measure;
 
-import dev.partita.plugin.grant.ClaimRef;
-import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.claimread.ClaimReader;
+import dev.partita.plugin.grant.ClaimRef;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimStatus;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -120,8 +119,8 @@ public final class PodClaims {
             .ifPresent(read -> known.compute(new Question(podUid, claim.uid()),
                 (_, last) -> answer(podUid, read, since, last != null && last.reserved())));
       }
-    } catch (KubernetesClientException e) {
-      LOG.debug("which claims pod {} has is not known: {}", podUid, ApiCalls.explain(e));
+    } catch (RuntimeException e) { // a client that was closed meanwhile throws others than KubernetesClientException
+      LOG.debug("which claims pod {} has is not known", podUid, e);
     }
   }
 
