@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.partita.api.Driver;
+import dev.partita.plugin.claimread.ClaimReader;
 import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.podresources.PodsOfClaims;
-import dev.partita.plugin.claimread.ClaimReader;
 import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;

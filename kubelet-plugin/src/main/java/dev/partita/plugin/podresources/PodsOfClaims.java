@@ -1,9 +1,9 @@
 package dev.partita.plugin.podresources;
 
 import dev.partita.plugin.claim.CdiName;
+import dev.partita.plugin.claimread.ClaimReader;
 import dev.partita.plugin.container.ContainerView;
 import dev.partita.plugin.grant.ClaimRef;
-import dev.partita.plugin.claimread.ClaimReader;
 import dev.partita.plugin.usage.measure.DevicePods;
 import java.nio.file.Path;
 import java.util.List;

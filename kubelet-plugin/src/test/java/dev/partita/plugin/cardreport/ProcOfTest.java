@@ -1,7 +1,7 @@
 package dev.partita.plugin.cardreport;
 
-import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.claimread.ClaimReader;
+import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.usage.measure.ContainerShares;
 import dev.partita.plugin.usage.measure.HostProcesses;
 import dev.partita.plugin.usage.measure.PodClaims;

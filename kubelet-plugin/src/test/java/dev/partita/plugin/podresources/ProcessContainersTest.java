@@ -3,8 +3,8 @@ package dev.partita.plugin.podresources;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.claimread.ClaimReader;
+import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.usage.measure.HostProcesses;
 import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.api.model.Pod;

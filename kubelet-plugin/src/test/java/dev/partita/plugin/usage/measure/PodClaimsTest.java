@@ -3,9 +3,9 @@ package dev.partita.plugin.usage.measure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.partita.plugin.claimread.ClaimReader;
 import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.kube.ApiCalls;
-import dev.partita.plugin.claimread.ClaimReader;
 import dev.partita.serving.access.MockApiServer;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
