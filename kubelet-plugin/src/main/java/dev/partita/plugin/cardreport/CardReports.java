@@ -162,7 +162,7 @@ public final class CardReports implements AutoCloseable {
   /** Writes once all reports that are needed. Those of a card that nobody uses say so once, and NVML is not asked. */
   void report() throws IOException {
     group();
-    if (sampling.forgetsAt(clock.get())) {
+    if (sampling.forgetIfSetBack(clock.get())) {
       loads.clear();
     }
     // before anything is written, so that a report that cannot be written makes nobody miss samples

@@ -13,9 +13,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks NVML for the samples of cards, and hands them on to what checks core limits ({@link SampledTimes}): that looks
- * far too seldom to see all of them. What samples give to one process though another one had it is set right there and
- * for whoever shows samples ({@link DividedSamples}). For one thread.
+ * Asks NVML how much of a card each process has used (nvmlDeviceGetProcessUtilization), and hands these samples on to
+ * what checks core limits ({@link SampledTimes}), which looks far too seldom to see all of them. What samples give to
+ * one process though another one had it is set right there and for whoever shows samples ({@link DividedSamples}). For
+ * one thread.
  */
 public final class CardSampling {
   private static final Logger LOG = LoggerFactory.getLogger(CardSampling.class);
@@ -38,8 +39,8 @@ public final class CardSampling {
     this.times = times;
   }
 
-  /** Whether the time of day was set back since the last look. Then it forgets all samples, as others must. */
-  boolean forgetsAt(CardLoad.Moment now) {
+  /** Forgets all samples if the time of day was set back since the last look; whether it was, and others must, too. */
+  boolean forgetIfSetBack(CardLoad.Moment now) {
     boolean back = setBack.since(now);
     if (back) {
       LOG.info("the clock was set back; forgetting NVML's samples until now");

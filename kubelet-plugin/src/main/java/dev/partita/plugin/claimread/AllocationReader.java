@@ -32,31 +32,33 @@ public record AllocationReader(String pool, ClaimReader api, NodeInventory inven
    * @param reads what the call has read before
    * @param withView whether it matters what the claim's containers see
    */
-  public Optional<ReadClaim> read(ClaimRef ref, CallReads reads, boolean withView) {
+  public Optional<ClaimReading> read(ClaimRef ref, CallReads reads, boolean withView) {
     return reads.claim(ref).map(claim -> {
       GpuNodeSpec knobs = node.get();
-      Inventory.Cards cards = cardsFor(claim, knobs);
-      AllocationDecoder.Outcome allocation = AllocationDecoder.read(claim, pool, cards, knobs);
-      ContainerView view = withView && allocation instanceof AllocationDecoder.Granted granted
-          ? new Containers(reads, cards, knobs).view(ref, claim, granted.grants())
+      Decoded decoded = decoded(claim, knobs);
+      ContainerView view = withView && decoded.allocation() instanceof AllocationDecoder.Granted granted
+          ? new Containers(reads, decoded.cards(), knobs).view(ref, claim, granted.grants())
           : new ContainerView(Map.of(), false);
-      return new ReadClaim(ref, claim, cards, allocation, view);
+      return new ClaimReading(ref, claim, decoded.cards(), decoded.allocation(), view);
     });
   }
 
+  /** An allocation, and the cards by which it was decoded. */
+  private record Decoded(Inventory.Cards cards, AllocationDecoder.Outcome allocation) {}
+
   /**
-   * The cards. They are read once more if the allocation names one that the last reading does not have, or if the
-   * driver is another one since: a container does not start that is to get files of the driver before.
+   * Decodes the claim's allocation. The cards are read once more if it names one that the last reading does not have,
+   * or if the driver is another one since: a container does not start that is to get files of the driver before.
    */
-  private Inventory.Cards cardsFor(ResourceClaim claim, GpuNodeSpec knobs) {
-    Inventory now = inventory.current();
-    if (!(now instanceof Inventory.Cards cards)
-        || cards.files().flatMap(DriverFiles::gone).isPresent()
-        || AllocationDecoder.read(claim, pool, cards, knobs) instanceof AllocationDecoder.Refused) {
-      now = inventory.refresh();
+  private Decoded decoded(ResourceClaim claim, GpuNodeSpec knobs) {
+    if (inventory.current() instanceof Inventory.Cards cards && cards.files().flatMap(DriverFiles::gone).isEmpty()) {
+      AllocationDecoder.Outcome allocation = AllocationDecoder.read(claim, pool, cards, knobs);
+      if (allocation instanceof AllocationDecoder.Granted) {
+        return new Decoded(cards, allocation);
+      }
     }
-    return switch (now) {
-      case Inventory.Cards found -> found;
+    return switch (inventory.refresh()) {
+      case Inventory.Cards cards -> new Decoded(cards, AllocationDecoder.read(claim, pool, cards, knobs));
       case Inventory.NoCards none -> throw new IllegalStateException(none.reason() + ": " + none.message());
     };
   }

@@ -302,6 +302,7 @@ public final class InventoryReader implements AutoCloseable, MigControl, MemoryL
     try {
       Optional<ClaimedInstances> before = claimedNow();
       CardReading reading = reader(library.get().localPath()).read();
+      // where no card has an instance, nobody asks whose they are
       boolean hasInstances =
           reading.cards().stream().anyMatch(card -> card.mig().instances().filter(its -> !its.isEmpty()).isPresent());
       Optional<ClaimedInstances> after = hasInstances ? claimedNow() : before;

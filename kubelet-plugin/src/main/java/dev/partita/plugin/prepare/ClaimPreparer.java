@@ -6,7 +6,7 @@ import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.ThisNode;
 import dev.partita.plugin.claimread.AllocationReader;
 import dev.partita.plugin.claimread.CallReads;
-import dev.partita.plugin.claimread.ReadClaim;
+import dev.partita.plugin.claimread.ClaimReading;
 import dev.partita.plugin.claimstatus.ClaimReports;
 import dev.partita.plugin.claimstatus.WaitingCalls;
 import dev.partita.plugin.dra.ClaimService;
@@ -108,7 +108,7 @@ public final class ClaimPreparer implements ClaimService {
    */
   public Provision makeInstances(ClaimRef ref) {
     try {
-      Optional<ReadClaim> claim = reader.read(ref, reader.newReads(), false);
+      Optional<ClaimReading> claim = reader.read(ref, reader.newReads(), false);
       if (claim.isEmpty()) {
         return new Provision.Impossible("claim " + ref + " does not exist any more");
       }
@@ -184,7 +184,7 @@ public final class ClaimPreparer implements ClaimService {
   private Optional<Outcome> tryToPrepare(ClaimRef ref, Preparation.Goal goal, Call call) throws IOException {
     CallReads reads = call.reads();
     while (true) {
-      Optional<ReadClaim> claim = reader.read(ref, reads, true);
+      Optional<ClaimReading> claim = reader.read(ref, reads, true);
       if (claim.isEmpty()) {
         return Optional.of(new Failed("claim " + ref + " does not exist any more"));
       }
@@ -208,7 +208,7 @@ public final class ClaimPreparer implements ClaimService {
     }
   }
 
-  private Outcome answer(ReadClaim claim, PreparedClaim prepared, Call call) {
+  private Outcome answer(ClaimReading claim, PreparedClaim prepared, Call call) {
     ClaimRef ref = claim.ref();
     LOG.info("claim {}: prepared: {}", ref, AllocationDecoder.deviceKeys(prepared.grants()));
     call.reports().add(() -> reports.prepared(asItIsNow(prepared)));

@@ -4,7 +4,10 @@ import dev.partita.plugin.claim.Clash;
 import dev.partita.plugin.claim.PreparedClaim;
 import java.util.List;
 
-/** What stands in the way of a claim that is to be prepared, and may be gone soon. */
+/**
+ * What stands in the way of a claim that is to be prepared, and may be gone soon: for example a claim for the same card
+ * whose pod was deleted by force, and which kubelet has not released yet.
+ */
 sealed interface Obstacle {
   /** Why the claim cannot stand beside the others now. */
   Clash clash();

@@ -4,7 +4,7 @@ import dev.partita.plugin.allocation.AllocationDecoder;
 import dev.partita.plugin.claim.PreparedClaim.Phase;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.ThisNode;
-import dev.partita.plugin.claimread.ReadClaim;
+import dev.partita.plugin.claimread.ClaimReading;
 import dev.partita.plugin.container.ContainerView;
 import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.grant.Grant;
@@ -43,13 +43,14 @@ record Preparation(
   enum Goal {
     /** As far as is to be done before its pod is bound. */
     INSTANCES,
+    /** As far as kubelet asks for, so that its containers can start. */
     ALL,
     /** The same of a claim that was prepared before, as its containers know, and has lost its record. */
     RECORD
   }
 
   /** Prepares the claim as far as that is to be done; what was begun is undone if a step fails, which is thrown. */
-  Attempt attempt(ReadClaim claim, Goal goal) throws IOException {
+  Attempt attempt(ClaimReading claim, Goal goal) throws IOException {
     String uid = claim.ref().uid();
     Attempt attempt = store.lock().onClaim(uid, () -> decideAndExecute(claim, goal));
     if (attempt instanceof Attempt.Prepared) {
@@ -58,7 +59,7 @@ record Preparation(
     return attempt;
   }
 
-  private Attempt decideAndExecute(ReadClaim read, Goal goal) throws IOException {
+  private Attempt decideAndExecute(ClaimReading read, Goal goal) throws IOException {
     ClaimRef ref = read.ref();
     ResourceClaim claim = read.claim();
     Inventory.Cards cards = read.cards();
@@ -152,7 +153,7 @@ record Preparation(
   }
 
   /** An earlier preparation as it would be now. */
-  private PreparedClaim renewed(PreparedClaim earlier, ReadClaim now) {
+  private PreparedClaim renewed(PreparedClaim earlier, ClaimReading now) {
     PreparedClaim present = new PresentCards(now.cards()).onPresentNodes(earlier);
     return now.allocation() instanceof AllocationDecoder.Granted granted
         ? new PreparedClaim(

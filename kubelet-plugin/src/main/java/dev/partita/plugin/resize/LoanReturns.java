@@ -31,10 +31,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Takes back what claims have been lent, in steps. First the containers' quota is lowered, so that their programs get
- * out of memory for new allocations. Once the share is seen to hold no more
- * ({@link ShareResizer.NodeState#isSeenSince}), its record says so. Where there is less to lend than is lent, the claim
- * is told until when the rest is to be given back, and processes that still hold more then are killed, the largest
- * first. By then NVML alone counts, since a container can write into its ledger what it likes.
+ * out of memory for new allocations: a share of 8 GiB that was lent 4 more, and has used 11 of the 12, gets nothing new
+ * until it is below 8. Once the share is seen to hold no more ({@link ShareResizer.NodeState#isSeenSince}), its record
+ * says so. Where there is less to lend than is lent, the claim is told until when the rest is to be given back, and
+ * processes that still hold more then are killed, the largest first. By then NVML alone counts, since a container can
+ * write into its ledger what it likes.
  *
  * <p>For one thread.
  */

@@ -7,14 +7,15 @@ import dev.partita.plugin.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 
 /**
- * A claim as it was read, and what its allocation gives it of this node's cards: what its preparation is decided by.
+ * What the preparation of a claim is decided by: the claim as it was read, and what its allocation gives it of this
+ * node's cards.
  *
  * @param claim as the API server has it
  * @param cards this node's
  * @param allocation what the claim is given of them
  * @param view what its containers see of that; nothing if that was not asked for, or if the allocation is refused
  */
-public record ReadClaim(
+public record ClaimReading(
     ClaimRef ref,
     ResourceClaim claim,
     Inventory.Cards cards,
