@@ -1,4 +1,5 @@
-import dev.partita.plugin.PluginLog;
+import dev.partita.serving.log.ConsoleLog;
+import dev.partita.serving.log.LogLevel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -18,7 +19,7 @@ final class Rehearsal {
   private Rehearsal() {}
 
   public static void main(String[] args) throws Exception {
-    System.setProperty(PluginLog.PROPERTY, ""); // else gRPC tells of every byte
+    ConsoleLog.use(LogLevel.WARN, 0); // else gRPC tells of every byte
     Path plugin = Path.of(args[1]).toAbsolutePath().normalize();
     try (SimulatedNode node = new SimulatedNode(plugin, Path.of(args[2]).toAbsolutePath().normalize())) {
       try {

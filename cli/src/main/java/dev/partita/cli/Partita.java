@@ -23,6 +23,8 @@ import dev.partita.cli.shell.ManCommand;
 import dev.partita.cli.top.TopCommand;
 import dev.partita.cli.trail.LogsCommand;
 import dev.partita.cli.web.WebCommand;
+import dev.partita.serving.log.ConsoleLog;
+import dev.partita.serving.log.LogLevel;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.util.List;
 import java.util.Map;
@@ -61,6 +63,7 @@ public final class Partita implements Runnable {
   @Spec private CommandSpec spec;
 
   public static void main(String[] arguments) {
+    ConsoleLog.use(LogLevel.OFF, 0); // a command says itself what goes wrong
     StandardOutput out = StandardOutput.install();
     int status = run(arguments);
     System.out.flush();

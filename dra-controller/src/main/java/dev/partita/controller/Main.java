@@ -3,6 +3,8 @@ package dev.partita.controller;
 import dev.partita.controller.certificate.WebhookNames;
 import dev.partita.controller.edge.ControllerClient;
 import dev.partita.controller.uninstall.UninstallCommand;
+import dev.partita.serving.log.ConsoleLog;
+import dev.partita.serving.log.LogLevel;
 import dev.partita.serving.metrics.MetricsReaders;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
@@ -41,8 +43,6 @@ public final class Main implements Callable<Integer> {
 
   /** A pod that stops is killed after 30 s. */
   private static final Duration MOST_STOPPING = Duration.ofSeconds(25);
-
-  private static final String LOG_SETTINGS = "logback.configurationFile";
 
   @Option(
       names = "--identity",
@@ -176,20 +176,26 @@ public final class Main implements Callable<Integer> {
         "(env PARTITA_KEEP_WEBHOOK_CERTIFICATE; default: ${DEFAULT-VALUE})."
       }) boolean keepWebhookCertificate;
 
+  @Option(
+      names = "--log-level",
+      paramLabel = "off|error|warn|info|debug",
+      defaultValue = "${env:PARTITA_LOG_LEVEL:-info}",
+      description = "How much the log tells (env PARTITA_LOG_LEVEL; default: ${DEFAULT-VALUE}).") LogLevel logLevel =
+          LogLevel.INFO;
+
   @Spec CommandSpec spec;
 
   /** Runs until the process is told to stop. */
   public static void main(String[] arguments) {
-    if (System.getProperty(LOG_SETTINGS) == null) {
-      System.setProperty(LOG_SETTINGS, "dev/partita/controller/logback.xml");
-    }
+    ConsoleLog.use(LogLevel.INFO, 10);
     Thread.setDefaultUncaughtExceptionHandler(Main::ended);
     System.exit(commandLine().execute(arguments));
   }
 
   static CommandLine commandLine() {
     // For a handler of its own picocli drops the command's writer where somebody replaces System.err meanwhile.
-    return new CommandLine(new Main()).setExecutionStrategy(parsed -> new CommandLine.RunLast().execute(parsed));
+    return new CommandLine(new Main()).setCaseInsensitiveEnumValuesAllowed(true)
+        .setExecutionStrategy(parsed -> new CommandLine.RunLast().execute(parsed));
   }
 
   /**
@@ -205,6 +211,7 @@ public final class Main implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    ConsoleLog.setLevel(logLevel);
     Config config = new ConfigBuilder(Config.autoConfigure(null)).withRequestRetryBackoffLimit(0).build();
     ControllerSettings settings = settings(config);
     CountDownLatch stop = new CountDownLatch(1);

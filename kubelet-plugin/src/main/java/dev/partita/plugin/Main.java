@@ -2,12 +2,15 @@ package dev.partita.plugin;
 
 import dev.partita.plugin.kube.PluginClient;
 import dev.partita.plugin.loop.Loops;
+import dev.partita.serving.log.ConsoleLog;
+import dev.partita.serving.log.LogLevel;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 import picocli.CommandLine;
 
 /** The node plugin as a program. */
@@ -26,11 +29,14 @@ import picocli.CommandLine;
 public final class Main implements Callable<Integer> {
   @Mixin private final PluginSettings settings = new PluginSettings();
 
+  @Option(names = "--log-level", paramLabel = "off|error|warn|info|debug",
+      defaultValue = "${env:PARTITA_LOG_LEVEL:-info}",
+      description = "How much the log tells. Default: ${DEFAULT-VALUE}" + PluginSettings.ENV
+          + "PARTITA_LOG_LEVEL]") private LogLevel logLevel = LogLevel.INFO;
+
   /** Runs the plugin until SIGTERM or SIGINT. */
   public static void main(String[] args) {
-    if (System.getProperty("logback.configurationFile") == null) {
-      System.setProperty(PluginLog.PROPERTY, "");
-    }
+    ConsoleLog.use(LogLevel.INFO, 0);
     Thread.setDefaultUncaughtExceptionHandler(
         (thread, e) -> logger().error("the thread {} has ended: {}", thread.getName(), e.toString()));
     System.exit(commandLine().execute(args));
@@ -60,6 +66,7 @@ public final class Main implements Callable<Integer> {
   @Override
   @SuppressWarnings("try") // the plugin runs until it is closed, nothing is called on it
   public Integer call() {
+    ConsoleLog.setLevel(logLevel);
     CountDownLatch ended = new CountDownLatch(1);
     CountDownLatch stop = new CountDownLatch(1);
     try (Loops own = new Loops();

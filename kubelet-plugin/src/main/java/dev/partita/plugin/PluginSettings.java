@@ -34,7 +34,7 @@ import picocli.CommandLine;
 public final class PluginSettings {
   private static final Pattern NODE_NAME = Pattern.compile("[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?");
   private static final Pattern POD_UID = Pattern.compile("[A-Za-z0-9-]{1,64}");
-  private static final String ENV = " [env: ";
+  static final String ENV = " [env: ";
 
   @Option(names = "--node-name", paramLabel = "NAME", required = true, defaultValue = "${env:PARTITA_NODE_NAME}",
       description = "Name of this Kubernetes node." + ENV + "PARTITA_NODE_NAME]") private String nodeName = "";

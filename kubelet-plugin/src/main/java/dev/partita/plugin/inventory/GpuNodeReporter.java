@@ -71,7 +71,11 @@ public final class GpuNodeReporter implements AutoCloseable {
     this.podUid = podUid.orElse(null);
     this.clock = clock;
     this.informer = client.resources(GpuNode.class).withName(nodeName).runnableInformer(0);
-    informer.exceptionHandler((started, failure) -> true);
+    informer.exceptionHandler(
+        (started, failure) -> {
+          LOG.warn("cannot watch GpuNode {}: {}; trying again", nodeName, failure.getMessage());
+          return true;
+        });
     informer.addEventHandler(new Seen());
   }
 

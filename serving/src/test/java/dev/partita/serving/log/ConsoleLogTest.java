@@ -1,0 +1,76 @@
+package dev.partita.serving.log;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.spi.Configurator.ExecutionStatus;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.classic.spi.LoggingEvent;
+import ch.qos.logback.core.ConsoleAppender;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.slf4j.Logger;
+
+class ConsoleLogTest {
+  private final LoggerContext loggers = new LoggerContext();
+
+  @Test
+  void anEventIsOneLineThatMovesNoCursorWhateverATenantWrote() {
+    ConsoleLog.configure(loggers, LogLevel.INFO, 0);
+    assertThat(written()).isEqualTo("2026-01-01T10:20:30.456Z WARN  UsageWatch: two | lines | of?[2J a tenant?\n");
+  }
+
+  @Test
+  void asManyFramesOfAnExceptionFollowAsTheProgramWants() {
+    ConsoleLog.configure(loggers, LogLevel.INFO, 2);
+    List<String> lines = written().lines().toList();
+    assertThat(lines.get(1)).isEqualTo("java.lang.IllegalStateException: why");
+    assertThat(lines).filteredOn(line -> line.startsWith("\tat ")).hasSize(2);
+  }
+
+  @Test
+  void onlyOurOwnClassesTellMoreThanWarnings() {
+    ConsoleLog.configure(loggers, LogLevel.DEBUG, 0);
+    assertThat(loggers.getLogger("dev.partita.plugin.Main").getEffectiveLevel()).isEqualTo(Level.DEBUG);
+    assertThat(loggers.getLogger("io.grpc").getEffectiveLevel()).isEqualTo(Level.WARN);
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"OFF", "ERROR"})
+  void nobodyTellsMoreThanTheLevelAllows(LogLevel level) {
+    ConsoleLog.configure(loggers, level, 0);
+    Level most = Level.valueOf(level.name());
+    assertThat(loggers.getLoggerList()).allMatch(logger -> logger.getEffectiveLevel().isGreaterOrEqual(most));
+  }
+
+  /** A new version of a library may call its classes otherwise. */
+  @Test
+  void theClassesOfTheClientThatAreToSayLessAreThere() throws Exception {
+    for (String name : ConsoleLog.ERRORS_ONLY) {
+      if (name.startsWith("io.fabric8.")) {
+        assertThat(Class.forName(name)).isNotNull();
+      }
+    }
+  }
+
+  @Test
+  void aProcessThatDoesNotAskForItKeepsItsOwnConfiguration() {
+    assertThat(new ConsoleLog().configure(loggers)).isEqualTo(ExecutionStatus.INVOKE_NEXT_IF_ANY);
+    assertThat(loggers.getLogger(Logger.ROOT_LOGGER_NAME).iteratorForAppenders().hasNext()).isFalse();
+  }
+
+  private String written() {
+    var appender = (ConsoleAppender<ILoggingEvent>) loggers.getLogger(Logger.ROOT_LOGGER_NAME).getAppender("stderr");
+    var logger = loggers.getLogger("dev.partita.plugin.usage.UsageWatch");
+    LoggingEvent event =
+        new LoggingEvent("", logger, Level.WARN, "two\n  lines\u0085of\u001b[2J a tenant\u202e",
+            new IllegalStateException("why"), new Object[0]);
+    event.setInstant(Instant.parse("2026-01-01T10:20:30.456Z"));
+    return new String(appender.getEncoder().encode(event), StandardCharsets.UTF_8);
+  }
+}
