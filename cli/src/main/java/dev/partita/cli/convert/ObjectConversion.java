@@ -99,7 +99,7 @@ final class ObjectConversion {
       return claim(object);
     }
     if (target == ConvertTarget.NVIDIA_DRA) {
-      return new Result(List.of(), object); // pods name their claims, whose names stay
+      return left(object, UnreadRequests.ofOurs(object)); // pods name their claims, whose names stay
     }
     return PodPath.in(object).map(places -> pods(object, places))
         .orElseGet(() -> unread(object, Set.of(), new Result(List.of(), object)));
@@ -132,9 +132,7 @@ final class ObjectConversion {
       notes.add(new FieldError("spec", CUSTOM));
     }
     notes.forEach(note -> warn(object, note));
-    Set<String> known = places.isBuiltIn()
-        ? Set.of("")
-        : places.paths().stream().map(PodPath::name).collect(Collectors.toSet()); // its operator may make other pods, too
+    Set<String> known = places.paths().stream().map(PodPath::name).collect(Collectors.toSet());
     return unread(object, known,
         new Result(newOnes(templates, object.path("metadata").path("namespace").asText()), changed));
   }

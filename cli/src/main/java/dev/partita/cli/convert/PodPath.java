@@ -96,6 +96,12 @@ record PodPath(String name, JsonPointer pointer) {
     return Optional.of(new Places(found, builtIn != null, version.startsWith(RAY)));
   }
 
+  /** Where a built-in kind has its pod; nothing of other kinds. */
+  static Optional<String> placeInBuiltIn(JsonNode object) {
+    return Optional.ofNullable(TEMPLATES.get(object.path("apiVersion").asText() + "/" + object.path("kind").asText()))
+        .map(List::getFirst);
+  }
+
   /** The version in which a built-in kind is known, of an object of one that is no more or of none. */
   static Optional<String> versionOf(JsonNode object) {
     String kind = object.path("kind").asText();

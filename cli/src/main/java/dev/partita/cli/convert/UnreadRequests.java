@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -48,7 +49,7 @@ final class UnreadRequests {
           new Reason("gpu-(fraction|memory)[.-]limit",
               "is not converted: `memoryLimit` in a GpuShareConfig says how"
                   + " far a share may grow"),
-          new Reason("tensor-fusion[.]ai/.*(vram|tflops|gpu|compute).*", TENSOR_FUSION));
+          new Reason("tensor-fusion[.]ai/.*(vram|tflops|gpu|compute|workload-profile).*", TENSOR_FUSION));
 
   /** Annotations that ask where the pod in an object is known. */
   private static final Pattern FRACTIONS =
@@ -75,8 +76,16 @@ final class UnreadRequests {
 
   /** Fields that count resources, of a ResourceQuota and of Volcano's queues and groups of pods, and what they do. */
   private static final Map<String, String> COUNTS =
-      Map.of("hard", NO_QUOTA, "capability", NO_QUOTA, "deserved", NO_QUOTA, "minResources",
+      Map.of("hard", NO_QUOTA, "capability", NO_QUOTA, "deserved", NO_QUOTA, "guarantee", NO_QUOTA, "minResources",
           "is waited for by Volcano before the group begins, and nodes of Partita do not have it: take it out");
+
+  private static final String NO_QUOTA_OF_CLASS = "counts nothing of claims of other classes: name the class that they"
+      + " ask for now, or make a GpuQuota of it (docs/how-to/set-quotas.md)";
+
+  /** A DeviceClass in what such a field counts: a ResourceQuota's ways to write it, and Volcano's. */
+  private static final Pattern COUNTED_CLASS =
+      Pattern.compile("(?<class>.+)[.]deviceclass[.]resource[.]k8s[.]io/devices"
+          + "|(?:requests[.]deviceclass[.]resource[.]kubernetes[.]io|(?:.+[.])?deviceclass)/(?<named>.+)");
 
   /** Objects of other systems that are no pods, by the beginning of their apiVersion. */
   private static final Map<String, String> OBJECTS =
@@ -116,20 +125,26 @@ final class UnreadRequests {
   private static final Pattern IN_PATCH =
       Pattern.compile("/(?:limits|requests)/([a-z0-9.-]{1,253}+~1[A-Za-z0-9._-]{1,63}+)");
 
+  private static final String OF_OURS = "is a class of Partita's, and is not converted but in ResourceClaims and"
+      + " ResourceClaimTemplates";
+
   private static final String VALUES =
       "; where these are values of a Helm chart, convert what `helm template` writes";
 
   private final List<FieldError> found = new ArrayList<>();
   private final String kind;
   private final String unknownPods;
+  private final boolean isQueueOfKai;
   private final Set<String> pods;
 
   private UnreadRequests(JsonNode object, Set<String> pods) {
     this.kind = object.path("kind").asText("an object without a kind");
     String apiVersion = object.path("apiVersion").asText("no apiVersion");
-    this.unknownPods = kind + PodPath.versionOf(object)
-        .map(known -> " of " + apiVersion + " are not known here; make it one of " + known)
-        .orElse(" are not known here" + (object.has("kind") ? "" : VALUES));
+    this.unknownPods = PodPath.placeInBuiltIn(object).map(place -> "the pod of a " + kind + " is its " + place)
+        .orElseGet(() -> "pods in " + kind + PodPath.versionOf(object)
+            .map(known -> " of " + apiVersion + " are not known here; make it one of " + known)
+            .orElse(" are not known here" + (object.has("kind") ? "" : VALUES)));
+    this.isQueueOfKai = kind.equals("Queue") && apiVersion.startsWith("scheduling.run.ai/");
     this.pods = pods;
   }
 
@@ -149,6 +164,35 @@ final class UnreadRequests {
     unread.ownClass(object);
     unread.walk(object, "", false);
     return unread.found.stream().distinct().toList();
+  }
+
+  /** What an object asks of Partita other than in a claim, of which who leaves must hear. */
+  static List<FieldError> ofOurs(JsonNode object) {
+    List<FieldError> found = new ArrayList<>();
+    ours(object, "", found);
+    return found.stream().distinct().toList();
+  }
+
+  private static void ours(JsonNode node, String path, List<FieldError> found) {
+    for (int i = 0; node.isArray() && i < node.size(); i++) {
+      ours(node.path(i), path + "[" + i + "]", found);
+    }
+    for (var field : node.properties()) {
+      String where = path.isEmpty() ? field.getKey() : path + "." + field.getKey();
+      JsonNode value = field.getValue();
+      if (Set.of("limits", "requests").contains(field.getKey())) {
+        value.properties().stream().filter(each -> !isNone(each.getValue()))
+            .filter(each -> Dialect.of(each.getKey()).filter(Dialect.DEVICE_CLASS::equals).isPresent())
+            .forEach(each -> found.add(new FieldError(where + "[" + each.getKey() + "]", OF_OURS)));
+      }
+      if (field.getKey().equals("deviceClassName")
+          && (value.asText().equals(Driver.NAME) || value.asText().endsWith("." + Driver.NAME))) {
+        found.add(new FieldError(where, OF_OURS));
+      }
+      if (!LABELLING.contains(field.getKey())) {
+        ours(value, where, found);
+      }
+    }
   }
 
   /** The drivers' own classes come and go with these. */
@@ -188,6 +232,9 @@ final class UnreadRequests {
           if (Dialect.of(name.replaceFirst("^(requests|limits)[.]", "")).isPresent()) {
             found.add(new FieldError(where + "[" + name + "]", counted));
           }
+          if (isCountedClass(name)) {
+            found.add(new FieldError(where + "[" + name + "]", NO_QUOTA_OF_CLASS));
+          }
         });
       }
       if (kind.endsWith("ElasticQuota") && LEAST_AND_MOST.contains(field.getKey())) {
@@ -208,6 +255,19 @@ final class UnreadRequests {
       if (field.getKey().equals("coveredResources")) {
         value.forEach(name -> Dialect.of(name.asText())
             .ifPresent(_ -> found.add(new FieldError(where + "[" + name.asText() + "]", NO_QUOTA))));
+      }
+      if (field.getKey().equals("deviceClassNames")) { // Kueue's
+        value.forEach(name -> ForeignClass.of(name.asText())
+            .ifPresent(_ -> found.add(new FieldError(where + "[" + name.asText() + "]", NO_QUOTA_OF_CLASS))));
+      }
+      if (field.getKey().equals("gpu") && isQueueOfKai && limits(value)) {
+        found.add(new FieldError(path + "[gpu]", NO_QUOTA));
+      }
+      if (field.getKey().equals("annotations")) {
+        value.properties().stream().filter(each -> ForeignClass.of(each.getValue().asText()).isPresent())
+            .forEach(each -> found.add(new FieldError(where + "[" + each.getKey() + "]", each.getValue().asText()
+                + " is a class of another DRA driver, of which an operator makes claims: name one of ours, "
+                + Driver.WHOLE_CLASS + " for a card")));
       }
       if (field.getKey().equals("deviceClassName") && ForeignClass.of(value.asText()).isPresent()) {
         found.add(new FieldError(where,
@@ -276,7 +336,19 @@ final class UnreadRequests {
   }
 
   private Optional<String> unknown(boolean isKnown) {
-    return isKnown ? Optional.empty() : Optional.of("is not converted: pods in " + unknownPods);
+    return isKnown ? Optional.empty() : Optional.of("is not converted: " + unknownPods);
+  }
+
+  private static boolean isCountedClass(String name) {
+    Matcher counted = COUNTED_CLASS.matcher(name);
+    return counted.matches()
+        && Stream.of("class", "named").map(counted::group)
+            .anyMatch(each -> each != null && ForeignClass.of(each).isPresent());
+  }
+
+  /** Whether a queue of KAI's has so many GPUs at least or at most; -1 is no limit. */
+  private static boolean limits(JsonNode gpus) {
+    return gpus.path("quota").asDouble() > 0 || gpus.path("limit").asDouble(-1) >= 0;
   }
 
   private static boolean isNone(JsonNode amount) {

@@ -540,6 +540,80 @@ class ConvertCommandTest {
   }
 
   @Test
+  void whatCountsClassesOfOtherDriversIsNamed() throws IOException {
+    Run run = convert("{apiVersion: v1, kind: ResourceQuota, metadata: {name: q}, spec: {hard:"
+        + " {gpu.nvidia.com.deviceclass.resource.k8s.io/devices: 4, gpu.partita.dev.deviceclass.resource.k8s.io/devices: 4,"
+        + " requests.deviceclass.resource.kubernetes.io/mig.nvidia.com: 4}}}\n"
+        + "---\n{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: v}, spec: {guarantee:"
+        + " {deviceclass/gpu.nvidia.com: 1}, deserved: {cores.deviceclass/hami-core-gpu.project-hami.io: 400}}}\n"
+        + "---\n{apiVersion: config.kueue.x-k8s.io/v1beta2, kind: Configuration, resources: {deviceClassMappings:"
+        + " [{name: gpus, deviceClassNames: [gpu.nvidia.com, gpu.partita.dev]}]}}\n");
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.err().lines()).allMatch(line -> line.contains(": counts nothing of claims of other classes: name"))
+        .extracting(line -> line.replaceFirst(": counts.*", "")).containsExactly(
+            "partita: ResourceQuota q: spec.hard[gpu.nvidia.com.deviceclass.resource.k8s.io/devices]",
+            "partita: ResourceQuota q: spec.hard[requests.deviceclass.resource.kubernetes.io/mig.nvidia.com]",
+            "partita: Queue v: spec.guarantee[deviceclass/gpu.nvidia.com]",
+            "partita: Queue v: spec.deserved[cores.deviceclass/hami-core-gpu.project-hami.io]",
+            "partita: Configuration (no name): resources.deviceClassMappings[0].deviceClassNames[gpu.nvidia.com]");
+  }
+
+  @Test
+  void limitsOfKaisQueuesAreNamed() throws IOException {
+    String queue = "{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: q}, spec: {resources:"
+        + " {cpu: {quota: 4, limit: 8}, gpu: {quota: %d, limit: %d, overQuotaWeight: 1}}}}\n";
+
+    Run run = convert(queue.formatted(0, 8));
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.err())
+        .startsWith("partita: Queue q: spec.resources[gpu]: counts nothing of pods that ask by claims");
+    assertThat(convert(queue.formatted(2, -1)).status()).isEqualTo(3);
+    assertThat(convert(queue.formatted(0, -1)).status()).isZero();
+  }
+
+  @Test
+  void classesInAnnotationsByWhichOperatorsMakeClaimsAreNamed() throws IOException {
+    String service =
+        "{apiVersion: serving.kserve.io/v1alpha2, kind: LLMInferenceService, metadata: {name: s, annotations:"
+            + " {serving.kserve.io/exp-dra-device-class: %s}}, spec: {replicas: 1}}\n";
+
+    Run run = convert(service.formatted("gpu.nvidia.com"));
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.err()).startsWith("partita: LLMInferenceService s:"
+        + " metadata.annotations[serving.kserve.io/exp-dra-device-class]: gpu.nvidia.com is a class of another DRA driver");
+    assertThat(convert(service.formatted("whole.gpu.partita.dev")).status()).isZero();
+  }
+
+  @Test
+  void gpusThatABuiltInObjectHasOutsideOfItsPodAreNamed() throws IOException {
+    Run run = convert("{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}, spec: " + WHOLE + "}\n");
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.err()).isEqualTo("partita: Deployment d: spec.containers[0].resources.limits[nvidia.com/gpu]:"
+        + " is not converted: the pod of a Deployment is its spec.template\n");
+  }
+
+  @Test
+  void whoLeavesHearsOfPodsThatAskForOurClassesWithoutAClaim() throws IOException {
+    Path file = Files.writeString(folder.resolve("pods.yaml"), "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec:"
+        + " {containers: [{name: c, resources: {limits: {deviceclass.resource.kubernetes.io/whole.gpu.partita.dev: 1}}}]}}\n"
+        + "---\n{apiVersion: apps.example.com/v1, kind: Service, metadata: {name: s}, spec: {devices:"
+        + " [{deviceClassName: whole.gpu.partita.dev}, {deviceClassName: nic.example.com}]}}\n");
+
+    Run run = run("-f", file.toString(), "--to", "nvidia-dra");
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.err().lines()).satisfiesExactly(
+        line -> assertThat(line).startsWith("partita: Pod a: spec.containers[0].resources.limits"
+            + "[deviceclass.resource.kubernetes.io/whole.gpu.partita.dev]: is a class of Partita's"),
+        line -> assertThat(line)
+            .startsWith("partita: Service s: spec.devices[0].deviceClassName: is a class of Partita's"));
+  }
+
+  @Test
   void whoLeavesGetsClaimsOfNvidiasDriverAndPodsAsTheyWere() throws IOException {
     String pod = "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: " + WHOLE + "}\n";
     Path file = Files.writeString(folder.resolve("claims.yaml"), pod
