@@ -18,6 +18,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.yaml.snakeyaml.Yaml;
 
@@ -33,6 +34,35 @@ class ChartTest {
     assertThatThrownBy(() -> Chart.rendered(Map.of("simulaton.enabled", true))).hasMessageContaining("simulaton");
     assertThatThrownBy(() -> Chart.rendered(Map.of("simulation.gpus", "h200 x4"))).hasMessageContaining("gpus");
     assertThatThrownBy(() -> Chart.rendered(Map.of("driver.root", "relative"))).hasMessageContaining("root");
+  }
+
+  /** What kubelet, the API server or each plugin would refuse, long after helm has gone through with it. */
+  @ParameterizedTest
+  @CsvSource({
+    "image.registry, https://registry.example/partita",
+    "image.registry, registry.example/Partita",
+    "image.registry, registry.example/partita:v1",
+    "image.tag, a b",
+    "image.tag, sha256:0123abcd",
+    "driver.root, /run/../opt",
+    "plugin.kubeletRoot, /var/lib/..",
+    "plugin.plausibleOverhead, 512Mi",
+    "plugin.plausibleOverhead, 0.5Gi"})
+  void aValueThatNobodyCouldUseIsRefused(String name, String value) {
+    assertThatThrownBy(() -> Chart.rendered(Map.of(name, value))).hasMessageContaining(name.replace(".", "/"))
+        .hasMessageContaining("does not match pattern");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "image.registry, localhost:5000",
+    "image.registry, Registry.example:5000/team_a/partita-1",
+    "driver.root, /",
+    "driver.root, /opt/.nvidia/driver-580.95/",
+    "plugin.plausibleOverhead, 1536Mi",
+    "plugin.plausibleOverhead, 1.5Gi"})
+  void aValueThatIsRareIsNotRefused(String name, String value) {
+    assertThat(Chart.rendered(Map.of(name, value))).isNotEmpty();
   }
 
   /** YAML takes a name of digits for a number, and 1e3 as well: the API server refuses both. */
