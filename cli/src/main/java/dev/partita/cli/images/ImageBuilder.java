@@ -17,10 +17,12 @@ import com.google.cloud.tools.jib.frontend.CredentialRetrieverFactory;
 import com.google.cloud.tools.jib.image.json.PlatformNotFoundInBaseImageException;
 import dev.partita.cli.checkout.Containerfile;
 import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.command.FileProblem;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.SocketException;
 import java.net.UnknownHostException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -119,6 +121,8 @@ record ImageBuilder(Path cache, boolean insecure, Duration patience) {
               .formatted(name, refused.getImageReference());
       case UnknownHostException _,SocketException _,InterruptedIOException _ ->
           "%s: a registry cannot be reached (%s)%s".formatted(name, message, withoutRegistry(request.base()));
+      case FileSystemException file ->
+          "%s cannot be made: %s: %s".formatted(name, file.getFile(), FileProblem.why(file));
       default -> "%s cannot be made: %s".formatted(name, message);
     });
   }

@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -50,6 +51,8 @@ import picocli.CommandLine.Spec;
       "      --url https://example.org/releases/v1"
     })
 public final class ReleaseCommand implements Runnable {
+  private static final Pattern ADDRESS = Pattern.compile("https?://[^/\\s\"'#?]+(/[^\\s\"'#?]*)?");
+
   @Spec private CommandSpec spec;
 
   @Option(names = "--registry", paramLabel = "PREFIX", required = true,
@@ -75,6 +78,10 @@ public final class ReleaseCommand implements Runnable {
 
   @Override
   public void run() {
+    if (!ADDRESS.matcher(url).matches()) {
+      throw CommandFailure.usage(
+          "--url: '%s' is not the address of a folder; write it as https://example.org/releases/v1".formatted(url));
+    }
     List<Processor> processors = only == null ? List.of(Processor.values()) : List.of(only);
     ImageSet set =
         new ImageSet(List.of(), processors, Optional.ofNullable(base), registry,

@@ -14,6 +14,7 @@ import java.net.ConnectException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -126,6 +127,13 @@ class ImageBuilderTest {
     ImageRequest pushed = ImageTree.request(ImageTree.in(folder, "some"), Processor.AMD64, "scratch");
     assertThat(ImageBuilder.failed(pushed, new ConnectException("Connection refused")))
         .hasMessage("some: a registry cannot be reached (Connection refused)");
+  }
+
+  @Test
+  void aFileThatMayNotBeWrittenIsNamedWithTheReason() throws IOException {
+    ImageRequest request = ImageTree.request(ImageTree.in(folder, "some"), Processor.AMD64, "scratch");
+    assertThat(ImageBuilder.failed(request, new AccessDeniedException("/checkout/.partita/images/layers")))
+        .hasMessage("some cannot be made: /checkout/.partita/images/layers: permission denied");
   }
 
   /** Jib would go on for most of a minute. */

@@ -39,6 +39,16 @@ class ImagesCommandTest {
     }
   }
 
+  @Test
+  void anAddressThatKrewCouldNotFetchFromIsRefusedBeforeAnythingIsMade() {
+    for (String url : List.of("example.org/releases", "file:///tmp", "https://", "https://two words")) {
+      CommandRun run = CommandRun.of("release", "--registry", "registry.example/partita", "--url", url);
+      assertThat(run.err()).isEqualTo("partita: --url: '" + url
+          + "' is not the address of a folder; write it as https://example.org/releases/v1\n");
+      assertThat(run.status()).isEqualTo(2);
+    }
+  }
+
   /** With --processor the compiler would be looked for first, and what the images hold be made, for minutes. */
   @Test
   void aBaseThatIsNoneIsRefusedBeforeAnythingIsMade(@TempDir Path folder) throws IOException {
