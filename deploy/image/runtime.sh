@@ -34,6 +34,7 @@ runtime() {
     rm -f "$runtime.part"/lib/server/classes_nocoops*.jsa # for heaps beyond 32 GiB
   else # without archives of classes: the runtime would have to run to make them
     "${link[@]}" --module-path "$from/jmods" --strip-java-debug-attributes >/dev/null
+    find "$runtime.part" -name '*.debuginfo' -delete # the symbols that Debian's modules have, of 600 MB
   fi
   mv "$runtime.part" "$runtime"
 }
