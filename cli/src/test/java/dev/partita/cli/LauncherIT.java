@@ -26,17 +26,28 @@ class LauncherIT {
     Path list = folder.resolve("cli/target/runtime.classpath");
     Files.writeString(list, Files.readString(list).replaceAll("(^|:)/", "$1/of-somebody-else/"));
 
-    Run run = partita("--version");
+    Run run = partita("never", "--version");
 
     assertThat(run.status()).as(run.output()).isZero();
     assertThat(run.output()).startsWith("partita ");
+  }
+
+  /** Its images are not built, which takes some minutes. */
+  @Test
+  void whoAsksForHelpDoesNotWaitForABuildOfImages() throws Exception {
+    copy("cli/target/lib", "cli/target/launcher.stamp");
+
+    Run run = partita("auto", "images", "--help");
+
+    assertThat(run.status()).as(run.output()).isZero();
+    assertThat(run.output()).startsWith("Usage: partita images ");
   }
 
   @Test
   void whatIsMissingOfABuildIsSaidWithTheCommandThatMakesIt() throws Exception {
     copy();
 
-    Run run = partita("--version");
+    Run run = partita("never", "--version");
 
     assertThat(run.status()).isEqualTo(1);
     assertThat(run.output()).startsWith("partita: cli/target/lib/")
@@ -56,12 +67,12 @@ class LauncherIT {
     }
   }
 
-  private Run partita(String... arguments) throws Exception {
+  private Run partita(String build, String... arguments) throws Exception {
     ProcessBuilder builder =
         new ProcessBuilder(
             Stream.concat(Stream.of(folder.resolve("partita").toString()), Stream.of(arguments)).toList())
             .redirectErrorStream(true).redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
-    builder.environment().putAll(Map.of("PARTITA_BUILD", "never", "HOME", folder.toString(), "JAVA_HOME",
+    builder.environment().putAll(Map.of("PARTITA_BUILD", build, "HOME", folder.toString(), "JAVA_HOME",
         System.getProperty("java.home")));
     Process process = builder.start();
     String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
