@@ -232,6 +232,8 @@ class ChartTest {
     PodSpec blind = Chart.plugin(Map.of("simulation.enabled", true, "plugin.hostPID", false));
     assertThat(Chart.environment(blind)).as("it could end nobody").containsEntry("PARTITA_LEND_MEMORY", "false");
     assertThat(capabilities(blind)).isEmpty();
+    assertThatThrownBy(() -> Chart.rendered(Map.of("plugin.onExcess", "kill", "plugin.hostPID", false)))
+        .hasMessageContaining("plugin.onExcess: kill needs plugin.hostPID: true");
     assertThatThrownBy(() -> Chart.rendered(Map.of("plugin.onExcess", "evict"))).hasMessageContaining("onExcess");
   }
 
