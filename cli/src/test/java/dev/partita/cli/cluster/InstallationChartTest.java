@@ -14,6 +14,8 @@ import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
 import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicyIngressRule;
 import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicySpec;
+import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
+import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudgetSpec;
 import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
 import io.fabric8.kubernetes.api.model.rbac.Subject;
 import java.io.IOException;
@@ -79,6 +81,16 @@ class InstallationChartTest {
             .toList();
     assertThat(its).singleElement().satisfies(spec -> assertThat(spec.getPolicyTypes()).containsExactly("Ingress"));
     return its.getFirst().getIngress();
+  }
+
+  @Test
+  void controllersAreDrainedOneAfterTheOther() {
+    Map<String, Object> two = Map.of("controller.replicas", 2);
+    PodDisruptionBudgetSpec budget = only(PodDisruptionBudget.class, two).getSpec();
+    assertThat(budget.getMaxUnavailable().getIntVal()).isOne();
+    assertThat(budget.getUnhealthyPodEvictionPolicy()).isEqualTo("AlwaysAllow");
+    assertThat(budget.getSelector()).isEqualTo(only(Deployment.class, two).getSpec().getSelector());
+    assertThat(Chart.text(Map.of())).as("a single one may always go").doesNotContain("kind: PodDisruptionBudget");
   }
 
   @Test
