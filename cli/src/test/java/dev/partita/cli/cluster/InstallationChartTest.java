@@ -110,6 +110,15 @@ class InstallationChartTest {
   }
 
   @Test
+  void ourPodsHaveThePriorityClassesThatTheClusterAllows() {
+    Map<String, Object> own = Map.of("plugin.priorityClassName", "nodes", "controller.priorityClassName", "platform");
+    assertThat(Chart.plugin(own).getPriorityClassName()).isEqualTo("nodes");
+    assertThat(Chart.controller(own).getPriorityClassName()).isEqualTo("platform");
+    assertThat(only(ResourceQuota.class, own).getSpec().getScopeSelector().getMatchExpressions().getFirst().getValues())
+        .containsExactly("nodes", "platform");
+  }
+
+  @Test
   void openShiftIsToldWhatThePluginNeedsAndOtherClustersAreNot() {
     assertThat(Chart.text(Map.of())).doesNotContain("openshift.io");
     assertThat(Chart.text(Map.of("openshift", true))).contains("name: system:openshift:scc:nonroot-v2}");
