@@ -204,8 +204,9 @@ final class UpCommand implements Runnable {
   private void install(KubernetesClient client, ClusterRecord.Access access, Progress progress) {
     BareCluster.await(client, timeoutSeconds);
     progress.step("installing Partita in namespace " + namespace);
-    new PartitaRelease(Path.of(access.kubeconfig()), namespace)
-        .install(Checkout.chart(), ownValues(), furtherValues());
+    PartitaRelease release = new PartitaRelease(Path.of(access.kubeconfig()), namespace);
+    release.makeNamespace(client);
+    release.install(Checkout.chart(), ownValues(), furtherValues());
   }
 
   private Map<String, Object> ownValues() {

@@ -9,6 +9,8 @@ import dev.partita.api.quota.GpuQuota;
 import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.command.FileProblem;
 import dev.partita.cli.output.YamlWriter;
+import io.fabric8.kubernetes.api.model.Namespace;
+import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
@@ -18,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Partita's chart, installed in a cluster.
@@ -28,6 +31,9 @@ import java.util.function.Consumer;
 public record PartitaRelease(Path kubeconfig, String namespace) {
   static final String NAME = "partita";
 
+  /** Of a namespace that was made for the release. */
+  private static final String MADE = Driver.NAME + "/made-by";
+
   /** One that the chart takes. */
   private static final String KUBERNETES = "1.36.0";
 
@@ -35,6 +41,23 @@ public record PartitaRelease(Path kubeconfig, String namespace) {
   public static boolean isInstalled(KubernetesClient client) {
     return client.apiextensions().v1().customResourceDefinitions().withName("gpunodes." + Driver.API_GROUP).get()
         != null;
+  }
+
+  /** Makes the release's namespace unless it is there, and marks it: {@link #remove} removes no other. */
+  public void makeNamespace(KubernetesClient client) {
+    if (client.namespaces().withName(namespace).get() == null) {
+      client.resource(new NamespaceBuilder().withNewMetadata().withName(namespace).addToLabels(MADE, "cluster-up")
+          .endMetadata().build()).create();
+    }
+  }
+
+  /** What else is in a namespace that was there before is somebody's. */
+  void removeNamespace(KubernetesClient client) {
+    @Nullable Namespace there = client.namespaces().withName(namespace).get();
+    if (there != null && there.getMetadata().getLabels() != null
+        && there.getMetadata().getLabels().containsKey(MADE)) {
+      client.resource(there).delete();
+    }
   }
 
   /**
@@ -82,14 +105,17 @@ public record PartitaRelease(Path kubeconfig, String namespace) {
     }
   }
 
-  /** Uninstalls the chart, which removes what the controllers made, and removes its namespace and custom resources. */
+  /**
+   * Uninstalls the chart, which removes what the controllers made, and removes its custom resources and the namespace
+   * that was made for it.
+   */
   public void remove(KubernetesClient client) {
     try {
       Helm.uninstall(NAME).withNamespace(namespace).withKubeConfig(kubeconfig).ignoreNotFound().call();
     } catch (IllegalStateException refused) {
       throw CommandFailure.failed("the chart cannot be uninstalled: " + oneLine(refused) + hookSaid(client));
     }
-    client.namespaces().withName(namespace).delete();
+    removeNamespace(client);
     client.resources(GpuNode.class).delete();
     client.resources(GpuQuota.class).delete();
     for (String resource : List.of("gpunodes", "gpuquotas")) {
