@@ -2,12 +2,13 @@
 {{ printf "%s/%s:%s" .root.Values.image.registry .name .root.Values.image.tag }}
 {{- end }}
 
+{{- /* A label takes no +, behind which Flux writes the digest of a chart that it has from a registry. */}}
 {{- define "partita.labels" -}}
 app.kubernetes.io/part-of: partita
 app.kubernetes.io/instance: {{ .Release.Name | quote }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | replace "+" "_" | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 
 {{- /* The same with further ones, which go before. */}}

@@ -8,6 +8,7 @@ import org.junit.jupiter.api.io.TempDir;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.marcnuri.helm.Helm;
 import com.marcnuri.helm.LintResult;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import java.util.ArrayList;
@@ -109,6 +110,17 @@ class ChartTest {
         YamlWriter.write(UpCommand.chartValues("h200x4", "registry.example/partita", tag)));
     assertThat(Chart.FOLDER.template().withName("partita").withKubeVersion("1.36.3").withValuesFile(values).call())
         .contains("image: registry.example/partita/dra-controller:" + tag + "\n");
+  }
+
+  /** Flux writes the digest of a chart that it has from a registry behind its version. */
+  @Test
+  void aVersionWithBuildMetadataMakesLabels(@TempDir Path folder) throws IOException {
+    assertThat(Chart.renderedWithHooks(folder, Map.of())).isNotEmpty(); // which copies the chart
+    Path about = folder.resolve("Chart.yaml");
+    Files.writeString(about,
+        Files.readString(about).replaceAll("(?m)^(version|appVersion): .*$", "$1: 0.1.0+20eb5010550b"));
+    assertThat(new Helm(folder).template().withName("partita").withKubeVersion("1.36.3").skipCrds().call())
+        .contains("helm.sh/chart: partita-0.1.0_20eb5010550b\n").doesNotContain("+20eb5010550b");
   }
 
   @Test
