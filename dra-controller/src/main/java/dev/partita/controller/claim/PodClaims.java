@@ -48,7 +48,8 @@ public final class PodClaims {
     return isBound(pod) && !hasEnded(pod);
   }
 
-  private static boolean hasEnded(Pod pod) {
+  /** Whether its containers have ended for good: one that its node ended, as when it shut down, stays in the API. */
+  public static boolean hasEnded(Pod pod) {
     String phase = pod.getStatus() == null ? null : pod.getStatus().getPhase();
     return "Succeeded".equals(phase) || "Failed".equals(phase);
   }

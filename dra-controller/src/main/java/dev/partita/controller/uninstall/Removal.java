@@ -2,6 +2,7 @@ package dev.partita.controller.uninstall;
 
 import dev.partita.api.Driver;
 import dev.partita.controller.claim.AllocationGate;
+import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.commit.GatePatch;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.watch.ObjectKey;
@@ -92,9 +93,11 @@ record Removal(KubernetesClient client, String namespace, String deployment, Dur
     int replicas = Objects.requireNonNullElse(controllers.getSpec().getReplicas(), 1);
     scale(0);
     Map<String, String> labels = controllers.getSpec().getSelector().getMatchLabels();
-    client.pods().inNamespace(namespace).withLabels(labels).informOnCondition(List::isEmpty)
+    client.pods().inNamespace(namespace).withLabels(labels)
+        .informOnCondition(pods -> pods.stream().allMatch(PodClaims::hasEnded))
         .completeOnTimeout(null, patience.toMillis(), TimeUnit.MILLISECONDS).join();
-    List<Pod> left = client.pods().inNamespace(namespace).withLabels(labels).list().getItems();
+    List<Pod> left = client.pods().inNamespace(namespace).withLabels(labels).list().getItems().stream()
+        .filter(pod -> !PodClaims.hasEnded(pod)).toList();
     if (!left.isEmpty()) {
       scale(replicas);
       throw new IllegalStateException("the controllers have not ended within " + patience.toSeconds() + " s: pod "

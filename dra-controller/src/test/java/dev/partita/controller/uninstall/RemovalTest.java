@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.PodSchedulingGate;
+import io.fabric8.kubernetes.api.model.apps.DeploymentBuilder;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.api.model.coordination.v1.LeaseBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
@@ -25,6 +26,7 @@ import io.fabric8.kubernetes.client.http.Interceptor;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -103,6 +105,23 @@ class RemovalTest {
     assertThat(names(ResourceSlice.class)).contains("ours");
     assertThat(names(DeviceClass.class)).contains("gpu.partita.dev");
     assertThat(said).isEmpty();
+  }
+
+  /** kubelet fails the pods of a node that shuts down. No ReplicaSet deletes those: they do not count for it. */
+  @Test
+  void aControllersPodThatHasEndedIsNotWaitedFor() throws Removal.RefusedException {
+    Map<String, String> labels = Map.of("app.kubernetes.io/name", "dra-controller");
+    make(new DeploymentBuilder().withNewMetadata().withName(CONTROLLERS).withNamespace("partita-system").endMetadata()
+        .withNewSpec().withReplicas(1).withNewSelector().withMatchLabels(labels).endSelector().endSpec().build());
+    Pod ended = new PodBuilder().withNewMetadata().withName("of-a-node-that-shut-down").withNamespace("partita-system")
+        .withLabels(labels).endMetadata().withNewSpec().addNewContainer().withName("main").withImage("image")
+        .endContainer().endSpec().build();
+    make(ended);
+    cluster.client.resource(new PodBuilder(ended).withNewStatus().withPhase("Failed").withReason("Terminated")
+        .endStatus().build()).updateStatus();
+    new Removal(cluster.client, "partita-system", CONTROLLERS, Duration.ofSeconds(2), said::add).run();
+    assertThat(said).first().isEqualTo("ended the controllers");
+    assertThat(names(Lease.class)).isEmpty();
   }
 
   private static Pod waitingPod() {
