@@ -7,6 +7,8 @@ import dev.partita.controller.commit.GatePatch;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.KubernetesResourceList;
+import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
@@ -14,15 +16,19 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.Listable;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Ends the controllers and removes what they made in the API. Helm removes what the chart made, and does not know of
@@ -34,6 +40,9 @@ import java.util.function.Consumer;
  * @param say gets a line for each thing that was done
  */
 record Removal(KubernetesClient client, String namespace, String deployment, Duration patience, Consumer<String> say) {
+  /** How many objects are asked for at a time, and how many of slices, as the controller asks ({@code ClusterView}). */
+  private static final long PAGE = 500;
+  private static final long PAGE_OF_SLICES = 50;
 
   /** Pods use claims: nothing was removed. */
   static final class RefusedException extends Exception {
@@ -63,22 +72,23 @@ record Removal(KubernetesClient client, String namespace, String deployment, Dur
   }
 
   private void remove() {
-    long gates = client.pods().inAnyNamespace().list().getItems().stream().filter(AllocationGate::isOn)
-        .filter(this::removeGate).count();
+    long gates = count(client.pods().inAnyNamespace(), PAGE, pod -> AllocationGate.isOn(pod) && removeGate(pod));
     tell(gates, "scheduling gate", "of pods that waited for the controller: kube-scheduler says now why they wait");
-    remove("ResourceClaimTemplate", "of converted pods",
-        client.resources(ResourceClaimTemplate.class).inAnyNamespace()
-            .withLabel(Driver.MANAGED_BY_LABEL, Driver.MANAGED_BY_CONTROLLER).list().getItems());
-    remove("ResourceSlice", "", client.resources(ResourceSlice.class).list().getItems().stream()
-        .filter(slice -> Driver.NAME.equals(slice.getSpec().getDriver())).toList());
-    remove("DeviceClass", "", client.resources(DeviceClass.class)
-        .withLabel(Driver.MANAGED_BY_LABEL, Driver.MANAGED_BY_CONTROLLER).list().getItems());
+    tell(count(client.resources(ResourceClaimTemplate.class).inAnyNamespace()
+        .withLabel(Driver.MANAGED_BY_LABEL, Driver.MANAGED_BY_CONTROLLER), PAGE, this::delete),
+        "ResourceClaimTemplate", "of converted pods");
+    tell(count(client.resources(ResourceSlice.class), PAGE_OF_SLICES,
+        slice -> Driver.NAME.equals(slice.getSpec().getDriver()) && delete(slice)), "ResourceSlice", "");
+    tell(count(client.resources(DeviceClass.class)
+        .withLabel(Driver.MANAGED_BY_LABEL, Driver.MANAGED_BY_CONTROLLER), PAGE, this::delete), "DeviceClass", "");
     client.leases().inNamespace(namespace).withName(deployment).delete();
   }
 
   private void refuseInUse() throws RefusedException {
-    ClaimsInUse inUse =
-        ClaimsInUse.among(client.resources(ResourceClaim.class).inAnyNamespace().list().getItems());
+    List<ResourceClaim> used = new ArrayList<>();
+    count(client.resources(ResourceClaim.class).inAnyNamespace(), PAGE,
+        claim -> !ClaimsInUse.among(List.of(claim)).isEmpty() && used.add(claim));
+    ClaimsInUse inUse = ClaimsInUse.among(used);
     if (!inUse.isEmpty()) {
       throw new RefusedException(inUse.refusal());
     }
@@ -122,9 +132,24 @@ record Removal(KubernetesClient client, String namespace, String deployment, Dur
     return now.isPresent();
   }
 
-  private void remove(String kind, String which, List<? extends HasMetadata> objects) {
-    objects.forEach(object -> client.resource(object).delete());
-    tell(objects.size(), kind, which);
+  private boolean delete(HasMetadata object) {
+    client.resource(object).delete();
+    return true;
+  }
+
+  /** With how many of them it was done. One answer with all of a large cluster's would not fit into the memory. */
+  private static <T extends HasMetadata> long count(
+      Listable<? extends KubernetesResourceList<T>> all,
+      long page,
+      Predicate<T> done) {
+    long count = 0;
+    @Nullable String next = null;
+    do {
+      KubernetesResourceList<T> some = all.list(new ListOptionsBuilder().withLimit(page).withContinue(next).build());
+      count += some.getItems().stream().filter(done).count();
+      next = some.getMetadata() == null ? null : some.getMetadata().getContinue();
+    } while (next != null && !next.isEmpty());
+    return count;
   }
 
   private void tell(long count, String what, String which) {

@@ -124,6 +124,28 @@ class RemovalTest {
     assertThat(names(Lease.class)).isEmpty();
   }
 
+  /** Of all slices of a large cluster one answer alone would take more memory than the Job has. */
+  @Test
+  void whatALargeClusterHasManyOfIsAskedForInParts() throws Removal.RefusedException {
+    List<String> whole = new ArrayList<>();
+    Interceptor listens = new Interceptor() {
+      @Override
+      public void before(BasicBuilder builder, HttpRequest request, RequestTags tags) {
+        String asked = request.uri().toString();
+        if (request.method().equals("GET") && asked.matches(".*/(pods|resource[a-z]+|deviceclasses)([?].*)?")
+            && !asked.contains("limit=")) {
+          whole.add(asked);
+        }
+      }
+    };
+    try (KubernetesClient client = new KubernetesClientBuilder().withConfig(cluster.client.getConfiguration())
+        .withHttpClientBuilderConsumer(http -> http.addOrReplaceInterceptor("test", listens)).build()) {
+      new Removal(client, "partita-system", CONTROLLERS, Duration.ofSeconds(30), said::add).run();
+    }
+    assertThat(whole).isEmpty();
+    assertThat(names(ResourceSlice.class)).containsExactly("theirs");
+  }
+
   private static Pod waitingPod() {
     return new PodBuilder().withNewMetadata().withName("waits").withNamespace("team").endMetadata().withNewSpec()
         .withSchedulingGates(new PodSchedulingGate("another/gate"), new PodSchedulingGate(Driver.ALLOCATION_GATE))
