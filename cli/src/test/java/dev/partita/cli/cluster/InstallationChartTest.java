@@ -45,6 +45,16 @@ class InstallationChartTest {
         .anyMatch(variable -> variable.getName().equals("PARTITA_POD_UID"));
   }
 
+  /** Where a taint drives the plugin away kubelet cannot end the node's pods with claims. */
+  @Test
+  void noTaintKeepsThePluginOffANodeOrDrivesItAway() {
+    assertThat(Chart.plugin(Map.of()).getTolerations()).singleElement().satisfies(any -> {
+      assertThat(any.getOperator()).isEqualTo("Exists");
+      assertThat(any.getKey()).isNull();
+      assertThat(any.getEffect()).isNull();
+    });
+  }
+
   /** A program that kubelet ends for being slow starts anew on a node that is busy already, and is slower. */
   @Test
   void aBusyNodeHasMinutesToStartAProgram() {
