@@ -33,6 +33,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -147,13 +148,16 @@ final class Traces {
   }
 
   private static Stream<Gpu> cardsOf(CdiSpec spec, Inventory.Cards cards) {
-    return spec.devices().stream()
+    Set<String> variables = spec.devices().stream().flatMap(device -> device.containerEdits().env().stream())
+        .map(variable -> variable.replaceFirst(".*_UUID=", "")).collect(Collectors.toSet());
+    Stream<Gpu> opaque = cards.gpus().stream().filter(gpu -> gpu.isOpaque() && variables.contains(gpu.uuid()));
+    return Stream.concat(opaque, spec.devices().stream()
         .flatMap(device -> device.containerEdits().deviceNodes().stream())
         .map(DeviceNode::path)
         .map(CARD_NODE::matcher)
         .filter(Matcher::matches)
         .map(node -> Integer.parseInt(node.group(1)))
         .distinct()
-        .flatMap(minor -> cards.gpus().stream().filter(gpu -> gpu.minor() == minor && !gpu.isOpaque()));
+        .flatMap(minor -> cards.gpus().stream().filter(gpu -> gpu.minor() == minor && !gpu.isOpaque())));
   }
 }

@@ -23,6 +23,7 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -106,6 +107,18 @@ class OpaqueCardOfClaimTest extends OnNodeOfPlugins {
     assertThat(refusal(claim)).contains("no file of the node lists it any more");
     assertThat(node.unprepare(claim)).isEmpty();
     node.assertNothingLeft();
+  }
+
+  @Test
+  void whatIsLeftOfADeletedClaimThatLostItsRecordKeepsNobodyOffOtherCards() throws IOException {
+    ResourceClaim claim = node.newClaim(share("a", "8Gi", ""));
+    assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
+    String uid = claim.getMetadata().getUid();
+    Files.delete(node.root.resolve("state/claims/" + uid + ".claim"));
+    node.gone = Set.of(uid);
+    assertThat(node.prepare(node.newClaim(TestClaims.share(NodeOfPlugins.NODE, "a", 0, "1Gi", ""))))
+        .isInstanceOf(ClaimService.Ready.class);
+    assertThat(refusal(node.newClaim(share("a", "1Gi", "")))).contains("is prepared as a whole");
   }
 
   @Test
