@@ -18,6 +18,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -29,11 +30,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has CDI specs of prepared claims written anew, when they are missing or name other files than the driver has now: the
- * names of a driver's files have its version in them. Kubelet starts a container that ended again without asking for
- * its claim, and that must not fail after an upgrade of the driver, or after a reboot, which takes specs and usage
- * regions along. Where the driver may have been loaded anew, or a card reset, it is also told the claims' time slices
- * again.
+ * Has CDI specs of prepared claims written anew, when they are missing, name other files than the driver has now (whose
+ * names have its version in them), or another device node than a card has now. Kubelet starts a container that ended
+ * again without asking for its claim: that must not fail after an upgrade of the driver, or after a reboot, which takes
+ * specs and usage regions along, and must give no container another one's card. Where the driver may have been loaded
+ * anew, or a card reset, the claims' time slices are set again, and their MIG instances made again.
  */
 public final class SpecRenewal {
   private static final Logger LOG = LoggerFactory.getLogger(SpecRenewal.class);
@@ -43,6 +44,7 @@ public final class SpecRenewal {
   private final ClaimRewriter rewriter;
   private final Set<String> failed = ConcurrentHashMap.newKeySet(); // UUIDs of cards that were not well since
   private @Nullable DriverFiles looked;
+  private Map<String, Integer> nodes = Map.of(); // minor numbers of cards by UUID, at the last look
 
   public SpecRenewal(Supplier<Inventory> inventory, ClaimStore store, ClaimRewriter rewriter) {
     this.inventory = inventory;
@@ -58,14 +60,15 @@ public final class SpecRenewal {
   }
 
   /**
-   * Looks if the driver's files are others than at the last look, if no driver answered since, or if a card is well
-   * again.
+   * Looks if the driver's files or the cards' device nodes are others than at the last look, if no driver answered
+   * since, or if a card is well again.
    */
   public void lookIfDriverChanged() throws IOException {
     switch (inventory.get()) {
       case Inventory.NoCards _ -> looked = null;
-      case Inventory.Cards cards when !cards.files().equals(Optional.ofNullable(looked)) -> look();
-      case Inventory.Cards cards -> setTimeSlices(recovered(cards));
+      case Inventory.Cards cards when !cards.files().equals(Optional.ofNullable(looked))
+          || !nodesOf(cards).equals(nodes) -> look();
+      case Inventory.Cards cards -> restore(recovered(cards));
     }
   }
 
@@ -80,12 +83,17 @@ public final class SpecRenewal {
     for (PreparedClaim record : store.checkpoint().readAll()) {
       if (record.phase() == Phase.COMPLETED && !record.grants().isEmpty()
           && (driver.isPresent() || isOpaque(record))) {
-        renewIfStale(record, driver);
+        renewIfStale(record, driver, cards);
       }
     }
     Set<String> recovered = recovered(cards);
-    setTimeSlices(maybeLoadedAnew ? cards.gpus().stream().map(Gpu::uuid).collect(Collectors.toSet()) : recovered);
+    restore(maybeLoadedAnew ? cards.gpus().stream().map(Gpu::uuid).collect(Collectors.toSet()) : recovered);
     looked = driver.orElse(null);
+    nodes = nodesOf(cards);
+  }
+
+  private static Map<String, Integer> nodesOf(Inventory.Cards cards) {
+    return cards.gpus().stream().filter(gpu -> !gpu.isOpaque()).collect(Collectors.toMap(Gpu::uuid, Gpu::minor));
   }
 
   /** Cards that were not well and are again. */
@@ -102,12 +110,12 @@ public final class SpecRenewal {
   }
 
   /**
-   * A driver that was loaded anew has forgotten them, which it cannot be while a plugin has it open; so has a card that
-   * was reset.
+   * Has the driver do again what it was told for claims: one that was loaded anew has forgotten it, which it cannot be
+   * while a plugin has it open, and so has a card that was reset.
    *
    * @param ofCards UUIDs
    */
-  private void setTimeSlices(Set<String> ofCards) throws IOException {
+  private void restore(Set<String> ofCards) throws IOException {
     Set<String> left = new HashSet<>(ofCards);
     for (PreparedClaim record : left.isEmpty() ? List.<PreparedClaim>of() : store.checkpoint().readAll()) {
       for (Grant grant : record.grants()) {
@@ -115,6 +123,24 @@ public final class SpecRenewal {
           setTimeSlice(record, grant);
         }
       }
+      Set<String> cut = record.grants().stream().filter(grant -> grant.use().made().isPresent())
+          .map(grant -> grant.card().uuid()).filter(ofCards::contains).collect(Collectors.toSet());
+      if (record.phase() == Phase.COMPLETED && !cut.isEmpty()) {
+        makeInstances(record, cut);
+      }
+    }
+  }
+
+  private void makeInstances(PreparedClaim record, Set<String> cards) {
+    try {
+      Optional<String> problem = rewriter.renew(record); // takes one that is there as it is
+      if (problem.isPresent()) {
+        failed.addAll(cards); // with the next look again
+        LOG.warn("claim {}: its MIG instances cannot be made again: {}", record.claim(), problem.get());
+      }
+    } catch (IOException | IllegalStateException e) {
+      failed.addAll(cards);
+      LOG.warn("claim {}: its MIG instances cannot be made again: {}", record.claim(), e.toString());
     }
   }
 
@@ -127,9 +153,10 @@ public final class SpecRenewal {
     }
   }
 
-  private void renewIfStale(PreparedClaim record, Optional<DriverFiles> driver) throws IOException {
+  private void renewIfStale(PreparedClaim record, Optional<DriverFiles> driver, Inventory.Cards cards)
+      throws IOException {
     String id = record.claim().uid();
-    if (hasRegions(record) && store.metadata().hasAll(record)
+    if (isOnPresentNodes(record, cards) && hasRegions(record) && store.metadata().hasAll(record)
         && store.cdi().readIfValid(id).map(spec -> isOpaque(record) || names(spec, driver.orElseThrow()))
             .orElse(false)) {
       return;
@@ -138,20 +165,27 @@ public final class SpecRenewal {
       Optional<String> problem = rewriter.renew(record);
       if (problem.isEmpty()) {
         LOG.info(
-            "claim {}: its CDI spec, a usage region or its device metadata was missing, or the spec named the files of another driver; all has been written anew for driver {}",
+            "claim {}: its CDI spec, a usage region or its device metadata was missing, or the spec named the files of another driver or another card's device node; all has been written anew for driver {}",
             record.claim(), driver.map(DriverFiles::version).orElse("none"));
       } else {
         LOG.warn(
-            "claim {}: its CDI spec, a usage region or its device metadata is missing, or the spec names the files of another driver, and it cannot be written anew: {}",
+            "claim {}: its CDI spec, a usage region or its device metadata is missing, or the spec names the files of another driver or another card's device node, and it cannot be written anew: {}",
             record.claim(),
             problem.get());
       }
     } catch (IOException | IllegalStateException e) { // the others are looked at all the same
       LOG.warn(
-          "claim {}: its CDI spec, a usage region or its device metadata is missing, or the spec names the files of another driver, and it cannot be written anew: {}",
+          "claim {}: its CDI spec, a usage region or its device metadata is missing, or the spec names the files of another driver or another card's device node, and it cannot be written anew: {}",
           record.claim(),
           e.toString());
     }
+  }
+
+  /** Whether the device nodes that its containers get are its cards': a reload of the driver renumbers them. */
+  private static boolean isOnPresentNodes(PreparedClaim record, Inventory.Cards cards) {
+    return record.grants().stream().filter(grant -> !grant.isOpaque())
+        .allMatch(grant -> cards.byUuid(grant.card().uuid())
+            .filter(gpu -> gpu.minor() == grant.card().minor() && cards.hasNode(gpu)).isPresent());
   }
 
   /** Whether containers get nothing of the driver by it. */

@@ -46,7 +46,8 @@ public final class ClaimRewriter {
    * Writes the files of a prepared claim anew, on the cards and with the driver as they are now, if its record is still
    * the given one. A claim of an earlier boot that has lost its spec is prepared anew for this one: what is left of its
    * usage regions tells of processes that ended with that boot, and nobody can have begun to use them since, for a
-   * container needs the spec.
+   * container needs the spec. A claim whose card is gone, and whose device node is another card's by now, loses its
+   * spec.
    *
    * @param record as it was read before, completed
    * @return why that cannot be done; empty if it was, or if the claim was released meanwhile
@@ -73,6 +74,8 @@ public final class ClaimRewriter {
             }
             steps.onCards(again.grants(), Step.files(again));
             steps.execute(Step.complete(again));
+          } else if (present.areOnAnothersNode(record.grants())) {
+            steps.execute(List.of(new Step.RemoveSpec(record.claim().uid()))); // no container begins before its card is back
           }
           return lost;
         });

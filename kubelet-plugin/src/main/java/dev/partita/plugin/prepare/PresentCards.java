@@ -1,5 +1,6 @@
 package dev.partita.plugin.prepare;
 
+import dev.partita.api.gpu.GpuHealth;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.grant.CardIdentity;
 import dev.partita.plugin.grant.Grant;
@@ -22,6 +23,14 @@ record PresentCards(Inventory.Cards cards) {
                     grant.use()))
             .toList();
     return earlier.with(grants);
+  }
+
+  /** Whether a container that begins with these grants would get a card that is another one by now. */
+  boolean areOnAnothersNode(List<Grant> grants) {
+    return grants.stream().filter(grant -> !grant.isOpaque())
+        .anyMatch(grant -> cards.gpus().stream().anyMatch(gpu -> !gpu.isOpaque()
+            && gpu.health().state() == GpuHealth.State.Healthy && gpu.minor() == grant.card().minor()
+            && !gpu.uuid().equals(grant.card().uuid())));
   }
 
   /**

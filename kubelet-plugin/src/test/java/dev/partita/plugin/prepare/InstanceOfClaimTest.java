@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.partita.plugin.dra.ClaimService;
+import dev.partita.plugin.leftover.SpecRenewal;
 import dev.partita.plugin.nvml.MigControl;
 import dev.partita.plugin.step.Step;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -44,6 +45,30 @@ class InstanceOfClaimTest extends OnNodeOfPlugins {
     node.cards.instances.put(5, new MigControl.GpuInstance(5, "2g.35gb", 4, 2, List.of()));
     assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
     assertThat(Objects.requireNonNull(node.cards.instances.get(5)).computeInstances()).hasSize(1);
+    assertThat(node.unprepare(claim)).isEmpty();
+    node.assertNothingLeft();
+  }
+
+  @Test
+  void anInstanceThatAResetOfItsCardHasEndedIsMadeAgain() throws IOException {
+    ResourceClaim claim = node.newClaim(instance(NodeOfPlugins.NODE, "gpu", 2, "2g-35gb-4"));
+    assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
+    node.runParts(real -> real, parts -> {
+      SpecRenewal renewal = new SpecRenewal(parts.inventory()::current, parts.store(), parts.claims().rewriter());
+      parts.inventory().afterReadings(renewal::cardsWereRead);
+      parts.inventory().refresh();
+      renewal.lookIfDriverChanged();
+      node.cards.present = List.of("GPU-0", "GPU-1");
+      node.cards.instances.clear();
+      node.cards.migOn = false;
+      parts.inventory().refresh();
+      parts.inventory().refresh(); // when it begins, all is done that comes after the one before
+      node.cards.present = List.of("GPU-0", "GPU-1", "GPU-2");
+      parts.inventory().refresh();
+      renewal.lookIfDriverChanged();
+      return true;
+    });
+    assertThat(node.cards.instances.values()).extracting(MigControl.GpuInstance::start).containsExactly(4);
     assertThat(node.unprepare(claim)).isEmpty();
     node.assertNothingLeft();
   }
