@@ -20,7 +20,7 @@ tr ':' '\n' < "$root/dra-controller/target/runtime.classpath" | grep -v '/bc[a-z
 find "$root/dra-controller/target" -maxdepth 1 -name 'dra-controller-*.jar' ! -name '*-tests.jar' -exec cp -p -t "$stage/lib/app" {} +
 cp -p "$root"/cli/target/cli-*.jar "$stage/lib/app/"
 "$jdk/bin/java" "$root/deploy/image/NewerClassFiles.java" "$stage"/lib/app/picocli-*.jar
-"$jdk/bin/java" "$root/deploy/command/SmallerJars.java" "$stage"/lib/app/*.jar
+"$jdk/bin/java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC "$root/deploy/command/SmallerJars.java" "$stage"/lib/app/*.jar
 (cd "$stage/lib/app" && ls ./*.jar | paste -sd:) > "$stage/lib/classpath"
 cp "$root/deploy/command/partita" "$root/LICENSE" "$stage/bin/"
 mv "$stage/bin/LICENSE" "$stage/"

@@ -22,9 +22,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.StreamSupport;
 import org.assertj.core.api.SoftAssertions;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The program as kubectl starts it, on a real cluster: what it shows, and what it changes. */
@@ -105,8 +107,12 @@ class KubectlPartitaIT {
     }
   }
 
-  /** As who downloads it has it: another folder, and nothing of this machine's environment. */
+  /**
+   * As who downloads it has it: another folder, and nothing of this machine's environment. To make it takes a minute of
+   * processor time, which five other tests use as well.
+   */
   @Test
+  @Timeout(value = 10, unit = TimeUnit.MINUTES)
   void theArchiveRunsWithoutAJdk(RealCluster cluster, @TempDir Path folder) {
     Outcome staged =
         cluster.command().execute(List.of("bash", cluster.home().resolve("deploy/command/stage.sh").toString()),
