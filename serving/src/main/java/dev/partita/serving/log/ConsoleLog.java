@@ -40,7 +40,7 @@ public final class ConsoleLog extends ContextAwareBase implements Configurator {
 
   private static volatile @Nullable Settings asked;
 
-  /** @param frames of an exception that follow its event's line; 0 for not even its name */
+  /** How this process logs: up to which level, and how many frames of an exception follow its event's line. */
   private record Settings(LogLevel level, int frames) {}
 
   /**
