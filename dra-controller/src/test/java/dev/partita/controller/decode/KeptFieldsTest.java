@@ -80,10 +80,11 @@ class KeptFieldsTest {
           "resource/v1/ResourceClaimConsumerReference", "resource/v1/ResourceClaimSpec",
           "resource/v1/ResourcePool", "resource/v1/ResourceSliceSpec", "runtime/RawExtension");
 
-  /** Types of objects that no informer of the view keeps, and the interface of all. */
+  /** Types of objects that no informer of the view keeps, the interface of all, and what a list says of itself. */
   private static final Set<String> READ_OTHERWISE =
       Set.of(
-          "ConfigMap", "HasMetadata", "KubernetesResourceList", "PodList", "Secret", "Status", "StatusCause",
+          "ConfigMap", "HasMetadata", "KubernetesResourceList", "ListMeta", "PodList", "Secret", "Status",
+          "StatusCause",
           "StatusDetails", "apps/Deployment", "apps/DeploymentSpec",
           "admissionregistration/v1/MutatingWebhook", "admissionregistration/v1/MutatingWebhookConfiguration",
           "admissionregistration/v1/ValidatingWebhook", "admissionregistration/v1/ValidatingWebhookConfiguration",
