@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import org.slf4j.Logger;
@@ -18,7 +19,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Sees to it that the cards of claims by MPS have their daemons. One that has ended, or does not answer, is begun anew,
  * and the claims of its card are told ({@link MpsDaemons#provide}); that it cannot be, they are told once. Those of a
- * plugin that was killed are found again, or begun anew, in the same way.
+ * plugin that was killed are found again, and told their limits, or begun anew, in the same way.
  */
 public final class MpsWatch {
   private static final Logger LOG = LoggerFactory.getLogger(MpsWatch.class);
@@ -29,6 +30,7 @@ public final class MpsWatch {
   private final Checkpoint checkpoint;
   private final OperationLock lock;
   private final MpsDaemons daemons;
+  private final Set<String> provided = new HashSet<>(); // UUIDs of cards whose daemon this plugin has given its limits
   private final Set<String> failing = new HashSet<>();
 
   public MpsWatch(Checkpoint checkpoint, OperationLock lock, MpsDaemons daemons) {
@@ -51,6 +53,7 @@ public final class MpsWatch {
     checkpoint.readAll().stream().filter(claim -> claim.phase() == PreparedClaim.Phase.COMPLETED)
         .flatMap(claim -> claim.grants().stream()).filter(grant -> grant.use().mps().isPresent())
         .forEach(grant -> cards.put(grant.card().uuid(), grant.card()));
+    provided.retainAll(cards.keySet());
     failing.retainAll(cards.keySet());
     for (CardIdentity card : cards.values()) {
       try {
@@ -59,10 +62,13 @@ public final class MpsWatch {
         LOG.warn("card {}: the log of its MPS daemon cannot be emptied: {}", card.uuid(), e.toString());
       }
       try {
-        if (failing.contains(card.uuid()) || !answers(card)) { // one may have begun without its limits
-          lock.onCards(List.of(card.uuid()), () -> beginAnew(card));
+        Optional<Boolean> runs = answers(card);
+        if (runs.isPresent() && !(runs.get() && provided.contains(card.uuid()))) {
+          provided.remove(card.uuid());
+          lock.onCards(List.of(card.uuid()), () -> provide(card)); // one that runs may have begun without its limits
+          provided.add(card.uuid());
+          failing.remove(card.uuid());
         }
-        failing.remove(card.uuid());
       } catch (IOException e) {
         LOG.warn("card {}: {}", card.uuid(), e.getMessage());
         if (failing.add(card.uuid())) {
@@ -74,17 +80,17 @@ public final class MpsWatch {
     }
   }
 
-  /** A daemon that cannot be asked, as while a driver is replaced, may serve its clients all the same. */
-  private boolean answers(CardIdentity card) {
+  /** Empty if the daemon cannot be asked, as while a driver is replaced: it may serve its clients all the same. */
+  private Optional<Boolean> answers(CardIdentity card) {
     try {
-      return daemons.answers(card);
+      return Optional.of(daemons.answers(card));
     } catch (IOException e) {
       LOG.warn("card {}: whether its MPS daemon runs is not known now: {}", card.uuid(), e.getMessage());
-      return true;
+      return Optional.empty();
     }
   }
 
-  private boolean beginAnew(CardIdentity card) throws IOException {
+  private boolean provide(CardIdentity card) throws IOException {
     List<PreparedClaim> claims = checkpoint.readAll(); // the last one may have been released meanwhile
     if (MpsDaemons.having(card, claims).findAny().isPresent()) {
       daemons.provide(card, claims);

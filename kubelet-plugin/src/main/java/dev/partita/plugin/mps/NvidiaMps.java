@@ -40,6 +40,8 @@ public final class NvidiaMps implements MpsControl {
   private static final String PID_FILE = CONTROL + ".pid";
 
   private static final String PIPE = "CUDA_MPS_PIPE_DIRECTORY";
+  private static final String LIBRARY = "LD_PRELOAD";
+  private static final String REPLACED = " (deleted)"; // behind the name of a program whose file is gone (proc_pid_exe(5))
   private static final Pattern NUMBER = Pattern.compile("[1-9][0-9]{0,8}");
   private static final int QUIT_SECONDS = 1;
   private static final Duration ENDING = Duration.ofSeconds(2);
@@ -81,10 +83,21 @@ public final class NvidiaMps implements MpsControl {
 
   @Override
   public boolean answers(Path pipe) throws IOException {
-    if (!Files.exists(pipe.resolve("control"))) {
+    if (!Files.exists(pipe.resolve("control")) || isLeftOfAnotherDriver(pipe)) {
       return false;
     }
     return tell(pipe, "get_server_list\n", patience.answer()) instanceof Ended(int status, String _) && status == 0;
+  }
+
+  /**
+   * Whether the daemon was begun with the libraries of another driver than is there now, and serves nobody. A driver is
+   * unloaded when no program has a card, which a server has and its daemon has not: a daemon outlives that, and would
+   * begin servers with libraries that are gone. One that still serves is the one of the driver that is loaded.
+   */
+  private boolean isLeftOfAnotherDriver(Path pipe) throws IOException {
+    Optional<ProcessHandle> daemon = daemon(pipe);
+    return daemon.isPresent() && !hasInEnvironment(daemon.get(), LIBRARY + "=" + libcuda(files()))
+        && servers(pipe).findAny().isEmpty();
   }
 
   /** Defaults hold for servers that begin later only (manual page), so one that is there is told by its number. */
@@ -122,7 +135,7 @@ public final class NvidiaMps implements MpsControl {
         .orElseThrow(() -> new IOException("there is no " + SERVER + " below the driver root; install the whole"
             + " driver (some distributions have MPS in a package of its own)")));
     // its folder may hold another C library, so it is handed in alone
-    files.cuda().ifPresent(cuda -> environment.put("LD_PRELOAD", cuda.localPath().toString()));
+    environment.put(LIBRARY, libcuda(files));
     switch (DriverProgram.run(List.of(program.toString(), "-d"), environment, "", patience.begin())) {
       case Ended(int status, String said) when status != 0 -> throw new IOException(CONTROL + " -d ended with status "
           + status + (said.isEmpty() ? "" : ": " + said) + "; see control.log in " + log + " on the node");
@@ -160,6 +173,11 @@ public final class NvidiaMps implements MpsControl {
     };
   }
 
+  /** Its path; empty, which the loader ignores, if there is none. */
+  private static String libcuda(DriverFiles files) {
+    return files.cuda().map(cuda -> cuda.localPath().toString()).orElse("");
+  }
+
   private Path program() throws IOException {
     return files().program(CONTROL).map(DriverFile::localPath)
         .orElseThrow(() -> new IOException("there is no " + CONTROL + " below the driver root; install the whole driver"
@@ -173,9 +191,7 @@ public final class NvidiaMps implements MpsControl {
   private static void kill(Path pipe) throws IOException {
     List<ProcessHandle> all = Stream.concat(
         daemon(pipe).stream().flatMap(daemon -> Stream.concat(daemon.descendants(), Stream.of(daemon))),
-        ProcessHandle.allProcesses().filter(process -> isProgram(SERVER, process))
-            .filter(process -> wasBegunFor(pipe, process)))
-        .distinct().toList();
+        servers(pipe)).distinct().toList();
     if (all.isEmpty()) {
       return;
     }
@@ -185,6 +201,11 @@ public final class NvidiaMps implements MpsControl {
       process.destroyForcibly();
     }
     awaitEnd(all);
+  }
+
+  private static Stream<ProcessHandle> servers(Path pipe) {
+    return ProcessHandle.allProcesses().filter(process -> isProgram(SERVER, process))
+        .filter(process -> wasBegunFor(pipe, process));
   }
 
   private static void awaitEnd(List<ProcessHandle> processes) {
@@ -208,17 +229,24 @@ public final class NvidiaMps implements MpsControl {
         : Optional.empty();
   }
 
-  /** Of any process of the node: a container may call its programs by bytes that are no path here. */
+  /**
+   * Of any process of the node: a container may call its programs by bytes that are no path here. The program's file
+   * may have been replaced since.
+   */
   private static boolean isProgram(String name, ProcessHandle process) {
-    return process.info().command().filter(command -> command.substring(command.lastIndexOf('/') + 1).equals(name))
-        .isPresent();
+    return process.info().command().map(command -> command.substring(command.lastIndexOf('/') + 1))
+        .filter(program -> program.equals(name) || program.equals(name + REPLACED)).isPresent();
   }
 
   private static boolean wasBegunFor(Path pipe, ProcessHandle process) {
+    return hasInEnvironment(process, PIPE + "=" + pipe);
+  }
+
+  private static boolean hasInEnvironment(ProcessHandle process, String variable) {
     try {
       String environment =
           Files.readString(Path.of("/proc", String.valueOf(process.pid()), "environ"), StandardCharsets.ISO_8859_1);
-      return List.of(environment.split("\0", -1)).contains(PIPE + "=" + pipe);
+      return List.of(environment.split("\0", -1)).contains(variable);
     } catch (IOException e) {
       return false; // it has ended meanwhile
     }

@@ -19,7 +19,6 @@ import dev.partita.plugin.store.OperationLock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -172,6 +171,31 @@ class MpsWatchTest {
   }
 
   @Test
+  void oneThatAKilledPluginHadBegunWithoutItsLimitsIsToldThemByTheNext() throws IOException {
+    claim("a", 0, new Mps(SHARE));
+    running.add(pipe(0));
+    watch.look();
+    assertThat(limits).containsOnly(Map.entry(pipe(0), "25 % 1024M"));
+    assertThat(told).as("it has not ended").isEmpty();
+    limits.clear();
+    watch.look();
+    assertThat(limits).as("once").isEmpty();
+  }
+
+  @Test
+  void oneThatCannotBeAskedWhenThePluginBeginsIsToldItsLimitsLater() throws IOException {
+    claim("a", 0, new Mps(SHARE));
+    running.add(pipe(0));
+    cannotBeAsked = true;
+    watch.look();
+    assertThat(told).isEmpty();
+    cannotBeAsked = false;
+    watch.look();
+    assertThat(limits).containsOnly(Map.entry(pipe(0), "25 % 1024M"));
+    assertThat(told).isEmpty();
+  }
+
+  @Test
   void logsAreBoundedAndTheFilesOfADaemonGoWithIt() throws IOException {
     claim("a", 0, new Mps(SHARE));
     daemons.provide(Grants.card(0), checkpoint.readAll());
@@ -250,10 +274,13 @@ class MpsWatchTest {
     daemons.provide(Grants.card(0), checkpoint.readAll());
     told.clear();
     Path log = folder.resolve("mps/GPU-0/log/control.log");
-    Files.copy(Path.of("/bin/sleep"), log);
-    Files.write(log, new byte[(int) MpsDaemons.MOST_LOG_BYTES], StandardOpenOption.APPEND);
-    Process running = new ProcessBuilder(log.toString(), "1000").start(); // ETXTBSY for whoever writes it
+    // A program that runs is ETXTBSY for whoever writes it. A shell writes it: were it this process, a child that another
+    // thread begins just then would hold the file open for writing, and the program could not begin.
+    String writeAndRun = "cp /bin/sleep \"$0\" && truncate -s +\"$1\" \"$0\" && exec \"$0\" 1000";
+    Process running =
+        new ProcessBuilder("sh", "-c", writeAndRun, log.toString(), Long.toString(MpsDaemons.MOST_LOG_BYTES)).start();
     try {
+      await().until(() -> running.toHandle().info().command().equals(Optional.of(log.toRealPath().toString())));
       watch.look();
       assertThat(told).isEmpty();
       assertThat(log).as("it was not emptied").isNotEmptyFile();

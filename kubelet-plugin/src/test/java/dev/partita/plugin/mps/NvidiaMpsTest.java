@@ -166,6 +166,51 @@ class NvidiaMpsTest {
   }
 
   @Test
+  void oneThatOutlivesAnUpgradeOfTheDriverIsReplacedOnceItServesNobody() throws Exception {
+    NvidiaMps mps = simulated();
+    mps.begin("GPU-1", pipe, log);
+    try {
+      ProcessHandle first = daemon();
+      Process serving = server(pipe);
+      upgrade("580.1", "590.2");
+      assertThat(mps.answers(pipe)).as("programs use it, so the driver that is loaded is still its own").isTrue();
+      serving.destroyForcibly().waitFor();
+      assertThat(mps.answers(pipe)).isFalse();
+      mps.begin("GPU-1", pipe, log);
+      assertThat(runs(first)).isFalse();
+      assertThat(mps.answers(pipe)).isTrue();
+      assertThat(Files.readString(Path.of("/proc/" + daemon().pid() + "/environ")))
+          .contains("LD_PRELOAD=" + folder.resolve("driver/usr/lib64/libcuda.so.590.2"));
+    } finally {
+      mps.end(pipe);
+    }
+  }
+
+  @Test
+  void oneWhoseProgramWasReplacedIsEndedAllTheSame() throws Exception {
+    NvidiaMps mps = simulated();
+    mps.begin("GPU-1", pipe, log);
+    ProcessHandle daemon = daemon();
+    upgrade("580.1", "590.2");
+    stop(daemon); // it takes no word
+    mps.end(pipe);
+    assertThat(runs(daemon)).isFalse();
+  }
+
+  /** Other files take the place of the driver's, as a package manager does it. */
+  private void upgrade(String from, String to) throws IOException {
+    for (String library : new String[]{"libcuda.so.", "libnvidia-ml.so."}) {
+      Files.move(folder.resolve("driver/usr/lib64/" + library + from),
+          folder.resolve("driver/usr/lib64/" + library + to));
+    }
+    for (String program : new String[]{"nvidia-cuda-mps-control", "nvidia-cuda-mps-server"}) {
+      Path file = folder.resolve("driver/usr/bin").resolve(program);
+      Files.delete(file);
+      Files.copy(SIMULATOR.resolve(program), file);
+    }
+  }
+
+  @Test
   void aPidFileOfAnotherProgramEndsNothing() throws IOException {
     NvidiaMps mps = simulated();
     Files.writeString(pipe.resolve("nvidia-cuda-mps-control.pid"), String.valueOf(ProcessHandle.current().pid()));
