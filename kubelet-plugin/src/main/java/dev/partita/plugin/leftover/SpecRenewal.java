@@ -132,21 +132,18 @@ public final class SpecRenewal {
   }
 
   private void makeInstances(PreparedClaim record, Set<String> cards) {
-    try {
-      Optional<String> problem = rewriter.renew(record); // takes one that is there as it is
-      if (problem.isPresent()) {
-        failed.addAll(cards); // with the next look again
-        LOG.warn("claim {}: its MIG instances cannot be made again: {}", record.claim(), problem.get());
-      }
-    } catch (IOException | IllegalStateException e) {
-      failed.addAll(cards);
-      LOG.warn("claim {}: its MIG instances cannot be made again: {}", record.claim(), e.toString());
+    Optional<String> problem = renew(record); // takes one that is there as it is
+    if (problem.isPresent()) {
+      failed.addAll(cards); // with the next look again
+      LOG.warn("claim {}: its MIG instances cannot be made again: {}", record.claim(), problem.get());
     }
   }
 
   private void setTimeSlice(PreparedClaim record, Grant grant) {
     try {
-      rewriter.setTimeSlice(record, grant); // what counts on its card, whichever claim asks for it
+      if (!rewriter.setTimeSlice(record, grant)) { // what counts on its card, whichever claim asks for it
+        failed.add(grant.card().uuid()); // the next look reads other records of the card
+      }
     } catch (IOException | IllegalStateException e) {
       failed.add(grant.card().uuid()); // with the next look again
       LOG.warn("card {}: its time slice cannot be set anew: {}", grant.card().uuid(), e.toString());
@@ -161,23 +158,21 @@ public final class SpecRenewal {
             .orElse(false)) {
       return;
     }
-    try {
-      Optional<String> problem = rewriter.renew(record);
-      if (problem.isEmpty()) {
-        LOG.info(
-            "claim {}: its CDI spec, a usage region or its device metadata was missing, or the spec named the files of another driver or another card's device node; all has been written anew for driver {}",
-            record.claim(), driver.map(DriverFiles::version).orElse("none"));
-      } else {
-        LOG.warn(
+    renew(record).ifPresentOrElse(
+        problem -> LOG.warn(
             "claim {}: its CDI spec, a usage region or its device metadata is missing, or the spec names the files of another driver or another card's device node, and it cannot be written anew: {}",
-            record.claim(),
-            problem.get());
-      }
-    } catch (IOException | IllegalStateException e) { // the others are looked at all the same
-      LOG.warn(
-          "claim {}: its CDI spec, a usage region or its device metadata is missing, or the spec names the files of another driver or another card's device node, and it cannot be written anew: {}",
-          record.claim(),
-          e.toString());
+            record.claim(), problem),
+        () -> LOG.info(
+            "claim {}: its CDI spec, a usage region or its device metadata was missing, or the spec named the files of another driver or another card's device node; all has been written anew for driver {}",
+            record.claim(), driver.map(DriverFiles::version).orElse("none")));
+  }
+
+  /** Why that cannot be done; the others are looked at all the same. */
+  private Optional<String> renew(PreparedClaim record) {
+    try {
+      return rewriter.renew(record);
+    } catch (IOException | IllegalStateException e) {
+      return Optional.of(e.toString());
     }
   }
 

@@ -81,12 +81,17 @@ public final class ClaimRewriter {
         });
   }
 
-  /** Has the driver give the card its time slice that a prepared claim has in turn, if its record is the given one. */
-  public void setTimeSlice(PreparedClaim record, Grant grant) throws IOException {
-    store.lock().onClaim(record.claim().uid(), () -> {
-      if (store.checkpoint().read(record.claim().uid()).equals(Optional.of(record))) {
-        steps.onCards(List.of(grant), List.of(new Step.SetTimeSlice(grant)));
+  /**
+   * Has the driver give the card its time slice that a prepared claim has in turn, if its record is the given one.
+   *
+   * @return whether it is
+   */
+  public boolean setTimeSlice(PreparedClaim record, Grant grant) throws IOException {
+    return store.lock().onClaim(record.claim().uid(), () -> {
+      if (!store.checkpoint().read(record.claim().uid()).equals(Optional.of(record))) {
+        return false;
       }
+      steps.onCards(List.of(grant), List.of(new Step.SetTimeSlice(grant)));
       return true;
     });
   }

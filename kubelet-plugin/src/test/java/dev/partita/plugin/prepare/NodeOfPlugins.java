@@ -112,7 +112,10 @@ final class NodeOfPlugins {
   }
 
   ResourceClaim newClaim(List<DeviceAllocationConfiguration> configs, DeviceRequestAllocationResult... results) {
-    ResourceClaim claim = claim("c" + made.size(), configs, results);
+    return create(claim("c" + made.size(), configs, results));
+  }
+
+  ResourceClaim create(ResourceClaim claim) {
     ResourceClaim created = client.resource(claim).create();
     made.add(created);
     return created;

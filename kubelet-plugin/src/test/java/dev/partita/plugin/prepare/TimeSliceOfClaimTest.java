@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.entry;
 import static org.awaitility.Awaitility.await;
 
 import dev.partita.api.config.GpuShareConfig.TimeSlice;
+import dev.partita.plugin.TestClaims;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.dra.ClaimService;
 import dev.partita.plugin.leftover.SpecRenewal;
@@ -186,6 +187,45 @@ class TimeSliceOfClaimTest extends OnNodeOfPlugins {
   }
 
   @Test
+  void aTimeSliceIsSetAgainThoughTheFirstClaimOfItsCardGoesMeanwhile() throws IOException {
+    prepared(inTurn("0-before", 1, "Short"));
+    ResourceClaim goes = prepared(inTurn("1-goes", 0, "Default"));
+    prepared(inTurn("2-stays", 0, "Long"));
+    node.timeSlices.other.clear();
+    AtomicReference<NodeOfPlugins.Parts> plugin = new AtomicReference<>();
+    Thread another = new Thread(() -> release(Objects.requireNonNull(plugin.get()), goes));
+    node.runParts(real -> step -> {
+      real.execute(step);
+      if (step instanceof Step.SetTimeSlice && another.getState() == Thread.State.NEW) { // of the other card
+        another.start();
+        await().atMost(SOON).until(() -> !another.isAlive());
+      }
+    }, parts -> {
+      plugin.set(parts);
+      SpecRenewal renewal = new SpecRenewal(parts.inventory()::current, parts.store(), parts.claims().rewriter());
+      parts.inventory().refresh();
+      renewal.lookIfDriverChanged();
+      assertThat(node.timeSlices.other).containsExactly(entry("GPU-1", TimeSlice.SHORT));
+      renewal.lookIfDriverChanged();
+      assertThat(node.timeSlices.other)
+          .containsExactly(entry("GPU-0", TimeSlice.LONG), entry("GPU-1", TimeSlice.SHORT));
+      return true;
+    });
+  }
+
+  private static void release(NodeOfPlugins.Parts parts, ResourceClaim claim) {
+    assertThat(parts.claims().releaser().unprepare(NodeOfPlugins.ref(claim))).isEmpty();
+  }
+
+  /** Of this UID, in whose order records are read. */
+  private ResourceClaim inTurn(String uid, int card, String interval) {
+    ResourceClaim claim = TestClaims.claim(uid, List.of(timeSlicing(interval)),
+        share(NodeOfPlugins.NODE, "a", card, "141Gi", ""));
+    claim.getMetadata().setUid(uid);
+    return node.create(claim);
+  }
+
+  @Test
   void noShareWithLimitsStandsBesideItAndTheReverse() throws IOException {
     ResourceClaim inTurn = prepared("Long");
     ResourceClaim limited = node.newClaim(share(NodeOfPlugins.NODE, "a", 0, "8Gi", ""));
@@ -201,7 +241,10 @@ class TimeSliceOfClaimTest extends OnNodeOfPlugins {
   }
 
   private ResourceClaim prepared(String interval) throws IOException {
-    ResourceClaim claim = inTurn(interval);
+    return prepared(inTurn(interval));
+  }
+
+  private ResourceClaim prepared(ResourceClaim claim) throws IOException {
     assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
     return claim;
   }
