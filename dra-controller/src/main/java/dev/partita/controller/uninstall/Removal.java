@@ -5,6 +5,7 @@ import dev.partita.controller.claim.AllocationGate;
 import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.commit.GatePatch;
 import dev.partita.controller.edge.ApiEdge;
+import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.KubernetesResourceList;
@@ -40,10 +41,6 @@ import org.jspecify.annotations.Nullable;
  * @param say gets a line for each thing that was done
  */
 record Removal(KubernetesClient client, String namespace, String deployment, Duration patience, Consumer<String> say) {
-  /** How many objects are asked for at a time, and how many of slices, as the controller asks ({@code ClusterView}). */
-  private static final long PAGE = 500;
-  private static final long PAGE_OF_SLICES = 50;
-
   /** Pods use claims: nothing was removed. */
   static final class RefusedException extends Exception {
     private static final long serialVersionUID = 1L;
@@ -72,21 +69,23 @@ record Removal(KubernetesClient client, String namespace, String deployment, Dur
   }
 
   private void remove() {
-    long gates = count(client.pods().inAnyNamespace(), PAGE, pod -> AllocationGate.isOn(pod) && removeGate(pod));
+    long gates =
+        count(client.pods().inAnyNamespace(), ClusterView.PAGE, pod -> AllocationGate.isOn(pod) && removeGate(pod));
     tell(gates, "scheduling gate", "of pods that waited for the controller: kube-scheduler says now why they wait");
     tell(count(client.resources(ResourceClaimTemplate.class).inAnyNamespace()
-        .withLabel(Driver.MANAGED_BY_LABEL, Driver.MANAGED_BY_CONTROLLER), PAGE, this::delete),
+        .withLabel(Driver.MANAGED_BY_LABEL, Driver.MANAGED_BY_CONTROLLER), ClusterView.PAGE, this::delete),
         "ResourceClaimTemplate", "of converted pods");
-    tell(count(client.resources(ResourceSlice.class), PAGE_OF_SLICES,
+    tell(count(client.resources(ResourceSlice.class), ClusterView.PAGE_OF_SLICES,
         slice -> Driver.NAME.equals(slice.getSpec().getDriver()) && delete(slice)), "ResourceSlice", "");
     tell(count(client.resources(DeviceClass.class)
-        .withLabel(Driver.MANAGED_BY_LABEL, Driver.MANAGED_BY_CONTROLLER), PAGE, this::delete), "DeviceClass", "");
+        .withLabel(Driver.MANAGED_BY_LABEL, Driver.MANAGED_BY_CONTROLLER), ClusterView.PAGE, this::delete),
+        "DeviceClass", "");
     client.leases().inNamespace(namespace).withName(deployment).delete();
   }
 
   private void refuseInUse() throws RefusedException {
     List<ResourceClaim> used = new ArrayList<>();
-    count(client.resources(ResourceClaim.class).inAnyNamespace(), PAGE,
+    count(client.resources(ResourceClaim.class).inAnyNamespace(), ClusterView.PAGE,
         claim -> !ClaimsInUse.among(List.of(claim)).isEmpty() && used.add(claim));
     ClaimsInUse inUse = ClaimsInUse.among(used);
     if (!inUse.isEmpty()) {

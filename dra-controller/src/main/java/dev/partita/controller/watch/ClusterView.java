@@ -68,10 +68,10 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
    * How many objects a list is asked for at a time, as client-go asks: one answer with all would be held in memory as a
    * whole.
    */
-  private static final long PAGE = 500;
+  public static final long PAGE = 500;
 
   /** The same of slices: one has the size of a hundred claims until it is packed. */
-  private static final long PAGE_OF_SLICES = 50;
+  public static final long PAGE_OF_SLICES = 50;
 
   private final KubernetesClient client;
   private final List<SharedIndexInformer<?>> informers = new ArrayList<>();

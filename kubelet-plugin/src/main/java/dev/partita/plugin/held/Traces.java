@@ -148,9 +148,9 @@ final class Traces {
   }
 
   private static Stream<Gpu> cardsOf(CdiSpec spec, Inventory.Cards cards) {
-    Set<String> variables = spec.devices().stream().flatMap(device -> device.containerEdits().env().stream())
+    Set<String> uuids = spec.devices().stream().flatMap(device -> device.containerEdits().env().stream())
         .map(variable -> variable.replaceFirst(".*_UUID=", "")).collect(Collectors.toSet());
-    Stream<Gpu> opaque = cards.gpus().stream().filter(gpu -> gpu.isOpaque() && variables.contains(gpu.uuid()));
+    Stream<Gpu> opaque = cards.gpus().stream().filter(gpu -> gpu.isOpaque() && uuids.contains(gpu.uuid()));
     return Stream.concat(opaque, spec.devices().stream()
         .flatMap(device -> device.containerEdits().deviceNodes().stream())
         .map(DeviceNode::path)
