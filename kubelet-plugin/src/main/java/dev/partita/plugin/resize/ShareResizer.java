@@ -228,6 +228,7 @@ public final class ShareResizer {
     if (!owners.take(claim.uid(), this)) {
       return BETWEEN_TRIES;
     }
+    settled.remove(claim.uid()); // until it has ended: what it was before may be wanted again meanwhile
     try {
       return switch (resize(record, sizes)) {
         case Try.Done _ -> {

@@ -47,6 +47,7 @@ class ResizeOfClaimTest extends OnNodeOfPlugins {
   private static final long GIB = 1L << 30;
 
   private volatile List<GrantedSize> told = List.of();
+  private final AtomicInteger turns = new AtomicInteger();
 
   @Test
   void aSmallerSizeThatIsTakenBackBeforeItIsInForceHoldsNobodyAnyMore() throws IOException {
@@ -58,6 +59,25 @@ class ResizeOfClaimTest extends OnNodeOfPlugins {
         PeriodicLoop resizing = resizer(parts, () -> GpuNodeSpec.DEFAULT).start(loops);
         awaitMemory(4 * GIB);
         grant(claim, Optional.empty()); // as the controller says that it is to have again what it was allocated
+        resizing.soon();
+        awaitMemory(8 * GIB);
+      }
+      return true;
+    });
+  }
+
+  @Test
+  void aSmallerSizeThatIsTakenBackFromAClaimThatWasAsItIsToBeBeforeHoldsNobodyAnyMore() throws IOException {
+    ResourceClaim claim = prepared();
+    node.runParts(real -> real, parts -> {
+      parts.inventory().refresh();
+      try (Loops loops = new Loops()) {
+        PeriodicLoop resizing = resizer(parts, () -> GpuNodeSpec.DEFAULT).start(loops);
+        awaitTurn(resizing);
+        grant(claim, Optional.of(new ShareSize(4 * GIB, 0)));
+        resizing.soon();
+        awaitMemory(4 * GIB);
+        grant(claim, Optional.empty());
         resizing.soon();
         awaitMemory(8 * GIB);
       }
@@ -210,6 +230,35 @@ class ResizeOfClaimTest extends OnNodeOfPlugins {
     });
   }
 
+  @Test
+  void aSizeWhoseRecordCannotBeWrittenOfAClaimThatWasAsItIsToBeBeforeIsNobodysOnceItIsTakenBack() throws IOException {
+    ResourceClaim claim = prepared("25");
+    AtomicInteger refused = new AtomicInteger();
+    node.runParts(real -> onDisk(new AtomicBoolean(true), refused, real), parts -> {
+      parts.inventory().refresh();
+      try (Loops loops = new Loops()) {
+        PeriodicLoop resizing = resizer(parts, () -> GpuNodeSpec.DEFAULT).start(loops);
+        awaitTurn(resizing);
+        grant(claim, Optional.of(new ShareSize(12 * GIB, 10)));
+        resizing.soon();
+        await().atMost(SOON).until(() -> refused.get() > 0);
+        awaitMemory(12 * GIB);
+        grant(claim, Optional.empty());
+        resizing.soon();
+        awaitMemory(8 * GIB);
+      }
+      return true;
+    });
+  }
+
+  /** Waits until all claims have been looked at once: the next turn begins after that. */
+  private void awaitTurn(PeriodicLoop resizing) {
+    await().atMost(SOON).until(() -> turns.get() > 0);
+    int before = turns.get();
+    resizing.soon();
+    await().atMost(SOON).until(() -> turns.get() > before);
+  }
+
   /** No record can be written while the disk is full. */
   private static Step.Executor onDisk(AtomicBoolean full, AtomicInteger refused, Step.Executor real) {
     return step -> {
@@ -258,7 +307,10 @@ class ResizeOfClaimTest extends OnNodeOfPlugins {
       Supplier<Inventory> cards,
       Supplier<GpuNodeSpec> spec) {
     ShareResizer.NodeState state = new ShareResizer.NodeState(NodeOfPlugins.NODE + "/gpu",
-        () -> Optional.of(new NodeResizes(told, List.of())), cards, spec, () -> Map.of(),
+        () -> {
+          turns.incrementAndGet();
+          return Optional.of(new NodeResizes(told, List.of()));
+        }, cards, spec, () -> Map.of(),
         _ -> Instant.EPOCH);
     return new ShareResizer(state, parts.checkpoint(), api, parts.claims().rewriter(), parts.reports(),
         new SizeOwners(), Clock.systemUTC());
