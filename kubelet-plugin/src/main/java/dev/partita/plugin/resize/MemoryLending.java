@@ -199,11 +199,11 @@ public final class MemoryLending implements Loans {
       return true;
     }
     try {
+      written.remove(uid); // until both files and record are
       if (!less.equals(record)) {
         returns.takeBack(rewriter, record, less, plan.mustComeBack(record));
         return true;
       }
-      written.remove(uid); // until both files and record are
       boolean same = all.equals(record); // what was asked back may stay after all, also by the plugin before this one
       boolean done = (same ? rewriter.writeSizes(record, record) : rewriter.resize(record, all)).isEmpty();
       if (done) {
