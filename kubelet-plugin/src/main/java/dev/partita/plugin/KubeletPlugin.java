@@ -338,8 +338,9 @@ public final class KubeletPlugin implements AutoCloseable {
     SizeOwners owners = new SizeOwners();
     Recalls recalls = new Recalls(monotonicClock);
     MemoryLending lending = new MemoryLending(sizes, checkpoint, held, reports,
-        new LoanReturns(sizes, reports, new ProcessEnd(HostProcesses.SEEN, reports), recalls, monotonicClock), owners,
-        settings.lendMemory(), monotonicClock);
+        new LoanReturns(sizes, reports, new ProcessEnd(HostProcesses.SEEN, reports), recalls,
+            settings.plausibleOverhead(), monotonicClock),
+        owners, settings.lendMemory(), monotonicClock);
     ClaimOperations claims =
         ClaimOperations.of(
             here, api, inventory, () -> node.spec(SPEC_WAIT), store, steps, reports, held, lending);

@@ -107,7 +107,7 @@ public final class ClaimReleaser {
       steps.onCards(grants, Step.releaseFiles(uid));
       forget(uid);
     }
-    loans.changed();
+    loans.released(uid);
   }
 
   private void forget(String uid) throws IOException {

@@ -16,6 +16,13 @@ public interface Loans {
    */
   void recall(PreparedClaim wanted);
 
+  /**
+   * Asks no more for what stands in a claim's way, which is released; what it had may be lent. It must not block.
+   *
+   * @param uid of the claim
+   */
+  void released(String uid);
+
   /** Whether a claim could stand beside the others if those on its cards gave back what they were lent. */
   static boolean areAllThatClashes(PreparedClaim wanted, Clash clash, List<PreparedClaim> prepared) {
     return clash.others().stream().anyMatch(other -> !other.withoutLoans().equals(other))

@@ -46,6 +46,7 @@ public final class LoanReturns {
   private final ClaimReports reports;
   private final ProcessEnd end;
   private final Recalls asked;
+  private final long plausible;
   private final Clock clock;
   private final Map<String, Recall> recalls = new HashMap<>(); // by the claim's UID
 
@@ -61,6 +62,7 @@ public final class LoanReturns {
   /**
    * @param end kills processes that keep what they were lent
    * @param asked is told what is asked back, and what becomes of it
+   * @param plausible bytes that contexts and modules of one process are believed to take
    * @param monotonicClock for how long something lasts
    */
   public LoanReturns(
@@ -68,11 +70,13 @@ public final class LoanReturns {
       ClaimReports reports,
       ProcessEnd end,
       Recalls asked,
+      long plausible,
       Clock monotonicClock) {
     this.node = node;
     this.reports = reports;
     this.end = end;
     this.asked = asked;
+    this.plausible = plausible;
     this.clock = monotonicClock;
   }
 
@@ -201,7 +205,7 @@ public final class LoanReturns {
     List<ShareUse> together = Stream.concat(Stream.of(use), beside(use)).toList();
     long allowed = together.stream().mapToLong(its -> become(its, to).physicalBytes()).sum();
     return together.stream()
-        .mapToLong(its -> onlyNvml ? its.bytes() - its.unchargedOverheadBytes() : its.chargedBytes()).sum() - allowed;
+        .mapToLong(its -> onlyNvml ? its.cardBytes(plausible) : its.chargedBytes(plausible)).sum() - allowed;
   }
 
   /** What a share is to become; of another claim than that one, too, if something is asked back of it. */

@@ -131,6 +131,12 @@ public final class MemoryLending implements Loans {
     wake.run();
   }
 
+  @Override
+  public void released(String uid) {
+    wanted.remove(uid);
+    wake.run();
+  }
+
   private Duration turn(ClaimRewriter rewriter) throws IOException {
     if (!(node.inventory().get() instanceof Inventory.Cards cards) || node.told().get().isEmpty()) {
       return IDLE; // neither the cards nor the node's settings may be guessed

@@ -25,8 +25,10 @@ import dev.partita.plugin.resize.SizeOwners;
 import dev.partita.plugin.share.ShareFolders;
 import dev.partita.plugin.share.UsageRegions;
 import dev.partita.plugin.step.Step;
+import dev.partita.plugin.usage.UsageWatch;
 import dev.partita.plugin.usage.excess.ProcessEnd;
 import dev.partita.plugin.usage.measure.HostProcesses;
+import dev.partita.plugin.usage.measure.ProcessIdentity;
 import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.measure.WatchedShare;
 import dev.partita.plugin.usage.verdict.CoreState;
@@ -87,6 +89,28 @@ class LendingOfClaimTest extends OnNodeOfPlugins {
         lending.recall(wanted());
         await().atMost(SOON).until(() -> !recalls.current().isEmpty());
         assertThat(recalls.current().values()).extracting(Recalls.OfShare::overdue).containsOnly(Duration.ZERO);
+      }
+      return true;
+    });
+  }
+
+  @Test
+  void nobodyIsAskedForWhatAClaimNeededThatIsReleasedBeforeItWasPrepared() throws IOException {
+    ResourceClaim claim = growing();
+    node.runParts(real -> real, parts -> {
+      Clock clock = InstantSource.offset(() -> now, Duration.ZERO).withZone(ZoneOffset.UTC);
+      Recalls recalls = new Recalls(clock);
+      try (UsageRegions regions = new UsageRegions(); Loops loops = new Loops()) {
+        assertThat(parts.preparer().prepare(NodeOfPlugins.ref(claim))).isInstanceOf(ClaimService.Ready.class);
+        MemoryLending lending = lending(parts, regions, recalls, clock);
+        lending.start(loops, parts.claims().rewriter());
+        await().atMost(SOON).until(() -> parts.checkpoint().readAll().getFirst().grants().getFirst().share()
+            .orElseThrow().lentBytes() > 0);
+        lending.recall(wanted());
+        await().atMost(SOON).until(() -> !recalls.current().isEmpty());
+        lending.released(wanted().claim().uid());
+        await().atMost(SOON).until(() -> recalls.ended().get(Recalls.Outcome.WITHDRAWN),
+            ended -> Objects.equals(ended, 1L));
       }
       return true;
     });
@@ -197,19 +221,58 @@ class LendingOfClaimTest extends OnNodeOfPlugins {
     }
   }
 
+  @Test
+  void aProcessWhoseMemoryNoLedgerKnowsOfIsKilledForWhatItKeepsOfALoan() throws Exception {
+    ResourceClaim claim = growing();
+    Process process = new ProcessBuilder("sleep", "1000").start();
+    try {
+      node.runParts(real -> real, parts -> {
+        Clock clock = InstantSource.offset(() -> now, Duration.ZERO).withZone(ZoneOffset.UTC);
+        Recalls recalls = new Recalls(clock);
+        try (UsageRegions regions = new UsageRegions(); Loops loops = new Loops()) {
+          assertThat(parts.preparer().prepare(NodeOfPlugins.ref(claim))).isInstanceOf(ClaimService.Ready.class);
+          MemoryLending lending = lending(parts, regions, recalls, clock,
+              share -> use(share, processes(process, identity -> new ProcessUse(identity, 60 * GIB, 0, 0, 60 * GIB, 0,
+                  false, 0)), Set.of()),
+              _ -> now.plusSeconds(10));
+          lending.start(loops, parts.claims().rewriter());
+          await().atMost(SOON).until(() -> parts.checkpoint().readAll().getFirst().grants().getFirst().share()
+              .orElseThrow().memoryBytes() > 50 * GIB);
+          lending.recall(wanted());
+          await().atMost(SOON).until(() -> !recalls.current().isEmpty());
+          now = now.plus(GpuNodeSpec.DEFAULT.loans().grace()).plusSeconds(1);
+          await().atMost(SOON).until(() -> recalls.ended().values().stream().anyMatch(ended -> ended > 0));
+          assertThat(recalls.ended()).containsEntry(Recalls.Outcome.KILLED, 1L);
+        }
+        return true;
+      });
+      assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
   /** Of two shares of a container one holds 45 GiB and the other one 1 GiB, as long as their processes live. */
   private static ShareUse used(WatchedShare share, Process process, NodeOfPlugins.Parts parts) {
     long bytes = share.grant().requests().contains("a") ? 45 * GIB : GIB;
-    List<ProcessUse> processes = HostProcesses.SEEN.identity(process.pid()).filter(_ -> process.isAlive()).stream()
-        .map(identity -> new ProcessUse(identity, bytes, bytes, 0, 0, 0, true, 0)).toList();
     try {
       Set<ShareRef> beside = WatchedShare.of(parts.checkpoint().readAll()).stream().map(WatchedShare::ref)
           .filter(ref -> !ref.equals(share.ref())).collect(Collectors.toSet());
-      return new ShareUse(share, processes, ShareUse.LedgerTotals.NONE, new CoreState.Unused(), beside,
-          new MemoryState.Held());
+      return use(share, processes(process, identity -> new ProcessUse(identity, bytes, bytes, 0, 0, 0, true, 0)),
+          beside);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** What it uses, as long as it lives. */
+  private static List<ProcessUse> processes(Process process, Function<ProcessIdentity, ProcessUse> uses) {
+    return HostProcesses.SEEN.identity(process.pid()).filter(_ -> process.isAlive()).map(uses).stream().toList();
+  }
+
+  private static ShareUse use(WatchedShare share, List<ProcessUse> processes, Set<ShareRef> beside) {
+    return new ShareUse(share, processes, ShareUse.LedgerTotals.NONE, new CoreState.Unused(), beside,
+        new MemoryState.Held());
   }
 
   private ResourceClaim growing() {
@@ -255,7 +318,7 @@ class LendingOfClaimTest extends OnNodeOfPlugins {
     HeldClaims held = new HeldClaims(parts.checkpoint(), new CdiFolder(root.resolve("cdi"), "gpu.partita.dev-claim"),
         new ShareFolders(root.resolve("state"), root.resolve("run"), regions), clock);
     LoanReturns returns = new LoanReturns(state, parts.reports(),
-        new ProcessEnd(HostProcesses.SEEN, parts.reports()), recalls, clock);
+        new ProcessEnd(HostProcesses.SEEN, parts.reports()), recalls, UsageWatch.PLAUSIBLE_OVERHEAD, clock);
     return new MemoryLending(state, parts.checkpoint(), held, parts.reports(), returns, new SizeOwners(), true, clock);
   }
 

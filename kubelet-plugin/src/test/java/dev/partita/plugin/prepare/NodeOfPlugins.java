@@ -220,6 +220,9 @@ final class NodeOfPlugins {
 
     @Override
     public void recall(PreparedClaim wanted) {}
+
+    @Override
+    public void released(String uid) {}
   };
 
   private HeldClaims held(ClaimStore store, Clock clock) {

@@ -1,5 +1,6 @@
 package dev.partita.plugin.usage.verdict;
 
+import dev.partita.plugin.usage.measure.OverheadBook;
 import dev.partita.plugin.usage.measure.ShareRef;
 import dev.partita.plugin.usage.measure.WatchedShare;
 import dev.partita.plugin.usage.region.Ledger;
@@ -62,9 +63,26 @@ public record ShareUse(
     return Math.max(bytes(), ledger.grantedBytes());
   }
 
-  /** The same without what contexts and modules take of the card on top of a share that is full. */
-  public long chargedBytes() {
-    return Math.max(bytes() - unchargedOverheadBytes(), ledger.grantedBytes());
+  /**
+   * The same without what contexts and modules take of the card on top of a share that is full.
+   *
+   * @param plausible bytes, as {@link OverheadBook#plausible}
+   */
+  public long chargedBytes(long plausible) {
+    return Math.max(cardBytes(plausible), ledger.grantedBytes());
+  }
+
+  /**
+   * Bytes of the card that its processes hold, by NVML alone, without what contexts and modules are believed to take on
+   * top of a share that is full. A process whose memory no ledger knows of seems to hold nothing but those. So as much
+   * as is usual is believed of each process, and more only once for the share: of two processes without a ledger that
+   * hold 12 GiB each, 4 of the 24 GiB are.
+   *
+   * @param plausible bytes, as {@link OverheadBook#plausible}
+   */
+  public long cardBytes(long plausible) {
+    long usual = processes.stream().mapToLong(process -> Math.min(process.uncharged(), OverheadBook.USUAL)).sum();
+    return bytes() - Math.max(usual, Math.min(unchargedOverheadBytes(), plausible));
   }
 
   /** What contexts and modules of its processes take, in bytes. */
