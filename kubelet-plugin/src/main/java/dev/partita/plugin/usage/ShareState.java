@@ -39,6 +39,11 @@ final class ShareState {
     return ledger;
   }
 
+  /** What the plugin before this one told of it, maybe under an earlier kernel, may be over. */
+  void wasThereBefore() {
+    everUsed = true;
+  }
+
   /** Tells the claim what is wrong with the share's region, if anything is. */
   void tell(WatchedShare share, Ledger ledger, Instant now) {
     events.tell(share, ledger, now);

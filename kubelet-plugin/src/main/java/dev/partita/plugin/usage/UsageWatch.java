@@ -99,6 +99,7 @@ public final class UsageWatch {
   private boolean idle; // whether nobody used a card that has shares at the last whole look
   private Instant settled; // when that will have been so for long enough
   private Instant nextWhole;
+  private boolean hasLooked; // at all shares once
   private boolean failed;
 
   /**
@@ -253,6 +254,7 @@ public final class UsageWatch {
     }
     nextWhole = now; // should this one fail
     sawUsersOf(lookAtAll(restful, now), now);
+    hasLooked = true;
     if (!same || !restful) {
       settled = now.plus(SETTLING);
     }
@@ -333,7 +335,13 @@ public final class UsageWatch {
   }
 
   private ShareState state(WatchedShare share) {
-    return states.computeIfAbsent(share.ref(), ref -> newState.get());
+    return states.computeIfAbsent(share.ref(), ref -> {
+      ShareState state = newState.get();
+      if (!hasLooked) {
+        state.wasThereBefore();
+      }
+      return state;
+    });
   }
 
   private UsageReader.Reading readLedgers(List<WatchedShare> shares, Map<String, CardTime> used) {

@@ -202,8 +202,7 @@ class QuietNodeTest {
             .build())
         .build()));
     client.resource(claim).updateStatus();
-    prepare(share);
-    beginLedger(share);
+    prepare(share); // as after a reboot: nobody has begun the region that the share has now
     ofPlugin().look();
     await().atMost(Duration.ofSeconds(60)).untilAsserted(
         () -> assertThat(client.resource(claim).get().getStatus().getDevices()).singleElement().satisfies(device -> {
