@@ -85,9 +85,9 @@ public final class PluginSockets implements AutoCloseable {
     return registration.isRegistered();
   }
 
-  /** Whether the driver's services answer. */
+  /** Whether both sockets answer. */
   public SocketCheck check() {
-    return new SocketCheck(draServer);
+    return new SocketCheck(registrationServer, draServer);
   }
 
   @Override

@@ -1,8 +1,12 @@
 package dev.partita.plugin.registration;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.grpc.BindableService;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -16,6 +20,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import k8s.io.kubelet.pkg.apis.dra.v1.DRAPluginGrpc;
+import k8s.io.kubelet.pkg.apis.dra.v1.NodeUnprepareResourcesRequest;
+import k8s.io.kubelet.pkg.apis.dra.v1.NodeUnprepareResourcesResponse;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -59,8 +66,33 @@ class PluginSocketsTest {
     assertThat(bound).doesNotExist();
   }
 
+  @Test
+  void aSocketThatWasRemovedIsNoticed() throws IOException {
+    Path registration = root.resolve("r/gpu.partita.dev-this-reg.sock");
+    DRAPluginGrpc.DRAPluginImplBase answering = new DRAPluginGrpc.DRAPluginImplBase() {
+      @Override
+      public void nodeUnprepareResources(
+          NodeUnprepareResourcesRequest request,
+          StreamObserver<NodeUnprepareResourcesResponse> response) {
+        response.onNext(NodeUnprepareResourcesResponse.getDefaultInstance());
+        response.onCompleted();
+      }
+    };
+    for (Path removed : List.of(registration, dra("this"))) {
+      try (PluginSockets sockets = open("this", List.of(answering))) {
+        sockets.check().ask();
+        Files.delete(removed);
+        assertThatThrownBy(() -> sockets.check().ask()).isInstanceOf(StatusRuntimeException.class);
+      }
+    }
+  }
+
   private PluginSockets open(String pod) throws IOException {
-    return PluginSockets.open(root.resolve("r"), root.resolve("p"), Optional.of(pod), List.of());
+    return open(pod, List.of());
+  }
+
+  private PluginSockets open(String pod, List<BindableService> services) throws IOException {
+    return PluginSockets.open(root.resolve("r"), root.resolve("p"), Optional.of(pod), services);
   }
 
   private Path folder() throws IOException {
