@@ -4,6 +4,7 @@ import dev.partita.cli.cluster.ClusterCommand;
 import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.connection.ClusterAnswers;
 import dev.partita.cli.connection.ClusterOptions;
+import dev.partita.cli.connection.EnvironmentProxies;
 import dev.partita.cli.convert.ConvertCommand;
 import dev.partita.cli.cordon.CordonCommand;
 import dev.partita.cli.cordon.UncordonCommand;
@@ -64,6 +65,7 @@ public final class Partita implements Runnable {
 
   public static void main(String[] arguments) {
     ConsoleLog.use(LogLevel.OFF, 0); // a command says itself what goes wrong
+    EnvironmentProxies.use(System.getenv());
     StandardOutput out = StandardOutput.install();
     int status = run(arguments);
     System.out.flush();

@@ -61,10 +61,19 @@ public final class ClusterClient {
     return of(config);
   }
 
-  /** A client for that configuration. */
+  /**
+   * A client for that configuration.
+   *
+   * @throws CommandFailure if its proxy is none
+   */
   static KubernetesClient of(Config config) {
     keyAlgorithm(config).ifPresent(config::setClientKeyAlgo); // the client takes every PKCS #8 key for RSA
-    return new KubernetesClientBuilder().withConfig(config).build();
+    try {
+      return new KubernetesClientBuilder().withConfig(config).build();
+    } catch (IllegalArgumentException e) { // a proxy without a port
+      throw CommandFailure.usage("no client can be made by this kubeconfig: "
+          + ClusterAnswers.rootOf(e).lines().findFirst().orElse("") + "; look at proxy-url there");
+    }
   }
 
   /** The algorithm of the client's key where it is an elliptic curve's, in the kubeconfig or a file that this names. */
@@ -93,7 +102,7 @@ public final class ClusterClient {
    * @throws CommandFailure if the file cannot be read, or has no such context
    */
   static Config config(Path kubeconfig, Optional<String> context) {
-    KubeconfigCheck.check(kubeconfig, context);
+    Optional<String> program = KubeconfigCheck.check(kubeconfig, context);
     File file = kubeconfig.toFile();
     Config config;
     try {
@@ -102,7 +111,18 @@ public final class ClusterClient {
       throw CommandFailure.usage("the kubeconfig at " + kubeconfig + " cannot be read: "
           + ClusterAnswers.rootOf(e).lines().findFirst().orElse(""));
     }
+    if (program.isPresent() && !hasCredentials(config)) { // the client ignores what the program said of that
+      throw CommandFailure
+          .failed("'" + program.get() + "', which the kubeconfig at " + kubeconfig + " names under exec,"
+              + " gave no credentials: see whether kubectl gets some; else run it by hand with the arguments that stand"
+              + " there, for it may be missing, or want you to log in");
+    }
     return checked(config, context);
+  }
+
+  private static boolean hasCredentials(Config config) {
+    return config.getAutoOAuthToken() != null || config.getOauthToken() != null || config.getClientCertData() != null
+        || config.getClientCertFile() != null;
   }
 
   /**

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonMappingException;
 import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.command.FileProblem;
 import io.fabric8.kubernetes.api.model.Config;
+import io.fabric8.kubernetes.api.model.ExecConfig;
 import io.fabric8.kubernetes.api.model.NamedCluster;
 import io.fabric8.kubernetes.api.model.NamedContext;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
@@ -30,9 +31,10 @@ final class KubeconfigCheck {
 
   /**
    * @param context the one that was asked for; empty for the current one
+   * @return the program that gives the user's credentials; empty if the file names none
    * @throws CommandFailure if no cluster can be asked by this file
    */
-  static void check(Path file, Optional<String> context) {
+  static Optional<String> check(Path file, Optional<String> context) {
     Config config = parsed(file, read(file));
     List<NamedContext> contexts = orNone(config.getContexts());
     String name = context.orElse(Objects.requireNonNullElse(config.getCurrentContext(), ""));
@@ -49,6 +51,10 @@ final class KubeconfigCheck {
       throw refused(file, "has no server for the cluster '" + Objects.requireNonNullElse(cluster, "") + "' of context '"
           + name + "'" + ANOTHER);
     }
+    return orNone(config.getUsers()).stream()
+        .filter(each -> Objects.equals(each.getName(), chosen.getContext().getUser()) && each.getUser() != null)
+        .flatMap(each -> Stream.ofNullable(each.getUser().getExec())).map(ExecConfig::getCommand)
+        .filter(Objects::nonNull).findFirst();
   }
 
   /**

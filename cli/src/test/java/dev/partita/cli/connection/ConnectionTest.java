@@ -19,6 +19,7 @@ import io.fabric8.kubernetes.client.Config;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -103,6 +104,36 @@ class ConnectionTest {
     } finally {
       proxy.stop(0);
     }
+  }
+
+  @Test
+  void aProgramForCredentialsThatGivesNoneIsNamed(@TempDir Path folder) throws IOException {
+    Path kubeconfig = Path.of(kubeconfig(folder));
+    String file = Files.readString(kubeconfig);
+    for (String program : List.of("no-such-program", "false")) {
+      Files.writeString(kubeconfig, file.replace("{name: c}\n", """
+          {name: c, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: %s, args: [get-token],
+            interactiveMode: Never}}}
+          """.formatted(program)));
+      assertOneLine(CommandRun.of("top", "--kubeconfig", kubeconfig.toString()), 1,
+          "partita: '" + program + "', which the kubeconfig at " + kubeconfig
+              + " names under exec, gave no credentials: see whether kubectl gets some");
+    }
+    Path gives = Files.writeString(folder.resolve("gives"), "#!/bin/sh\necho '{\"apiVersion\":"
+        + "\"client.authentication.k8s.io/v1\",\"kind\":\"ExecCredential\",\"status\":{\"token\":\"t\"}}'\n");
+    Files.setPosixFilePermissions(gives, PosixFilePermissions.fromString("rwx------"));
+    Files.writeString(kubeconfig, file.replace("{name: c}\n",
+        "{name: c, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: %s}}}\n".formatted(gives)));
+    assertOneLine(CommandRun.of("top", "--kubeconfig", kubeconfig.toString()), 1, "the connection is refused");
+  }
+
+  @Test
+  void aProxyWithoutAPortIsOneLine(@TempDir Path folder) throws IOException {
+    Path kubeconfig = Path.of(kubeconfig(folder));
+    Files.writeString(kubeconfig,
+        Files.readString(kubeconfig).replace("{server:", "{proxy-url: http://localhost, server:"));
+    assertOneLine(CommandRun.of("top", "--kubeconfig", kubeconfig.toString()), 2,
+        "partita: no client can be made by this kubeconfig: ", "; look at proxy-url there");
   }
 
   @Test

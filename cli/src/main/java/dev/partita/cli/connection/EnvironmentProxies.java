@@ -1,0 +1,137 @@
+package dev.partita.cli.connection;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Proxy;
+import java.net.ProxySelector;
+import java.net.SocketAddress;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Chooses the proxy for an address as kubectl and docker do: by {@code HTTPS_PROXY}, {@code HTTP_PROXY} and
+ * {@code NO_PROXY}, or the same names in small letters (golang.org/x/net/http/httpproxy). For example, with
+ * {@code HTTPS_PROXY=proxy.corp:3128} and {@code NO_PROXY=.corp,10.0.0.0/8} a registry of another domain is asked by
+ * the proxy, and an API server at 10.1.2.3 without one. SOCKS proxies, and a name and password for the proxy, are left
+ * out.
+ */
+public final class EnvironmentProxies extends ProxySelector {
+  private static final List<Proxy> NONE = List.of(Proxy.NO_PROXY);
+  private static final Map<String, Integer> PORTS = Map.of("http", 80, "https", 443);
+
+  private final Map<String, String> environment;
+
+  private EnvironmentProxies(Map<String, String> environment) {
+    this.environment = environment;
+  }
+
+  /** Has this process use them, unless properties of the JVM name a proxy. */
+  public static void use(Map<String, String> environment) {
+    boolean isNamed = Stream.of("http.proxyHost", "https.proxyHost", "socksProxyHost")
+        .anyMatch(name -> System.getProperty(name) != null);
+    if (!isNamed) {
+      setDefault(new EnvironmentProxies(environment));
+    }
+  }
+
+  @Override
+  public List<Proxy> select(URI uri) {
+    return of(environment, uri).map(address -> List.of(new Proxy(Proxy.Type.HTTP, address))).orElse(NONE);
+  }
+
+  @Override
+  public void connectFailed(URI uri, SocketAddress proxy, IOException why) {}
+
+  /** The proxy for an address; empty if it is to be asked without one. */
+  static Optional<InetSocketAddress> of(Map<String, String> environment, URI uri) {
+    String scheme = Objects.requireNonNullElse(uri.getScheme(), "").toLowerCase(Locale.ROOT);
+    @Nullable Integer standardPort = PORTS.get(scheme);
+    @Nullable String name = uri.getHost();
+    if (standardPort == null || name == null) {
+      return Optional.empty();
+    }
+    String host = name.replaceAll("[\\[\\]]", "").toLowerCase(Locale.ROOT);
+    int port = uri.getPort() < 0 ? standardPort : uri.getPort();
+    return isDirect(host, port, value(environment, "NO_PROXY"))
+        ? Optional.empty()
+        : address(value(environment, scheme + "_proxy"));
+  }
+
+  private static String value(Map<String, String> environment, String name) {
+    return Stream.of(name.toUpperCase(Locale.ROOT), name.toLowerCase(Locale.ROOT))
+        .flatMap(each -> Stream.ofNullable(environment.get(each))).filter(value -> !value.isBlank())
+        .map(String::strip).findFirst().orElse("");
+  }
+
+  private static Optional<InetSocketAddress> address(String proxy) {
+    try {
+      URI uri = new URI(proxy.contains("://") ? proxy : "http://" + proxy);
+      @Nullable Integer standardPort = PORTS.get(uri.getScheme().toLowerCase(Locale.ROOT));
+      return standardPort == null || uri.getHost() == null
+          ? Optional.empty()
+          : Optional.of(InetSocketAddress.createUnresolved(uri.getHost(),
+              uri.getPort() < 0 ? standardPort : uri.getPort()));
+    } catch (URISyntaxException none) {
+      return Optional.empty();
+    }
+  }
+
+  private static boolean isDirect(String host, int port, String noProxy) {
+    Optional<InetAddress> ip = literal(host);
+    return host.equals("localhost") || ip.filter(InetAddress::isLoopbackAddress).isPresent()
+        || Stream.of(noProxy.toLowerCase(Locale.ROOT).split(",", -1)).map(String::strip)
+            .filter(entry -> !entry.isEmpty()).anyMatch(entry -> names(entry, host, ip, port));
+  }
+
+  private static boolean names(String entry, String host, Optional<InetAddress> ip, int port) {
+    if (entry.equals("*")) {
+      return true;
+    }
+    int slash = entry.indexOf('/');
+    if (slash >= 0) {
+      return ip.isPresent() && isIn(ip.get(), literal(entry.substring(0, slash)), entry.substring(slash + 1));
+    }
+    boolean isPlainIp = literal(entry).isPresent();
+    int colon = isPlainIp ? -1 : entry.lastIndexOf(':');
+    String name = (colon < 0 ? entry : entry.substring(0, colon)).replaceAll("[\\[\\]]", "");
+    if (colon >= 0 && !entry.substring(colon + 1).equals(String.valueOf(port))) {
+      return false;
+    }
+    String domain = name.startsWith("*.") ? name.substring(1) : name;
+    return ip.isPresent()
+        ? literal(name).equals(ip)
+        : domain.startsWith(".") ? host.endsWith(domain) : host.equals(domain) || host.endsWith("." + domain);
+  }
+
+  private static boolean isIn(InetAddress ip, Optional<InetAddress> network, String length) {
+    byte[] address = ip.getAddress();
+    if (network.isEmpty() || network.get().getAddress().length != address.length || !length.matches("[0-9]{1,3}")) {
+      return false;
+    }
+    byte[] prefix = network.get().getAddress();
+    int bits = Math.min(Integer.parseInt(length), address.length * Byte.SIZE);
+    for (int bit = 0; bit < bits; bit++) {
+      int mask = 1 << (Byte.SIZE - 1 - bit % Byte.SIZE);
+      if (((address[bit / Byte.SIZE] ^ prefix[bit / Byte.SIZE]) & mask) != 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static Optional<InetAddress> literal(String text) {
+    try {
+      return Optional.of(InetAddress.ofLiteral(text));
+    } catch (IllegalArgumentException name) {
+      return Optional.empty();
+    }
+  }
+}
