@@ -71,7 +71,12 @@ public final class Partita implements Runnable {
     System.out.flush();
     Optional<String> problem = out.problem();
     problem.ifPresent(why -> System.err.println("partita: standard output cannot be written: " + why));
-    System.exit(problem.isPresent() && status == CommandLine.ExitCode.OK ? CommandLine.ExitCode.SOFTWARE : status);
+    System.exit(problem.isPresent() ? withoutOutput(status) : status);
+  }
+
+  /** The exit status of a command whose output is cut off: what it would say of the output is not true then. */
+  static int withoutOutput(int status) {
+    return status == CommandLine.ExitCode.USAGE ? status : CommandLine.ExitCode.SOFTWARE;
   }
 
   /** Runs one command line in this process; gives the exit status. */

@@ -29,6 +29,13 @@ class StandardOutputTest {
   }
 
   @Test
+  void aCommandWhoseOutputIsCutOffSaysNothingElseByItsStatus() {
+    assertThat(Partita.withoutOutput(0)).isEqualTo(1);
+    assertThat(Partita.withoutOutput(3)).as("of convert: all is written, but some stayed as it was").isEqualTo(1);
+    assertThat(Partita.withoutOutput(2)).as("usage").isEqualTo(2);
+  }
+
+  @Test
   void aReaderThatWantsNoMoreIsNoProblem() {
     assertThat(writtenTo("Broken pipe").problem()).isEmpty();
   }
