@@ -8,7 +8,7 @@ lib=$root/cli/target/lib
 cache=$root/cli/target/partita.aot
 
 rm -f "$lib"/cli-*.jar
-cp "$root"/cli/target/cli-*.jar "$lib/"
+cp "$root/cli/target/cli-$(sh "$root/build/version.sh").jar" "$lib/"
 touch -d @0 "$lib"/*.jar # the cache holds for jars of one time
 
 key() {

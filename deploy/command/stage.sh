@@ -7,7 +7,7 @@ jdk=$(sh "$root/build/find-jdk.sh")
 . "$root/deploy/image/runtime.sh"
 runtime
 
-version=$(sed -n 's:^  <version>\(.*\)</version>:\1:p' "$root/pom.xml")
+version=$(sh "$root/build/version.sh")
 name=partita-$version-linux-$processor
 stage=$root/deploy/target/command/partita
 rm -rf "$stage"
@@ -17,8 +17,7 @@ rm -f "$stage/lib/runtime/lib/server"/classes*.jsa # the JVM reads none beside a
 # What the controller needs, the other commands need; `demo`, `cluster`, `images` and `release` take more, and a checkout in any case.
 # No command issues certificates, for which the controller has Bouncy Castle.
 tr ':' '\n' < "$root/dra-controller/target/runtime.classpath" | grep -v '/bc[a-z]*-jdk18on-' | xargs -r -d '\n' cp -p -t "$stage/lib/app"
-find "$root/dra-controller/target" -maxdepth 1 -name 'dra-controller-*.jar' ! -name '*-tests.jar' -exec cp -p -t "$stage/lib/app" {} +
-cp -p "$root"/cli/target/cli-*.jar "$stage/lib/app/"
+cp -p "$root/dra-controller/target/dra-controller-$version.jar" "$root/cli/target/cli-$version.jar" "$stage/lib/app/"
 "$jdk/bin/java" "$root/deploy/image/NewerClassFiles.java" "$stage"/lib/app/picocli-*.jar
 "$jdk/bin/java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC "$root/deploy/command/SmallerJars.java" "$stage"/lib/app/*.jar
 (cd "$stage/lib/app" && ls ./*.jar | paste -sd:) > "$stage/lib/classpath"

@@ -8,7 +8,10 @@ images=${PARTITA_IMAGES:-$root/deploy/target/images}
 hook=${PARTITA_HOOK_DIST:-$root/hook-lib/target/dist} # a release build: hook-lib/target/dist-release/<processor>-gnu
 jdk=$(sh "$root/build/find-jdk.sh")
 
+version=$(sh "$root/build/version.sh")
+
 . "$root/deploy/image/runtime.sh"
+rm -f "$images/.stamp" # until all is laid out
 
 # begin NAME: an empty staging folder; sets $stage
 begin() {
@@ -26,15 +29,14 @@ java_image() {
   shift 2
   begin "$name"
   local app=$stage/root/usr/lib/partita jar classpath=
-  cp -al "$runtime" "$app/runtime" 2>/dev/null || cp -a "$runtime" "$app/runtime"
+  cp -al "$runtime" "$app/runtime" 2>/dev/null || { rm -rf "$app/runtime"; cp -a "$runtime" "$app/runtime"; } # it has made the folders
   case " $* " in
     *" -XX:+UseCompactObjectHeaders "*) rm -f "$app/runtime/lib/server/classes.jsa" ;;
     *) rm -f "$app/runtime/lib/server/classes_coh.jsa" ;;
   esac
   mkdir -p "$app/app"
   tr ':' '\n' < "$root/$name/target/runtime.classpath" | xargs -r -d '\n' cp -t "$app/app"
-  cp "$root/$name/target/$name"-*.jar "$app/app/"
-  rm -f "$app"/app/*-tests.jar
+  cp "$root/$name/target/$name-$version.jar" "$app/app/"
   [ ! -e "$root/$name/target/bom.json" ] || cp "$root/$name/target/bom.json" "$stage/" # what Maven knows of the jars
   for jar in "$app"/app/*.jar; do # in order, one by one: a cache (below) holds for one order of them, and app/* comes as the folder has it
     classpath=$classpath:/usr/lib/partita/app/${jar##*/}
@@ -113,4 +115,5 @@ cp -r "$hook/simulator" "$stage/root/usr/lib/partita/"
 begin probe
 mkdir -p "$stage/root/usr/bin"
 cp "$hook/bin/partita-probe" "$stage/root/usr/bin/"
+chmod -R u=rwX,go=rX "$images"/*/root # users in containers read it, whatever umask this ran with
 touch "$images/.stamp"

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -43,6 +44,7 @@ final class PluginProcess {
     ProcessBuilder builder =
         new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(node.log().toFile());
     Map<String, String> env = builder.environment();
+    env.keySet().removeIf(name -> name.toLowerCase(Locale.ROOT).endsWith("_proxy")); // its API server is beside it
     env.put("MALLOC_ARENA_MAX", "1"); // as the chart does
     env.put("KUBERNETES_MASTER", "http://127.0.0.1:" + node.api.port());
     env.put("KUBECONFIG", node.root.resolve("none").toString());

@@ -8,6 +8,7 @@ import dev.partita.cli.command.CommandFailure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -39,6 +40,52 @@ class StagingTest {
         () -> new Staging(folder, Map.of("PARTITA_OUTSIDE", outside.toString(), variable, String.valueOf(jdk)))
             .check(OTHER))
         .doesNotThrowAnyException();
+  }
+
+  /** cp has made the folders by then, and another cp would copy into them. */
+  @Test
+  void aRuntimeThatCannotBeLinkedIsCopiedToItsPlace() throws Exception {
+    Files.createDirectories(folder.resolve("runtime/bin"));
+    Files.writeString(folder.resolve("runtime/release"), "");
+    run("""
+        cp() {
+          [ "$1" != -al ] || { mkdir -p "$3/bin"; return 1; }
+          command cp "$@"
+        }
+        runtime=$1/runtime app=$1/app
+        mkdir "$app"
+        """ + line("cp -al "));
+    assertThat(folder.resolve("app/runtime/release")).exists();
+    assertThat(folder.resolve("app/runtime/runtime")).doesNotExist();
+  }
+
+  @Test
+  void usersOfContainersReadWhatWasLaidOutWithAStrictUmask() throws Exception {
+    run("""
+        umask 077
+        images=$1
+        mkdir -p "$images/probe/root/usr/bin"
+        echo > "$images/probe/root/usr/bin/args"
+        echo > "$images/probe/root/usr/bin/program"
+        chmod u+x "$images/probe/root/usr/bin/program"
+        """ + line("chmod -R "));
+    Path laidOut = folder.resolve("probe/root/usr/bin");
+    assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(laidOut))).isEqualTo("rwxr-xr-x");
+    assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(laidOut.resolve("args"))))
+        .isEqualTo("rw-r--r--");
+    assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(laidOut.resolve("program"))))
+        .isEqualTo("rwxr-xr-x");
+  }
+
+  /** The line of the script that begins so. */
+  private static String line(String begin) throws IOException {
+    return Files.readString(Path.of("../deploy/image/stage.sh")).lines()
+        .filter(each -> each.strip().startsWith(begin)).findFirst().orElseThrow();
+  }
+
+  private void run(String script) throws Exception {
+    Process process = new ProcessBuilder("bash", "-euc", script, "sh", folder.toString()).inheritIO().start();
+    assertThat(process.waitFor()).isZero();
   }
 
   /** What the shell does where it is asked without the command line's look before. */
