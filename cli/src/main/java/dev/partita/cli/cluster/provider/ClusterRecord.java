@@ -1,5 +1,6 @@
 package dev.partita.cli.cluster.provider;
 
+import dev.partita.cli.cluster.install.ClusterIdentity;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -35,12 +36,20 @@ public record ClusterRecord(
    *
    * @param kubeconfig file; empty while the cluster is not up yet
    * @param path folders with the provider's own kubectl, to stand before the user's PATH
+   * @param cluster to which the kubeconfig led; unknown where it leads to one only, and in records of earlier versions
    */
-  public record Access(String kubeconfig, List<String> path) {
-    public static final Access NONE = new Access("", List.of());
+  public record Access(String kubeconfig, List<String> path, ClusterIdentity cluster) {
+    public static final Access NONE = own("", List.of());
 
+    @SuppressWarnings("ConstantValue") // Jackson hands in null for what a document leaves out
     public Access {
       path = List.copyOf(path);
+      cluster = cluster == null ? ClusterIdentity.UNKNOWN : cluster;
+    }
+
+    /** By a kubeconfig that the provider wrote for its cluster, and that leads to no other. */
+    static Access own(String kubeconfig, List<String> path) {
+      return new Access(kubeconfig, path, ClusterIdentity.UNKNOWN);
     }
   }
 }

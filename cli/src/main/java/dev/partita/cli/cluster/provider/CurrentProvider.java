@@ -3,6 +3,7 @@ import dev.partita.cli.checkout.Progress;
 import dev.partita.cli.checkout.StagedImage;
 
 import dev.partita.cli.cluster.install.BareCluster;
+import dev.partita.cli.cluster.install.ClusterIdentity;
 import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.connection.ClusterClient;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -37,7 +38,7 @@ record CurrentProvider(Path kubeconfig) implements ClusterProvider {
   @Override
   public ClusterRecord.Access up(int nodes, Optional<String> kubernetes, Progress progress) {
     progress.step("using the cluster of " + kubeconfig);
-    return new ClusterRecord.Access(kubeconfig.toString(), List.of());
+    return new ClusterRecord.Access(kubeconfig.toString(), List.of(), ClusterIdentity.of(kubeconfig));
   }
 
   @Override

@@ -69,7 +69,7 @@ public record K3sProvider(String image, StateFolder state) implements ClusterPro
     Path kubeconfig = writeKubeconfig();
     progress.step("waiting for the nodes");
     waitForNodes(nodes);
-    return new ClusterRecord.Access(kubeconfig.toString(), List.of());
+    return ClusterRecord.Access.own(kubeconfig.toString(), List.of());
   }
 
   private static List<String> serverArguments() {

@@ -120,7 +120,7 @@ record LabProvider(Path script, Path labFolder, StateFolder state) implements Cl
         path.add(export.group(2).replace(":$PATH", ""));
       }
     }
-    return new ClusterRecord.Access(kubeconfig, path);
+    return ClusterRecord.Access.own(kubeconfig, path);
   }
 
   @Override

@@ -3,6 +3,7 @@ package dev.partita.cli.cluster.provider;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.partita.cli.cluster.install.ClusterIdentity;
 import dev.partita.cli.command.CommandFailure;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -21,7 +22,7 @@ class StateFolderTest {
           "partita-system",
           "h200x4",
           Instant.parse("2026-01-02T03:04:05Z"),
-          new ClusterRecord.Access("/tmp/kubeconfig", List.of("/opt/bin")));
+          new ClusterRecord.Access("/tmp/kubeconfig", List.of("/opt/bin"), new ClusterIdentity("uid-1", "test")));
 
   @Test
   void remembersAClusterUntilItIsForgotten(@TempDir Path folder) {
