@@ -28,6 +28,11 @@ public final class ClusterOptions {
         .findFirst();
   }
 
+  /** Whether either of them is given. */
+  public boolean areGiven() {
+    return file().isPresent() || contextName().isPresent();
+  }
+
   /** The failure that the user sees in the place of the client's. */
   public CommandFailure failure(KubernetesClientException e) {
     return asked.map(config -> ClusterAnswers.failure(e, config)).orElseGet(() -> ClusterAnswers.failure(e));
@@ -39,14 +44,21 @@ public final class ClusterOptions {
    * @throws CommandFailure if there is no such kubeconfig or context
    */
   public KubernetesClient client() {
-    // kubectl takes an empty one for none
-    Optional<Path> file = kubeconfig.filter(path -> !path.toString().isEmpty());
-    Optional<String> named = context.filter(name -> !name.isEmpty());
+    Optional<Path> file = file();
     Config config =
         file.isPresent()
-            ? ClusterClient.config(file.get(), named)
-            : ClusterClient.config(System.getenv(), named);
+            ? ClusterClient.config(file.get(), contextName())
+            : ClusterClient.config(System.getenv(), contextName());
     asked = Optional.of(config);
     return ClusterClient.prompt(config);
+  }
+
+  /** kubectl takes an empty one for none, and so for the context. */
+  private Optional<Path> file() {
+    return kubeconfig.filter(path -> !path.toString().isEmpty());
+  }
+
+  private Optional<String> contextName() {
+    return context.filter(name -> !name.isEmpty());
   }
 }

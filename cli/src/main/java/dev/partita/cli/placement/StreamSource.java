@@ -46,7 +46,7 @@ final class StreamSource {
   /**
    * The stream.
    *
-   * @throws CommandFailure if there is none, or it cannot be read
+   * @throws CommandFailure if there is none, or it cannot be read, or an option would be left out without a word
    */
   Source read() {
     int named = (stream.isPresent() ? 1 : 0) + (generate.isPresent() ? 1 : 0) + (snapshot.isNamed() ? 1 : 0);
@@ -59,6 +59,7 @@ final class StreamSource {
     if (snapshot.isNamed()) {
       return ofCluster(snapshot.read());
     }
+    snapshot.refuseBeside(stream.isPresent() ? "--stream" : "--generate");
     ClusterStream read =
         generate.map(text -> StreamGenerator.of(GeneratorText.shape(text)))
             .orElseGet(() -> read(stream.orElseThrow()));

@@ -40,6 +40,27 @@ public final class SnapshotOptions {
   }
 
   /**
+   * Refuses these options beside one by which neither a cluster nor a snapshot is read: nothing would come of them.
+   *
+   * @param instead that option
+   * @throws CommandFailure if one of them is given
+   */
+  public void refuseBeside(String instead) {
+    if (save.isPresent()) {
+      throw CommandFailure.usage(
+          "--save-snapshot writes what was read of a cluster, and " + instead + " reads none: leave one of them out");
+    }
+    refuseClusterBeside(instead);
+  }
+
+  private void refuseClusterBeside(String instead) {
+    if (cluster.areGiven()) {
+      throw CommandFailure.usage(
+          "--kubeconfig and --context say which cluster is read, and " + instead + " reads none: leave them out");
+    }
+  }
+
+  /**
    * The cluster.
    *
    * @throws CommandFailure if the file is none, or none can be written
@@ -47,6 +68,9 @@ public final class SnapshotOptions {
   public ClusterSnapshot read() {
     if (fromCluster && snapshot.isPresent()) {
       throw CommandFailure.usage("--from-cluster and --snapshot exclude each other");
+    }
+    if (snapshot.isPresent()) {
+      refuseClusterBeside("--snapshot");
     }
     Optional<OutputFile> saved = save.map(file -> new OutputFile(file, "the snapshot"));
     saved.ifPresent(OutputFile::check);

@@ -154,6 +154,26 @@ class PlacementCommandsTest {
     assertThat(both.status()).isEqualTo(2);
   }
 
+  /** Nothing was written, and nobody was told. */
+  @Test
+  void whatIsOnlyForClustersIsRefusedBesideAStream() {
+    Path file = folder.resolve("saved.json");
+    for (String[] stream : new String[][]{{"--generate", "pods=1"}, {"--stream", "none"}}) {
+      for (List<String> command : List.of(List.of("simulate"), List.of("simulate", "compare"))) {
+        String[] played = Stream.concat(command.stream(), Stream.of(stream)).toArray(String[]::new);
+        assertThat(run(with(played, "--save-snapshot=" + file))).isEqualTo(new Run(2, "",
+            "partita: --save-snapshot writes what was read of a cluster, and " + stream[0]
+                + " reads none: leave one of them out\n"));
+        assertThat(file).doesNotExist();
+        for (String option : List.of("--kubeconfig=" + folder.resolve("none"), "--context=production")) {
+          assertThat(run(with(played, option))).isEqualTo(new Run(2, "",
+              "partita: --kubeconfig and --context say which cluster is read, and " + stream[0]
+                  + " reads none: leave them out\n"));
+        }
+      }
+    }
+  }
+
   @Test
   void whatCannotBeReadIsNamed() throws IOException {
     Path broken = Files.writeString(folder.resolve("broken"), "{");

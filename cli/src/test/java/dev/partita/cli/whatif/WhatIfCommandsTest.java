@@ -23,6 +23,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -43,7 +44,7 @@ class WhatIfCommandsTest {
     var node = PaperFleet.node("n", 2);
     cluster.add(node);
     cluster.client().resource(new NodeBuilder().withNewMetadata().withName("n").endMetadata().build()).create();
-    ClassPlan.of(Inventory.EMPTY.refreshed(java.util.List.of(node))).forEach((name, selectors) -> cluster.client()
+    ClassPlan.of(Inventory.EMPTY.refreshed(List.of(node))).forEach((name, selectors) -> cluster.client()
         .resource(new DeviceClassBuilder().withNewMetadata().withName(name).endMetadata().withNewSpec()
             .withSelectors(selectors).endSpec().build())
         .create());
@@ -196,6 +197,14 @@ class WhatIfCommandsTest {
         .contains("1 with the added nodes");
     assertThat(cluster.run("simulate", "fits", "--from-cluster", "--snapshot", file.toString()).err())
         .contains("exclude each other");
+    String leaveOut =
+        "partita: --kubeconfig and --context say which cluster is read, and --snapshot reads none: leave them out\n";
+    for (String command : List.of("fits", "shrink")) {
+      assertThat(cluster.run("simulate", command, "--snapshot", file.toString()))
+          .isEqualTo(new CommandRun(2, "", leaveOut));
+    }
+    assertThat(CommandRun.of("simulate", "fits", "--snapshot", file.toString(), "--context", "").out())
+        .as("kubectl takes an empty one for none").isEqualTo(live);
     Path broken =
         Files.writeString(folder.resolve("broken.json"), Files.readString(file).replace("\"claims\"", "\"c\""));
     CommandRun refused = CommandRun.of("simulate", "fits", "--snapshot", broken.toString());
