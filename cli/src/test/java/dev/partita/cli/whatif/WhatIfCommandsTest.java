@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.sun.net.httpserver.HttpServer;
 import dev.partita.api.Driver;
 import dev.partita.cli.command.CommandRun;
 import dev.partita.cli.command.PaperCluster;
@@ -19,6 +20,9 @@ import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceBuilder;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -177,6 +181,59 @@ class WhatIfCommandsTest {
     assertThat(run.err()).isEqualTo("partita: the snapshot cannot be written to " + file + ": there is no folder "
         + file.getParent() + "\n");
     assertThat(run.status()).isEqualTo(1);
+  }
+
+  /** An API server asks for the right before it looks for the kind. */
+  @Test
+  void aKindThatIsNotServedNeedsNoRight() throws IOException {
+    assertThat(fitsWithoutRights("ResourceClaim")).isEqualTo(new CommandRun(0, "there are no cards\n", ""));
+    CommandRun refused = fitsWithoutRights("DeviceTaintRule");
+    assertThat(refused.err()).as("without the rules the answer would be wrong")
+        .isEqualTo("partita: you may not do this: devicetaintrules is forbidden\n");
+    assertThat(refused.status()).isEqualTo(1);
+  }
+
+  /**
+   * What {@code simulate fits} says to a user who may list neither DeviceTaintRules nor PodGroups, in a cluster without
+   * nodes.
+   *
+   * @param kind the only one that the API server serves in resource.k8s.io/v1, as far as it says; it serves no
+   *        PodGroups
+   */
+  private CommandRun fitsWithoutRights(String kind) throws IOException {
+    HttpServer api = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    api.createContext("/", exchange -> {
+      String path = exchange.getRequestURI().getPath();
+      String resource = path.substring(path.lastIndexOf('/') + 1);
+      int status = switch (resource) {
+        case "devicetaintrules", "podgroups" -> 403;
+        case "v1beta1", "v1beta2" -> 404;
+        default -> 200;
+      };
+      String found = resource.equals("v1")
+          ? "{\"resources\": [{\"kind\": \"" + kind + "\"}]}"
+          : "{\"metadata\": {}, \"items\": []}";
+      String answer = status == 200
+          ? found
+          : "{\"kind\": \"Status\", \"code\": " + status + ", \"message\": \"" + resource + " is forbidden\"}";
+      byte[] body = answer.getBytes(StandardCharsets.UTF_8);
+      exchange.getResponseHeaders().set("Content-Type", "application/json");
+      exchange.sendResponseHeaders(status, body.length);
+      exchange.getResponseBody().write(body);
+      exchange.close();
+    });
+    api.start();
+    try {
+      Path kubeconfig = Files.writeString(folder.resolve("limited"), """
+          current-context: jo
+          contexts: [{name: jo, context: {cluster: here, user: jo}}]
+          clusters: [{name: here, cluster: {server: "http://127.0.0.1:%d"}}]
+          users: [{name: jo}]
+          """.formatted(api.getAddress().getPort()));
+      return CommandRun.of("simulate", "fits", "--kubeconfig", kubeconfig.toString());
+    } finally {
+      api.stop(0);
+    }
   }
 
   @Test
