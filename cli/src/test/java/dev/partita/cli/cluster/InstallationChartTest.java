@@ -55,6 +55,19 @@ class InstallationChartTest {
     });
   }
 
+  /** It tolerates the taints that keep others off such nodes. */
+  @Test
+  void aNodeOnWhichThePluginCannotRunGetsNone() {
+    assertThat(Chart.plugin(Map.of()).getAffinity().getNodeAffinity()
+        .getRequiredDuringSchedulingIgnoredDuringExecution().getNodeSelectorTerms())
+        .as("of several terms a node need match only one").singleElement().satisfies(
+            term -> assertThat(term.getMatchExpressions())
+                .allSatisfy(expression -> assertThat(expression.getOperator()).isEqualTo("NotIn"))
+                .extracting(expression -> expression.getKey() + "=" + String.join(",", expression.getValues()))
+                .containsExactly("gpu.partita.dev/plugin=disabled", "kubernetes.io/os=windows",
+                    "type=virtual-kubelet", "eks.amazonaws.com/compute-type=fargate"));
+  }
+
   /** A program that kubelet ends for being slow starts anew on a node that is busy already, and is slower. */
   @Test
   void aBusyNodeHasMinutesToStartAProgram() {
