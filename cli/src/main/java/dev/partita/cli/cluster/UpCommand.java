@@ -178,7 +178,7 @@ final class UpCommand implements Runnable {
   private List<String> awaitCards(KubernetesClient client, int cards) {
     try {
       return Waiting.upTo(timeoutSeconds, "%d cards a node".formatted(cards),
-          () -> PublishedSlices.look(client, cards));
+          () -> PublishedSlices.look(client, namespace, cards));
     } catch (CommandFailure failure) {
       throw CommandFailure.failed(failure.getMessage() + WaitingPods.in(client, namespace));
     }
