@@ -72,6 +72,11 @@ public final class ClusterAnswers {
     return e.getCode() == HttpURLConnection.HTTP_NOT_FOUND;
   }
 
+  /** Whether the user may not do this, or is nobody that the API server knows. */
+  public static boolean isForbidden(KubernetesClientException e) {
+    return e.getCode() == HttpURLConnection.HTTP_FORBIDDEN || e.getCode() == HttpURLConnection.HTTP_UNAUTHORIZED;
+  }
+
   /** A missing object is named; of a missing kind the server only says that it has no such path. */
   private static boolean isKindMissing(KubernetesClientException e) {
     return e.getStatus() == null || e.getStatus().getDetails() == null || e.getStatus().getDetails().getName() == null;

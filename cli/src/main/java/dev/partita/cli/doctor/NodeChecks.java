@@ -95,9 +95,9 @@ final class NodeChecks {
   private List<Finding> findings() {
     List<Finding> findings = new ArrayList<>();
     findings.addAll(seen.nodes().judged(NODES, "look at the API server", _ -> List.of()));
-    findings.addAll(seen.gpuNodes().judged(CARDS,
-        "install the chart with its custom resources (deploy/helm/partita/crds)", _ -> List.of()));
-    findings.addAll(seen.plugins().judged(PLUGIN, "install the chart", _ -> List.of()));
+    findings.addAll(
+        seen.gpuNodes().needed(CARDS, "install the chart with its custom resources (deploy/helm/partita/crds)"));
+    findings.addAll(seen.plugins().needed(PLUGIN, "install the chart"));
     findings.addAll(seen.slices().judged(SLICES, "use a Kubernetes that serves resource.k8s.io/v1", _ -> List.of()));
     Set<String> names = new TreeSet<>(gpuNodes.keySet());
     names.addAll(plugins.keySet());

@@ -74,11 +74,7 @@ final class SnapshotReader {
     Reading<Instant> time = read("the API server's time", new ServerClock(client)::now);
     Instant here = clock.instant();
     Instant there = time instanceof Reading.Known<Instant>(Instant known) ? known : here;
-    Reading<Duration> ahead = switch (time) {
-      case Reading.Known<Instant> _ -> new Reading.Known<>(Duration.between(there, here));
-      case Reading.Missing<Instant>(String why) -> new Reading.Unknown<>(why);
-      case Reading.Unknown<Instant>(String why) -> new Reading.Unknown<>(why);
-    };
+    Reading<Duration> ahead = time.map(known -> Duration.between(known, here));
     Snapshot.Cluster cluster =
         new Snapshot.Cluster(new Reading.Known<>(String.valueOf(version)), resources, gates, there, ahead);
     return new Snapshot(cluster, installation, nodes, read("your rights", this::rights));
@@ -119,9 +115,11 @@ final class SnapshotReader {
       @Nullable T value = ask.get();
       return value == null ? new Reading.Missing<>("there is no " + what) : new Reading.Known<>(value);
     } catch (KubernetesClientException e) {
-      return ClusterAnswers.isNotFound(e)
-          ? new Reading.Missing<>("the API server has no " + what)
-          : new Reading.Unknown<>(what + ": " + ClusterAnswers.reason(e));
+      if (ClusterAnswers.isNotFound(e)) {
+        return new Reading.Missing<>("the API server has no " + what);
+      }
+      String why = what + ": " + ClusterAnswers.reason(e);
+      return ClusterAnswers.isForbidden(e) ? new Reading.Forbidden<>(why) : new Reading.Failed<>(why);
     }
   }
 

@@ -156,7 +156,7 @@ class DiagnosisTest {
                 installation(none, lease("", Duration.ZERO), known(webhooks(""))),
                 nodes(node("v1.35.0", "containerd://1.7.2"), PaperFleet.node("n", 1), plugin("False"), List.of(),
                     lease("n", Duration.ofSeconds(-30))),
-                new Reading.Unknown<>("no answer")));
+                new Reading.Failed<>("no answer")));
     assertThat(diagnosis.findings()).filteredOn(finding -> finding.verdict() != Verdict.OK)
         .hasSizeGreaterThan(10).allSatisfy(finding -> assertThat(finding.mend()).as("%s", finding).isNotBlank());
     assertThat(DiagnosisText.of(diagnosis, false))
@@ -231,7 +231,7 @@ class DiagnosisTest {
     assertThat(notWell(installation(controller, fresh, known(webhooks("")), new Reading.Missing<>("none"))))
         .containsExactly("fail webhooks: no certificate is trusted for claims.gpu.partita.dev",
             "warn webhooks: none changes pods: those that ask in other systems' ways are not converted");
-    assertThat(notWell(installation(controller, fresh, known(webhooks("")), new Reading.Unknown<>("you may not"))))
+    assertThat(notWell(installation(controller, fresh, known(webhooks("")), new Reading.Forbidden<>("you may not"))))
         .contains("warn webhooks: could not be looked at: you may not");
     assertThat(InstallationChecks.of(installation(controller, fresh, new Reading.Missing<>("none"),
         new Reading.Missing<>("none")), NOW)).filteredOn(finding -> finding.check().equals("webhooks")).hasSize(1);
@@ -259,7 +259,7 @@ class DiagnosisTest {
         "fail rights of Partita: ServiceAccount partita-kubelet-plugin may not"
             + " associated-node:patch resourceclaims/driver.resource.k8s.io,"
             + " patch resourceclaims/status.resource.k8s.io");
-    assertThat(notWell(AccountChecks.of(new Reading.Unknown<>("you may not"))))
+    assertThat(notWell(AccountChecks.of(new Reading.Forbidden<>("you may not"))))
         .containsExactly("warn rights of Partita: could not be looked at: you may not");
   }
 
@@ -377,17 +377,33 @@ class DiagnosisTest {
   }
 
   @Test
-  void whatTheUserMayNotSeeIsAWarningAndNeverSaidToBeWell() {
-    Reading<List<Node>> hidden = new Reading.Unknown<>("nodes: you may not");
+  void whatTheUserMayNotSeeIsNeverSaidToBeWell() {
+    Reading<List<Node>> hidden = new Reading.Forbidden<>("nodes: you may not");
     Snapshot.Nodes nodes =
-        new Snapshot.Nodes(hidden, known(List.of(PaperFleet.node("n", 1))), new Reading.Unknown<>("pods: you may not"),
-            known(List.of(slice())), new Reading.Unknown<>("leases: you may not"));
+        new Snapshot.Nodes(hidden, known(List.of(PaperFleet.node("n", 1))),
+            new Reading.Forbidden<>("pods: you may not"), known(List.of(slice())),
+            new Reading.Forbidden<>("leases: you may not"));
     assertThat(notWell(nodes)).containsExactly("warn nodes: could not be looked at: nodes: you may not",
-        "warn node plugin: could not be looked at: pods: you may not");
+        "fail node plugin: could not be looked at: pods: you may not");
     Map<Right, Boolean> few = ALL_RIGHTS.keySet().stream()
         .collect(Collectors.toMap(right -> right, right -> !right.verb().equals("patch")));
     assertThat(notWell(RightChecks.of(known(few))))
         .containsExactly("warn your rights: you may not patch gpunodes.gpu.partita.dev: needed by cordon, uncordon");
+  }
+
+  @Test
+  void whatTheApiServerFailsToGiveIsToBeAskedForAgainAndNotARightThatIsMissing() {
+    Snapshot.Nodes nodes =
+        new Snapshot.Nodes(new Reading.Failed<>("nodes: busy"), new Reading.Failed<>("GpuNodes: busy"),
+            new Reading.Failed<>("pods: busy"), known(List.of()), known(Map.of()));
+    List<Finding> findings = NodeChecks.of(nodes, NOW);
+    assertThat(notWell(findings)).containsExactly("warn nodes: could not be looked at: nodes: busy",
+        "fail cards: could not be looked at: GpuNodes: busy", "fail node plugin: could not be looked at: pods: busy");
+    assertThat(findings).extracting(Finding::mend)
+        .containsOnly("try again, and look at the API server if it stays so");
+    assertThat(RightChecks.of(new Reading.Failed<>("your rights: busy"))).singleElement()
+        .extracting(Finding::verdict, Finding::mend)
+        .containsExactly(Verdict.WARN, "try again, and look at the API server if it stays so");
   }
 
   @Test

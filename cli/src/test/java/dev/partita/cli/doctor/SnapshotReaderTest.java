@@ -14,28 +14,45 @@ import java.time.Clock;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class SnapshotReaderTest {
-  @Test
-  void theServersTimeIsReadAfterTheLeasesSoThatWhatIsRenewedMeanwhileIsNotTakenToBeAhead() throws IOException {
-    List<String> asked = new CopyOnWriteArrayList<>();
+  private final List<String> asked = new CopyOnWriteArrayList<>();
+
+  /** Of a server that says its version, and answers with a status to all else. */
+  private Snapshot read(int status) throws IOException {
     HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     server.createContext("/", exchange -> {
       String path = exchange.getRequestURI().getPath();
       asked.add(path);
-      byte[] body = "{\"gitVersion\": \"v1.37.0\"}".getBytes(StandardCharsets.UTF_8);
-      exchange.sendResponseHeaders(path.equals("/version") ? 200 : 404, body.length);
+      boolean isVersion = path.equals("/version");
+      byte[] body =
+          (isVersion
+              ? "{\"gitVersion\": \"v1.37.0\"}"
+              : "{\"kind\": \"Status\", \"apiVersion\": \"v1\", \"message\": \"not now\", \"code\": " + status + "}")
+              .getBytes(StandardCharsets.UTF_8);
+      exchange.getResponseHeaders().set("Content-Type", "application/json");
+      exchange.sendResponseHeaders(isVersion ? 200 : status, body.length);
       exchange.getResponseBody().write(body);
       exchange.close();
     });
     server.start();
     String url = "http://127.0.0.1:" + server.getAddress().getPort();
     try (KubernetesClient client =
-        new KubernetesClientBuilder().withConfig(new ConfigBuilder().withMasterUrl(url).build()).build()) {
-      new SnapshotReader(client, "partita-system", Clock.systemUTC()).read();
+        new KubernetesClientBuilder()
+            .withConfig(new ConfigBuilder().withAutoConfigure(false).withMasterUrl(url)
+                .withRequestRetryBackoffLimit(0).build())
+            .build()) {
+      return new SnapshotReader(client, "partita-system", Clock.systemUTC()).read();
     } finally {
       server.stop(0);
     }
+  }
+
+  @Test
+  void theServersTimeIsReadAfterTheLeasesSoThatWhatIsRenewedMeanwhileIsNotTakenToBeAhead() throws IOException {
+    read(404);
     int leases = asked.indexOf("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases");
     assertThat(leases).as("%s", asked).isNotNegative();
     assertThat(asked.lastIndexOf("/version")).as("%s", asked).isGreaterThan(leases);
@@ -44,5 +61,19 @@ class SnapshotReaderTest {
         .isGreaterThan(asked.indexOf("/api/v1/nodes"))
         .isGreaterThan(asked.indexOf("/apis/resource.k8s.io/v1/resourceslices"))
         .isLessThan(asked.lastIndexOf("/version"));
+  }
+
+  /** The version is told to everybody, so that a server that answers nothing else seems to be there. */
+  @ParameterizedTest
+  @CsvSource({"401, run this with", "403, run this with", "429, try again", "500, try again", "503, try again",
+    "504, try again"})
+  void nodesThatCouldNotBeReadAreAFailureWhateverTheReason(int status, String mend) throws IOException {
+    Diagnosis diagnosis = Diagnosis.of(read(status));
+    assertThat(diagnosis.findings()).filteredOn(finding -> finding.verdict() == Verdict.FAIL)
+        .allSatisfy(finding -> {
+          assertThat(finding.message()).startsWith("could not be looked at: ").endsWith(": not now");
+          assertThat(finding.mend()).startsWith(mend);
+        })
+        .extracting(Finding::check).containsExactly("cards", "node plugin");
   }
 }
