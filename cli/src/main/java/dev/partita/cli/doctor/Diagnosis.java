@@ -18,7 +18,7 @@ record Diagnosis(List<Finding> findings) {
     List<Finding> findings = new ArrayList<>();
     findings.addAll(ClusterChecks.of(snapshot.cluster()));
     findings.addAll(InstallationChecks.of(snapshot.installation(), snapshot.cluster().time()));
-    findings.addAll(NodeChecks.of(snapshot.nodes(), snapshot.cluster().time()));
+    findings.addAll(NodeChecks.of(snapshot.nodes(), snapshot.installation(), snapshot.cluster().time()));
     findings.addAll(RightChecks.of(snapshot.rights()));
     return new Diagnosis(findings);
   }

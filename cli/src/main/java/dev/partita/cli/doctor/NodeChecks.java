@@ -20,13 +20,11 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.BinaryOperator;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +32,6 @@ import org.jspecify.annotations.Nullable;
 /** What each node with the plugin must have. */
 final class NodeChecks {
   private static final String NODES = "nodes";
-  private static final String PLUGIN = "node plugin";
   private static final String CARDS = "cards";
   private static final String HEALTH = "health of cards";
   private static final String SERVED = "cards served by one";
@@ -48,48 +45,32 @@ final class NodeChecks {
   /** A node without cards or driver does no harm. */
   private static final Set<String> HARMLESS = Set.of("NoGpus", "NoDriver");
 
-  private static final Set<String> ENDED = Set.of("Failed", "Succeeded");
-
-  /** An evicted pod stays in the list beside the one that took its place. */
-  private static final Comparator<Pod> CURRENT =
-      Comparator.comparing((Pod pod) -> !hasEnded(pod))
-          .thenComparing(pod -> String.valueOf(pod.getMetadata().getCreationTimestamp()));
-
   private final Map<String, Node> nodes;
   private final Map<String, GpuNode> gpuNodes;
-  private final Map<String, Pod> plugins;
+  private final PluginChecks plugins;
   private final Snapshot.Nodes seen;
   private final Instant now;
 
-  private NodeChecks(Snapshot.Nodes seen, Instant now) {
+  private NodeChecks(Snapshot.Nodes seen, Snapshot.Installation partita, Instant now) {
     this.seen = seen;
     this.now = now;
     this.nodes = byName(seen.nodes(), node -> node.getMetadata().getName());
     this.gpuNodes = byName(seen.gpuNodes(), node -> node.getMetadata().getName());
-    this.plugins = byName(seen.plugins(), pod -> String.valueOf(pod.getSpec().getNodeName()), CURRENT);
+    this.plugins = new PluginChecks(seen.plugins(), partita);
   }
 
-  /** @param now by the API server's clock */
-  static List<Finding> of(Snapshot.Nodes seen, Instant now) {
-    return new NodeChecks(seen, now).findings();
+  /**
+   * @param partita what there is in the namespace where plugins were looked for
+   * @param now by the API server's clock
+   */
+  static List<Finding> of(Snapshot.Nodes seen, Snapshot.Installation partita, Instant now) {
+    return new NodeChecks(seen, partita, now).findings();
   }
 
   private static <T> Map<String, T> byName(Reading<List<T>> reading, Function<T, String> name) {
-    return byName(reading, name, Comparator.comparing(_ -> 0));
-  }
-
-  /** @param order the last one of a name counts; the first one of those that are equal */
-  private static <T> Map<String, T> byName(
-      Reading<List<T>> reading,
-      Function<T, String> name,
-      Comparator<T> order) {
     return reading instanceof Reading.Known<List<T>>(List<T> all)
-        ? all.stream().collect(Collectors.toMap(name, it -> it, BinaryOperator.maxBy(order)))
+        ? all.stream().collect(Collectors.toMap(name, it -> it, (first, _) -> first))
         : Map.of();
-  }
-
-  private static boolean hasEnded(Pod pod) {
-    return pod.getStatus() != null && ENDED.contains(String.valueOf(pod.getStatus().getPhase()));
   }
 
   private List<Finding> findings() {
@@ -97,16 +78,12 @@ final class NodeChecks {
     findings.addAll(seen.nodes().judged(NODES, "look at the API server", _ -> List.of()));
     findings.addAll(
         seen.gpuNodes().needed(CARDS, "install the chart with its custom resources (deploy/helm/partita/crds)"));
-    findings.addAll(seen.plugins().needed(PLUGIN, "install the chart"));
+    findings.addAll(plugins.ofAll());
     findings.addAll(seen.slices().judged(SLICES, "use a Kubernetes that serves resource.k8s.io/v1", _ -> List.of()));
     Set<String> names = new TreeSet<>(gpuNodes.keySet());
-    names.addAll(plugins.keySet());
-    if (names.isEmpty() && seen.plugins() instanceof Reading.Known && seen.gpuNodes() instanceof Reading.Known) {
-      findings.add(Finding.fail(PLUGIN, "", "runs on no node",
-          "look at the DaemonSet partita-kubelet-plugin, its nodeSelector and its tolerations"));
-    }
+    names.addAll(plugins.nodes());
     for (String name : names) {
-      findings.addAll(plugin(name));
+      findings.addAll(plugins.of(name));
       findings.addAll(cards(name));
       findings.addAll(published(name));
       findings.addAll(daemons(name));
@@ -115,32 +92,16 @@ final class NodeChecks {
     return findings;
   }
 
-  private List<Finding> plugin(String node) {
-    if (!(seen.plugins() instanceof Reading.Known)) {
-      return List.of();
-    }
-    @Nullable Pod pod = plugins.get(node);
-    if (pod == null) {
-      return List.of(
-          Finding.warn(PLUGIN, node, "no plugin runs there any more, but its GpuNode is there",
-              "if it is to have none: kubectl delete gpunode " + node));
-    }
-    String name = pod.getMetadata().getNamespace() + " " + pod.getMetadata().getName();
-    return List.of(
-        PodClaims.isReady(pod)
-            ? Finding.ok(PLUGIN, node, "is ready")
-            : Finding.fail(PLUGIN, node, "is not ready",
-                "kubectl describe pod -n " + name + "; kubectl logs -n " + name));
-  }
-
   private List<Finding> cards(String name) {
     if (!(seen.gpuNodes() instanceof Reading.Known)) {
       return List.of();
     }
+    @Nullable Pod plugin = plugins.pod(name);
     @Nullable GpuNode node = gpuNodes.get(name);
     if (node == null || node.getStatus() == null) {
-      return List
-          .of(Finding.fail(CARDS, name, "the plugin has reported none yet", "look at the log of its plugin pod"));
+      return plugin != null && !PodClaims.isBound(plugin)
+          ? List.of() // what never ran has nothing to report, and no log
+          : List.of(Finding.fail(CARDS, name, "the plugin has reported none yet", "look at the log of its plugin pod"));
     }
     List<Finding> findings = new ArrayList<>();
     if (node.getStatus().isReady()) {
@@ -155,7 +116,6 @@ final class NodeChecks {
               ? Finding.warn(CARDS, name, message, "if it has cards, install NVIDIA's driver and set driver.root to it")
               : Finding.fail(CARDS, name, message, "look at nvidia-smi and dmesg on the node"));
     }
-    @Nullable Pod plugin = plugins.get(name);
     @Nullable String writer = node.getStatus().pluginPodUid();
     if (plugin != null && writer != null && !writer.equals(plugin.getMetadata().getUid())) {
       findings.add(Finding.warn(CARDS, name, "were reported by a plugin pod that is gone",

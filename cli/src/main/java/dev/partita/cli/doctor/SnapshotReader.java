@@ -149,8 +149,7 @@ final class SnapshotReader {
 
   private List<Pod> plugins() {
     return client.pods().inNamespace(namespace).withLabel(NAME_LABEL, "kubelet-plugin").list().getItems().stream()
-        .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null && pod.getSpec().getNodeName() != null)
-        .toList();
+        .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null).toList();
   }
 
   private static Set<String> names(List<? extends HasMetadata> objects) {

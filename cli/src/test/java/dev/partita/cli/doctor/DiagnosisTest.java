@@ -135,7 +135,7 @@ class DiagnosisTest {
   }
 
   private static List<String> notWell(Snapshot.Nodes nodes) {
-    return notWell(NodeChecks.of(nodes, NOW));
+    return notWell(NodeChecks.of(nodes, installation(), NOW));
   }
 
   @Test
@@ -177,6 +177,58 @@ class DiagnosisTest {
     assertThat(notWell(withPlugins(runs, evicted))).isEmpty();
     assertThat(notWell(withPlugins(evicted))).contains("fail node plugin: is not ready");
     assertThat(notWell(withPlugins(runs, newer))).contains("fail node plugin: is not ready");
+  }
+
+  /** As the DaemonSet controller makes it, and kube-scheduler leaves it. */
+  private static Pod unscheduled() {
+    return new PodBuilder().withNewMetadata().withNamespace("partita-system").withName("plugin-n").withUid("new")
+        .endMetadata().withNewSpec().withNewAffinity().withNewNodeAffinity()
+        .withNewRequiredDuringSchedulingIgnoredDuringExecution().addNewNodeSelectorTerm().addNewMatchField()
+        .withKey("metadata.name").withOperator("In").withValues("n").endMatchField().endNodeSelectorTerm()
+        .endRequiredDuringSchedulingIgnoredDuringExecution().endNodeAffinity().endAffinity().endSpec().withNewStatus()
+        .withPhase("Pending").addNewCondition().withType("PodScheduled").withStatus("False")
+        .withReason("Unschedulable").withMessage("0/1 nodes are available: 1 Insufficient cpu.").endCondition()
+        .endStatus().build();
+  }
+
+  @Test
+  void aPluginThatIsNotScheduledIsAFailureOfTheNodeThatItIsFor() {
+    String says = "fail node plugin: is not scheduled: 0/1 nodes are available: 1 Insufficient cpu.";
+    Snapshot.Nodes nodes = withPlugins(unscheduled());
+    assertThat(notWell(nodes)).as("a node that had a plugin before").containsExactly(says);
+    Snapshot.Nodes withoutCards =
+        new Snapshot.Nodes(nodes.nodes(), known(List.of()), nodes.plugins(), known(List.of()), nodes.leases());
+    assertThat(notWell(withoutCards)).as("a new node").containsExactly(says);
+    assertThat(NodeChecks.of(withoutCards, installation(), NOW)).first().satisfies(finding -> {
+      assertThat(finding.subject()).isEqualTo("n");
+      assertThat(finding.mend()).endsWith("kubectl describe pod -n partita-system plugin-n");
+    });
+    Pod evicted = new PodBuilder(plugin("False")).editMetadata().withName("evicted").withUid("old").endMetadata()
+        .editStatus().withPhase("Failed").endStatus().build();
+    assertThat(notWell(withPlugins(evicted, unscheduled()))).contains(says);
+  }
+
+  @Test
+  void aGpuNodeIsToBeDeletedOnlyWherePartitaIsInTheNamespaceThatWasLookedAt() {
+    Pod elsewhere =
+        new PodBuilder(plugin("True")).editMetadata().withName("plugin-m").endMetadata().editSpec().withNodeName("m")
+            .endSpec().build();
+    Snapshot.Installation none =
+        installation(new Reading.Missing<>("there is no Deployment"), lease("c-0", Duration.ofSeconds(2)),
+            new Reading.Missing<>("none"));
+    String delete = "if it is to have none: kubectl delete gpunode n";
+    assertThat(NodeChecks.of(withPlugins(), installation(), NOW)).extracting(Finding::mend).contains(delete);
+    assertThat(NodeChecks.of(withPlugins(elsewhere), none, NOW)).extracting(Finding::mend).contains(delete);
+    List<Finding> findings = NodeChecks.of(withPlugins(), none, NOW);
+    assertThat(notWell(findings)).containsExactly("fail node plugin: none runs in namespace partita-system");
+    assertThat(findings).extracting(Finding::mend)
+        .contains("name Partita's namespace with --partita-namespace, or install the chart").doesNotContain(delete);
+  }
+
+  @Test
+  void aFleetWithoutAnyPluginFails() {
+    assertThat(notWell(withPlugins())).containsExactly("fail node plugin: runs on no node",
+        "warn node plugin: no plugin runs there any more, but its GpuNode is there");
   }
 
   private static Snapshot.Nodes withPlugins(Pod... plugins) {
@@ -372,7 +424,7 @@ class DiagnosisTest {
     GpuNode gpuNode = PaperFleet.node("n", 1);
     gpuNode.setStatus(gpuNode.getStatus().withSetup(setup));
     return NodeChecks.of(nodes(node("v1.36.2", runtime), gpuNode, plugin("True"), List.of(slice()),
-        lease("n", Duration.ofSeconds(8))), NOW).stream()
+        lease("n", Duration.ofSeconds(8))), installation(), NOW).stream()
         .map(finding -> finding.verdict() + " " + finding.check() + ": " + finding.message()).toList();
   }
 
@@ -396,7 +448,7 @@ class DiagnosisTest {
     Snapshot.Nodes nodes =
         new Snapshot.Nodes(new Reading.Failed<>("nodes: busy"), new Reading.Failed<>("GpuNodes: busy"),
             new Reading.Failed<>("pods: busy"), known(List.of()), known(Map.of()));
-    List<Finding> findings = NodeChecks.of(nodes, NOW);
+    List<Finding> findings = NodeChecks.of(nodes, installation(), NOW);
     assertThat(notWell(findings)).containsExactly("warn nodes: could not be looked at: nodes: busy",
         "fail cards: could not be looked at: GpuNodes: busy", "fail node plugin: could not be looked at: pods: busy");
     assertThat(findings).extracting(Finding::mend)

@@ -12,7 +12,9 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -22,18 +24,20 @@ class SnapshotReaderTest {
 
   /** Of a server that says its version, and answers with a status to all else. */
   private Snapshot read(int status) throws IOException {
+    return read(status, Map.of());
+  }
+
+  /** @param objects what it answers with all the same, by path */
+  private Snapshot read(int status, Map<String, String> objects) throws IOException {
     HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     server.createContext("/", exchange -> {
       String path = exchange.getRequestURI().getPath();
       asked.add(path);
-      boolean isVersion = path.equals("/version");
-      byte[] body =
-          (isVersion
-              ? "{\"gitVersion\": \"v1.37.0\"}"
-              : "{\"kind\": \"Status\", \"apiVersion\": \"v1\", \"message\": \"not now\", \"code\": " + status + "}")
-              .getBytes(StandardCharsets.UTF_8);
+      @Nullable String object = path.equals("/version") ? "{'gitVersion': 'v1.37.0'}" : objects.get(path);
+      String refusal = "{'kind': 'Status', 'apiVersion': 'v1', 'message': 'not now', 'code': %d}".formatted(status);
+      byte[] body = (object == null ? refusal : object).replace('\'', '"').getBytes(StandardCharsets.UTF_8);
       exchange.getResponseHeaders().set("Content-Type", "application/json");
-      exchange.sendResponseHeaders(isVersion ? 200 : status, body.length);
+      exchange.sendResponseHeaders(object == null ? status : 200, body.length);
       exchange.getResponseBody().write(body);
       exchange.close();
     });
@@ -75,5 +79,15 @@ class SnapshotReaderTest {
           assertThat(finding.mend()).startsWith(mend);
         })
         .extracting(Finding::check).containsExactly("cards", "node plugin");
+  }
+
+  @Test
+  void aPluginThatWaitsForItsNodeIsSeen() throws IOException {
+    Snapshot snapshot = read(404, Map.of("/api/v1/namespaces/partita-system/pods", """
+        {'kind': 'PodList', 'apiVersion': 'v1', 'metadata': {}, 'items': [
+          {'metadata': {'name': 'waits'}, 'spec': {'containers': []}},
+          {'metadata': {'name': 'ends', 'deletionTimestamp': '2026-05-01T12:00:00Z'}, 'spec': {'nodeName': 'n'}}]}"""));
+    assertThat(snapshot.nodes().plugins().map(pods -> pods.stream().map(pod -> pod.getMetadata().getName()).toList()))
+        .isEqualTo(new Reading.Known<>(List.of("waits")));
   }
 }
