@@ -8,12 +8,9 @@ import com.google.cloud.tools.jib.api.Jib;
 import com.google.cloud.tools.jib.api.JibContainerBuilder;
 import com.google.cloud.tools.jib.api.LogEvent;
 import com.google.cloud.tools.jib.api.RegistryException;
-import com.google.cloud.tools.jib.api.RegistryImage;
-import com.google.cloud.tools.jib.api.RegistryUnauthorizedException;
 import com.google.cloud.tools.jib.api.TarImage;
 import com.google.cloud.tools.jib.api.buildplan.ImageFormat;
 import com.google.cloud.tools.jib.api.buildplan.Platform;
-import com.google.cloud.tools.jib.frontend.CredentialRetrieverFactory;
 import com.google.cloud.tools.jib.image.json.PlatformNotFoundInBaseImageException;
 import dev.partita.cli.checkout.Containerfile;
 import dev.partita.cli.command.CommandFailure;
@@ -27,6 +24,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -38,12 +36,13 @@ import java.util.concurrent.Executors;
  * @param cache where layers are kept that were fetched or made
  * @param insecure whether registries may be asked over HTTP, or with a certificate that nobody vouches for
  * @param patience with a registry that cannot be reached
+ * @param logins for registries
  */
-record ImageBuilder(Path cache, boolean insecure, Duration patience) {
+record ImageBuilder(Path cache, boolean insecure, Duration patience, RegistryLogins logins) {
   private static final Duration PATIENCE = Duration.ofSeconds(8);
 
   ImageBuilder(Path cache, boolean insecure) {
-    this(cache, insecure, PATIENCE);
+    this(cache, insecure, PATIENCE, new RegistryLogins());
   }
 
   /** Writes an archive in OCI's image layout. What was there stays until the new one is whole. */
@@ -63,7 +62,7 @@ record ImageBuilder(Path cache, boolean insecure, Duration patience) {
   /** Pushes an image under a tag; gives its digest. */
   String toRegistry(ImageRequest request, String tag) {
     ImageReference reference = reference(request.reference(tag));
-    return build(request, Containerizer.to(withCredentials(reference)));
+    return build(request, Containerizer.to(logins.image(reference)));
   }
 
   static ImageReference reference(String name) {
@@ -109,16 +108,17 @@ record ImageBuilder(Path cache, boolean insecure, Duration patience) {
   }
 
   /** Says what a failure of Jib means for the person at the command line. */
-  static CommandFailure failed(ImageRequest request, Throwable why) {
+  CommandFailure failed(ImageRequest request, Throwable why) {
     String name = request.staged().name();
+    Optional<String> refusal = logins.refusal(why);
+    if (refusal.isPresent()) {
+      return CommandFailure.failed(name + ": " + refusal.get());
+    }
     String message = String.valueOf(why.getMessage()).strip().replaceAll("\\s*\\n\\s*", "; ");
     return CommandFailure.failed(switch (why) {
       case PlatformNotFoundInBaseImageException other ->
           "%s for %s: the base image is for another processor (%s). Name one with --base"
               .formatted(name, request.processor(), message);
-      case RegistryUnauthorizedException refused ->
-          "%s: the registry wants a login for %s: 'docker login', or another program that writes ~/.docker/config.json"
-              .formatted(name, refused.getImageReference());
       case UnknownHostException _,SocketException _,InterruptedIOException _ ->
           "%s: a registry cannot be reached (%s)%s".formatted(name, message, withoutRegistry(request.base()));
       case FileSystemException file ->
@@ -136,18 +136,11 @@ record ImageBuilder(Path cache, boolean insecure, Duration patience) {
 
   private JibContainerBuilder from(ImageRequest request) throws IOException {
     return switch (request.base()) {
-      case BaseImage.InRegistry(ImageReference reference) -> Jib.from(withCredentials(reference));
+      case BaseImage.InRegistry(ImageReference reference) -> Jib.from(logins.image(reference));
       case BaseImage.InRootArchive(Path file) -> Jib
           .from(TarImage.at(RootArchive.image(file, request.processor(), cache)));
       case BaseImage.Scratch() -> Jib.fromScratch();
       case BaseImage.InArchive(Path file) -> Jib.from(TarImage.at(file));
     };
-  }
-
-  /** With what docker's configuration knows, as other programs of containers do it. */
-  private static RegistryImage withCredentials(ImageReference reference) {
-    CredentialRetrieverFactory known = CredentialRetrieverFactory.forImage(reference, event -> {});
-    return RegistryImage.named(reference).addCredentialRetriever(known.dockerConfig())
-        .addCredentialRetriever(known.wellKnownCredentialHelpers());
   }
 }

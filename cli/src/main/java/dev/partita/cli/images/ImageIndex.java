@@ -3,11 +3,9 @@ package dev.partita.cli.images;
 import com.google.cloud.tools.jib.api.Credential;
 import com.google.cloud.tools.jib.api.DescriptorDigest;
 import com.google.cloud.tools.jib.api.ImageReference;
-import com.google.cloud.tools.jib.api.LogEvent;
 import com.google.cloud.tools.jib.api.RegistryException;
 import com.google.cloud.tools.jib.blob.BlobDescriptor;
 import com.google.cloud.tools.jib.event.EventHandlers;
-import com.google.cloud.tools.jib.frontend.CredentialRetrieverFactory;
 import com.google.cloud.tools.jib.http.FailoverHttpClient;
 import com.google.cloud.tools.jib.image.json.OciIndexTemplate;
 import com.google.cloud.tools.jib.registry.RegistryClient;
@@ -17,7 +15,6 @@ import java.io.IOException;
 import java.security.DigestException;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Consumer;
 
 /**
  * One name for an image of several processors: an index (image-spec, image-index.md), of which a node takes its own.
@@ -42,31 +39,25 @@ final class ImageIndex {
   }
 
   /** Pushes it; gives its digest. */
-  String push(ImageReference to, boolean insecure) {
-    Consumer<LogEvent> unheard = event -> {};
-    FailoverHttpClient http = new FailoverHttpClient(insecure, insecure, unheard);
+  String push(ImageReference to, boolean insecure, RegistryLogins logins) {
+    FailoverHttpClient http = new FailoverHttpClient(insecure, insecure, event -> {});
     try {
       RegistryClient.Factory factory =
           RegistryClient.factory(EventHandlers.NONE, to.getRegistry(), to.getRepository(), http);
-      Optional<Credential> login = credential(to, unheard);
+      Optional<Credential> login = logins.of(to);
       login.ifPresent(factory::setCredential);
       RegistryClient registry = factory.newRegistryClient();
-      if (!registry.doPushBearerAuth() && login.isPresent()) {
+      // an identity token is no password
+      if (!registry.doPushBearerAuth() && login.isPresent() && !login.get().isOAuth2RefreshToken()) {
         registry.configureBasicAuth();
       }
       return registry.pushManifest(template, to.getTag().orElseThrow()).toString();
     } catch (IOException | RegistryException | CredentialRetrievalException refused) {
-      throw CommandFailure.failed("the index %s cannot be pushed: %s".formatted(to, refused.getMessage()));
+      throw CommandFailure.failed("the index %s cannot be pushed: %s".formatted(to,
+          logins.refusal(refused).orElseGet(() -> String.valueOf(refused.getMessage()))));
     } finally {
       close(http);
     }
-  }
-
-  private static Optional<Credential> credential(ImageReference to, Consumer<LogEvent> unheard)
-      throws CredentialRetrievalException {
-    CredentialRetrieverFactory known = CredentialRetrieverFactory.forImage(to, unheard);
-    Optional<Credential> configured = known.dockerConfig().retrieve();
-    return configured.isPresent() ? configured : known.wellKnownCredentialHelpers().retrieve();
   }
 
   private static void close(FailoverHttpClient http) {

@@ -95,7 +95,7 @@ public record ImageSet(
         List<OciArchive> each = made.stream().filter(one -> one.name().equals(name)).map(Made::content).toList();
         String reference = registry + "/" + name + ":" + tag;
         progress.step("pushing %s, an index of %d processors".formatted(reference, each.size()));
-        digests.put(name, new ImageIndex(each).push(ImageBuilder.reference(reference), insecure));
+        digests.put(name, new ImageIndex(each).push(ImageBuilder.reference(reference), insecure, builder.logins()));
       }
     }
     return digests;

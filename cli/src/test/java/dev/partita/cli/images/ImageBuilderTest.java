@@ -121,18 +121,18 @@ class ImageBuilderTest {
     ImageRequest request = ImageTree.request(ImageTree.in(folder, "some"), Processor.AMD64, "debian:13-slim");
     for (IOException unreached : List.of(new UnknownHostException("registry.example"),
         new ConnectException("Connection refused"), new SocketTimeoutException("Connect timed out"))) {
-      assertThat(ImageBuilder.failed(request, unreached)).hasMessageContainingAll("some: ",
+      assertThat(builder.failed(request, unreached)).hasMessageContainingAll("some: ",
           "cannot be reached (" + unreached.getMessage() + ")", "which is debian:13-slim", "--base takes the path");
     }
     ImageRequest pushed = ImageTree.request(ImageTree.in(folder, "some"), Processor.AMD64, "scratch");
-    assertThat(ImageBuilder.failed(pushed, new ConnectException("Connection refused")))
+    assertThat(builder.failed(pushed, new ConnectException("Connection refused")))
         .hasMessage("some: a registry cannot be reached (Connection refused)");
   }
 
   @Test
   void aFileThatMayNotBeWrittenIsNamedWithTheReason() throws IOException {
     ImageRequest request = ImageTree.request(ImageTree.in(folder, "some"), Processor.AMD64, "scratch");
-    assertThat(ImageBuilder.failed(request, new AccessDeniedException("/checkout/.partita/images/layers")))
+    assertThat(builder.failed(request, new AccessDeniedException("/checkout/.partita/images/layers")))
         .hasMessage("some cannot be made: /checkout/.partita/images/layers: permission denied");
   }
 
@@ -141,8 +141,8 @@ class ImageBuilderTest {
   void aRegistryThatRefusesConnectionsIsNotAskedForLong() throws IOException {
     ImageRequest request = ImageTree.request(ImageTree.in(folder, "some"), Processor.AMD64, "127.0.0.1:1/nope");
     assertThatThrownBy(() -> assertTimeoutPreemptively(Duration.ofSeconds(20),
-        () -> new ImageBuilder(folder.resolve("cache"), false, Duration.ofSeconds(1)).toArchive(request,
-            folder.resolve("some.tar"))))
+        () -> new ImageBuilder(folder.resolve("cache"), false, Duration.ofSeconds(1), new RegistryLogins())
+            .toArchive(request, folder.resolve("some.tar"))))
         .isInstanceOf(CommandFailure.class)
         .hasMessageContaining("127.0.0.1:1/nope");
   }

@@ -1,0 +1,120 @@
+package dev.partita.cli.images;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.cloud.tools.jib.api.ImageReference;
+import com.google.cloud.tools.jib.api.LogEvent;
+import com.google.cloud.tools.jib.api.RegistryAuthenticationFailedException;
+import com.google.cloud.tools.jib.api.RegistryUnauthorizedException;
+import dev.partita.cli.command.CommandFailure;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class RegistryLoginsTest {
+  @TempDir Path folder = Path.of("");
+
+  /** @param login in docker's configuration, of the registry */
+  private RegistryLogins logins(LockedRegistry registry, String section, String login) throws IOException {
+    return new RegistryLogins(Files.writeString(folder.resolve("config.json"), """
+        {"%s": {"%s": %s}}""".formatted(section, registry.address(), login)));
+  }
+
+  private static String auth(String userAndPassword, String more) {
+    String encoded = Base64.getEncoder().encodeToString(userAndPassword.getBytes(StandardCharsets.UTF_8));
+    return "{\"auth\": \"%s\"%s}".formatted(encoded, more);
+  }
+
+  private static ImageReference image(LockedRegistry registry) {
+    return ImageBuilder.reference(registry.address() + "/base:v1");
+  }
+
+  private void make(LockedRegistry registry, RegistryLogins logins) throws IOException {
+    ImageRequest request =
+        ImageTree.request(ImageTree.in(folder, "some"), Processor.AMD64, image(registry).toString());
+    new ImageBuilder(folder.resolve("cache"), true, Duration.ofSeconds(1), logins)
+        .toArchive(request, folder.resolve("some.tar"));
+  }
+
+  private static void pushIndex(LockedRegistry registry, RegistryLogins logins) {
+    new ImageIndex(List.of()).push(image(registry), true, logins);
+  }
+
+  @Test
+  void whyAHelperGaveNoLoginIsSaid() throws IOException {
+    try (LockedRegistry registry = LockedRegistry.start()) {
+      RegistryLogins logins = logins(registry, "credHelpers", "\"of-no-program\"");
+      String says =
+          "the registry wants a login for " + registry.address() + "/base, and none was found"
+              + " (The system does not have docker-credential-of-no-program CLI; Caused by: ";
+      assertThatThrownBy(() -> make(registry, logins)).isInstanceOf(CommandFailure.class)
+          .hasMessageStartingWith("some: " + says).hasMessageEndingWith("): mend that, or 'docker login' anew");
+      assertThatThrownBy(() -> pushIndex(registry, logins)).isInstanceOf(CommandFailure.class)
+          .hasMessageStartingWith("the index %s cannot be pushed: ".formatted(image(registry)) + says);
+    }
+  }
+
+  @Test
+  void aLoginThatIsRefusedIsNotSaidToBeMissing() throws IOException {
+    try (LockedRegistry registry = LockedRegistry.start()) {
+      RegistryLogins logins = logins(registry, "auths", auth("jo:wrong", ""));
+      String says =
+          "the registry refuses the login by credentials from Docker config (" + folder.resolve("config.json")
+              + ") for " + registry.address() + "/base: 'docker login' anew, or as somebody who may do this";
+      assertThatThrownBy(() -> make(registry, logins)).hasMessageStartingWith("some: " + says);
+      assertThatThrownBy(() -> pushIndex(registry, logins)).isInstanceOf(CommandFailure.class)
+          .hasMessageContaining(says);
+    }
+  }
+
+  @Test
+  void whereThereIsNoLoginAtAllOneIsToBeMade() throws IOException {
+    try (LockedRegistry registry = LockedRegistry.start()) {
+      RegistryLogins none = new RegistryLogins(folder.resolve("none"));
+      String says =
+          "the registry wants a login for %s/base: 'docker login', or another program that writes ~/.docker/config.json"
+              .formatted(registry.address());
+      assertThatThrownBy(() -> make(registry, none)).hasMessage("some: " + says);
+      assertThatThrownBy(() -> pushIndex(registry, none)).hasMessageEndingWith(": " + says);
+    }
+  }
+
+  @Test
+  void aTokenIsNotTakenForAPassword() throws IOException {
+    try (LockedRegistry registry = LockedRegistry.start()) {
+      RegistryLogins logins =
+          logins(registry, "auths", auth("00000000-0000-0000-0000-000000000000:", ", \"identitytoken\": \"t\""));
+      assertThatThrownBy(() -> pushIndex(registry, logins)).isInstanceOf(CommandFailure.class)
+          .hasMessageContaining("the registry refuses the login by ");
+    }
+  }
+
+  @Test
+  void whatAHelperSaysIsOneLineWithoutPasswords() {
+    RegistryLogins logins = new RegistryLogins(folder.resolve("none"));
+    logins.hear("registry.example", LogEvent.info("trying docker-credential-x for registry.example"));
+    logins.hear("registry.example", LogEvent.info("The credential helper (docker-credential-x) has nothing for server"
+        + " URL: registry.example\n\nGot output:\n\nno session:\nrun x login\n"));
+    logins.hear("registry.example", LogEvent.warn("The credential helper (docker-credential-y) has nothing for server"
+        + " URL: registry.example\n\nGot output:\n\n{\"Secret\": \"hidden\"}"));
+    logins.hear("another.example", LogEvent.warn("of another"));
+    assertThat(logins.refusal(new RegistryUnauthorizedException("registry.example", "some", null)).orElse(""))
+        .contains("none was found (The credential helper (docker-credential-x) has nothing for server URL:"
+            + " registry.example: no session: run x login; The credential helper (docker-credential-y) has nothing for"
+            + " server URL: registry.example): ");
+  }
+
+  @Test
+  void aTokenThatCouldNotBeFetchedIsNoRefusal() {
+    assertThat(new RegistryLogins(folder.resolve("none"))
+        .refusal(new RegistryAuthenticationFailedException("registry.example", "some", new IOException("reset"))))
+        .isEmpty();
+  }
+}
