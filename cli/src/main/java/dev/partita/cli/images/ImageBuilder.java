@@ -110,7 +110,7 @@ record ImageBuilder(Path cache, boolean insecure, Duration patience, RegistryLog
   /** Says what a failure of Jib means for the person at the command line. */
   CommandFailure failed(ImageRequest request, Throwable why) {
     String name = request.staged().name();
-    Optional<String> refusal = logins.refusal(why);
+    Optional<String> refusal = logins.refusal(why).or(() -> RegistryTrust.problem(why));
     if (refusal.isPresent()) {
       return CommandFailure.failed(name + ": " + refusal.get());
     }

@@ -54,7 +54,8 @@ final class ImageIndex {
       return registry.pushManifest(template, to.getTag().orElseThrow()).toString();
     } catch (IOException | RegistryException | CredentialRetrievalException refused) {
       throw CommandFailure.failed("the index %s cannot be pushed: %s".formatted(to,
-          logins.refusal(refused).orElseGet(() -> String.valueOf(refused.getMessage()))));
+          logins.refusal(refused).or(() -> RegistryTrust.problem(refused))
+              .orElseGet(() -> String.valueOf(refused.getMessage()))));
     } finally {
       close(http);
     }

@@ -6,12 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.google.cloud.tools.jib.api.InsecureRegistryException;
+import com.google.cloud.tools.jib.api.RegistryAuthenticationFailedException;
 import dev.partita.cli.command.CommandFailure;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.ConnectException;
 import java.net.SocketTimeoutException;
+import java.net.URI;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
@@ -22,6 +25,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.zip.GZIPInputStream;
+import javax.net.ssl.SSLException;
 import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
 import org.apache.commons.compress.archivers.tar.TarArchiveInputStream;
 import org.apache.commons.compress.archivers.tar.TarFile;
@@ -134,6 +138,32 @@ class ImageBuilderTest {
     ImageRequest request = ImageTree.request(ImageTree.in(folder, "some"), Processor.AMD64, "scratch");
     assertThat(builder.failed(request, new AccessDeniedException("/checkout/.partita/images/layers")))
         .hasMessage("some cannot be made: /checkout/.partita/images/layers: permission denied");
+  }
+
+  @Test
+  void aRegistryWhoseCertificateNobodyVouchesForIsNamedWithTheWaysToTrustIt() throws IOException {
+    try (LockedRegistry registry = LockedRegistry.start()) {
+      ImageRequest request =
+          ImageTree.request(ImageTree.in(folder, "some"), Processor.AMD64, registry.address() + "/base:v1");
+      ImageBuilder secure =
+          new ImageBuilder(folder.resolve("cache"), false, Duration.ofSeconds(1), new RegistryLogins());
+      assertThatThrownBy(() -> secure.toArchive(request, folder.resolve("some.tar"))).isInstanceOf(CommandFailure.class)
+          .hasMessageStartingWith("some: the certificate of " + registry.address() + " is not trusted by this JDK: ")
+          .hasMessageContainingAll("/bin/keytool -importcert -cacerts ",
+              "JDK_JAVA_OPTIONS=-Djavax.net.ssl.trustStore=", "--insecure would not check it");
+    }
+  }
+
+  @Test
+  void aRegistryThatSpeaksNoTlsIsNotSaidToHaveACertificateThatIsNotTrusted() throws IOException {
+    ImageRequest request = ImageTree.request(ImageTree.in(folder, "some"), Processor.AMD64, "scratch");
+    SSLException plain = new SSLException("Unsupported or unrecognized SSL message");
+    assertThat(builder.failed(request, new InsecureRegistryException(
+        URI.create("https://registry.example:5000/v2/").toURL(), plain)))
+        .hasMessage("some: registry.example:5000 cannot be asked by TLS (Unsupported or unrecognized SSL message)."
+            + " --insecure asks it without a look at its certificate, or over HTTP");
+    assertThat(builder.failed(request, new RegistryAuthenticationFailedException("registry.example", "some", plain)))
+        .hasMessageStartingWith("some: a registry cannot be asked by TLS (");
   }
 
   /** Jib would go on for most of a minute. */
