@@ -2,9 +2,9 @@ package dev.partita.cli;
 
 import dev.partita.cli.cluster.ClusterCommand;
 import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.command.EnvironmentProxies;
 import dev.partita.cli.connection.ClusterAnswers;
 import dev.partita.cli.connection.ClusterOptions;
-import dev.partita.cli.connection.EnvironmentProxies;
 import dev.partita.cli.convert.ConvertCommand;
 import dev.partita.cli.cordon.CordonCommand;
 import dev.partita.cli.cordon.UncordonCommand;

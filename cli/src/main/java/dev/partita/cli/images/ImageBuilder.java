@@ -14,6 +14,7 @@ import com.google.cloud.tools.jib.api.buildplan.Platform;
 import com.google.cloud.tools.jib.image.json.PlatformNotFoundInBaseImageException;
 import dev.partita.cli.checkout.Containerfile;
 import dev.partita.cli.command.CommandFailure;
+import dev.partita.cli.command.EnvironmentProxies;
 import dev.partita.cli.command.FileProblem;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -29,6 +30,8 @@ import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Makes images with Jib, which is a library and asks no daemon.
@@ -50,7 +53,7 @@ record ImageBuilder(Path cache, boolean insecure, Duration patience, RegistryLog
     try {
       Files.createDirectories(file.toAbsolutePath().getParent());
       Path part = file.resolveSibling(file.getFileName() + ".part");
-      build(request, Containerizer.to(TarImage.at(part).named(request.reference(request.tag()))));
+      build(request, Containerizer.to(TarImage.at(part).named(request.reference(request.tag()))), Optional.empty());
       OciArchive written = OciArchive.read(part);
       Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
       return written;
@@ -62,7 +65,7 @@ record ImageBuilder(Path cache, boolean insecure, Duration patience, RegistryLog
   /** Pushes an image under a tag; gives its digest. */
   String toRegistry(ImageRequest request, String tag) {
     ImageReference reference = reference(request.reference(tag));
-    return build(request, Containerizer.to(logins.image(reference)));
+    return build(request, Containerizer.to(logins.image(reference)), Optional.of(reference));
   }
 
   static ImageReference reference(String name) {
@@ -73,7 +76,7 @@ record ImageBuilder(Path cache, boolean insecure, Duration patience, RegistryLog
     }
   }
 
-  private String build(ImageRequest request, Containerizer into) {
+  private String build(ImageRequest request, Containerizer into, Optional<ImageReference> pushed) {
     String name = request.staged().name();
     try (ExecutorService threads = Executors.newCachedThreadPool()) {
       try {
@@ -90,9 +93,9 @@ record ImageBuilder(Path cache, boolean insecure, Duration patience, RegistryLog
       Thread.currentThread().interrupt();
       throw CommandFailure.failed("interrupted while %s was made".formatted(name));
     } catch (ExecutionException failure) {
-      throw failed(request, failure.getCause() == null ? failure : failure.getCause());
+      throw failed(request, pushed, failure.getCause() == null ? failure : failure.getCause());
     } catch (IOException | RegistryException | CacheDirectoryCreationException failure) {
-      throw failed(request, failure);
+      throw failed(request, pushed, failure);
     }
   }
 
@@ -107,8 +110,12 @@ record ImageBuilder(Path cache, boolean insecure, Duration patience, RegistryLog
     return builder;
   }
 
-  /** Says what a failure of Jib means for the person at the command line. */
-  CommandFailure failed(ImageRequest request, Throwable why) {
+  /**
+   * Says what a failure of Jib means for the person at the command line.
+   *
+   * @param pushed the image in a registry that was to be written, if one was
+   */
+  CommandFailure failed(ImageRequest request, Optional<ImageReference> pushed, Throwable why) {
     String name = request.staged().name();
     Optional<String> refusal = logins.refusal(why).or(() -> RegistryTrust.problem(why));
     if (refusal.isPresent()) {
@@ -120,11 +127,24 @@ record ImageBuilder(Path cache, boolean insecure, Duration patience, RegistryLog
           "%s for %s: the base image is for another processor (%s). Name one with --base"
               .formatted(name, request.processor(), message);
       case UnknownHostException _,SocketException _,InterruptedIOException _ ->
-          "%s: a registry cannot be reached (%s)%s".formatted(name, message, withoutRegistry(request.base()));
+          "%s: a registry cannot be reached%s (%s)%s".formatted(name, proxies(request, pushed), message,
+              withoutRegistry(request.base()));
       case FileSystemException file ->
           "%s cannot be made: %s: %s".formatted(name, file.getFile(), FileProblem.why(file));
       default -> "%s cannot be made: %s".formatted(name, message);
     });
+  }
+
+  /** Of all registries that were to be asked. */
+  private static String proxies(ImageRequest request, Optional<ImageReference> pushed) {
+    Stream<ImageReference> base =
+        request.base() instanceof BaseImage.InRegistry(ImageReference reference)
+            ? Stream.of(reference)
+            : Stream.empty();
+    String proxies =
+        Stream.concat(base, pushed.stream()).flatMap(asked -> EnvironmentProxies.inUse(asked.getRegistry()).stream())
+            .distinct().collect(Collectors.joining(" or "));
+    return proxies.isEmpty() ? "" : " through the proxy " + proxies;
   }
 
   private static String withoutRegistry(BaseImage base) {

@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.zip.GZIPInputStream;
 import javax.net.ssl.SSLException;
 import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
@@ -125,18 +126,18 @@ class ImageBuilderTest {
     ImageRequest request = ImageTree.request(ImageTree.in(folder, "some"), Processor.AMD64, "debian:13-slim");
     for (IOException unreached : List.of(new UnknownHostException("registry.example"),
         new ConnectException("Connection refused"), new SocketTimeoutException("Connect timed out"))) {
-      assertThat(builder.failed(request, unreached)).hasMessageContainingAll("some: ",
-          "cannot be reached (" + unreached.getMessage() + ")", "which is debian:13-slim", "--base takes the path");
+      assertThat(builder.failed(request, Optional.empty(), unreached)).hasMessageContainingAll("some: ",
+          "cannot be reached", " (" + unreached.getMessage() + ")", "which is debian:13-slim", "--base takes the path");
     }
     ImageRequest pushed = ImageTree.request(ImageTree.in(folder, "some"), Processor.AMD64, "scratch");
-    assertThat(builder.failed(pushed, new ConnectException("Connection refused")))
+    assertThat(builder.failed(pushed, Optional.empty(), new ConnectException("Connection refused")))
         .hasMessage("some: a registry cannot be reached (Connection refused)");
   }
 
   @Test
   void aFileThatMayNotBeWrittenIsNamedWithTheReason() throws IOException {
     ImageRequest request = ImageTree.request(ImageTree.in(folder, "some"), Processor.AMD64, "scratch");
-    assertThat(builder.failed(request, new AccessDeniedException("/checkout/.partita/images/layers")))
+    assertThat(builder.failed(request, Optional.empty(), new AccessDeniedException("/checkout/.partita/images/layers")))
         .hasMessage("some cannot be made: /checkout/.partita/images/layers: permission denied");
   }
 
@@ -158,11 +159,12 @@ class ImageBuilderTest {
   void aRegistryThatSpeaksNoTlsIsNotSaidToHaveACertificateThatIsNotTrusted() throws IOException {
     ImageRequest request = ImageTree.request(ImageTree.in(folder, "some"), Processor.AMD64, "scratch");
     SSLException plain = new SSLException("Unsupported or unrecognized SSL message");
-    assertThat(builder.failed(request, new InsecureRegistryException(
+    assertThat(builder.failed(request, Optional.empty(), new InsecureRegistryException(
         URI.create("https://registry.example:5000/v2/").toURL(), plain)))
         .hasMessage("some: registry.example:5000 cannot be asked by TLS (Unsupported or unrecognized SSL message)."
             + " --insecure asks it without a look at its certificate, or over HTTP");
-    assertThat(builder.failed(request, new RegistryAuthenticationFailedException("registry.example", "some", plain)))
+    assertThat(builder.failed(request, Optional.empty(),
+        new RegistryAuthenticationFailedException("registry.example", "some", plain)))
         .hasMessageStartingWith("some: a registry cannot be asked by TLS (");
   }
 

@@ -1,4 +1,4 @@
-package dev.partita.cli.connection;
+package dev.partita.cli.command;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -40,6 +40,17 @@ public final class EnvironmentProxies extends ProxySelector {
     if (!isNamed) {
       setDefault(new EnvironmentProxies(environment));
     }
+  }
+
+  /**
+   * The proxy by which this process asks a host for pages over TLS, as {@code name:port}; empty if it asks it directly.
+   *
+   * @param host with or without a port
+   */
+  public static Optional<String> inUse(String host) {
+    return getDefault().select(URI.create("https://" + host + "/")).stream()
+        .flatMap(proxy -> proxy.address() instanceof InetSocketAddress address ? Stream.of(address) : Stream.empty())
+        .map(address -> address.getHostString() + ":" + address.getPort()).findFirst();
   }
 
   @Override

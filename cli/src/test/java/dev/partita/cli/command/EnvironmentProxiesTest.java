@@ -1,4 +1,4 @@
-package dev.partita.cli.connection;
+package dev.partita.cli.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
