@@ -83,10 +83,11 @@ public final class NvidiaMps implements MpsControl {
 
   @Override
   public boolean answers(Path pipe) throws IOException {
-    if (!Files.exists(pipe.resolve("control")) || isLeftOfAnotherDriver(pipe)) {
+    if (!Files.exists(pipe.resolve("control"))) {
       return false;
     }
-    return tell(pipe, "get_server_list\n", patience.answer()) instanceof Ended(int status, String _) && status == 0;
+    return tell(pipe, "get_server_list\n", patience.answer()) instanceof Ended(int status, String servers)
+        && status == 0 && (!servers.isBlank() || !isLeftOfAnotherDriver(pipe));
   }
 
   /**
