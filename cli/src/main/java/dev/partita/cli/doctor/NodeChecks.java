@@ -117,7 +117,8 @@ final class NodeChecks {
               : Finding.fail(CARDS, name, message, "look at nvidia-smi and dmesg on the node"));
     }
     @Nullable String writer = node.getStatus().pluginPodUid();
-    if (plugin != null && writer != null && !writer.equals(plugin.getMetadata().getUid())) {
+    if (plugin != null && PodClaims.isBound(plugin) && writer != null
+        && !writer.equals(plugin.getMetadata().getUid())) {
       findings.add(Finding.warn(CARDS, name, "were reported by a plugin pod that is gone",
           "wait until the new one reports, or look at its log"));
     }

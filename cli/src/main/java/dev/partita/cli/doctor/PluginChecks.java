@@ -19,11 +19,13 @@ import org.jspecify.annotations.Nullable;
 /** Whether the plugin runs where it is to. */
 final class PluginChecks {
   private static final String PLUGIN = "node plugin";
-  private static final Set<String> ENDED = Set.of("Failed", "Succeeded");
 
-  /** An evicted pod stays in the list beside the one that took its place. */
+  /**
+   * An evicted pod stays in the list beside the one that took its place, and in a rolling update one that waits for
+   * room stands beside the one that runs.
+   */
   private static final Comparator<Pod> CURRENT =
-      Comparator.comparing((Pod pod) -> !hasEnded(pod))
+      Comparator.comparing((Pod pod) -> !PodClaims.hasEnded(pod)).thenComparing(PodClaims::isBound)
           .thenComparing(pod -> String.valueOf(pod.getMetadata().getCreationTimestamp()));
 
   private final Reading<List<Pod>> pods;
@@ -42,10 +44,6 @@ final class PluginChecks {
         node(pod).ifPresent(node -> byNode.merge(node, pod, BinaryOperator.maxBy(CURRENT)));
       }
     }
-  }
-
-  private static boolean hasEnded(Pod pod) {
-    return pod.getStatus() != null && ENDED.contains(String.valueOf(pod.getStatus().getPhase()));
   }
 
   /** Where it runs, or may run alone: each pod of a DaemonSet is for one node, whether it is scheduled or not. */
@@ -72,11 +70,11 @@ final class PluginChecks {
     List<Finding> findings = new ArrayList<>(pods.needed(PLUGIN, "install the chart"));
     if (pods instanceof Reading.Known && byNode.isEmpty()) {
       findings.add(
-          isPartitaThere()
-              ? Finding.fail(PLUGIN, "", "runs on no node",
-                  "look at the DaemonSet partita-kubelet-plugin, its nodeSelector and its tolerations")
-              : Finding.fail(PLUGIN, "", "none runs in namespace " + partita.namespace(),
-                  "name Partita's namespace with --partita-namespace, or install the chart"));
+          partita.controller() instanceof Reading.Missing
+              ? Finding.fail(PLUGIN, "", "none runs in namespace " + partita.namespace(),
+                  "name Partita's namespace with --partita-namespace, or install the chart")
+              : Finding.fail(PLUGIN, "", "runs on no node",
+                  "look at the DaemonSet partita-kubelet-plugin, its nodeSelector and its tolerations"));
     }
     return findings;
   }

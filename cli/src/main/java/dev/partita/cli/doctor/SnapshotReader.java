@@ -74,7 +74,9 @@ final class SnapshotReader {
     Reading<Instant> time = read("the API server's time", new ServerClock(client)::now);
     Instant here = clock.instant();
     Instant there = time instanceof Reading.Known<Instant>(Instant known) ? known : here;
-    Reading<Duration> ahead = time.map(known -> Duration.between(known, here));
+    Reading<Duration> ahead = time instanceof Reading.Missing<Instant>(String why)
+        ? new Reading.Failed<>(why) // a proxy may have taken it out of the answer
+        : time.map(known -> Duration.between(known, here));
     Snapshot.Cluster cluster =
         new Snapshot.Cluster(new Reading.Known<>(String.valueOf(version)), resources, gates, there, ahead);
     return new Snapshot(cluster, installation, nodes, read("your rights", this::rights));

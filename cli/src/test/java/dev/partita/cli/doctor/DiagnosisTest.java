@@ -209,6 +209,16 @@ class DiagnosisTest {
   }
 
   @Test
+  void aPluginThatRunsIsNotHiddenByTheOneThatIsToTakeItsPlace() {
+    Pod runs = new PodBuilder(plugin("True")).editMetadata().withCreationTimestamp("2026-05-01T10:00:00Z").endMetadata()
+        .editStatus().withPhase("Running").endStatus().build();
+    Pod waits = new PodBuilder(unscheduled()).editMetadata().withCreationTimestamp("2026-05-01T11:00:00Z").endMetadata()
+        .build();
+    assertThat(notWell(withPlugins(runs, waits))).isEmpty();
+    assertThat(notWell(withPlugins(waits, runs))).isEmpty();
+  }
+
+  @Test
   void aGpuNodeIsToBeDeletedOnlyWherePartitaIsInTheNamespaceThatWasLookedAt() {
     Pod elsewhere =
         new PodBuilder(plugin("True")).editMetadata().withName("plugin-m").endMetadata().editSpec().withNodeName("m")
