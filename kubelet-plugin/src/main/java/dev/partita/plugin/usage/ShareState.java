@@ -21,8 +21,7 @@ final class ShareState {
   private final StableVerdict memory = new StableVerdict();
   private final CoreAccount cores = new CoreAccount();
   private boolean overLocked; // whether the last search of its locks did not come to its end
-  private boolean everUsed;
-  private boolean wasRead;
+  private boolean isToBeTold;
 
   ShareState(QuotaOverhead quota, ShareEvents events, ExcessAction excessAction) {
     this.quota = quota;
@@ -34,14 +33,12 @@ final class ShareState {
   Ledger read(RegionFile region) {
     Ledger ledger = region.read(overLocked ? RegionLocks.MOST_NANOS_AGAIN : RegionLocks.MOST_NANOS);
     overLocked = !ledger.searched();
-    everUsed |= !wasRead && ledger.usable(); // before this plugin: what the one before told of that may be over
-    wasRead = true;
     return ledger;
   }
 
   /** What the plugin before this one told of it, maybe under an earlier kernel, may be over. */
   void wasThereBefore() {
-    everUsed = true;
+    isToBeTold = true;
   }
 
   /** Tells the claim what is wrong with the share's region, if anything is. */
@@ -56,7 +53,7 @@ final class ShareState {
    * @param look at the share's card
    */
   ShareVerdict judge(ShareUse use, Map<ShareRef, ShareUse> uses, CoreAccount.Look look) {
-    everUsed |= !use.processes().isEmpty();
+    isToBeTold |= !use.processes().isEmpty();
     return new ShareVerdict(use, memory.take(use.memory()), cores.take(use, uses, look));
   }
 
@@ -79,8 +76,8 @@ final class ShareState {
     excessAction.against(verdict.use(), verdict.memory());
   }
 
-  /** Whether a process has ever been seen to use it, or had before it was first read: else there is nothing to say. */
-  boolean everUsed() {
-    return everUsed;
+  /** Whether its claim says something of its use: a process was seen, or a plugin before this one may have told. */
+  boolean isToBeTold() {
+    return isToBeTold;
   }
 }

@@ -63,7 +63,7 @@ final class UsageReports {
   /**
    * Tells what is new.
    *
-   * @param verdicts on shares that were ever used
+   * @param verdicts on shares whose claims say something of their use
    * @param claims UIDs of all claims; the others are forgotten
    */
   void tell(Collection<ShareVerdict> verdicts, Set<String> claims, Instant now) {

@@ -329,7 +329,7 @@ public final class UsageWatch {
     coreUses = verdicts.stream().collect(Collectors.toMap(verdict -> verdict.use().share().ref(), ShareVerdict::cores));
     verdicts.forEach(verdict -> state(verdict.use().share()).tell(verdict, now));
     reports.tell(
-        verdicts.stream().filter(verdict -> state(verdict.use().share()).everUsed()).toList(),
+        verdicts.stream().filter(verdict -> state(verdict.use().share()).isToBeTold()).toList(),
         uses.keySet().stream().map(ShareRef::uid).collect(Collectors.toSet()), now);
     verdicts.forEach(verdict -> state(verdict.use().share()).act(verdict));
   }

@@ -46,6 +46,7 @@ class ProcessEndTest {
       assertThat(events(EventReason.ProcessKilled)).singleElement()
           .satisfies(event -> assertThat(event.getSeries()).as("it happened once").isNull());
     } finally {
+      parent.descendants().forEach(ProcessHandle::destroyForcibly);
       parent.destroyForcibly();
     }
   }
