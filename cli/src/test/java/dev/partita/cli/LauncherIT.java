@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** {@code ./partita} in a copy of a checkout that was built somewhere else, by somebody else. */
@@ -89,10 +90,11 @@ class LauncherIT {
   }
 
   @Test
+  @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD) // no interrupt ends a read of what a process says
   void oneRunBuildsAndTheOthersWaitForIt() throws Exception {
     copy("cli/target/lib", "cli/target/launcher.stamp");
     Files.writeString(Files.createDirectories(folder.resolve("api/src/main")).resolve("Changed.java"), "");
-    maven("until [ -e go ]; do sleep 0.1; done");
+    maven("until [ -e go ] || [ ! -e bin/mvn ]; do sleep 0.1; done");
     Process first = begin("auto", "--version");
     @Nullable Process second = null;
     try (BufferedReader firstSaid = first.inputReader(StandardCharsets.UTF_8)) {

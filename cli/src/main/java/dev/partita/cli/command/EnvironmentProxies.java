@@ -20,12 +20,13 @@ import org.jspecify.annotations.Nullable;
  * Chooses the proxy for an address as kubectl and docker do: by {@code HTTPS_PROXY}, {@code HTTP_PROXY} and
  * {@code NO_PROXY}, or the same names in small letters (golang.org/x/net/http/httpproxy). For example, with
  * {@code HTTPS_PROXY=proxy.corp:3128} and {@code NO_PROXY=.corp,10.0.0.0/8} a registry of another domain is asked by
- * the proxy, and an API server at 10.1.2.3 without one. SOCKS proxies, and a name and password for the proxy, are left
- * out.
+ * the proxy, and an API server at 10.1.2.3 without one. Proxies that are themselves asked by TLS ({@code https://}) or
+ * SOCKS, and a name and password for the proxy, are left out.
  */
 public final class EnvironmentProxies extends ProxySelector {
   private static final List<Proxy> NONE = List.of(Proxy.NO_PROXY);
   private static final Map<String, Integer> PORTS = Map.of("http", 80, "https", 443);
+  private static final int PROXY_PORT = 80;
 
   private final Map<String, String> environment;
 
@@ -85,11 +86,10 @@ public final class EnvironmentProxies extends ProxySelector {
   private static Optional<InetSocketAddress> address(String proxy) {
     try {
       URI uri = new URI(proxy.contains("://") ? proxy : "http://" + proxy);
-      @Nullable Integer standardPort = PORTS.get(uri.getScheme().toLowerCase(Locale.ROOT));
-      return standardPort == null || uri.getHost() == null
+      return !uri.getScheme().equalsIgnoreCase("http") || uri.getHost() == null
           ? Optional.empty()
           : Optional.of(InetSocketAddress.createUnresolved(uri.getHost(),
-              uri.getPort() < 0 ? standardPort : uri.getPort()));
+              uri.getPort() < 0 ? PROXY_PORT : uri.getPort()));
     } catch (URISyntaxException none) {
       return Optional.empty();
     }

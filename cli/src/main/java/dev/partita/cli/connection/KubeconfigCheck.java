@@ -30,6 +30,8 @@ final class KubeconfigCheck {
   private KubeconfigCheck() {}
 
   /**
+   * Refuses a file by which no cluster can be asked.
+   *
    * @param context the one that was asked for; empty for the current one
    * @return the program that gives the user's credentials; empty if the file names none
    * @throws CommandFailure if no cluster can be asked by this file

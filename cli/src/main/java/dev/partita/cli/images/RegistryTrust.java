@@ -8,6 +8,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLPeerUnverifiedException;
 
 /** Why no connection to a registry was made that can be trusted, and what to do. */
 final class RegistryTrust {
@@ -31,8 +32,15 @@ final class RegistryTrust {
               + " -file CA.pem), or name a trust store that has it"
               + " (JDK_JAVA_OPTIONS=-Djavax.net.ssl.trustStore=FILE). --insecure would not check it")
               .formatted(server, System.getProperty("java.home"))
-          : "%s cannot be asked by TLS (%s). --insecure asks it without a look at its certificate, or over HTTP"
-              .formatted(server, tls.getMessage());
+          : "%s cannot be asked by TLS (%s)".formatted(server, tls.getMessage()) + (isWithoutTls(tls)
+              ? ". --insecure asks it without a look at its certificate, or over HTTP"
+              : "");
     });
+  }
+
+  /** Whether its certificate is another host's, or it does not speak TLS; a connection may be cut for other reasons. */
+  private static boolean isWithoutTls(Throwable tls) {
+    return tls instanceof SSLPeerUnverifiedException
+        || String.valueOf(tls.getMessage()).contains("Unsupported or unrecognized SSL message");
   }
 }

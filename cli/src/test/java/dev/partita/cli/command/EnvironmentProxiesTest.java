@@ -14,7 +14,7 @@ class EnvironmentProxiesTest {
     "https://a.example        | proxy.corp:3128         | proxy.corp:3128",
     "https://a.example:6443   | http://proxy.corp:3128/ | proxy.corp:3128",
     "https://a.example        | http://proxy.corp       | proxy.corp:80",
-    "https://a.example        | https://proxy.corp      | proxy.corp:443",
+    "https://a.example        | https://proxy.corp      | none",
     "https://a.example        | ' proxy.corp:3128 '     | proxy.corp:3128",
     "http://a.example         | proxy.corp:3128         | none",
     "https://localhost:6443   | proxy.corp:3128         | none",
