@@ -66,17 +66,17 @@ class LendingOfClaimTest extends OnNodeOfPlugins {
       Map.of("apiVersion", Driver.GROUP_VERSION, "kind", "GpuShareConfig", "memoryLimit", "100Gi")));
 
   private volatile Instant now = Instant.parse("2026-01-01T00:00:00Z");
+  private final Clock clock = InstantSource.offset(() -> now, Duration.ZERO).withZone(ZoneOffset.UTC);
 
   @Test
   void whoIsAskedAgainForWhatNobodyNeededForAWhileHasAllOfTheGrace() throws IOException {
     ResourceClaim first = growing();
     ResourceClaim second = growing();
     node.runParts(real -> real, parts -> {
-      Clock clock = InstantSource.offset(() -> now, Duration.ZERO).withZone(ZoneOffset.UTC);
       Recalls recalls = new Recalls(clock);
       try (UsageRegions regions = new UsageRegions(); Loops loops = new Loops()) {
         assertThat(parts.preparer().prepare(NodeOfPlugins.ref(first))).isInstanceOf(ClaimService.Ready.class);
-        MemoryLending lending = lending(parts, regions, recalls, clock);
+        MemoryLending lending = lending(parts, regions, recalls);
         lending.start(loops, parts.claims().rewriter());
         await().atMost(SOON).until(() -> parts.checkpoint().readAll().stream().flatMap(its -> its.grants().stream())
             .anyMatch(grant -> grant.share().orElseThrow().lentBytes() > 0));
@@ -98,11 +98,10 @@ class LendingOfClaimTest extends OnNodeOfPlugins {
   void nobodyIsAskedForWhatAClaimNeededThatIsReleasedBeforeItWasPrepared() throws IOException {
     ResourceClaim claim = growing();
     node.runParts(real -> real, parts -> {
-      Clock clock = InstantSource.offset(() -> now, Duration.ZERO).withZone(ZoneOffset.UTC);
       Recalls recalls = new Recalls(clock);
       try (UsageRegions regions = new UsageRegions(); Loops loops = new Loops()) {
         assertThat(parts.preparer().prepare(NodeOfPlugins.ref(claim))).isInstanceOf(ClaimService.Ready.class);
-        MemoryLending lending = lending(parts, regions, recalls, clock);
+        MemoryLending lending = lending(parts, regions, recalls);
         lending.start(loops, parts.claims().rewriter());
         await().atMost(SOON).until(() -> parts.checkpoint().readAll().getFirst().grants().getFirst().share()
             .orElseThrow().lentBytes() > 0);
@@ -160,10 +159,9 @@ class LendingOfClaimTest extends OnNodeOfPlugins {
       real.execute(step);
       written.addAndGet(step instanceof Step.WriteShare ? 1 : 0);
     }, parts -> {
-      Clock clock = InstantSource.offset(() -> now, Duration.ZERO).withZone(ZoneOffset.UTC);
       try (UsageRegions regions = new UsageRegions(); Loops loops = new Loops()) {
         assertThat(parts.preparer().prepare(NodeOfPlugins.ref(claim))).isInstanceOf(ClaimService.Ready.class);
-        MemoryLending lending = lending(parts, regions, new Recalls(clock), clock);
+        MemoryLending lending = lending(parts, regions, new Recalls(clock));
         lending.recall(wanted(140));
         int before = written.get();
         lending.start(loops, parts.claims().rewriter());
@@ -195,11 +193,10 @@ class LendingOfClaimTest extends OnNodeOfPlugins {
     Process small = new ProcessBuilder("sleep", "1000").start();
     try {
       node.runParts(real -> real, parts -> {
-        Clock clock = InstantSource.offset(() -> now, Duration.ZERO).withZone(ZoneOffset.UTC);
         Recalls recalls = new Recalls(clock);
         try (UsageRegions regions = new UsageRegions(); Loops loops = new Loops()) {
           assertThat(parts.preparer().prepare(NodeOfPlugins.ref(claim))).isInstanceOf(ClaimService.Ready.class);
-          MemoryLending lending = lending(parts, regions, recalls, clock,
+          MemoryLending lending = lending(parts, regions, recalls,
               share -> used(share, share.grant().requests().contains("a") ? large : small, parts),
               _ -> now.plusSeconds(10));
           lending.start(loops, parts.claims().rewriter());
@@ -227,11 +224,10 @@ class LendingOfClaimTest extends OnNodeOfPlugins {
     Process process = new ProcessBuilder("sleep", "1000").start();
     try {
       node.runParts(real -> real, parts -> {
-        Clock clock = InstantSource.offset(() -> now, Duration.ZERO).withZone(ZoneOffset.UTC);
         Recalls recalls = new Recalls(clock);
         try (UsageRegions regions = new UsageRegions(); Loops loops = new Loops()) {
           assertThat(parts.preparer().prepare(NodeOfPlugins.ref(claim))).isInstanceOf(ClaimService.Ready.class);
-          MemoryLending lending = lending(parts, regions, recalls, clock,
+          MemoryLending lending = lending(parts, regions, recalls,
               share -> use(share, processes(process, identity -> new ProcessUse(identity, 60 * GIB, 0, 0, 60 * GIB, 0,
                   false, 0)), Set.of()),
               _ -> now.plusSeconds(10));
@@ -289,8 +285,8 @@ class LendingOfClaimTest extends OnNodeOfPlugins {
   }
 
   /** Each share holds 40 GiB, and it is never seen what they hold after they are held to less. */
-  private MemoryLending lending(NodeOfPlugins.Parts parts, UsageRegions regions, Recalls recalls, Clock clock) {
-    return lending(parts, regions, recalls, clock, LendingOfClaimTest::used, _ -> Instant.EPOCH);
+  private MemoryLending lending(NodeOfPlugins.Parts parts, UsageRegions regions, Recalls recalls) {
+    return lending(parts, regions, recalls, LendingOfClaimTest::used, _ -> Instant.EPOCH);
   }
 
   /**
@@ -303,7 +299,6 @@ class LendingOfClaimTest extends OnNodeOfPlugins {
       NodeOfPlugins.Parts parts,
       UsageRegions regions,
       Recalls recalls,
-      Clock clock,
       Function<WatchedShare, ShareUse> use,
       Function<String, Instant> looked) {
     ShareResizer.NodeState state = new ShareResizer.NodeState(NodeOfPlugins.NODE + "/gpu",

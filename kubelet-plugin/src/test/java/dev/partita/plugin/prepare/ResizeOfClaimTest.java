@@ -38,6 +38,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
@@ -53,35 +54,25 @@ class ResizeOfClaimTest extends OnNodeOfPlugins {
   void aSmallerSizeThatIsTakenBackBeforeItIsInForceHoldsNobodyAnyMore() throws IOException {
     ResourceClaim claim = prepared();
     grant(claim, Optional.of(new ShareSize(4 * GIB, 0)));
-    node.runParts(real -> real, parts -> {
-      parts.inventory().refresh();
-      try (Loops loops = new Loops()) {
-        PeriodicLoop resizing = resizer(parts, () -> GpuNodeSpec.DEFAULT).start(loops);
-        awaitMemory(4 * GIB);
-        grant(claim, Optional.empty()); // as the controller says that it is to have again what it was allocated
-        resizing.soon();
-        awaitMemory(8 * GIB);
-      }
-      return true;
+    whileResizing(real -> real, resizing -> {
+      awaitMemory(4 * GIB);
+      grant(claim, Optional.empty()); // as the controller says that it is to have again what it was allocated
+      resizing.soon();
+      awaitMemory(8 * GIB);
     });
   }
 
   @Test
   void aSmallerSizeThatIsTakenBackFromAClaimThatWasAsItIsToBeBeforeHoldsNobodyAnyMore() throws IOException {
     ResourceClaim claim = prepared();
-    node.runParts(real -> real, parts -> {
-      parts.inventory().refresh();
-      try (Loops loops = new Loops()) {
-        PeriodicLoop resizing = resizer(parts, () -> GpuNodeSpec.DEFAULT).start(loops);
-        awaitTurn(resizing);
-        grant(claim, Optional.of(new ShareSize(4 * GIB, 0)));
-        resizing.soon();
-        awaitMemory(4 * GIB);
-        grant(claim, Optional.empty());
-        resizing.soon();
-        awaitMemory(8 * GIB);
-      }
-      return true;
+    whileResizing(real -> real, resizing -> {
+      awaitTurn(resizing);
+      grant(claim, Optional.of(new ShareSize(4 * GIB, 0)));
+      resizing.soon();
+      awaitMemory(4 * GIB);
+      grant(claim, Optional.empty());
+      resizing.soon();
+      awaitMemory(8 * GIB);
     });
   }
 
@@ -216,17 +207,12 @@ class ResizeOfClaimTest extends OnNodeOfPlugins {
     ResourceClaim claim = prepared("25");
     grant(claim, Optional.of(new ShareSize(12 * GIB, 10))); // more and less: no order of writing is right for both
     AtomicInteger refused = new AtomicInteger();
-    node.runParts(real -> onDisk(new AtomicBoolean(true), refused, real), parts -> {
-      parts.inventory().refresh();
-      try (Loops loops = new Loops()) {
-        PeriodicLoop resizing = resizer(parts, () -> GpuNodeSpec.DEFAULT).start(loops);
-        await().atMost(SOON).until(() -> refused.get() > 0);
-        awaitMemory(12 * GIB);
-        grant(claim, Optional.empty());
-        resizing.soon();
-        awaitMemory(8 * GIB);
-      }
-      return true;
+    whileResizing(real -> onDisk(new AtomicBoolean(true), refused, real), resizing -> {
+      await().atMost(SOON).until(() -> refused.get() > 0);
+      awaitMemory(12 * GIB);
+      grant(claim, Optional.empty());
+      resizing.soon();
+      awaitMemory(8 * GIB);
     });
   }
 
@@ -234,20 +220,15 @@ class ResizeOfClaimTest extends OnNodeOfPlugins {
   void aSizeWhoseRecordCannotBeWrittenOfAClaimThatWasAsItIsToBeBeforeIsNobodysOnceItIsTakenBack() throws IOException {
     ResourceClaim claim = prepared("25");
     AtomicInteger refused = new AtomicInteger();
-    node.runParts(real -> onDisk(new AtomicBoolean(true), refused, real), parts -> {
-      parts.inventory().refresh();
-      try (Loops loops = new Loops()) {
-        PeriodicLoop resizing = resizer(parts, () -> GpuNodeSpec.DEFAULT).start(loops);
-        awaitTurn(resizing);
-        grant(claim, Optional.of(new ShareSize(12 * GIB, 10)));
-        resizing.soon();
-        await().atMost(SOON).until(() -> refused.get() > 0);
-        awaitMemory(12 * GIB);
-        grant(claim, Optional.empty());
-        resizing.soon();
-        awaitMemory(8 * GIB);
-      }
-      return true;
+    whileResizing(real -> onDisk(new AtomicBoolean(true), refused, real), resizing -> {
+      awaitTurn(resizing);
+      grant(claim, Optional.of(new ShareSize(12 * GIB, 10)));
+      resizing.soon();
+      await().atMost(SOON).until(() -> refused.get() > 0);
+      awaitMemory(12 * GIB);
+      grant(claim, Optional.empty());
+      resizing.soon();
+      awaitMemory(8 * GIB);
     });
   }
 
@@ -283,11 +264,14 @@ class ResizeOfClaimTest extends OnNodeOfPlugins {
 
   /** One plugin's life. */
   private void whileResizing(Runnable check) throws IOException {
-    node.runParts(real -> real, parts -> {
+    whileResizing(real -> real, _ -> check.run());
+  }
+
+  private void whileResizing(NodeOfPlugins.Wrap wrap, Consumer<PeriodicLoop> check) throws IOException {
+    node.runParts(wrap, parts -> {
       parts.inventory().refresh();
       try (Loops loops = new Loops()) {
-        resizer(parts, () -> GpuNodeSpec.DEFAULT).start(loops);
-        check.run();
+        check.accept(resizer(parts, () -> GpuNodeSpec.DEFAULT).start(loops));
       }
       return true;
     });
