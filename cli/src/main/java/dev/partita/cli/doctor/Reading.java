@@ -11,7 +11,7 @@ sealed interface Reading<T> {
   /** There is no such object, or no such kind. */
   record Missing<T>(String why) implements Reading<T> {}
 
-  /** The user may not know. */
+  /** The user has no right to read it. */
   record Forbidden<T>(String why) implements Reading<T> {}
 
   /** The server did not say: another time it may. */

@@ -12,7 +12,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which cluster it is, whatever address, context or user led to it.
+ * Tells a cluster from all others, whatever address, context or user led to it. For example, a kubeconfig leads to
+ * another cluster once somebody has chosen another of its contexts.
  *
  * @param uid of its namespace {@code kube-system}, as in OpenTelemetry's {@code k8s.cluster.uid}; empty if it is not
  *        known

@@ -16,15 +16,15 @@ import org.jspecify.annotations.Nullable;
  */
 sealed interface PluginNodes {
   /**
-   * Each node that is to have a pod of the plugin has one.
+   * The DaemonSet has placed all of its pods.
    *
-   * @param names of these nodes, sorted and at least one; without those that were not Ready before the plugin came, on
+   * @param names of their nodes, sorted and at least one; without those that were not Ready before the plugin came, on
    *        which it cannot start
    */
   record Known(List<String> names) implements PluginNodes {}
 
   /**
-   * The pods are not placed yet.
+   * The DaemonSet has not placed all of its pods yet, or is for no node.
    *
    * @param why what is missing
    */
