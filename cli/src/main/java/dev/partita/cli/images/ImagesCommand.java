@@ -35,7 +35,7 @@ import picocli.CommandLine.Spec;
     sortOptions = false,
     footer = {
       "",
-      "A registry is asked with the login that 'docker login' wrote. What the base image is, each Containerfile below deploy/image says.",
+      "A registry is asked with the login that 'podman login', 'skopeo login' or 'docker login' wrote. What the base image is, each Containerfile below deploy/image says.",
       "",
       "Examples:",
       "  partita images",

@@ -1,6 +1,7 @@
 package dev.partita.cli.images;
 
 import com.google.cloud.tools.jib.api.Credential;
+import com.google.cloud.tools.jib.api.CredentialRetriever;
 import com.google.cloud.tools.jib.api.ImageReference;
 import com.google.cloud.tools.jib.api.LogEvent;
 import com.google.cloud.tools.jib.api.RegistryAuthenticationFailedException;
@@ -14,17 +15,19 @@ import java.net.HttpURLConnection;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Logins for registries, as docker's configuration has them, which is what other programs of containers take. Why none
- * was found is nothing that Jib fails with: it goes on without, and says it in what it logs.
+ * Logins for registries, as podman, skopeo or docker, and what goes by their files, have written them. Why none was
+ * found is nothing that Jib fails with: it goes on without, and says it in what it logs.
  */
 final class RegistryLogins {
   private static final int LONGEST = 600;
@@ -35,35 +38,61 @@ final class RegistryLogins {
 
   private static final Pattern FOUND = Pattern.compile("Using (.*) for \\S+");
 
-  private final Path configuration;
+  private final List<Path> files;
   private final Map<String, Set<String>> failures = new ConcurrentHashMap<>();
   private final Map<String, String> found = new ConcurrentHashMap<>();
 
   RegistryLogins() {
-    this(Path.of(System.getProperty("user.home"), ".docker", "config.json"));
+    this(files(System.getenv(), Path.of(System.getProperty("user.home"))));
   }
 
-  /** @param configuration docker's, which need not be there */
-  RegistryLogins(Path configuration) {
-    this.configuration = configuration;
+  /** @param files in docker's format, which need not be there; the first that has a login for a registry decides */
+  RegistryLogins(List<Path> files) {
+    this.files = List.copyOf(files);
+  }
+
+  /**
+   * Where logins are kept, in the order in which podman, buildah and skopeo look (containers-auth.json(5)): docker's
+   * file, which crane and oras write too, comes last.
+   */
+  static List<Path> files(Map<String, String> environment, Path home) {
+    Stream<Path> ofPodman =
+        Optional.ofNullable(environment.get("REGISTRY_AUTH_FILE")).map(file -> Stream.of(Path.of(file)))
+            .orElseGet(() -> Stream.concat(
+                folder(environment, "XDG_RUNTIME_DIR").stream(),
+                Stream.of(folder(environment, "XDG_CONFIG_HOME").orElse(home.resolve(".config"))))
+                .map(folder -> folder.resolve("containers/auth.json")));
+    Path ofDocker = folder(environment, "DOCKER_CONFIG").orElse(home.resolve(".docker")).resolve("config.json");
+    return Stream.concat(ofPodman, Stream.of(ofDocker)).toList();
+  }
+
+  private static Optional<Path> folder(Map<String, String> environment, String variable) {
+    return Optional.ofNullable(environment.get(variable)).filter(value -> !value.isEmpty()).map(Path::of);
   }
 
   /** An image with the login for its registry. */
   RegistryImage image(ImageReference reference) {
-    CredentialRetrieverFactory known = known(reference);
-    return RegistryImage.named(reference).addCredentialRetriever(known.dockerConfig(configuration))
-        .addCredentialRetriever(known.wellKnownCredentialHelpers());
+    RegistryImage image = RegistryImage.named(reference);
+    retrievers(reference).forEach(image::addCredentialRetriever);
+    return image;
   }
 
   /** The login for an image's registry. */
   Optional<Credential> of(ImageReference reference) throws CredentialRetrievalException {
-    CredentialRetrieverFactory known = known(reference);
-    Optional<Credential> configured = known.dockerConfig(configuration).retrieve();
-    return configured.isPresent() ? configured : known.wellKnownCredentialHelpers().retrieve();
+    for (CredentialRetriever retriever : retrievers(reference)) {
+      Optional<Credential> login = retriever.retrieve();
+      if (login.isPresent()) {
+        return login;
+      }
+    }
+    return Optional.empty();
   }
 
-  private CredentialRetrieverFactory known(ImageReference reference) {
-    return CredentialRetrieverFactory.forImage(reference, event -> hear(reference.getRegistry(), event));
+  private List<CredentialRetriever> retrievers(ImageReference reference) {
+    CredentialRetrieverFactory known =
+        CredentialRetrieverFactory.forImage(reference, event -> hear(reference.getRegistry(), event));
+    return Stream.concat(files.stream().map(known::dockerConfig), Stream.of(known.wellKnownCredentialHelpers()))
+        .toList();
   }
 
   /** Keeps what is said of looking for the login of a registry, in whatever thread. */
@@ -103,14 +132,14 @@ final class RegistryLogins {
     String registry = image.split("/", 2)[0];
     @Nullable String login = found.get(registry);
     if (login != null) {
-      return "the registry refuses the login by %s for %s: 'docker login' anew, or as somebody who may do this"
+      return "the registry refuses the login by %s for %s: log in anew, or as somebody who may do this"
           .formatted(login, image);
     }
     @Nullable Set<String> why = failures.get(registry);
     return why == null
-        ? "the registry wants a login for %s: 'docker login', or another program that writes ~/.docker/config.json"
+        ? "the registry wants a login for %s: log in by 'docker login', 'podman login' or 'skopeo login'"
             .formatted(image)
-        : "the registry wants a login for %s, and none was found (%s): mend that, or 'docker login' anew".formatted(
+        : "the registry wants a login for %s, and none was found (%s): mend that, or log in anew".formatted(
             image, Excerpt.of(String.join("; ", why), LONGEST));
   }
 }

@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -23,8 +24,8 @@ class RegistryLoginsTest {
 
   /** @param login in docker's configuration, of the registry */
   private RegistryLogins logins(LockedRegistry registry, String section, String login) throws IOException {
-    return new RegistryLogins(Files.writeString(folder.resolve("config.json"), """
-        {"%s": {"%s": %s}}""".formatted(section, registry.address(), login)));
+    return new RegistryLogins(List.of(folder.resolve("none"), Files.writeString(folder.resolve("config.json"), """
+        {"%s": {"%s": %s}}""".formatted(section, registry.address(), login))));
   }
 
   private static String auth(String userAndPassword, String more) {
@@ -55,7 +56,7 @@ class RegistryLoginsTest {
           "the registry wants a login for " + registry.address() + "/base, and none was found"
               + " (The system does not have docker-credential-of-no-program CLI; Caused by: ";
       assertThatThrownBy(() -> make(registry, logins)).isInstanceOf(CommandFailure.class)
-          .hasMessageStartingWith("some: " + says).hasMessageEndingWith("): mend that, or 'docker login' anew");
+          .hasMessageStartingWith("some: " + says).hasMessageEndingWith("): mend that, or log in anew");
       assertThatThrownBy(() -> pushIndex(registry, logins)).isInstanceOf(CommandFailure.class)
           .hasMessageStartingWith("the index %s cannot be pushed: ".formatted(image(registry)) + says);
     }
@@ -67,7 +68,7 @@ class RegistryLoginsTest {
       RegistryLogins logins = logins(registry, "auths", auth("jo:wrong", ""));
       String says =
           "the registry refuses the login by credentials from Docker config (" + folder.resolve("config.json")
-              + ") for " + registry.address() + "/base: 'docker login' anew, or as somebody who may do this";
+              + ") for " + registry.address() + "/base: log in anew, or as somebody who may do this";
       assertThatThrownBy(() -> make(registry, logins)).hasMessageStartingWith("some: " + says);
       assertThatThrownBy(() -> pushIndex(registry, logins)).isInstanceOf(CommandFailure.class)
           .hasMessageContaining(says);
@@ -77,13 +78,28 @@ class RegistryLoginsTest {
   @Test
   void whereThereIsNoLoginAtAllOneIsToBeMade() throws IOException {
     try (LockedRegistry registry = LockedRegistry.start()) {
-      RegistryLogins none = new RegistryLogins(folder.resolve("none"));
+      RegistryLogins none = new RegistryLogins(List.of());
       String says =
-          "the registry wants a login for %s/base: 'docker login', or another program that writes ~/.docker/config.json"
+          "the registry wants a login for %s/base: log in by 'docker login', 'podman login' or 'skopeo login'"
               .formatted(registry.address());
       assertThatThrownBy(() -> make(registry, none)).hasMessage("some: " + says);
       assertThatThrownBy(() -> pushIndex(registry, none)).hasMessageEndingWith(": " + says);
     }
+  }
+
+  @Test
+  void loginsOfPodmanAndSkopeoAreFoundBeforeDockers() {
+    Path home = Path.of("/home/jo");
+    assertThat(RegistryLogins.files(Map.of(), home))
+        .containsExactly(home.resolve(".config/containers/auth.json"), home.resolve(".docker/config.json"));
+    assertThat(RegistryLogins.files(
+        Map.of("XDG_RUNTIME_DIR", "/run/user/7", "XDG_CONFIG_HOME", "/conf", "DOCKER_CONFIG", "/docker"), home))
+        .containsExactly(
+            Path.of("/run/user/7/containers/auth.json"),
+            Path.of("/conf/containers/auth.json"),
+            Path.of("/docker/config.json"));
+    assertThat(RegistryLogins.files(Map.of("REGISTRY_AUTH_FILE", "/ci/auth.json", "XDG_RUNTIME_DIR", "/run/7"), home))
+        .containsExactly(Path.of("/ci/auth.json"), home.resolve(".docker/config.json"));
   }
 
   @Test
@@ -98,7 +114,7 @@ class RegistryLoginsTest {
 
   @Test
   void whatAHelperSaysIsOneLineWithoutPasswords() {
-    RegistryLogins logins = new RegistryLogins(folder.resolve("none"));
+    RegistryLogins logins = new RegistryLogins(List.of());
     logins.hear("registry.example", LogEvent.info("trying docker-credential-x for registry.example"));
     logins.hear("registry.example", LogEvent.info("The credential helper (docker-credential-x) has nothing for server"
         + " URL: registry.example\n\nGot output:\n\nno session:\nrun x login\n"));
@@ -113,7 +129,7 @@ class RegistryLoginsTest {
 
   @Test
   void aTokenThatCouldNotBeFetchedIsNoRefusal() {
-    assertThat(new RegistryLogins(folder.resolve("none"))
+    assertThat(new RegistryLogins(List.of())
         .refusal(new RegistryAuthenticationFailedException("registry.example", "some", new IOException("reset"))))
         .isEmpty();
   }
