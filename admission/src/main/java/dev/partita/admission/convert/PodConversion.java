@@ -199,7 +199,7 @@ public final class PodConversion {
                   asked.firstPath(),
                   asked.names(),
                   asks,
-                  notes(asked.firstPath(), asks, reader.notes(asked, pod)))));
+                  reader.notes(asked, pod))));
     }
     return requests;
   }
@@ -220,13 +220,5 @@ public final class PodConversion {
   /** What annotations have wrong is found once for every container. */
   private static List<FieldError> once(List<FieldError> problems) {
     return problems.stream().distinct().toList();
-  }
-
-  private static List<FieldError> notes(String path, GpuRequest request, List<FieldError> ofReader) {
-    List<FieldError> notes = new ArrayList<>(ofReader);
-    if (request.count() > 1 && request.limitsCores()) {
-      notes.add(new FieldError(path, GpuRequest.NOT_ACROSS_CARDS));
-    }
-    return notes;
   }
 }

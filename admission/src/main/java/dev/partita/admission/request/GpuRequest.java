@@ -20,11 +20,6 @@ public record GpuRequest(int count, Portion portion, CardChoice choice, ShareOpt
   /** Most devices of one allocation (resource.k8s.io/v1, AllocationResultsMaxSize). */
   public static final int MAX_COUNT = 32;
 
-  /** What is said of a container with core limits on several cards: not_across_cards in hook-lib's cores.c. */
-  public static final String NOT_ACROSS_CARDS =
-      "asks for several cards with a core limit, which is not enforced: programs that work together on them would wait for each other"
-          + " without end";
-
   public GpuRequest {
     if (count < 1 || count > MAX_COUNT) {
       throw new IllegalArgumentException("count must be from 1 to " + MAX_COUNT + ": " + count);
@@ -34,14 +29,6 @@ public record GpuRequest(int count, Portion portion, CardChoice choice, ShareOpt
             && bytes < options.memoryLimit().getAsLong())) {
       throw new IllegalArgumentException("memoryLimit is for a share, and more than an amount that it asks for");
     }
-  }
-
-  /** Whether what its programs use of each card's time is limited. */
-  public boolean limitsCores() {
-    return portion instanceof Portion.Share share
-        && share.cores().isPresent()
-        && share.cores().getAsInt() < 100
-        && !options.coreLimit().equals(Optional.of("None"));
   }
 
   /** CEL expressions that every card has to satisfy. */
