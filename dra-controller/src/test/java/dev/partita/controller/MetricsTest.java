@@ -49,7 +49,8 @@ class MetricsTest {
             && now.contains(
                 "partita_quota_used{limit=\"all\",quota=\"team-a\",resource=\"memory_bytes\"} 4.294967296E10"));
     assertThat(text).contains("partita_controller_leads 1.0", "partita_cards{health=\"healthy\",model=\"h200\"} 2.0",
-        "partita_gpunodes{ready=\"true\"} 1.0", "partita_controller_watched_objects{kind=\"ResourceClaim\"} 2.0",
+        "partita_gpunodes{ready=\"true\",reason=\"Ready\"} 1.0",
+        "partita_controller_watched_objects{kind=\"ResourceClaim\"} 2.0",
         "partita_quota_guaranteed{limit=\"all\",quota=\"team-a\",resource=\"cores\"} 2.5",
         "partita_decision_seconds_count{outcome=\"allocated\"} 1",
         "partita_largest_share_bytes{model=\"h200\"} 1.5032385536E11",

@@ -327,6 +327,13 @@ class CardHealthTest {
       assertThat(status.isReady()).isFalse();
       assertThat(status.conditions().getFirst().getReason()).isEqualTo("NoDriver");
       assertThat(status.conditions().getFirst().getMessage()).contains("no libcuda.so", "install the NVIDIA driver");
+      Path bus = Files.createDirectories(node.driverRoot().resolve("sys/bus"));
+      api().statusWhen("node-b", s -> s.conditions().getFirst().getReason().equals("NoGpus"));
+      Path card = Files.createDirectories(bus.resolve("pci/devices/0000:18:00.0"));
+      Files.writeString(card.resolve("class"), "0x030200\n");
+      Files.writeString(card.resolve("vendor"), "0x10de\n");
+      assertThat(api().statusWhen("node-b", s -> s.conditions().getFirst().getReason().equals("NoDriver")).conditions()
+          .getFirst().getMessage()).startsWith("cards of NVIDIA's on the node's PCI bus: 1; no libcuda.so");
 
       TestNode.withCards("unused", "t4x1").close();
       node.simulator("install", "--root", node.driverRoot().toString(), "--node", "node-b", "--gpus", "t4x1");

@@ -42,8 +42,8 @@ final class NodeChecks {
   private static final Duration MOST_AHEAD = Duration.ofSeconds(5);
   private static final Duration MOST_SILENT = Duration.ofSeconds(60);
 
-  /** A node without cards or driver does no harm. */
-  private static final Set<String> HARMLESS = Set.of("NoGpus", "NoDriver");
+  private static final String WITHOUT_CARDS = "NoGpus";
+  private static final String WITHOUT_DRIVER = "NoDriver";
 
   private final Map<String, Node> nodes;
   private final Map<String, GpuNode> gpuNodes;
@@ -111,10 +111,12 @@ final class NodeChecks {
           .filter(condition -> GpuNode.READY.equals(condition.getType())).findFirst();
       String reason = ready.map(Condition::getReason).orElse("no condition");
       String message = reason + ready.map(condition -> ": " + condition.getMessage()).orElse("");
-      findings.add(
-          HARMLESS.contains(reason)
-              ? Finding.warn(CARDS, name, message, "if it has cards, install NVIDIA's driver and set driver.root to it")
-              : Finding.fail(CARDS, name, message, "look at nvidia-smi and dmesg on the node"));
+      findings.add(switch (reason) {
+        case WITHOUT_CARDS -> Finding.ok(CARDS, name, message);
+        case WITHOUT_DRIVER ->
+            Finding.fail(CARDS, name, message, "install NVIDIA's driver, or set driver.root to where it lies");
+        default -> Finding.fail(CARDS, name, message, "look at nvidia-smi and dmesg on the node");
+      });
     }
     @Nullable String writer = node.getStatus().pluginPodUid();
     if (plugin != null && PodClaims.isBound(plugin) && writer != null

@@ -31,10 +31,10 @@ class SettingsChartTest {
 
   /** What is so in a pod, though not where somebody starts the program by hand. */
   private static final Map<String, String> IN_A_POD =
-      Map.of("PARTITA_DRIVER_ROOT", "/driver-root", "PARTITA_DRIVER_ROOT_ON_HOST", "/", "PARTITA_HEALTH_PORT", "8080",
-          "PARTITA_METRICS_PORT", "9400", "PARTITA_WEB_PORT", "8083", "PARTITA_WEBHOOK_PORT", "8443",
-          "PARTITA_SHARED_MEMORY_ROOT", "/run/partita/shm", "PARTITA_CARD_FILES", "/etc/partita/cards.d",
-          "PARTITA_DEV_ROOT", "/host/dev");
+      Map.of("PARTITA_DRIVER_ROOT", "/driver-root", "PARTITA_DRIVER_ROOT_ON_HOST", "/", "PARTITA_SYSFS_ROOT", "/sys",
+          "PARTITA_HEALTH_PORT", "8080", "PARTITA_METRICS_PORT", "9400", "PARTITA_WEB_PORT", "8083",
+          "PARTITA_WEBHOOK_PORT", "8443", "PARTITA_SHARED_MEMORY_ROOT", "/run/partita/shm", "PARTITA_CARD_FILES",
+          "/etc/partita/cards.d", "PARTITA_DEV_ROOT", "/host/dev");
 
   /** Lists and maps of which a pod, or a monitor, may have none. */
   private static final Set<String> MAY_BE_MISSING =

@@ -325,6 +325,13 @@ class DiagnosisTest {
         .containsExactly("warn rights of Partita: could not be looked at: you may not");
   }
 
+  private static GpuNode notReady(String reason, String message) {
+    GpuNode node = PaperFleet.node("n", 0);
+    node.setStatus(node.getStatus().withConditions(List.of(new ConditionBuilder().withType(GpuNode.READY)
+        .withStatus("False").withReason(reason).withMessage(message).build())));
+    return node;
+  }
+
   @Test
   void eachNodeMustHaveItsPluginItsCardsAndItsSlices() {
     assertThat(notWell(nodes())).isEmpty();
@@ -332,11 +339,10 @@ class DiagnosisTest {
     Lease fresh = lease("n", Duration.ofSeconds(8));
     assertThat(notWell(nodes(well, PaperFleet.node("n", 1), plugin("False"), List.of(), fresh)))
         .containsExactly("fail node plugin: is not ready", "fail published cards: none of its cards are published");
-    GpuNode noDriver = PaperFleet.node("n", 1);
-    noDriver.setStatus(noDriver.getStatus().withConditions(List.of(new ConditionBuilder().withType(GpuNode.READY)
-        .withStatus("False").withReason("NoDriver").withMessage("no libcuda").build())));
-    assertThat(notWell(nodes(well, noDriver, plugin("True"), List.of(), fresh)))
-        .containsExactly("warn cards: NoDriver: no libcuda");
+    assertThat(notWell(nodes(well, notReady("NoDriver", "no libcuda"), plugin("True"), List.of(), fresh)))
+        .containsExactly("fail cards: NoDriver: no libcuda");
+    assertThat(notWell(nodes(well, notReady("NoGpus", "no card"), plugin("True"), List.of(), fresh)))
+        .as("a node without cards is as it should be").isEmpty();
     GpuNode ill = PaperFleet.node("n", GpuNodeSpec.DEFAULT,
         List.of(PaperFleet.card("n", 0).withHealth(GpuHealth.unhealthy("XID 79", "fell off"))));
     assertThat(notWell(nodes(well, ill, plugin("True"), List.of(slice()), fresh)))

@@ -6,6 +6,7 @@ import dev.partita.api.Bytes;
 import dev.partita.api.gpu.Gpu;
 import dev.partita.api.gpu.GpuHealth;
 import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.GpuNodeStatus;
 import dev.partita.api.quota.Amounts;
 import dev.partita.api.quota.GpuQuota;
 import dev.partita.api.quota.GpuQuotaSpec;
@@ -15,9 +16,11 @@ import dev.partita.controller.watch.ClusterView;
 import dev.partita.serving.metrics.Family;
 import dev.partita.serving.metrics.Samples;
 import dev.partita.serving.metrics.Source;
+import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -37,7 +40,8 @@ public final class ClusterMetrics implements Source {
       gauge("partita_controller_watched_bytes", "Heap that they take, by estimate.", "kind");
   private static final Family WAITING = gauge("partita_pods_waiting",
       "Pods whose claims are not allocated; the reason of their condition.", "namespace", "reason");
-  private static final Family NODES = gauge("partita_gpunodes", "GpuNodes.", "ready");
+  private static final Family NODES = gauge("partita_gpunodes",
+      "GpuNodes; the reason of their condition Ready, NotReported while there is none.", "ready", "reason");
   private static final Family ALL_CARDS = gauge("partita_cards", "Cards that nodes report.", "model", "health");
   private static final Family QUOTA_USED = gauge("partita_quota_used",
       "What the namespaces of a quota have of what a limit counts; cores in cards, so that 2.5 are 250 percent.",
@@ -84,11 +88,14 @@ public final class ClusterMetrics implements Source {
   }
 
   private static void node(GpuNode node, Samples into) {
-    boolean ready = node.getStatus() != null && node.getStatus().conditions().stream()
-        .anyMatch(condition -> GpuNode.READY.equals(condition.getType()) && "True".equals(condition.getStatus()));
-    into.add(NODES, 1, String.valueOf(ready));
-    if (node.getStatus() != null) {
-      for (Gpu gpu : node.getStatus().gpus()) {
+    GpuNodeStatus status = node.getStatus();
+    Optional<Condition> ready = status == null
+        ? Optional.empty()
+        : status.conditions().stream().filter(condition -> GpuNode.READY.equals(condition.getType())).findFirst();
+    into.add(NODES, 1, String.valueOf(ready.filter(condition -> "True".equals(condition.getStatus())).isPresent()),
+        ready.map(Condition::getReason).orElse("NotReported"));
+    if (status != null) {
+      for (Gpu gpu : status.gpus()) {
         into.add(ALL_CARDS, 1, gpu.model(),
             gpu.health().state() == GpuHealth.State.Healthy ? "healthy" : "unhealthy");
       }

@@ -38,6 +38,7 @@ public enum DeviceCondition {
     RowRemappingPending,
     ThermalSlowdown,
     PowerBrake,
+    NoGpus,
     NoDriver,
     NvmlFailed,
     WithinLimit,

@@ -25,6 +25,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.stream.Stream;
@@ -139,10 +140,22 @@ public final class InventoryReader implements AutoCloseable, MigControl, MemoryL
         lastLibrary = null;
         closeLibrary();
         known.gone();
-        yield new Inventory.NoCards(NodeReason.NoDriver, notFound.message());
+        yield withoutDriver(notFound.message());
       }
       case DriverSearch.Found found -> read(found.files());
     };
+  }
+
+  /** A node that has no card needs no driver; one that has some does. */
+  private Inventory.NoCards withoutDriver(String message) {
+    OptionalInt cards = topology.nvidiaCards();
+    if (cards.isEmpty()) {
+      return new Inventory.NoCards(NodeReason.NoDriver, message);
+    }
+    return cards.getAsInt() == 0
+        ? new Inventory.NoCards(NodeReason.NoGpus, "no card of NVIDIA's is on the node's PCI bus; see lspci")
+        : new Inventory.NoCards(NodeReason.NoDriver,
+            "cards of NVIDIA's on the node's PCI bus: %d; %s".formatted(cards.getAsInt(), message));
   }
 
   /**

@@ -1,19 +1,26 @@
 package dev.partita.plugin.inventory;
 
 import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Where a PCI device is, from sysfs (Documentation/ABI/testing/sysfs-bus-pci).
+ * Which PCI devices there are, and where, from sysfs (Documentation/ABI/testing/sysfs-bus-pci).
  *
  * @param sysfs the folder that is /sys on the node; nothing is known if it is not there
  */
 record PciTopology(Path sysfs) {
   private static final Pattern ROOT = Pattern.compile("(?:^|/)(pci[0-9a-f]{4,8}:[0-9a-f]{2})(?:/|$)");
+
+  /** PCI's number of the vendor, and its class of display controllers: cards with and without an output. */
+  private static final String NVIDIA = "0x10de";
+  private static final String DISPLAY = "0x03";
 
   /** The PCIe root complex, such as pci0000:17. */
   Optional<String> pcieRoot(String busId) {
@@ -35,7 +42,28 @@ record PciTopology(Path sysfs) {
     }
   }
 
+  /** How many cards of NVIDIA's there are, whether a driver has them or not; empty if that cannot be told. */
+  OptionalInt nvidiaCards() {
+    if (!Files.isDirectory(devices())) {
+      return Files.isDirectory(sysfs.resolve("bus")) ? OptionalInt.of(0) : OptionalInt.empty();
+    }
+    int cards = 0;
+    try (DirectoryStream<Path> devices = Files.newDirectoryStream(devices())) {
+      for (Path device : devices) {
+        boolean isOfNvidia = Files.readString(device.resolve("vendor")).strip().equals(NVIDIA);
+        cards += isOfNvidia && Files.readString(device.resolve("class")).startsWith(DISPLAY) ? 1 : 0;
+      }
+      return OptionalInt.of(cards);
+    } catch (IOException | DirectoryIteratorException e) {
+      return OptionalInt.empty();
+    }
+  }
+
   private Path device(String busId) {
-    return sysfs.resolve("bus/pci/devices").resolve(busId);
+    return devices().resolve(busId);
+  }
+
+  private Path devices() {
+    return sysfs.resolve("bus/pci/devices");
   }
 }

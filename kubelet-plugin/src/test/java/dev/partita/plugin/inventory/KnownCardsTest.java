@@ -22,6 +22,7 @@ import dev.partita.plugin.nvml.MigControl.ComputeInstance;
 import dev.partita.plugin.nvml.MigControl.GpuInstance;
 import dev.partita.plugin.nvml.NvmlException;
 import dev.partita.plugin.nvml.XidEvent;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -286,6 +287,29 @@ class KnownCardsTest {
     Files.writeString(device.resolve("numa_node"), "-1\n");
     assertThat(topology.numaNode("0000:18:00.0")).isEmpty();
     assertThat(topology.pcieRoot("0000:19:00.0")).isEmpty();
+  }
+
+  @Test
+  void theBusTellsWhetherANodeHasCardsThatNoDriverHas(@TempDir Path sysfs) throws Exception {
+    PciTopology topology = new PciTopology(sysfs);
+    assertThat(topology.nvidiaCards()).as("nobody sees the bus").isEmpty();
+    Files.createDirectories(sysfs.resolve("bus"));
+    assertThat(topology.nvidiaCards()).as("there is no PCI bus").hasValue(0);
+    onBus(sysfs, "0000:00:02.0", "0x8086", "0x030000");
+    onBus(sysfs, "0000:05:00.0", "0x10de", "0x068000"); // an NVSwitch
+    onBus(sysfs, "0000:06:00.1", "0x10de", "0x040300"); // the sound of a card with an output
+    assertThat(topology.nvidiaCards()).hasValue(0);
+    onBus(sysfs, "0000:06:00.0", "0x10de", "0x030000");
+    onBus(sysfs, "0000:18:00.0", "0x10de", "0x030200");
+    assertThat(topology.nvidiaCards()).hasValue(2);
+    Files.createDirectories(sysfs.resolve("bus/pci/devices/0000:19:00.0"));
+    assertThat(topology.nvidiaCards()).as("one says nothing of itself").isEmpty();
+  }
+
+  private static void onBus(Path sysfs, String busId, String vendor, String kind) throws IOException {
+    Path device = Files.createDirectories(sysfs.resolve("bus/pci/devices").resolve(busId));
+    Files.writeString(device.resolve("vendor"), vendor + "\n");
+    Files.writeString(device.resolve("class"), kind + "\n");
   }
 
   /** By index: whether the card has a device node of its own. */
