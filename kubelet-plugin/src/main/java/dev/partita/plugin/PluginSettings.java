@@ -131,7 +131,7 @@ public final class PluginSettings {
 
   @Option(names = "--pod-resources-socket", paramLabel = "FILE", converter = Folder.class,
       defaultValue = "${env:PARTITA_POD_RESOURCES_SOCKET:-/var/lib/kubelet/pod-resources/kubelet.sock}",
-      description = "Where kubelet tells which containers have which devices, for the metrics' labels. Default: ${DEFAULT-VALUE}"
+      description = "Where kubelet tells which containers have which devices, for the metrics' labels and to leave cards alone that another device plugin hands out. Default: ${DEFAULT-VALUE}"
           + ENV + "PARTITA_POD_RESOURCES_SOCKET]") private Path podResourcesSocket = Path.of("");
 
   @Option(names = "--inventory-period", paramLabel = "SECONDS", converter = Seconds.class,

@@ -3,7 +3,6 @@ package dev.partita.cli.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.ContainerPort;
-import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
 import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
 import java.util.ArrayList;
@@ -36,9 +35,14 @@ class MetricsChartTest {
 
   @Test
   void kubeletsWordOnContainersIsReadFromAFolderThatCannotBeWritten() {
-    List<VolumeMount> mounts = Chart.plugin(Map.of()).getContainers().getFirst().getVolumeMounts();
-    assertThat(mounts).filteredOn(mount -> mount.getName().equals("pod-resources")).singleElement()
-        .satisfies(mount -> assertThat(mount.getReadOnly()).isTrue());
+    for (boolean metrics : List.of(true, false)) { // what other device plugins serve is asked for, too
+      var plugin = Chart.plugin(Map.of("metrics.enabled", metrics));
+      assertThat(plugin.getContainers().getFirst().getVolumeMounts())
+          .filteredOn(mount -> mount.getName().equals("pod-resources")).singleElement()
+          .satisfies(mount -> assertThat(mount.getReadOnly()).isTrue());
+      assertThat(Chart.environment(plugin)).containsEntry("PARTITA_POD_RESOURCES_SOCKET",
+          "/var/lib/kubelet/pod-resources/kubelet.sock");
+    }
   }
 
   @Test
@@ -47,8 +51,7 @@ class MetricsChartTest {
     assertThat(plugin.getContainers().getFirst().getPorts()).extracting(ContainerPort::getName)
         .containsExactly("health");
     assertThat(Chart.environment(plugin).keySet()).noneMatch(name -> name.contains("METRICS"));
-    assertThat(Chart.text(Map.of("metrics.enabled", false))).doesNotContain("partita-metrics-reader",
-        "pod-resources");
+    assertThat(Chart.text(Map.of("metrics.enabled", false))).doesNotContain("partita-metrics-reader");
   }
 
   @Test
