@@ -30,7 +30,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 
 {{- /* Fails where two of what listens in a pod have one port. */}}
 {{- define "partita.portsApart" -}}
-{{- $of := dict "8081" "the controller's health" }}
+{{- $of := dict "8081" "the controller's health" "8082" "partita explain" }}
 {{- if .Values.web.enabled }}{{ $_ := set $of "8083" "the web page" }}{{ end }}
 {{- if .Values.webhook.enabled }}
 {{- $port := toString .Values.webhook.port }}

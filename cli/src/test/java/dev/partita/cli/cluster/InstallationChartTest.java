@@ -208,11 +208,11 @@ class InstallationChartTest {
   /** No pod can have two listeners on one port: it would end as often as it is started. */
   @Test
   void aPortThatIsTakenIsRefusedWithWhoHasIt() {
-    for (int health : List.of(8080, 8081, 8083, 8443)) {
+    for (int health : List.of(8080, 8081, 8082, 8083, 8443)) {
       assertThatThrownBy(() -> Chart.text(Map.of("metrics.port", health)))
           .hasMessageContaining("metrics.port: " + health + " is the port of ");
     }
-    for (int taken : List.of(8081, 8083)) {
+    for (int taken : List.of(8081, 8082, 8083)) {
       assertThatThrownBy(() -> Chart.text(Map.of("webhook.port", taken)))
           .hasMessageContaining("webhook.port: " + taken + " is the port of ");
     }
