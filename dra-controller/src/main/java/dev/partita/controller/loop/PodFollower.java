@@ -39,7 +39,7 @@ final class PodFollower {
   private final PodQueue queue;
   private final Wakeups wakeups;
   private final Map<String, List<ObjectKey>> claimsOfPod = new HashMap<>();
-  private final Map<String, GangKey> gangOfPod = new HashMap<>();
+  private final GangsOfPods gangs = new GangsOfPods();
 
   PodFollower(
       ClusterObjects view,
@@ -114,15 +114,15 @@ final class PodFollower {
     if (!pod.getSpec().getResourceClaims().isEmpty() || AllocationGate.isOn(pod)) {
       pods.add(key);
       PodClaims.of(pod).ifPresent(claims -> claimsOfPod.put(uid, claims));
-      Optional<GangKey> gang = view.gangOf(pod);
-      Optional<GangKey> before = Optional.ofNullable(
-          gang.isPresent() ? gangOfPod.put(uid, gang.get()) : gangOfPod.remove(uid));
-      before.filter(its -> !gang.equals(Optional.of(its))).ifPresent(its -> oneLeft(its, pods));
+      gangs.put(uid, view.gangOf(pod)).ifPresent(its -> oneLeft(its, pods));
     }
   }
 
   /** It may have been the odd one. Any of the others will do: they are decided together. */
   private void oneLeft(GangKey gang, Set<ObjectKey> pods) {
+    if (gangs.isEmpty(gang)) {
+      queue.forget(gang);
+    }
     view.podsOfGang(gang).stream().filter(PodClaims::isLive).findFirst().map(ObjectKey::of).ifPresent(pods::add);
   }
 
@@ -133,7 +133,7 @@ final class PodFollower {
     demandRecorder.forget(uid);
     Objects.requireNonNullElse(claimsOfPod.remove(uid), List.<ObjectKey>of())
         .forEach(claim -> leftUnused(claim, pods));
-    Optional.ofNullable(gangOfPod.remove(uid)).ifPresent(gang -> oneLeft(gang, pods));
+    gangs.put(uid, Optional.empty()).ifPresent(gang -> oneLeft(gang, pods));
   }
 
   /** What a pod leaves that nobody uses is given back, or the others that refer to it say whether they can use it. */

@@ -161,8 +161,12 @@ public final class PodQueue {
   private static String id(Turn turn, Pod pod) {
     return switch (turn) {
       case Turn.OfPod _ -> pod.getMetadata().getUid();
-      case Turn.OfGang(GangKey gang) -> "gang " + gang;
+      case Turn.OfGang(GangKey gang) -> id(gang);
     };
+  }
+
+  private static String id(GangKey gang) {
+    return "gang " + gang;
   }
 
   /** What was set aside may be decided. */
@@ -244,6 +248,11 @@ public final class PodQueue {
   public void forget(String uid) {
     slots.forget(uid);
     aside.succeeded(uid);
+  }
+
+  /** The last pod of the gang is over or gone: what failed says nothing of a gang that is made anew under its name. */
+  public void forget(GangKey gang) {
+    forget(id(gang));
   }
 
   private void take(Turn turn) {

@@ -202,6 +202,26 @@ class FailedDecisionTest {
     assertThat(cluster.isAllocated("member-0")).isFalse();
   }
 
+  @Test
+  void ofAGangHasNoPauseForAGangThatIsMadeAnewUnderItsName() {
+    start(2);
+    failing.put("member-1", Failure.EXCEPTION);
+    for (int i = 0; i < 2; i++) {
+      cluster.claim("member-" + i, "whole.gpu.partita.dev", Map.of());
+      cluster.client.resource(member("member-" + i)).create();
+    }
+    eventually().until(() -> attempts.size() >= 5); // the next would be 8 s later
+    failing.clear();
+    for (int i = 0; i < 2; i++) {
+      cluster.client.pods().inNamespace("default").withName("member-" + i).delete();
+    }
+    for (int i = 0; i < 2; i++) {
+      cluster.client.resource(member("member-" + i)).create();
+    }
+    eventually().atMost(Duration.ofSeconds(5))
+        .until(() -> cluster.isAllocated("member-0") && cluster.isAllocated("member-1"));
+  }
+
   private static Pod member(String name) {
     return new PodBuilder()
         .withNewMetadata()
