@@ -53,7 +53,7 @@ public final class ClaimForm {
   }
 
   /** Fields of the opaque config; there is none without fields. */
-  ClaimForm config(Map<String, Object> fields) {
+  public ClaimForm config(Map<String, Object> fields) {
     config.putAll(fields);
     return this;
   }

@@ -150,6 +150,11 @@ public final class ClusterWithoutServer implements ClusterObjects {
         GpuNodes.leftToScheduler(name, cards, "NVIDIA H200", CARD));
   }
 
+  /** One whose plugin reports that. */
+  public void node(GpuNode gpuNode) {
+    add(new NodeBuilder().withNewMetadata().withName(gpuNode.getMetadata().getName()).endMetadata().build(), gpuNode);
+  }
+
   private void add(Node node, GpuNode gpuNode) {
     nodes.put(node.getMetadata().getName(), node);
     gpuNodes.add(gpuNode);

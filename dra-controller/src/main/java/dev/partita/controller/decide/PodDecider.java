@@ -23,6 +23,7 @@ import dev.partita.controller.quota.QuotaLedger;
 import dev.partita.controller.reasons.Explanation;
 import dev.partita.controller.request.ClaimRef;
 import dev.partita.controller.request.ClaimRequest;
+import dev.partita.controller.request.MemoryRequest;
 import dev.partita.controller.request.PodNeeds;
 import dev.partita.controller.selector.DeviceSelectors;
 import dev.partita.controller.state.DemandRecorder;
@@ -328,8 +329,16 @@ public final class PodDecider implements Decider {
         return outcome;
       }
       Predicate<GpuHost> same = host -> host.name().equals(allocated.node());
-      excesses.add(new QuotaLedger.Excess(excess.get().why(), same.or(excess.get().hosts()), excess.get().models()));
+      Predicate<GpuHost> hosts = isByPart(requests) ? same : same.or(excess.get().hosts());
+      excesses.add(new QuotaLedger.Excess(excess.get().why(), hosts, excess.get().models()));
     }
+  }
+
+  /** Whether any memory is asked for as a part of a card: on a host with smaller cards it is less. */
+  private static boolean isByPart(List<ClaimRequest> requests) {
+    return requests.stream().flatMap(request -> request.requests().stream())
+        .flatMap(named -> named.alternatives().stream())
+        .anyMatch(alternative -> alternative.memory() instanceof MemoryRequest.Percent);
   }
 
   /**

@@ -5,6 +5,9 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.api.DeviceMode;
+import dev.partita.api.Driver;
+import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.controller.ClaimForm;
 import dev.partita.controller.ClusterWithoutServer;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.booking.Booking;
@@ -19,6 +22,7 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -224,6 +228,22 @@ class PodDecisionsTest {
     }
     assertThat(decide(pod.build())).isInstanceOfSatisfying(Decision.Wait.class,
         wait -> assertThat(wait.why().summary(WhyWaiting.MAX_EXPLANATION)).endsWith(why));
+  }
+
+  @Test
+  void aPartOfACardThatIsTooMuchForAQuotaIsLookedForOnSmallerCards() {
+    cluster.node(GpuNodes.ready("large",
+        new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(GpuNodeSpec.PublishedMode.values()), null),
+        GpuNodes.migCards("large", 1)));
+    cluster.node(GpuNodes.ready("small", 1, "NVIDIA A30", 24 * GpuNodes.GIB));
+    cluster.running("x 1 large/0 1"); // so that it would be packed there
+    cluster.guarantees("default 10 0");
+    Pod pod = cluster.waiting("p 0 8");
+    ResourceClaim tenth = new ClaimForm("p", Driver.SHARE_CLASS).config(Map.of("memoryPercent", 10)).claim();
+    cluster.put(
+        new ResourceClaimBuilder(requireNonNull(cluster.claim(key("p")))).withSpec(tenth.getSpec()).build());
+    assertThat(decide(pod)).isInstanceOfSatisfying(Decision.Allocate.class,
+        allocate -> assertThat(card(allocate.plan())).isEqualTo("small/0"));
   }
 
   @ParameterizedTest(name = "{0}")
