@@ -11,6 +11,7 @@ import dev.partita.controller.watch.ClusterView;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.PodCondition;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -126,6 +127,22 @@ class PodConditionTest {
     assertThat(refused.getReason()).isEqualTo("ClaimRefused");
     assertThat(refused.getMessage())
         .startsWith("claim wrong: spec.devices.requests[0].exactly.capacity.requests[tflops]: ");
+  }
+
+  @Test
+  void aClaimThatGoesWhileThePodWaitsIsMissingUntilItIsThereAgain() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.awaitOffered("node-0");
+    cluster.claim("huge", "gpu.partita.dev", Map.of("memory", "200Gi"));
+    cluster.pod("huge", "huge");
+    awaitStatus("huge", "False");
+    cluster.client.resources(ResourceClaim.class).inNamespace("default").withName("huge").delete();
+    PodCondition missing = awaitStatus("huge", "Unknown");
+    assertThat(missing.getReason()).isEqualTo("ClaimMissing");
+    assertThat(missing.getMessage()).startsWith("a claim that the pod names does not exist, or is being deleted");
+    cluster.claim("huge", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    assertThat(awaitStatus("huge", "True").getMessage()).isEqualTo("on node-0");
   }
 
   @Test

@@ -39,6 +39,12 @@ public record AllocatedCondition(Status status, String reason, String message) {
     return new AllocatedCondition(Status.True, "Allocated", where);
   }
 
+  /** What the pod needs is not known. */
+  public static AllocatedCondition claimMissing() {
+    return new AllocatedCondition(Status.Unknown, "ClaimMissing",
+        "a claim that the pod names does not exist, or is being deleted: make the claim, or make the pod anew");
+  }
+
   /** kube-scheduler allocates wherever the pod could run: it says in its own condition what became of that. */
   public static AllocatedCondition notOurs() {
     return new AllocatedCondition(Status.Unknown, "LeftToScheduler",

@@ -86,6 +86,11 @@ public final class ClaimNotes {
     conditions.tell(pod, AllocatedCondition.done(node.map(name -> "on " + name).orElse("by other allocators")));
   }
 
+  /** Why the pod waited does not hold any more, for a claim of it is missing. */
+  void claimMissing(Pod pod) {
+    conditions.tell(pod, AllocatedCondition.claimMissing());
+  }
+
   void leftToScheduler(Pod pod) {
     conditions.tell(pod, AllocatedCondition.notOurs());
   }

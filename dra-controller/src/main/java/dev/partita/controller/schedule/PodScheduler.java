@@ -181,6 +181,9 @@ public final class PodScheduler {
       case Decision.Nothing _ -> {}
       case Decision.ClaimMissing(List<ResourceClaim> unused) -> {
         gates.claimMissing(pod);
+        if (!PodClaims.isBound(pod)) { // it has what it had until it ends
+          notes.claimMissing(pod);
+        }
         abandoned.release(unused, "another claim of pod " + key + " is missing");
       }
       case Decision.HeldBack(List<String> _, List<ResourceClaim> unused) -> {
