@@ -168,6 +168,32 @@ class GangAllocationTest {
   }
 
   @Test
+  void aGangWithMorePodsThanItNeedsDoesWithoutOneThatIsRefused() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.client.resource(PodGroupsOfTests.gang("default", "train", 2)).create();
+    cluster.start();
+    inPodGroup("train", "a", Map.of("tflops", "8"));
+    inPodGroup("train", "b", "60Gi");
+    inPodGroup("train", "c", "60Gi");
+    mayRunWithItsCard("b");
+    mayRunWithItsCard("c");
+    eventually().untilAsserted(() -> assertThat(waitsFor("a")).startsWith("claim a: ").contains("tflops"));
+  }
+
+  @Test
+  void aGangWithMorePodsThanItNeedsDoesWithoutOneThatFindsNoPlace() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.client.resource(PodGroupsOfTests.gang("default", "train", 2)).create();
+    cluster.start();
+    inPodGroup("train", "a", "200Gi");
+    inPodGroup("train", "b", "60Gi");
+    inPodGroup("train", "c", "60Gi");
+    mayRunWithItsCard("b");
+    mayRunWithItsCard("c");
+    eventually().untilAsserted(() -> assertThat(waitsFor("a")).startsWith("asks 200 GiB"));
+  }
+
+  @Test
   void podsOfAPodGroupThatSaysNothingOfAGangAreDecidedOneByOne() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.client.resource(PodGroupsOfTests.basic("default", "loose")).create();
@@ -250,7 +276,11 @@ class GangAllocationTest {
   }
 
   private void inPodGroup(String group, String name, String memory) {
-    cluster.claim(name, "gpu.partita.dev", Map.of("memory", memory));
+    inPodGroup(group, name, Map.of("memory", memory));
+  }
+
+  private void inPodGroup(String group, String name, Map<String, String> capacity) {
+    cluster.claim(name, "gpu.partita.dev", capacity);
     cluster.client
         .resource(
             new PodBuilder()

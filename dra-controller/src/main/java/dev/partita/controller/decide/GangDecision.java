@@ -4,9 +4,9 @@ import dev.partita.controller.state.PodPlan;
 import io.fabric8.kubernetes.api.model.Pod;
 import java.util.List;
 
-/** What to do about the pods of a gang, all of which need their places. */
+/** What to do about the pods of a gang, as many of which as there must be need their places. */
 public sealed interface GangDecision {
-  /** Each has its place, which is assumed; pods that are settled by claims of others need none. */
+  /** As many as need one have their place, which is assumed; pods that are settled by claims of others need none. */
   record Placed(List<PodPlan> plans) implements GangDecision {
     public Placed {
       plans = List.copyOf(plans);

@@ -15,6 +15,9 @@ import java.util.Optional;
  * lower priority: it may take both. For one thread.
  */
 public final class PodDecisions {
+  /** How many pods of a gang are passed over: each was a search of the whole cluster. */
+  private static final int MOST_PASSED_OVER = 4;
+
   private final Decider decider;
   private final SchedulerState state;
   private final Clock clock;
@@ -65,18 +68,43 @@ public final class PodDecisions {
 
   /** Assumes a place for each of these pods of a gang, beside those before it, or for none. */
   public GangDecision placeAll(List<Pod> pods) {
+    return place(pods, pods.size());
+  }
+
+  /**
+   * Assumes places for so many of these pods of a gang, each beside those before it, or for none. A pod without a place
+   * is passed over, if enough are left; {@link #MOST_PASSED_OVER} are at most.
+   *
+   * @param wanted no more than there are
+   */
+  public GangDecision place(List<Pod> pods, int wanted) {
     List<PodPlan> plans = new ArrayList<>();
+    List<GangDecision.NoPlace> passedOver = new ArrayList<>();
+    int spare = Math.min(pods.size() - wanted, MOST_PASSED_OVER);
+    int missing = wanted;
     try (SchedulerState.Scope scope = state.scope()) {
       for (Pod pod : pods) {
+        if (missing == 0) {
+          break;
+        }
         Decision decision = assume(pod, scope);
         switch (decision) {
-          case Decision.Allocate(PodPlan plan) -> plans.add(plan);
-          case Decision.Settled _ -> {} // by claims that it shares with others of the gang
+          case Decision.Allocate(PodPlan plan) -> {
+            plans.add(plan);
+            missing--;
+          }
+          case Decision.Settled _ -> missing--; // by claims that it shares with others of the gang
           case Decision.LeaveToScheduler _ -> {
             return new GangDecision.LeaveToScheduler();
           }
-          case Decision.Nothing _,Decision.ClaimMissing _,Decision.HeldBack _,Decision.Refuse _,Decision.Wait _ -> {
+          case Decision.Nothing _ -> {
             return new GangDecision.NoPlace(pod, decision);
+          }
+          case Decision.ClaimMissing _,Decision.HeldBack _,Decision.Refuse _,Decision.Wait _ -> {
+            passedOver.add(new GangDecision.NoPlace(pod, decision));
+            if (passedOver.size() > spare) {
+              return passedOver.getFirst();
+            }
           }
         }
       }

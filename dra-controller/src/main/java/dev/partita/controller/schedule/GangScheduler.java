@@ -25,6 +25,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -151,8 +153,13 @@ public final class GangScheduler {
       live.forEach(pod -> scheduler.decide(pod)); // each by itself: as many as there must be have their place
       return false;
     }
-    List<Pod> needed = open.subList(0, Math.min(missing, open.size()));
-    return switch (decisions.placeAll(needed)) {
+    List<GangDecision.NoPlace> leftOut = leftOut(open, missing);
+    List<Pod> without = leftOut.stream().map(GangDecision.NoPlace::pod).toList();
+    leftOut.forEach(each -> scheduler.apply(each.pod(), each.decision()));
+    preemption.drop(without);
+    Set<ObjectKey> keys = without.stream().map(ObjectKey::of).collect(Collectors.toSet());
+    List<Pod> tried = open.stream().filter(pod -> !keys.contains(ObjectKey.of(pod))).toList();
+    return switch (decisions.place(tried, missing)) {
       case GangDecision.Placed(List<PodPlan> plans) when plans.isEmpty() -> {
         live.forEach(each -> scheduler.decide(each)); // others are to allocate what is not allocated yet
         yield false;
@@ -167,7 +174,8 @@ public final class GangScheduler {
       }
       case GangDecision.NoPlace(Pod _, Decision.Nothing _) -> false; // its next change comes back here
       case GangDecision.NoPlace(Pod pod, Decision decision) -> {
-        refuse(gang, pod, decision, open, settled);
+        List<Pod> needed = tried.subList(0, missing);
+        refuse(gang, pod, decision, tried, Stream.concat(settled.stream(), without.stream()).toList());
         if (live.stream().flatMap(each -> unused(each)).findAny().isPresent()) {
           yield true; // when that is given back all of it is decided anew
         }
@@ -183,7 +191,35 @@ public final class GangScheduler {
     };
   }
 
-  private void refuse(GangKey gang, Pod pod, Decision decision, List<Pod> open, List<Pod> settled) {
+  /** The pods that get no place as they stand, and what is to be done about each, if the gang has enough others. */
+  private List<GangDecision.NoPlace> leftOut(List<Pod> open, int missing) {
+    if (open.size() == missing) {
+      return List.of();
+    }
+    List<GangDecision.NoPlace> unable = open.stream().flatMap(pod -> unable(pod).stream()).toList();
+    return open.size() - unable.size() < missing ? List.of() : unable;
+  }
+
+  /** What is to be done about a pod that gets no place as it stands; empty if one is to be looked for. */
+  private Optional<GangDecision.NoPlace> unable(Pod pod) {
+    return switch (decisions.read(pod)) {
+      case Decider.Reading.Decided(Decision decision) -> switch (decision) {
+        case Decision.ClaimMissing _,Decision.HeldBack _,Decision.Refuse _ ->
+            Optional.of(new GangDecision.NoPlace(pod, decision));
+        case Decision.Nothing _,Decision.LeaveToScheduler _,Decision.Settled _,Decision.Wait _,Decision.Allocate _ ->
+            Optional.empty();
+      };
+      case Decider.Reading.Open _ -> Optional.empty();
+    };
+  }
+
+  /**
+   * The gang waits.
+   *
+   * @param open those that wait with the pod
+   * @param others those that do not: what they have is given back
+   */
+  private void refuse(GangKey gang, Pod pod, Decision decision, List<Pod> open, List<Pod> others) {
     scheduler.apply(pod, decision);
     String why =
         gang.title() + ": waits for pod " + pod.getMetadata().getName()
@@ -198,7 +234,7 @@ public final class GangScheduler {
             };
     release(pod, why);
     open.stream().filter(other -> !other.equals(pod)).forEach(other -> hold(other, why));
-    settled.forEach(other -> giveBack(other, why));
+    others.forEach(other -> giveBack(other, why));
   }
 
   /** Gives back what the pod has and nobody uses: its gang may never be complete again. */
