@@ -1,19 +1,16 @@
 package dev.partita.controller.nodestatus;
 
+import dev.partita.api.MonotonicClock;
 import dev.partita.api.node.GpuNode;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.slices.SlicePlan;
 import dev.partita.controller.watch.ClusterView;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.fabric8.kubernetes.client.VersionInfo;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,23 +21,22 @@ import org.slf4j.LoggerFactory;
 public final class NodeConditions {
   private static final Logger LOG = LoggerFactory.getLogger(NodeConditions.class);
 
-  private final KubernetesClient client;
   private final NodeStatusWriter writer;
   private final ClusterView view;
   private final Clock clock;
-  private OptionalInt minor = OptionalInt.empty();
+  private final ServerVersion version;
 
   public NodeConditions(KubernetesClient client, NodeStatusWriter writer, ClusterView view, Clock clock) {
-    this.client = client;
     this.writer = writer;
     this.view = view;
     this.clock = clock;
+    this.version = new ServerVersion(client::getKubernetesVersion, MonotonicClock.start());
   }
 
   /** Writes the condition if the node is to have another one. */
   public void tell(GpuNode node, GpuHost host) {
     Optional<Condition> wanted = SlicePlan.hasCounters(host)
-        ? SchedulingCost.condition(host, view.nodeCount(), serverMinor(), node, clock.instant())
+        ? SchedulingCost.condition(host, view.nodeCount(), version.minor(), node, clock.instant())
         : Optional.empty();
     Optional<Condition> present = SchedulingCost.present(node);
     if (wanted.equals(present)) {
@@ -51,19 +47,5 @@ public final class NodeConditions {
     wanted.ifPresent(conditions::add);
     writer.write(node, node.getStatus().withConditions(conditions));
     wanted.ifPresent(condition -> LOG.warn("gpunode {}: {}", node.getMetadata().getName(), condition.getMessage()));
-  }
-
-  private OptionalInt serverMinor() {
-    if (minor.isEmpty()) {
-      try {
-        @Nullable VersionInfo version = client.getKubernetesVersion();
-        if (version != null && version.getMajor() != null && version.getMinor() != null) {
-          minor = SchedulingCost.minor(version.getMajor(), version.getMinor());
-        }
-      } catch (KubernetesClientException e) {
-        LOG.debug("the API server's version is not known: {}", e.getMessage());
-      }
-    }
-    return minor;
   }
 }

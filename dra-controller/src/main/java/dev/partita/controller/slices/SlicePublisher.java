@@ -21,7 +21,6 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -48,7 +47,7 @@ public final class SlicePublisher {
   private final Function<String, List<ResourceClaim>> claimsOn;
   private final Clock monotonicClock = MonotonicClock.start();
   private final Republication republication = new Republication();
-  private final EnumSet<SliceFeature> dropped = EnumSet.noneOf(SliceFeature.class);
+  private final DroppedFeatures dropped = new DroppedFeatures(monotonicClock);
   private final Set<String> holding = ConcurrentHashMap.newKeySet();
   private final Map<String, TaintTimes> evictions = new HashMap<>(); // by node
 
@@ -131,7 +130,7 @@ public final class SlicePublisher {
 
   /** Where a plugin does not answer for binding conditions, no pod that waits for them would be bound. */
   private Set<SliceFeature> features(GpuNode gpuNode) {
-    Set<SliceFeature> features = EnumSet.complementOf(dropped);
+    Set<SliceFeature> features = dropped.notDropped();
     if (gpuNode.getStatus() == null || !gpuNode.getStatus().makesInstancesEarly()) {
       features.remove(SliceFeature.BINDING_CONDITIONS);
     }
@@ -186,24 +185,14 @@ public final class SlicePublisher {
                       .endMetadata()
                       .withSpec(spec)
                       .build();
-              compare(slice, edge.write(WriteKind.SLICE, () -> client.resource(slice).create()));
+              dropped.compare(spec, edge.write(WriteKind.SLICE, () -> client.resource(slice).create()).getSpec());
             });
     for (PoolChange.Update update : change.update()) {
       ResourceSlice slice = new ResourceSliceBuilder(update.existing()).withSpec(update.spec()).build();
-      compare(slice, edge.write(WriteKind.SLICE, () -> client.resource(slice).update()));
+      dropped.compare(update.spec(), edge.write(WriteKind.SLICE, () -> client.resource(slice).update()).getSpec());
     }
     for (ResourceSlice slice : change.delete()) {
       edge.write(WriteKind.SLICE, () -> client.resource(slice).delete());
-    }
-  }
-
-  /** Sees what the API server has dropped: to write that again and again would change nothing. */
-  private void compare(ResourceSlice written, ResourceSlice kept) {
-    for (SliceFeature feature : SliceFeature.values()) {
-      if (feature.isIn(written.getSpec()) && !feature.isIn(kept.getSpec()) && dropped.add(feature)) {
-        LOG.info("slices go without what the API server drops, as it does with the feature gate {} off",
-            feature.gate());
-      }
     }
   }
 
