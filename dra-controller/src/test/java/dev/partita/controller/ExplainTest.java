@@ -9,6 +9,12 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.partita.controller.explain.PodExplanation.NodeReason;
 import dev.partita.controller.explain.PodExplanation.State;
 import dev.partita.controller.explain.PodExplanation;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceConstraint;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceConstraintBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequest;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -19,9 +25,12 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -98,6 +107,57 @@ class ExplainTest {
     }
     cluster.client.pods().inNamespace("default").withName("p").delete(); // nobody had reserved its claim
     cluster.result("d");
+  }
+
+  /** Without an end to it, this takes 20 s a node, in which nobody gets a place. */
+  @Test
+  void aPodThatIsHardToDecideIsSaidToBeAndKeepsNobodyWaitingForItsExplanation() {
+    IntStream.range(0, 4)
+        .forEach(i -> cluster.add(GpuNodes.ready("node-" + i, 8, "NVIDIA H200", 140 * GpuNodes.GIB)));
+    cluster.start();
+    cluster.awaitOffered("node-0", "node-1", "node-2", "node-3");
+    cluster.client.resource(sharesOfMoreCardsThanThereAre("hard")).create();
+    cluster.pod("hard", "hard");
+    eventually()
+        .untilAsserted(() -> assertThat(cluster.note("hard", "Unallocatable")).contains("takes longer to decide"));
+
+    HttpResponse<String> answer = ask("/explain/pod/default/hard");
+    cluster.claim("easy", "gpu.partita.dev", Map.of("memory", "1Gi"));
+    cluster.pod("easy", "easy");
+
+    eventually().atMost(Duration.ofSeconds(10)).until(() -> cluster.isAllocated("easy"));
+    assertThat(answer.body()).contains("could not be decided: takes longer to decide than 500 ms",
+        "fewer requests, constraints and selectors");
+    assertThat(explained("/explain/claim/default/hard")).singleElement().extracting(PodExplanation::state)
+        .isEqualTo(State.Waiting);
+  }
+
+  /** Shares of 32 requests, of which 9 are to be of different cards of a node with 8. */
+  private static ResourceClaim sharesOfMoreCardsThanThereAre(String name) {
+    DeviceRequest share = new ClaimForm(name, "gpu.partita.dev").capacity(Map.of("memory", "1Gi")).claim().getSpec()
+        .getDevices().getRequests().getFirst();
+    List<DeviceConstraint> constraints = new ArrayList<>();
+    IntStream.range(0, 31).forEach(
+        _ -> constraints.add(new DeviceConstraintBuilder().withMatchAttribute("gpu.partita.dev/model").build()));
+    constraints.add(new DeviceConstraintBuilder().withDistinctAttribute("gpu.partita.dev/uuid")
+        .withRequests(IntStream.range(23, 32).mapToObj(i -> "gpu-" + i).toList()).build());
+    return new ResourceClaimBuilder().withNewMetadata().withName(name).withNamespace("default").endMetadata()
+        .withNewSpec().withNewDevices()
+        .withRequests(
+            IntStream.range(0, 32).mapToObj(i -> new DeviceRequestBuilder(share).withName("gpu-" + i).build()).toList())
+        .withConstraints(constraints).endDevices().endSpec().build();
+  }
+
+  @Test
+  void ofAClaimThatManyPodsUseSomeAreExplainedAndItIsSaidHowManyAreLeftOut() {
+    cluster.start();
+    cluster.claim("c", "gpu.partita.dev", Map.of("memory", "1Gi"));
+    IntStream.range(10, 35).forEach(i -> cluster.pod("p" + i, "c"));
+    eventually().untilAsserted(() -> assertThat(explained("/explain/claim/default/c")).hasSize(21));
+    List<PodExplanation> pods = explained("/explain/claim/default/c");
+    assertThat(pods.subList(0, 20)).extracting(PodExplanation::state).containsOnly(State.Waiting);
+    assertThat(pods.getLast().state()).isEqualTo(State.LeftOut);
+    assertThat(pods.getLast().summary()).startsWith("it and 4 more of the pods that use claim default/c are not");
   }
 
   @Test

@@ -31,6 +31,7 @@ final class ExplanationText {
           case Placed -> "placed";
           case Settled -> "settled";
           case LeftToScheduler -> "left to kube-scheduler";
+          case LeftOut -> "left out";
         };
     StringBuilder text =
         new StringBuilder(

@@ -7,7 +7,8 @@ public sealed interface Answer {
   /**
    * It is known.
    *
-   * @param pods the pod, or those that use the claim: none if nobody does
+   * @param pods the pod, or those that use the claim: none if nobody does; where they are too many, the last one is
+   *        {@link PodExplanation.State#LeftOut}
    */
   record Explained(List<PodExplanation> pods) implements Answer {
     public Explained {

@@ -10,6 +10,7 @@ import java.net.HttpURLConnection;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -54,8 +55,9 @@ public final class ExplanationServer {
       return text(HttpURLConnection.HTTP_BAD_REQUEST,
           "GET /explain/pod/NAMESPACE/NAME or /explain/claim/NAMESPACE/NAME");
     }
+    CompletableFuture<Answer> asked = answers.apply(question.get()).toCompletableFuture();
     try {
-      return switch (answers.apply(question.get()).toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+      return switch (asked.get(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
         case Answer.Explained(var pods) ->
             new HttpAnswer(HttpURLConnection.HTTP_OK, HttpAnswer.JSON, json(pods));
         case Answer.Unknown _ -> text(HttpURLConnection.HTTP_NOT_FOUND, "there is no " + question.get());
@@ -69,6 +71,8 @@ public final class ExplanationServer {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return text(HttpURLConnection.HTTP_UNAVAILABLE, "the server stops");
+    } finally {
+      asked.cancel(true); // whatever has not been answered by now
     }
   }
 

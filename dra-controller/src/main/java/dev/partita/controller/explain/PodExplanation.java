@@ -38,7 +38,9 @@ public record PodExplanation(String namespace, String pod, State state, String s
     /** Nothing of it is left for the controller to allocate. */
     Settled,
     /** kube-scheduler allocates wherever it could run. */
-    LeftToScheduler
+    LeftToScheduler,
+    /** A claim was asked about that more pods use than are explained at once: it, and others, were not looked at. */
+    LeftOut
   }
 
   /**

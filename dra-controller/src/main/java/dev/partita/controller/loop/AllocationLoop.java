@@ -76,8 +76,8 @@ import org.jspecify.annotations.Nullable;
  * Allocates the claims of pods, during one term of leadership. One thread decides pod by pod, by priority and then by
  * age, as long as no namespace uses much more of its time than others that wait
  * ({@link dev.partita.controller.turns.FairQueue}). A decision counts at once, and other threads write it. After each
- * {@link #SLICE} the thread takes note of what has happened meanwhile. A pod that finds no place waits until something
- * changes that could help: it is not polled, and it delays nobody.
+ * {@link #SLICE} the thread takes note of what has happened meanwhile, and answers for as long what people ask. A pod
+ * that finds no place waits until something changes that could help: it is not polled, and it delays nobody.
  */
 public final class AllocationLoop implements AutoCloseable {
   private static final Duration GATHER = Duration.ofMillis(10);
@@ -163,7 +163,7 @@ public final class AllocationLoop implements AutoCloseable {
     GangScheduler gangs =
         new GangScheduler(view, monotonicClock, decisions, scheduler, preemption, gates, abandoned, retries);
     this.queue = new PodQueue(view, state.loads(), scheduler, gangs, retries, budget, processorTime, monotonicClock);
-    this.questions = new Questions(view, state, new Explanations(view, scheduler, decisions));
+    this.questions = new Questions(view, state, new Explanations(view, scheduler, decisions, budget));
     this.resizeWriter =
         new ResizeWriter(client, edge.isolated("resizes"),
             (write, version) -> loop.post(new WorkItem.ResizeWritten(write, version)));
@@ -193,7 +193,10 @@ public final class AllocationLoop implements AutoCloseable {
     return heartbeat.stuck(most);
   }
 
-  /** How a pod stands, or the pods that use a claim: as it would be decided now. */
+  /**
+   * How a pod stands, or the pods that use a claim: as it would be decided now, within a budget. Whoever does not wait
+   * for the answer any more is to cancel it, so that no time is spent on it.
+   */
   public CompletionStage<Answer> explain(Question question) {
     CompletableFuture<Answer> answer = new CompletableFuture<>();
     loop.post(new WorkItem.Explain(question, answer));
@@ -228,21 +231,32 @@ public final class AllocationLoop implements AutoCloseable {
 
   private void handle(Set<WorkItem> items) {
     Set<ObjectKey> pods = new LinkedHashSet<>();
-    List<Runnable> answers = new ArrayList<>();
+    List<WorkItem> asked = new ArrayList<>();
     for (WorkItem item : items) {
       heartbeat.beat();
       switch (item) {
-        case WorkItem.Explain question -> answers.add(() -> questions.explain(question));
-        case WorkItem.Measure(CompletableFuture<SortedMap<String, Headroom>> headroom) ->
-            answers.add(() -> questions.measure(headroom));
+        case WorkItem.Explain _,WorkItem.Measure _ -> asked.add(item);
         default -> Guarded.run(item, () -> handle(item, pods));
       }
     }
     Guarded.run("quotas", this::lookAtQuotas);
     queue.want(pods);
     Guarded.run("pods", this::go);
-    answers.forEach(Runnable::run);
+    answer(asked);
     Guarded.run("the status of quotas", () -> quotaStatus.tell(ledger.quotas().statuses()));
+  }
+
+  /** Answers for a while, too; who is left has an answer after the next decisions. */
+  private void answer(List<WorkItem> asked) {
+    long start = System.nanoTime();
+    for (WorkItem item : asked) {
+      switch (item) {
+        case WorkItem _ when System.nanoTime() - start > SLICE.toNanos() -> loop.post(item);
+        case WorkItem.Explain question -> questions.explain(question);
+        case WorkItem.Measure(CompletableFuture<SortedMap<String, Headroom>> headroom) -> questions.measure(headroom);
+        default -> throw new IllegalArgumentException("is no question: " + item);
+      }
+    }
   }
 
   private void lookAtQuotas() {

@@ -3,6 +3,8 @@ package dev.partita.controller.loop;
 import dev.partita.controller.gang.GangKey;
 import dev.partita.controller.gang.Gang;
 import dev.partita.api.DeviceName;
+import dev.partita.controller.budget.DecisionBudget;
+import dev.partita.controller.budget.OverBudgetException;
 import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.claim.PodOrder;
 import dev.partita.controller.decide.Decision;
@@ -21,6 +23,8 @@ import dev.partita.controller.state.PodPlan;
 import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
@@ -31,14 +35,24 @@ import org.jspecify.annotations.Nullable;
 final class Explanations {
   private static final int SUMMARY = 2_000;
 
+  /** What explaining one pod may take of the thread's time: all that wait for a place wait for it. */
+  private static final Duration LONGEST = Duration.ofMillis(500);
+
+  /** When so much time has passed, no further pod of a claim is explained. */
+  private static final Duration OF_A_CLAIM = Duration.ofSeconds(1);
+
+  private static final int MOST_OF_A_CLAIM = 20;
+
   private final ClusterObjects view;
   private final PodScheduler scheduler;
   private final PodDecisions decisions;
+  private final DecisionBudget budget;
 
-  Explanations(ClusterObjects view, PodScheduler scheduler, PodDecisions decisions) {
+  Explanations(ClusterObjects view, PodScheduler scheduler, PodDecisions decisions, DecisionBudget budget) {
     this.view = view;
     this.scheduler = scheduler;
     this.decisions = decisions;
+    this.budget = budget;
   }
 
   Answer answer(Question question) {
@@ -48,13 +62,28 @@ final class Explanations {
         @Nullable Pod pod = view.pod(key);
         yield pod == null ? new Answer.Unknown() : new Answer.Explained(List.of(explain(pod)));
       }
-      case CLAIM ->
-          view.claim(key) == null
-              ? new Answer.Unknown()
-              : new Answer.Explained(
-                  view.podsOf(key).stream().sorted(PodOrder.MOST_URGENT_FIRST).map(pod -> explain(pod))
-                      .toList());
+      case CLAIM -> view.claim(key) == null ? new Answer.Unknown() : new Answer.Explained(explainPodsOf(key));
     };
+  }
+
+  /** The most urgent first; one entry stands for all that there is no time for. */
+  private List<PodExplanation> explainPodsOf(ObjectKey claim) {
+    List<Pod> pods = view.podsOf(claim).stream().sorted(PodOrder.MOST_URGENT_FIRST).toList();
+    List<PodExplanation> explained = new ArrayList<>();
+    long start = System.nanoTime();
+    for (Pod pod : pods) {
+      if (explained.size() == MOST_OF_A_CLAIM || System.nanoTime() - start > OF_A_CLAIM.toNanos()) {
+        explained.add(said(pod, State.LeftOut, leftOut(claim, pods.size() - explained.size())));
+        break;
+      }
+      explained.add(explain(pod));
+    }
+    return explained;
+  }
+
+  private static String leftOut(ObjectKey claim, int pods) {
+    return (pods == 1 ? "it is" : "it and " + (pods - 1) + " more of the pods that use claim " + claim + " are")
+        + " not explained, for that takes time in which no pod gets its place; ask for a pod by its name";
   }
 
   private PodExplanation explain(Pod pod) {
@@ -64,8 +93,20 @@ final class Explanations {
     if (scheduler.isWriting(ObjectKey.of(pod))) {
       return said(pod, State.Placed, "what was decided for it is being written");
     }
-    Decision decision = decisions.of(pod);
     Optional<String> gang = view.gangOf(pod).flatMap(this::missing);
+    budget.begin(LONGEST);
+    try {
+      return explain(pod, decisions.of(pod), gang);
+    } catch (OverBudgetException e) {
+      return said(pod, State.Waiting, gang.map(why -> why + "; ").orElse("") + "could not be decided: " + e.getMessage()
+          + "; ask again, for some of what was found out is kept, or have its claims ask for less: fewer requests,"
+          + " constraints and selectors");
+    } finally {
+      budget.end();
+    }
+  }
+
+  private static PodExplanation explain(Pod pod, Decision decision, Optional<String> gang) {
     return switch (decision) {
       case Decision.Nothing _ ->
           PodClaims.of(pod).isEmpty()

@@ -32,6 +32,9 @@ final class Questions {
   }
 
   void explain(WorkItem.Explain asked) {
+    if (asked.answer().isDone()) {
+      return; // whoever asked does not wait for it any more
+    }
     try {
       asked.answer().complete(explanations.answer(asked.question()));
     } catch (RuntimeException | Error e) {

@@ -17,6 +17,7 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -152,9 +153,10 @@ final class Views {
 
   private PodView explained(String namespace, String name, @Nullable WaitingPod waiting, Viewer.Look look) {
     long begin = System.nanoTime();
+    CompletableFuture<Answer> asked =
+        explanations.apply(new Question(Question.Kind.POD, namespace, name)).toCompletableFuture();
     try {
-      Question question = new Question(Question.Kind.POD, namespace, name);
-      return switch (explanations.apply(question).toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+      return switch (asked.get(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
         case Answer.Explained(var pods) when !pods.isEmpty() ->
             new PodView(namespace, name, waiting, Explained.of(pods.getFirst()), "");
         case Answer.Explained _,Answer.Unknown _ ->
@@ -171,6 +173,7 @@ final class Views {
       Thread.currentThread().interrupt();
       return new PodView(namespace, name, waiting, null, "this instance stops");
     } finally {
+      asked.cancel(true); // whatever has not been answered by now
       look.waitedSince(begin);
     }
   }

@@ -13,7 +13,8 @@ class ExplanationServerTest {
   /** {@code partita explain} prints it. */
   @Test
   void whoWaitsInVainIsToldThatTheControllerIsBusy() throws Exception {
-    try (HttpListener server = ExplanationServer.start(0, _ -> new LateAnswer());
+    LateAnswer late = new LateAnswer();
+    try (HttpListener server = ExplanationServer.start(0, _ -> late);
         HttpClient http = HttpClient.newHttpClient()) {
       HttpResponse<String> answer = http.send(
           HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + "/explain/pod/default/huge")).build(),
@@ -21,6 +22,7 @@ class ExplanationServerTest {
       assertThat(answer.statusCode()).isEqualTo(500);
       assertThat(answer.body())
           .isEqualTo("no answer came within 20 s, for it decides about other pods; ask again\n");
+      assertThat(late.isCancelled()).as("nobody waits for it").isTrue();
     }
   }
 }

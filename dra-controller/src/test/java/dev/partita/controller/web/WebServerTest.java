@@ -60,13 +60,15 @@ class WebServerTest {
       cluster.pod("waiting");
       view.start();
       await().until(() -> view.pod(new ObjectKey("default", "waiting")) != null);
-      try (WebServer server = WebServer.start(0, cluster.client, view, () -> true, _ -> new LateAnswer(), new History(),
+      LateAnswer late = new LateAnswer();
+      try (WebServer server = WebServer.start(0, cluster.client, view, () -> true, _ -> late, new History(),
           InstantSource.system())) {
         HttpRequest request =
             HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + "/api/pod/default/waiting"))
                 .header("Authorization", "Bearer admin").build();
         assertThat(http.send(request, HttpResponse.BodyHandlers.ofString()).body())
             .contains("no explanation came within 20 s", "decides about other pods").doesNotContain("null\"");
+        assertThat(late.isCancelled()).as("nobody waits for it").isTrue();
       }
       cluster.awaitQuiet();
     }
