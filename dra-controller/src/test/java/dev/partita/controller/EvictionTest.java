@@ -27,13 +27,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class EvictionTest {
-  private static final ApiEdge EDGE = new ApiEdge(() -> true);
-
+  private final ApiEdge edge = new ApiEdge(() -> true);
   private final Cluster cluster = Cluster.empty();
   private final ConcurrentLinkedQueue<Object> refused = new ConcurrentLinkedQueue<>(); // UIDs
+  private final ConcurrentLinkedQueue<Object> notSent = new ConcurrentLinkedQueue<>(); // UIDs
   private final WriteListener listener = (WriteListener) Proxy.newProxyInstance(getClass().getClassLoader(),
-      new Class<?>[]{WriteListener.class}, (_, _, arguments) -> {
-        refused.add(arguments[2]);
+      new Class<?>[]{WriteListener.class}, (_, method, arguments) -> {
+        (method.getName().equals("evictionNotSent") ? notSent : refused).add(arguments[2]);
         return null;
       });
 
@@ -108,6 +108,31 @@ class EvictionTest {
     assertThat(victims).allSatisfy(victim -> assertThat(cluster.client.resource(victim).get()).isNull());
   }
 
+  @Test
+  void podsThatSeveralDisruptionBudgetsSelectKeepNobodyElseFromBeingEvicted() {
+    for (String name : List.of("bad-0", "bad-1", "bad-2")) {
+      cluster.rules.protectBySeveral(name);
+      evict(List.of(cluster.pod(name)));
+    }
+    assertThat(refused).hasSize(3);
+    evict(List.of(cluster.pod("good")));
+    assertThat(cluster.client.pods().inNamespace("default").withName("good").get()).isNull();
+    assertThat(refused).hasSize(3);
+    assertThat(notSent).isEmpty();
+  }
+
+  @Test
+  void aVictimWhoseEvictionWasNotSentForOthersKeepFailingIsNotRefused() {
+    cluster.rules.fail(request -> request.getPath().endsWith("/eviction") ? Fault.BROKEN : Fault.NONE);
+    List.of("bad-0", "bad-1", "bad-2").forEach(name -> evict(List.of(cluster.pod(name))));
+    cluster.rules.fail(request -> Fault.NONE);
+    int before = refused.size();
+    Pod good = cluster.pod("good");
+    evict(List.of(good));
+    assertThat(notSent).contains(good.getMetadata().getUid());
+    assertThat(refused).hasSize(before);
+  }
+
   private Pod served(String name, String ready) {
     Pod pod = new PodBuilder().withNewMetadata().withName(name).withNamespace("default").addToLabels("app", "served")
         .endMetadata().withNewSpec().endSpec().withNewStatus()
@@ -138,8 +163,8 @@ class EvictionTest {
         new Nomination.Place("node-0", List.of(), PodRequests.of(new PodBuilder().withNewSpec().endSpec().build())),
         victims, new Nomination.Grounds.Priority(),
         new Nomination.Awaited(victims.stream().map(Victim::uid).collect(Collectors.toSet()), Set.of(), Instant.MAX));
-    try (Evictor evictor = new Evictor(cluster.controllersClient(), EDGE,
-        new PodEvents(cluster.controllersClient(), EDGE, Clock.systemUTC(), "test"), listener)) {
+    try (Evictor evictor = new Evictor(cluster.controllersClient(), edge,
+        new PodEvents(cluster.controllersClient(), edge, Clock.systemUTC(), "test"), listener)) {
       evictor.evict(Map.of(preemptor, nomination));
     }
   }

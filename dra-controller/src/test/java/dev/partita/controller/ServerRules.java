@@ -46,6 +46,7 @@ final class ServerRules extends FaultyApiServer {
   private volatile long lastWrite = System.nanoTime();
   private final Map<String, AttributeSet> byName = new ConcurrentHashMap<>();
   private final Set<String> disrupted = ConcurrentHashMap.newKeySet();
+  private final Set<String> protectedBySeveral = ConcurrentHashMap.newKeySet();
   private final AtomicInteger disruptionsAllowed = new AtomicInteger(Integer.MAX_VALUE);
   private final Set<String> undefined = ConcurrentHashMap.newKeySet();
   private final Set<String> forbidden = ConcurrentHashMap.newKeySet();
@@ -165,6 +166,11 @@ final class ServerRules extends FaultyApiServer {
   /** From now on a PodDisruptionBudget forbids the pod's eviction. */
   void protect(String pod) {
     disrupted.add(pod);
+  }
+
+  /** From now on several PodDisruptionBudgets select the pod. */
+  void protectBySeveral(String pod) {
+    protectedBySeveral.add(pod);
   }
 
   /** From now on a PodDisruptionBudget of all pods allows so many to be evicted; on trial none is counted. */
@@ -354,7 +360,12 @@ final class ServerRules extends FaultyApiServer {
 
   private MockResponse evict(RecordedRequest request) {
     String pod = request.getPath().substring(0, request.getPath().length() - EVICTION.length());
-    if (disrupted.contains(pod.substring(pod.lastIndexOf('/') + 1)) || disruptionsAllowed.get() == 0) {
+    String name = pod.substring(pod.lastIndexOf('/') + 1);
+    if (protectedBySeveral.contains(name)) {
+      return answer(500,
+          "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.");
+    }
+    if (disrupted.contains(name) || disruptionsAllowed.get() == 0) {
       return answer(429, "TooManyRequests");
     }
     if (isOfAnother(pod, body(request))) {

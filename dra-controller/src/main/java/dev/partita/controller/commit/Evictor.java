@@ -11,6 +11,8 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.policy.v1.Eviction;
 import io.fabric8.kubernetes.api.model.policy.v1.EvictionBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.net.HttpURLConnection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +27,8 @@ import org.slf4j.LoggerFactory;
 /** Evicts pods through the Eviction API, which respects PodDisruptionBudgets and grace periods. */
 public final class Evictor implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Evictor.class);
+
+  private static final String SEVERAL_BUDGETS = "more than one PodDisruptionBudget";
 
   private final KubernetesClient client;
   private final ApiEdge edge;
@@ -64,6 +68,10 @@ public final class Evictor implements AutoCloseable {
       switch (evict(victim, onTrial)) {
         case REFUSED -> {
           refused(preemptor, nomination, victim);
+          return false;
+        }
+        case NOT_SENT -> {
+          listener.evictionNotSent(ObjectKey.of(preemptor), nomination.pod().uid(), victim.uid());
           return false;
         }
         case EVICTED -> {
@@ -122,7 +130,9 @@ public final class Evictor implements AutoCloseable {
 
   /** What became of an eviction; of a victim that had gone before, or whose answer was lost, nobody is told. */
   private enum Answer {
-    EVICTED, GONE, REFUSED
+    EVICTED, GONE, REFUSED,
+    /** Nothing is known of the victim: others' evictions keep failing, or this instance does not lead. */
+    NOT_SENT
   }
 
   private Answer evict(Victim victim, boolean onTrial) {
@@ -140,11 +150,10 @@ public final class Evictor implements AutoCloseable {
             .build();
     try {
       boolean done =
-          edge.write(onTrial ? WriteKind.EVICTION_TRIAL : WriteKind.EVICTION,
-              () -> client.pods().inNamespace(victim.namespace()).withName(victim.name()).evict(eviction),
+          edge.write(onTrial ? WriteKind.EVICTION_TRIAL : WriteKind.EVICTION, () -> isEvicted(victim, eviction),
               evicted -> evicted);
       if (!done) {
-        LOG.info("pod {}: cannot evict it now: a PodDisruptionBudget forbids it", victim);
+        LOG.info("pod {}: cannot evict it now: a PodDisruptionBudget forbids it, or several select the pod", victim);
       }
       return done ? Answer.EVICTED : Answer.REFUSED;
     } catch (RuntimeException e) {
@@ -152,7 +161,20 @@ public final class Evictor implements AutoCloseable {
         return Answer.GONE;
       }
       LOG.warn("pod {}: cannot evict it: {}", victim, e.getMessage());
-      return Answer.REFUSED;
+      return ApiEdge.isNotSent(e) ? Answer.NOT_SENT : Answer.REFUSED;
+    }
+  }
+
+  /** False if a PodDisruptionBudget forbids it, or if the pod has several, of which the API server says so by 500. */
+  private boolean isEvicted(Victim victim, Eviction eviction) {
+    try {
+      return client.pods().inNamespace(victim.namespace()).withName(victim.name()).evict(eviction);
+    } catch (KubernetesClientException e) {
+      if (e.getCode() == HttpURLConnection.HTTP_INTERNAL_ERROR
+          && String.valueOf(e.getMessage()).contains(SEVERAL_BUDGETS)) {
+        return false;
+      }
+      throw e;
     }
   }
 

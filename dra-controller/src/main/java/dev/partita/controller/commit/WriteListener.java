@@ -25,4 +25,7 @@ public interface WriteListener {
 
   /** A victim of the pod's preemption may not be evicted now. */
   void evictionRefused(ObjectKey pod, String podUid, String victimUid);
+
+  /** Whether a victim of the pod's preemption may be evicted could not be asked. */
+  void evictionNotSent(ObjectKey pod, String podUid, String victimUid);
 }

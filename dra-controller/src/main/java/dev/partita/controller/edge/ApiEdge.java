@@ -127,7 +127,7 @@ public final class ApiEdge {
   }
 
   private static WriteOutcome outcome(RuntimeException problem) {
-    if (problem instanceof NotSentException || problem instanceof CallNotPermittedException) {
+    if (isNotSent(problem)) {
       return WriteOutcome.NOT_SENT;
     }
     if (!(problem instanceof KubernetesClientException e) || isTransient(e)) {
@@ -176,6 +176,11 @@ public final class ApiEdge {
         && e.getStatus().getDetails() != null
         && e.getStatus().getDetails().getCauses().stream()
             .anyMatch(cause -> "NamespaceTerminating".equals(cause.getReason()));
+  }
+
+  /** Whether the request was not made: this instance does not lead, or such requests pause, for they kept failing. */
+  public static boolean isNotSent(Throwable problem) {
+    return problem instanceof NotSentException || problem instanceof CallNotPermittedException;
   }
 
   /** Whether it says nothing of the request: the API server did not answer, or could not. */

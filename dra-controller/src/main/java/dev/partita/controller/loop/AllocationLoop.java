@@ -150,7 +150,7 @@ public final class AllocationLoop implements AutoCloseable {
     Vetoes vetoes = new Vetoes();
     PodDecider decider = new PodDecider(view, state, vetoes, budget, heartbeat);
     PodDecisions decisions = new PodDecisions(decides.apply(decider), state, monotonicClock);
-    // a pod with several budgets is answered by 500
+    // a webhook for evictions that does not answer is answered by 500
     this.evictor =
         new Evictor(client, edge.isolated("evictions"), new PodEvents(client, edge, clock, instance), listening);
     Priorities priorities = new Priorities();
@@ -313,6 +313,8 @@ public final class AllocationLoop implements AutoCloseable {
         preemption.refused(pod, podUid, victimUid);
         pods.add(pod);
       }
+      case WorkItem.EvictionNotSent(ObjectKey pod, String podUid, String victimUid) ->
+          preemption.notSent(pod, podUid, victimUid);
       case WorkItem.Written(ClaimRef claim, Optional<String> version) -> claimFollower.written(claim, version, pods);
       case WorkItem.Finished(ObjectKey pod, boolean failed) -> finished(pod, failed, pods);
       case WorkItem.ResizeWritten(ResizeWriter.Write write, Optional<String> version) -> {

@@ -43,4 +43,9 @@ final class WriteReports implements WriteListener {
   public void evictionRefused(ObjectKey pod, String podUid, String victimUid) {
     loop.accept(new WorkItem.EvictionRefused(pod, podUid, victimUid));
   }
+
+  @Override
+  public void evictionNotSent(ObjectKey pod, String podUid, String victimUid) {
+    loop.accept(new WorkItem.EvictionNotSent(pod, podUid, victimUid));
+  }
 }

@@ -29,6 +29,9 @@ public final class Preemption {
 
   private static final Duration PROTECTED = Duration.ofSeconds(30);
 
+  /** While evictions keep failing none is sent for so long ({@code ApiEdge}). */
+  private static final Duration PAUSE = Duration.ofSeconds(5);
+
   /** What a search for room may take of the thread's time: everybody waits for it. */
   private static final Duration SEARCH = Duration.ofMillis(500);
 
@@ -161,6 +164,13 @@ public final class Preemption {
     state.endNominationsAwaiting(victimUid);
     search.spare(victimUid, PROTECTED);
     retries.after(PROTECTED, new WorkItem.Again(pod));
+  }
+
+  /** Whether a victim may be evicted could not be asked: room is looked for a while later, and nobody is spared. */
+  public void notSent(ObjectKey pod, String podUid, String victimUid) {
+    state.endNomination(podUid);
+    state.endNominationsAwaiting(victimUid);
+    retries.after(PAUSE, new WorkItem.Again(pod));
   }
 
   private boolean isUnderWay(Nomination nomination) {

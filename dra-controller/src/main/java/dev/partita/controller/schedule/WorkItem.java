@@ -41,6 +41,9 @@ public sealed interface WorkItem {
   /** A victim of the pod's preemption may not be evicted now. */
   record EvictionRefused(ObjectKey pod, String podUid, String victimUid) implements WorkItem {}
 
+  /** Whether a victim of the pod's preemption may be evicted could not be asked. */
+  record EvictionNotSent(ObjectKey pod, String podUid, String victimUid) implements WorkItem {}
+
   /** Somebody asks how a pod or a claim stands. */
   record Explain(Question question, CompletableFuture<Answer> answer) implements WorkItem {}
 

@@ -59,6 +59,9 @@ class AllocationTransactionTest {
 
         @Override
         public void evictionRefused(ObjectKey pod, String podUid, String victimUid) {}
+
+        @Override
+        public void evictionNotSent(ObjectKey pod, String podUid, String victimUid) {}
       };
 
   private final GpuHost host = Objects.requireNonNull(Inventory.EMPTY.refreshed(List.of(NODE)).host("node-0"));

@@ -12,10 +12,12 @@ import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.events.PodEvents;
 import dev.partita.controller.preempt.PreemptionSearch;
 import dev.partita.controller.watch.EventLoop;
+import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -69,6 +71,24 @@ class SearchTurnTest {
     assertThat(preemption.mayMakeRoom(first)).as("it was searched for the gang").isFalse();
   }
 
+  @Test
+  void comesSoonAndFindsTheSameVictimWhereItCouldNotBeAskedWhetherThatMayBeEvicted() {
+    Pod pod = cluster.waiting("p 10 60");
+    String uid = pod.getMetadata().getUid();
+    assertThat(search(pod)).isPresent();
+    preemption.notSent(ObjectKey.of(pod), uid, "default/x");
+    assertThat(cluster.state.nominated(uid)).as("nothing is kept meanwhile").isEmpty();
+    cluster.clock.advance(Duration.ofSeconds(25));
+    assertThat(search(pod)).isPresent();
+    preemption.refused(ObjectKey.of(pod), uid, "default/x");
+    cluster.clock.advance(Duration.ofSeconds(25));
+    assertThat(search(pod)).as("it may not be evicted").isEmpty();
+  }
+
+  private Optional<String> search(Pod pod) {
+    return preemption.makeRoom(pod, (Decision.Wait) cluster.decisions.of(pod));
+  }
+
   /** The clock stands: what is searched after two others has to wait. */
   private Pod waitingForItsTurn(String words) {
     makeRoom(cluster.waiting("first 10 600"));
@@ -80,6 +100,6 @@ class SearchTurnTest {
   }
 
   private void makeRoom(Pod pod) {
-    assertThat(preemption.makeRoom(pod, (Decision.Wait) cluster.decisions.of(pod))).isEmpty();
+    assertThat(search(pod)).isEmpty();
   }
 }
