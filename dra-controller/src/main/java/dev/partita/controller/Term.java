@@ -51,8 +51,9 @@ final class Term implements LeaderMetrics.Leader, AutoCloseable {
     String identity = settings.identity();
     ApiEdge edge = new ApiEdge(leads::get, outcomes);
     this.publication = new PublicationLoop(client, edge, view, clock);
-    PodEvents podEvents = new PodEvents(client, edge, clock, identity);
-    this.templates = new TemplateLoop(client, edge, view, podEvents, settings.templateGrace());
+    PodEvents podEvents = new PodEvents(client, edge.isolated("pod-events"), clock, identity);
+    this.templates =
+        new TemplateLoop(client, edge.isolated("templates"), view, podEvents, settings.templateGrace());
     this.allocation = new AllocationLoop(client, edge, view, clock, identity, settings.autoscaledNodes(),
         decider -> new TimedDecider(decider, meters));
     this.certificate = settings.webhook().filter(Webhook::keepsCertificate)

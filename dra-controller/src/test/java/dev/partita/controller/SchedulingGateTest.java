@@ -7,6 +7,7 @@ import dev.partita.api.Driver;
 import dev.partita.api.quota.Amounts;
 import dev.partita.api.quota.GpuQuota;
 import dev.partita.api.quota.GpuQuotaSpec;
+import dev.partita.serving.access.FaultyApiServer.Fault;
 import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
@@ -105,6 +106,28 @@ class SchedulingGateTest {
     eventually().until(() -> names.stream().allMatch(cluster::isAllocated) && asked.get() > 0);
     assertThat(names).allSatisfy(name -> assertThat(cluster.gates(name)).isNotEmpty());
     slow.countDown();
+    eventually().until(() -> names.stream().allMatch(name -> cluster.gates(name).isEmpty()));
+  }
+
+  @Test
+  void claimsAreAllocatedWhileAWebhookForPodsOfOneNamespaceKeepsGatesFromBeingTakenOff() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.awaitOffered("node-0");
+    AtomicInteger failed = new AtomicInteger();
+    cluster.rules.fail(request -> {
+      boolean isGate = "PATCH".equals(request.getMethod()) && request.getPath().contains("/pods/x-")
+          && !request.getPath().contains("/status");
+      return isGate && failed.incrementAndGet() > 0 ? Fault.BROKEN : Fault.NONE;
+    });
+    List<String> names = IntStream.range(0, 8).mapToObj(i -> "x-" + i).toList();
+    names.forEach(name -> cluster.claim(name, "gpu.partita.dev", Map.of("memory", "8Gi")));
+    names.forEach(name -> cluster.gatedPod(name, GATE, name));
+    eventually().until(() -> failed.get() >= 12); // of the last 20 writes, so many let all of a kind pause for 5 s
+    cluster.claim("y", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.pod("y", "y");
+    eventually().atMost(Duration.ofSeconds(4)).until(() -> cluster.isAllocated("y"));
+    cluster.rules.fail(request -> Fault.NONE);
     eventually().until(() -> names.stream().allMatch(name -> cluster.gates(name).isEmpty()));
   }
 

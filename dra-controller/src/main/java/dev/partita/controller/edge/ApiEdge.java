@@ -91,7 +91,8 @@ public final class ApiEdge {
   }
 
   /**
-   * The same for calls of one kind that may keep failing by themselves: only they pause then.
+   * The same for calls of one kind that may keep failing by themselves, as where somebody's webhook for pods of one
+   * namespace does not answer: only they pause then.
    *
    * @param name of the kind
    */

@@ -142,17 +142,17 @@ public final class AllocationLoop implements AutoCloseable {
     ClaimNotes notes = new ClaimNotes(events, conditions);
     WriteListener listening = new WriteReports(notes, loop::post);
     this.writer =
-        new PodWriter(new AllocationWriter(client, edge), new GateRemover(client, edge, view), view, clock,
-            ledger::isSpent, listening);
+        new PodWriter(new AllocationWriter(client, edge), new GateRemover(client, edge.isolated("gates"), view), view,
+            clock, ledger::isSpent, listening);
     this.abandoned = new AbandonedClaims(view, state, others, this::isOurs, writer, retries);
     LongSupplier processorTime = ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime;
     DecisionBudget budget = new DecisionBudget(processorTime);
     Vetoes vetoes = new Vetoes();
     PodDecider decider = new PodDecider(view, state, vetoes, budget, heartbeat);
     PodDecisions decisions = new PodDecisions(decides.apply(decider), state, monotonicClock);
-    // a webhook for evictions that does not answer is answered by 500
     this.evictor =
-        new Evictor(client, edge.isolated("evictions"), new PodEvents(client, edge, clock, instance), listening);
+        new Evictor(client, edge.isolated("evictions"),
+            new PodEvents(client, edge.isolated("pod-events"), clock, instance), listening);
     Priorities priorities = new Priorities();
     PreemptionSearch search = new PreemptionSearch(view, state, decisions, priorities, monotonicClock, clock);
     this.preemption = new Preemption(view, monotonicClock, state, search, evictor, retries, budget);
