@@ -23,6 +23,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.Optional;
 import java.util.Set;
@@ -50,6 +51,9 @@ public final class PublicationLoop implements AutoCloseable {
 
     record Classes() implements Work {}
 
+    /** A card of the node had not enough for what was granted, and a while has passed. */
+    record SizesAgain(String node) implements Work {}
+
     /** Publishing it failed, and a while has passed. */
     record Again(Work failed) implements Work {}
   }
@@ -67,6 +71,7 @@ public final class PublicationLoop implements AutoCloseable {
   private final ClaimPlaces<NodeBindingClaims.NodeAllocation> awaited = new ClaimPlaces<>();
   private final ClaimPlaces<OtherDevice> claimedOthers = new ClaimPlaces<>();
   private final Set<String> toBeOrdered = ConcurrentHashMap.newKeySet();
+  private final Set<String> toBeSized = new HashSet<>(); // nodes with a SizesAgain to come; for the loop's thread
   private final Backoff<Work> failures = new Backoff<>(AFTER_FAILURE, MOST_DOUBLINGS);
   private volatile boolean slowCluster;
 
@@ -186,11 +191,16 @@ public final class PublicationLoop implements AutoCloseable {
     Inventory inventory = view.inventory();
     Set<Work> due = new LinkedHashSet<>();
     for (Work work : batch) {
-      if (work instanceof Work.Again(Work failed)) {
-        failures.tried(failed);
-        due.add(failed);
-      } else {
-        due.add(work);
+      switch (work) {
+        case Work.Again(Work failed) -> {
+          failures.tried(failed);
+          due.add(failed);
+        }
+        case Work.SizesAgain(String node) -> {
+          toBeSized.remove(node);
+          due.add(new Work.Node(node));
+        }
+        case Work.Node _,Work.Classes _ -> due.add(work);
       }
     }
     for (Work work : due) {
@@ -198,7 +208,7 @@ public final class PublicationLoop implements AutoCloseable {
         switch (work) {
           case Work.Classes _ -> classes.publish(inventory);
           case Work.Node(String node) -> publish(work, node, inventory.host(node), view.gpuNode(node));
-          case Work.Again _ -> throw new IllegalArgumentException("is for what failed: " + work);
+          case Work.Again _,Work.SizesAgain _ -> throw new IllegalArgumentException("stands for other work: " + work);
         }
         failures.succeeded(work);
       } catch (RuntimeException e) {
@@ -216,7 +226,8 @@ public final class PublicationLoop implements AutoCloseable {
     boolean written = reported != null && (otherDrivers.tell(reported) || bindingClaims.tell(reported));
     slices.publish(node, host, gpuNode).ifPresent(pause -> loop.postAfter(pause, work));
     if (host != null && reported != null && !written) { // what was written comes back as a change
-      sizes.tell(reported, host).ifPresent(pause -> loop.postAfter(pause, work));
+      sizes.tell(reported, host).filter(_ -> toBeSized.add(node))
+          .ifPresent(pause -> loop.postAfter(pause, new Work.SizesAgain(node)));
       conditions.tell(reported, host);
     }
   }
