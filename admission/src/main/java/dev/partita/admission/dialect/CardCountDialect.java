@@ -220,6 +220,7 @@ record CardCountDialect(Resources names, Annotations annotations, CorePolicy cor
       return new Memory.All();
     }
     if (mebibytes > 0) {
+      Cards.fits(mebibytes * MEBIBYTE, asked.pathOf(names.memory), problems);
       return new Memory.Bytes(mebibytes * MEBIBYTE);
     }
     if (percent > 100) {

@@ -9,8 +9,11 @@ import dev.partita.api.config.FieldError;
 import java.util.List;
 import java.util.OptionalInt;
 
-/** Numbers of cards and percents of one, within what a claim can say. */
+/** Numbers of cards, their memory and percents of one, within what a claim can say. */
 final class Cards {
+  /** Bytes that no card has more of, by far; their sum over all cards of a claim does not overflow. */
+  static final long MOST_BYTES = 1L << 40;
+
   private Cards() {}
 
   /** The number of cards; empty if none, or more than one claim can hold, which is a problem. */
@@ -37,6 +40,13 @@ final class Cards {
     long bytes = Bytes.percentOf(cluster.cardMemory().getAsLong(), percent);
     long mebibyte = MemoryUnit.MIB.bytes();
     return new Memory.Bytes(Math.max(mebibyte, bytes - bytes % mebibyte));
+  }
+
+  /** Reports more memory than any card has. */
+  static void fits(long bytes, String path, List<FieldError> problems) {
+    if (bytes > MOST_BYTES) {
+      problems.add(new FieldError(path, Bytes.words(bytes) + " is more than any card has"));
+    }
   }
 
   /** Percent of one card; empty if none are asked for, or more than there are, which is a problem. */

@@ -14,7 +14,7 @@ public sealed interface DialectReader {
   non-sealed interface OfResources extends DialectReader {
     /**
      * Amounts beyond every card, the least unit being a MiB, and far from overflowing when multiplied by a unit. Memory
-     * that is given in bytes, such as 1Gi, is more.
+     * that is given in bytes, such as 1Gi, is more. In a larger unit the reader has to look at what it comes to.
      */
     long MOST = 10_000_000;
 

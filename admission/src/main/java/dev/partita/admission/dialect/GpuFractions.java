@@ -64,9 +64,6 @@ final class GpuFractions implements DialectReader.OfAnnotations {
   private static final Pattern MEBIBYTES = Pattern.compile("[1-9][0-9]{0,8}");
   private static final Pattern COUNT = Pattern.compile("[1-9][0-9]{0,3}");
 
-  /** No card has more, and no sum of it overflows. */
-  private static final long MOST_BYTES = 1L << 50;
-
   /** What is said of one container: values and where they stand, by what they say. */
   private record Said(SortedMap<String, String> values, SortedMap<String, String> keys) {
     Said() {
@@ -278,7 +275,9 @@ final class GpuFractions implements DialectReader.OfAnnotations {
                 "must be MiB, a whole number, not " + PodContext.quoted(mebibytes)));
         return Optional.empty();
       }
-      return Optional.of(new Memory.Bytes(Long.parseLong(mebibytes) * MemoryUnit.MIB.bytes()));
+      long bytes = Long.parseLong(mebibytes) * MemoryUnit.MIB.bytes();
+      Cards.fits(bytes, pod.annotationPath(MEMORY), problems);
+      return Optional.of(new Memory.Bytes(bytes));
     }
     String what = said.value(REQUEST).isPresent() ? REQUEST : LIMIT;
     if (said.value(what).isEmpty()) {
@@ -379,7 +378,7 @@ final class GpuFractions implements DialectReader.OfAnnotations {
 
   private static OptionalLong amount(String text) {
     OptionalLong bytes = text.length() > 32 ? OptionalLong.empty() : Bytes.parse(text);
-    return bytes.isPresent() && bytes.getAsLong() >= MemoryUnit.MIB.bytes() && bytes.getAsLong() <= MOST_BYTES
+    return bytes.isPresent() && bytes.getAsLong() >= MemoryUnit.MIB.bytes() && bytes.getAsLong() <= Cards.MOST_BYTES
         ? bytes
         : OptionalLong.empty();
   }

@@ -48,6 +48,13 @@ final class GpuShare implements DialectReader.OfResources {
               amount + " " + unit + " cannot be spread over " + cards + " cards in whole " + unit
                   + "; ask for a multiple"));
     }
+    if (problems.isEmpty() && amount / cards * unit.bytes() > Cards.MOST_BYTES) {
+      problems.add(new FieldError(asked.pathOf(MEMORY), amount / cards + " " + unit + " is more than any card has"
+          + (unit == MemoryUnit.GIB
+              ? ": where its device plugin had --memory-unit=MiB, convert with"
+                  + " --gpu-mem-unit MiB"
+              : "")));
+    }
     if (cards > 1 && percent.isPresent()) {
       problems.add(new FieldError(asked.pathOf(CORES), "cannot be used with several cards"));
     }

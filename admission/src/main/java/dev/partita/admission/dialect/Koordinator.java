@@ -44,10 +44,10 @@ final class Koordinator implements DialectReader.OfResources {
     return Set.of(BOTH, CORES, MEMORY, RATIO, SHARED, SHARED_TOO);
   }
 
-  /** Memory is in bytes. */
+  /** Memory is in bytes, of all cards together. */
   @Override
   public long most(String resource) {
-    return resource.equals(MEMORY) ? 1L << 50 : MOST;
+    return resource.equals(MEMORY) ? GpuRequest.MAX_COUNT * Cards.MOST_BYTES : MOST;
   }
 
   @Override
@@ -80,6 +80,7 @@ final class Koordinator implements DialectReader.OfResources {
     if (asked.of(MEMORY) % cards != 0) {
       problems.add(new FieldError(asked.pathOf(MEMORY), "cannot be spread evenly over " + cards + " cards"));
     }
+    Cards.fits(asked.of(MEMORY) / cards, asked.pathOf(MEMORY), problems);
     Optional<String> coreLimit = CorePolicy.HAMI.coreLimit(asked, pod, problems);
     reported.addAll(problems);
     if (!problems.isEmpty() || count.isEmpty()) {

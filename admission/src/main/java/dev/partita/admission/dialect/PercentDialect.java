@@ -74,6 +74,8 @@ record PercentDialect(
       problems.add(new FieldError(asked.pathOf(cores), memory + " is missing: a share is asked for by both"));
     } else if (percent == 0 && !coresMayBeLeftOut) {
       problems.add(new FieldError(asked.pathOf(memory), cores + " is missing: a share is asked for by both"));
+    } else {
+      Cards.fits(asked.of(memory) * unit, asked.pathOf(memory), problems);
     }
     ShareOptions options = limited(pod, percent, problems);
     reported.addAll(problems);

@@ -187,7 +187,7 @@ public final class ConvertCommand implements Callable<Integer> {
 
   /** Reads an amount of memory such as {@code 80Gi}. */
   static final class MemoryConverter implements ITypeConverter<Long> {
-    private static final long MOST = 1L << 50;
+    private static final long MOST = 1L << 40;
 
     @Override
     public Long convert(String value) {
