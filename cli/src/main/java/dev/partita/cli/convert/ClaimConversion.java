@@ -79,6 +79,7 @@ final class ClaimConversion {
     ObjectNode request = asking.fields();
     String path = asking.path();
     asked.add(known.get());
+    ClaimDevices.misplaced(asking, problems);
     if (known.get().kind() instanceof ForeignClass.Kind.None(String reason)) {
       problems.add(new FieldError(path + ".deviceClassName", reason));
       return;

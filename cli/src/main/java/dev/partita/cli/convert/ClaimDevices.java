@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.partita.api.config.FieldError;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -12,15 +13,23 @@ import java.util.function.BiConsumer;
 import java.util.stream.StreamSupport;
 
 /**
- * The devices of a ResourceClaim or of a ResourceClaimTemplate, in any version that has requests: these are as in v1,
- * or say in themselves what v1 says under {@code exactly}.
+ * The devices of a ResourceClaim or of a ResourceClaimTemplate, of any version that has requests, in v1: other versions
+ * are not served by default any more. In v1beta1 requests say in themselves what v1 says under {@code exactly}.
  *
- * @param object a copy, which is changed
+ * @param object a copy in v1, which is changed
  * @param path of the devices in it
+ * @param flat which requests said in themselves what is under {@code exactly} now, by their place
  */
-record ClaimDevices(ObjectNode object, JsonNode devices, String path) {
+record ClaimDevices(ObjectNode object, JsonNode devices, String path, Set<Integer> flat) {
   private static final String API_GROUP = "resource.k8s.io/";
-  private static final Set<String> VERSIONS = Set.of("v1", "v1beta1", "v1beta2");
+  private static final String FLAT_VERSION = "v1beta1";
+  private static final Set<String> VERSIONS = Set.of("v1", FLAT_VERSION, "v1beta2");
+
+  private static final String EXACTLY = "exactly";
+
+  /** What a request of v1 has under {@code exactly} (resource.k8s.io/v1, ExactDeviceRequest). */
+  private static final List<String> OF_EXACTLY =
+      List.of("deviceClassName", "selectors", "allocationMode", "count", "adminAccess", "tolerations", "capacity");
 
   /** Whether an object is a claim, or a template of one. */
   static boolean isClaim(JsonNode object) {
@@ -33,12 +42,25 @@ record ClaimDevices(ObjectNode object, JsonNode devices, String path) {
     return VERSIONS.contains(claim.path("apiVersion").asText().substring(API_GROUP.length()));
   }
 
-  /** A copy of a claim, to change. */
+  /** A copy of a claim in v1, to change. */
   static ClaimDevices copyOf(JsonNode claim) {
     ObjectNode copy = claim.deepCopy();
     boolean template = claim.path("kind").asText().equals("ResourceClaimTemplate");
     JsonNode spec = template ? copy.path("spec").path("spec") : copy.path("spec");
-    return new ClaimDevices(copy, spec.path("devices"), (template ? "spec.spec" : "spec") + ".devices");
+    JsonNode devices = spec.path("devices");
+    Set<Integer> flat = new HashSet<>();
+    for (int i = 0; i < devices.path("requests").size(); i++) {
+      if (copy.path("apiVersion").asText().equals(API_GROUP + FLAT_VERSION)
+          && devices.path("requests").path(i) instanceof ObjectNode request
+          && !request.has(EXACTLY) && !request.has("firstAvailable")) {
+        ObjectNode exactly = request.objectNode();
+        OF_EXACTLY.stream().filter(request::has).forEach(field -> exactly.set(field, request.remove(field)));
+        request.set(EXACTLY, exactly);
+        flat.add(i);
+      }
+    }
+    copy.put("apiVersion", API_GROUP + "v1");
+    return new ClaimDevices(copy, devices, (template ? "spec.spec" : "spec") + ".devices", Set.copyOf(flat));
   }
 
   /**
@@ -46,9 +68,10 @@ record ClaimDevices(ObjectNode object, JsonNode devices, String path) {
    *
    * @param name as constraints name it: of an alternative {@code request/alternative}
    * @param fields its own, of which the class is one
-   * @param path of it
+   * @param path of it in the object as it was
+   * @param isMisplaced whether it says in itself what its version has under {@code exactly}
    */
-  record Request(String name, ObjectNode fields, String path) {
+  record Request(String name, ObjectNode fields, String path, boolean isMisplaced) {
     String className() {
       return fields.path("deviceClassName").asText();
     }
@@ -71,21 +94,29 @@ record ClaimDevices(ObjectNode object, JsonNode devices, String path) {
       JsonNode request = requests.path(i);
       String name = request.path("name").asText();
       String where = path + ".requests[" + i + "]";
-      if (request.path("exactly") instanceof ObjectNode exactly) {
-        found.add(new Request(name, exactly, where + ".exactly"));
+      if (request.path(EXACTLY) instanceof ObjectNode exactly) {
+        found.add(new Request(name, exactly, where + (flat.contains(i) ? "" : "." + EXACTLY), false));
       }
-      if (request instanceof ObjectNode flat && flat.has("deviceClassName")) {
-        found.add(new Request(name, flat, where));
+      if (request instanceof ObjectNode itself && itself.has("deviceClassName")) {
+        found.add(new Request(name, itself, where, true));
       }
       JsonNode alternatives = request.path("firstAvailable");
       for (int j = 0; j < alternatives.size(); j++) {
         if (alternatives.path(j) instanceof ObjectNode alternative) {
           found.add(new Request(name + "/" + alternative.path("name").asText(), alternative,
-              where + ".firstAvailable[" + j + "]"));
+              where + ".firstAvailable[" + j + "]", false));
         }
       }
     }
     return found;
+  }
+
+  /** Reports a request that the API server would not have where it stands. */
+  static void misplaced(Request request, List<FieldError> problems) {
+    if (request.isMisplaced()) {
+      problems.add(new FieldError(request.path() + ".deviceClassName",
+          "stands under `exactly` in every version but v1beta1: move what the request asks for there"));
+    }
   }
 
   /** Translates the selectors of a request. */

@@ -56,6 +56,7 @@ final class NvidiaClaims {
       return;
     }
     asked = true;
+    ClaimDevices.misplaced(asking, problems);
     boolean instances = name.equals(Driver.MIG_CLASS);
     if (!instances && !name.equals(Driver.WHOLE_CLASS)) {
       share(request, name, path);

@@ -36,9 +36,49 @@ class ClaimConversionTest {
   }
 
   @Test
-  void olderVersionsAndAlternativesAreConvertedAsTheyAre() {
-    assertThat(converted("requests: [{name: gpu, deviceClassName: gpu.nvidia.com}]").path("requests").toString())
-        .isEqualTo("[{\"name\":\"gpu\",\"deviceClassName\":\"whole.gpu.partita.dev\"}]");
+  void whatIsOfAnOlderVersionComesOutInTheOneThatIsServed() {
+    String flat = "{requests: [{name: gpu, deviceClassName: gpu.nvidia.com, count: 2, allocationMode: ExactCount,"
+        + " selectors: [{cel: {expression: device.driver == 'gpu.nvidia.com'}}]}, {name: nic, deviceClassName:"
+        + " nic.example.com}, {name: any, firstAvailable: [{name: a, deviceClassName: mig.nvidia.com}]}]}";
+    JsonNode claim = claim("resource.k8s.io/v1beta1", flat);
+
+    JsonNode converted = ((ClaimResult.Converted) ClaimConversion.convert(claim)).object();
+
+    assertThat(converted.path("apiVersion").asText()).isEqualTo("resource.k8s.io/v1");
+    assertThat(converted.at("/spec/devices")).isEqualTo(JSON.valueToTree(YamlText.read("""
+        requests:
+        - name: gpu
+          exactly:
+            deviceClassName: whole.gpu.partita.dev
+            count: 2
+            allocationMode: ExactCount
+            selectors: [{cel: {expression: 'device.driver == "gpu.partita.dev"'}}]
+        - {name: nic, exactly: {deviceClassName: nic.example.com}}
+        - {name: any, firstAvailable: [{name: a, deviceClassName: mig.gpu.partita.dev}]}
+        """)));
+    String exactly = "{requests: [{name: gpu, exactly: {deviceClassName: gpu.nvidia.com}}]}";
+    assertThat(((ClaimResult.Converted) ClaimConversion.convert(claim("resource.k8s.io/v1beta2", exactly))).object())
+        .isEqualTo(((ClaimResult.Converted) ClaimConversion.convert(claim(exactly))).object());
+  }
+
+  @Test
+  void aProblemOfAnOlderVersionIsWhereThatHasIt() {
+    String flat = "{requests: [{name: gpu, deviceClassName: vfio.gpu.nvidia.com}]}";
+
+    assertThat(((ClaimResult.Refused) ClaimConversion.convert(claim("resource.k8s.io/v1beta1", flat))).problems())
+        .singleElement().asString()
+        .startsWith("spec.devices.requests[0].deviceClassName: hands a card to a virtual machine");
+  }
+
+  @Test
+  void whatNoApiServerTakesWhereItStandsIsNamed() {
+    assertThat(problems("requests: [{name: gpu, deviceClassName: gpu.nvidia.com}]")).containsExactly(
+        "spec.devices.requests[0].deviceClassName: stands under `exactly` in every version but v1beta1: move what the"
+            + " request asks for there");
+  }
+
+  @Test
+  void alternativesAreConvertedAsTheyAre() {
     assertThat(converted("requests: [{name: gpu, firstAvailable: [{name: a, deviceClassName: gpu.nvidia.com}, {name: b,"
         + " deviceClassName: mig.nvidia.com}]}]").path("requests").toString())
         .contains("whole.gpu.partita.dev", "mig.gpu.partita.dev").doesNotContain("nvidia");
@@ -255,8 +295,12 @@ class ClaimConversionTest {
   }
 
   private static JsonNode claim(String devices) {
+    return claim("resource.k8s.io/v1", devices);
+  }
+
+  private static JsonNode claim(String apiVersion, String devices) {
     Object spec = Map.of("devices", YamlText.read(devices));
-    return JSON.valueToTree(Map.of("apiVersion", "resource.k8s.io/v1", "kind", "ResourceClaim", "spec", spec));
+    return JSON.valueToTree(Map.of("apiVersion", apiVersion, "kind", "ResourceClaim", "spec", spec));
   }
 
   private static JsonNode converted(String devices) {

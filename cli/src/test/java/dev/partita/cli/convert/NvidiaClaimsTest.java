@@ -118,6 +118,17 @@ class NvidiaClaimsTest {
   }
 
   @Test
+  void whatIsOfAnOlderVersionComesOutInTheOneThatIsServed() {
+    JsonNode older = JSON.valueToTree(YamlText.read("{apiVersion: resource.k8s.io/v1beta1, kind: ResourceClaim, spec:"
+        + " {devices: {requests: [{name: gpu, deviceClassName: whole.gpu.partita.dev}]}}}"));
+
+    assertThat(((ClaimResult.Converted) NvidiaClaims.convert(older)).object())
+        .isEqualTo(claim("requests: [{name: gpu, exactly: {deviceClassName: gpu.nvidia.com}}]"));
+    assertThat(problems("requests: [{name: gpu, deviceClassName: whole.gpu.partita.dev}]")).singleElement().asString()
+        .startsWith("spec.devices.requests[0].deviceClassName: stands under `exactly`");
+  }
+
+  @Test
   void claimsOfOthersAreLeftAlone() {
     assertThat(NvidiaClaims.convert(claim("requests: [{name: gpu, exactly: {deviceClassName: gpu.nvidia.com}}]")))
         .isInstanceOf(ClaimResult.NothingAsked.class);
