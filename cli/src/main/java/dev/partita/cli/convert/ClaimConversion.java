@@ -135,7 +135,7 @@ final class ClaimConversion {
             "is not read: `coreLimit` in a GpuShareConfig of the claim says Hard, Soft or None")));
   }
 
-  private static boolean isOurs(String className) {
+  static boolean isOurs(String className) {
     return className.equals(Driver.NAME) || className.endsWith("." + Driver.NAME);
   }
 

@@ -52,7 +52,7 @@ final class NvidiaClaims {
     ObjectNode request = asking.fields();
     String path = asking.path();
     String name = asking.className();
-    if (!name.equals(Driver.NAME) && !name.endsWith("." + Driver.NAME)) {
+    if (!ClaimConversion.isOurs(name)) {
       return;
     }
     asked = true;

@@ -99,7 +99,7 @@ final class ObjectConversion {
       return claim(object);
     }
     if (target == ConvertTarget.NVIDIA_DRA) {
-      return left(object, UnreadRequests.ofOurs(object)); // pods name their claims, whose names stay
+      return left(object, RequestsOfOurs.in(object)); // pods name their claims, whose names stay
     }
     return PodPath.in(object).map(places -> pods(object, places))
         .orElseGet(() -> unread(object, Set.of(), new Result(List.of(), object)));

@@ -107,7 +107,7 @@ final class UnreadRequests {
   private static final Set<String> RESOURCES_OF = Set.of("resources", "limits", "requests");
 
   /** What is in these asks for nothing, such as the annotation of what was last applied. */
-  private static final Set<String> LABELLING =
+  static final Set<String> LABELLING =
       Set.of("annotations", "labels", "matchLabels", "nodeSelector");
 
   /** Where KubeVirt's machines have cards. */
@@ -116,17 +116,6 @@ final class UnreadRequests {
   /** By which NVIDIA's runtime gives cards to whoever sets it, and its values that give none. */
   private static final String VISIBLE = "NVIDIA_VISIBLE_DEVICES";
   private static final Set<String> NONE_VISIBLE = Set.of("", "void", "none");
-
-  /** A resource with an amount, as YAML and JSON write it. */
-  private static final Pattern IN_TEXT = Pattern.compile(
-      "(?<![a-z0-9.-])([a-z][a-z0-9.-]{0,252}+/[A-Za-z0-9._-]{1,63}+)[\"']?\\s*+:\\s*+[\"']?(?!0(?:[\"'\\s,}]|$))[^\\s\"']");
-
-  /** A resource in a path of a JSON patch. */
-  private static final Pattern IN_PATCH =
-      Pattern.compile("/(?:limits|requests)/([a-z0-9.-]{1,253}+~1[A-Za-z0-9._-]{1,63}+)");
-
-  private static final String OF_OURS = "is a class of Partita's, and is not converted but in ResourceClaims and"
-      + " ResourceClaimTemplates";
 
   private static final String VALUES =
       "; where these are values of a Helm chart, convert what `helm template` writes";
@@ -166,35 +155,6 @@ final class UnreadRequests {
     return unread.found.stream().distinct().toList();
   }
 
-  /** What an object asks of Partita other than in a claim, of which who leaves must hear. */
-  static List<FieldError> ofOurs(JsonNode object) {
-    List<FieldError> found = new ArrayList<>();
-    ours(object, "", found);
-    return found.stream().distinct().toList();
-  }
-
-  private static void ours(JsonNode node, String path, List<FieldError> found) {
-    for (int i = 0; node.isArray() && i < node.size(); i++) {
-      ours(node.path(i), path + "[" + i + "]", found);
-    }
-    for (var field : node.properties()) {
-      String where = path.isEmpty() ? field.getKey() : path + "." + field.getKey();
-      JsonNode value = field.getValue();
-      if (Set.of("limits", "requests").contains(field.getKey())) {
-        value.properties().stream().filter(each -> !isNone(each.getValue()))
-            .filter(each -> Dialect.of(each.getKey()).filter(Dialect.DEVICE_CLASS::equals).isPresent())
-            .forEach(each -> found.add(new FieldError(where + "[" + each.getKey() + "]", OF_OURS)));
-      }
-      if (field.getKey().equals("deviceClassName")
-          && (value.asText().equals(Driver.NAME) || value.asText().endsWith("." + Driver.NAME))) {
-        found.add(new FieldError(where, OF_OURS));
-      }
-      if (!LABELLING.contains(field.getKey())) {
-        ours(value, where, found);
-      }
-    }
-  }
-
   /** The drivers' own classes come and go with these. */
   private void ownClass(JsonNode object) {
     if (object.path("apiVersion").asText().startsWith("resource.k8s.io/")
@@ -209,7 +169,7 @@ final class UnreadRequests {
   private void walk(JsonNode node, String path, boolean inPod) {
     boolean isKnown = inPod || pods.contains(path);
     if (node.isTextual()) {
-      text(node.asText(), path);
+      RequestsInText.in(node.asText()).forEach(why -> found.add(new FieldError(path, why)));
     }
     for (int i = 0; node.isArray() && i < node.size(); i++) {
       walk(node.path(i), path + "[" + i + "]", isKnown);
@@ -324,17 +284,6 @@ final class UnreadRequests {
     });
   }
 
-  /** Templates of pods in ConfigMaps, and patches of pods and of manifests, are texts. */
-  private void text(String text, String path) {
-    if (!text.contains("limits") && !text.contains("requests")) {
-      return;
-    }
-    Stream.concat(IN_TEXT.matcher(text).results(), IN_PATCH.matcher(text).results())
-        .map(asked -> asked.group(1).replace("~1", "/")).filter(name -> Dialect.of(name).isPresent()).findFirst()
-        .ifPresent(name -> found.add(new FieldError(path,
-            "asks for GPUs (" + name + ") in a text, which is not converted: convert it by itself")));
-  }
-
   private Optional<String> unknown(boolean isKnown) {
     return isKnown ? Optional.empty() : Optional.of("is not converted: " + unknownPods);
   }
@@ -351,7 +300,7 @@ final class UnreadRequests {
     return gpus.path("quota").asDouble() > 0 || gpus.path("limit").asDouble(-1) >= 0;
   }
 
-  private static boolean isNone(JsonNode amount) {
+  static boolean isNone(JsonNode amount) {
     return Set.of("0", "").contains(amount.asText("x"));
   }
 
