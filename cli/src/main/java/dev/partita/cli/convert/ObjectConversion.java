@@ -10,7 +10,10 @@ import dev.partita.api.config.FieldError;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -27,6 +30,12 @@ final class ObjectConversion {
   private static final String RAY =
       "no longer says how many GPUs Ray has: KubeRay reads that from the limits, which are"
           + " gone; write num-gpus into rayStartParams unless it is there";
+
+  /** By which Kueue knows what is in its queues. */
+  private static final String QUEUE = "kueue.x-k8s.io/queue-name";
+
+  private static final String OF_KUEUE = "is a queue of Kueue's, which starts nothing of a class that it does not know:"
+      + " list the class that the claims name in deviceClassMappings of its configuration (docs/how-to/use-kueue.md)";
 
   private final PodConversion pods;
   private final ConvertTarget target;
@@ -131,10 +140,24 @@ final class ObjectConversion {
     if (!templates.isEmpty() && !places.isBuiltIn()) {
       notes.add(new FieldError("spec", CUSTOM));
     }
+    if (!templates.isEmpty()) {
+      queue(object, places).ifPresent(notes::add);
+    }
     notes.forEach(note -> warn(object, note));
     Set<String> known = places.paths().stream().map(PodPath::name).collect(Collectors.toSet());
     return unread(object, known,
         new Result(newOnes(templates, object.path("metadata").path("namespace").asText()), changed));
+  }
+
+  /** What to know where the object, the Jobs that it makes or its pods are in a queue of Kueue's. */
+  private static Optional<FieldError> queue(JsonNode object, PodPath.Places places) {
+    Map<String, JsonNode> labelled = new LinkedHashMap<>();
+    labelled.put("", object);
+    labelled.put("spec.jobTemplate.", object.path("spec").path("jobTemplate"));
+    places.paths().forEach(path -> labelled.put(path.name().isEmpty() ? "" : path.name() + ".", path.of(object)));
+    return labelled.entrySet().stream()
+        .filter(each -> each.getValue().path("metadata").path("labels").has(QUEUE)).findFirst()
+        .map(each -> new FieldError(each.getKey() + "metadata.labels[" + QUEUE + "]", OF_KUEUE));
   }
 
   private Result claim(JsonNode object) {

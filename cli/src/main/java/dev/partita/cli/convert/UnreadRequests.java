@@ -82,6 +82,10 @@ final class UnreadRequests {
   private static final String NO_QUOTA_OF_CLASS = "counts nothing of claims of other classes: name the class that they"
       + " ask for now, or make a GpuQuota of it (docs/how-to/set-quotas.md)";
 
+  /** Of a ProvisioningRequestConfig (kueue, site/content/en/docs/concepts/admission_check). */
+  private static final String NO_NODES = "is in no pod that asks by claims, and Kueue has nodes added only for Jobs with"
+      + " one of these resources: add one that they ask for, or leave the list out";
+
   /** A DeviceClass in what such a field counts: a ResourceQuota's ways to write it, and Volcano's. */
   private static final Pattern COUNTED_CLASS =
       Pattern.compile("(?<class>.+)[.]deviceclass[.]resource[.]k8s[.]io/devices"
@@ -212,14 +216,7 @@ final class UnreadRequests {
       if (value.has("quantity") && !isNone(value.path("quantity")) && Dialect.of(named).isPresent()) {
         unknown(false).ifPresent(why -> found.add(new FieldError(where + "[" + named + "]", why))); // Spark's operator
       }
-      if (field.getKey().equals("coveredResources")) {
-        value.forEach(name -> Dialect.of(name.asText())
-            .ifPresent(_ -> found.add(new FieldError(where + "[" + name.asText() + "]", NO_QUOTA))));
-      }
-      if (field.getKey().equals("deviceClassNames")) { // Kueue's
-        value.forEach(name -> ForeignClass.of(name.asText())
-            .ifPresent(_ -> found.add(new FieldError(where + "[" + name.asText() + "]", NO_QUOTA_OF_CLASS))));
-      }
+      kueue(field.getKey(), value, where);
       if (field.getKey().equals("gpu") && isQueueOfKai && limits(value)) {
         found.add(new FieldError(path + "[gpu]", NO_QUOTA));
       }
@@ -246,6 +243,30 @@ final class UnreadRequests {
         walk(value, where, isKnown);
       }
     }
+  }
+
+  /** What Kueue counts, and adds nodes for, by its objects and its configuration. */
+  private void kueue(String field, JsonNode value, String where) {
+    switch (field) {
+      case "coveredResources" -> ofKueue(value, where, NO_QUOTA);
+      case "managedResources" -> ofKueue(value, where, NO_NODES);
+      case "transformations" -> {
+        for (int i = 0; i < value.size(); i++) {
+          String input = value.path(i).path("input").asText();
+          if (Dialect.of(input).isPresent()) {
+            found.add(new FieldError(where + "[" + i + "].input", input + " " + RequestsInText.UNCOUNTED));
+          }
+        }
+      }
+      case "deviceClassNames" -> value.forEach(name -> ForeignClass.of(name.asText())
+          .ifPresent(_ -> found.add(new FieldError(where + "[" + name.asText() + "]", NO_QUOTA_OF_CLASS))));
+      default -> {}
+    }
+  }
+
+  private void ofKueue(JsonNode resources, String where, String why) {
+    resources.forEach(name -> Dialect.of(name.asText())
+        .ifPresent(_ -> found.add(new FieldError(where + "[" + name.asText() + "]", why))));
   }
 
   /**

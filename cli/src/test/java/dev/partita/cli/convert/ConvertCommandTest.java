@@ -2,6 +2,8 @@ package dev.partita.cli.convert;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.partita.cli.Partita;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -18,6 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 class ConvertCommandTest {
+  private static final ObjectMapper JSON = new ObjectMapper();
   private static final String WHOLE = "{containers: [{name: cuda, resources: {limits: {nvidia.com/gpu: 1}}}]}";
 
   @TempDir private Path folder;
@@ -557,6 +560,82 @@ class ConvertCommandTest {
             "partita: Queue v: spec.guarantee[deviceclass/gpu.nvidia.com]",
             "partita: Queue v: spec.deserved[cores.deviceclass/hami-core-gpu.project-hami.io]",
             "partita: Configuration (no name): resources.deviceClassMappings[0].deviceClassNames[gpu.nvidia.com]");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "batch/v1 | Job | spec.template | metadata | ''",
+        "batch/v1 | CronJob | spec.jobTemplate.spec.template | spec.jobTemplate.metadata | spec.jobTemplate.",
+        "apps/v1 | Deployment | spec.template | spec.template.metadata | spec.template.",
+        "v1 | Pod | '' | metadata | ''"})
+  void whatIsInAQueueOfKueueIsSaidToNeedItsClassThere(
+      String apiVersion,
+      String kind,
+      String pod,
+      String metadata,
+      String where) throws IOException {
+    ObjectNode object = JSON.valueToTree(YamlText.read(nested(apiVersion, kind, pod, "nvidia.com/gpu")));
+    object.withObject("/" + metadata.replace('.', '/')).putObject("labels").put("kueue.x-k8s.io/queue-name", "team");
+    Run run = convert(object.toString());
+
+    assertThat(run.status()).isZero();
+    assertThat(run.err()).isEqualTo("partita: " + kind + " w: " + where + "metadata.labels[kueue.x-k8s.io/queue-name]: is"
+        + " a queue of Kueue's, which starts nothing of a class that it does not know: list the class that the claims"
+        + " name in deviceClassMappings of its configuration (docs/how-to/use-kueue.md)\n");
+    assertThat(convert(object.toString().replace("nvidia.com/gpu", "cpu")).err()).isEmpty();
+  }
+
+  @Test
+  void whatKueueReadsOfResourcesAndOfClassesIsNamed() throws IOException {
+    Run run = convert("""
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: {name: kueue-manager-config}
+        data:
+          controller_manager_config.yaml: |
+            kind: Configuration
+            resources:
+              # transformations: [{input: nvidia.com/mig-1g.5gb}]
+              transformations:
+              - {input: cpu, outputs: {credits: 1}}
+              - input: nvidia.com/gpumem
+              deviceClassMappings:
+              - name: nics
+                deviceClassNames: [nic.example.com]
+              - name: gpus
+                deviceClassNames:
+                - gpu.partita.dev
+                - gpu.nvidia.com
+          commented: |
+            #  - deviceClassNames: [gpu.nvidia.com]
+            #    transformations: [{input: nvidia.com/gpu}]
+          ours: 'deviceClassNames: [gpu.partita.dev], sources: [{driver: gpu.nvidia.com}]'
+          json: '{"devices": {"requests": [{"name": "a", "exactly": {"deviceClassName": "mig.nvidia.com"}}]}}'
+        ---
+        apiVersion: config.kueue.x-k8s.io/v1beta2
+        kind: Configuration
+        resources: {transformations: [{input: example.com/credits}, {input: nvidia.com/gpucores, strategy: Replace}]}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ProvisioningRequestConfig
+        metadata: {name: p}
+        spec: {managedResources: [cpu, nvidia.com/gpu]}
+        """);
+
+    assertThat(run.status()).isEqualTo(3);
+    String text = "partita: ConfigMap kueue-manager-config: data.";
+    assertThat(run.err().lines()).satisfiesExactly(
+        line -> assertThat(line).startsWith(
+            text + "controller_manager_config.yaml: names gpu.nvidia.com, a class of another DRA driver, in a text"),
+        line -> assertThat(line).startsWith(
+            text + "controller_manager_config.yaml: names nvidia.com/gpumem in a text, which is in no pod that asks"),
+        line -> assertThat(line).startsWith(text + "json: names mig.nvidia.com, a class of another DRA driver"),
+        line -> assertThat(line).startsWith("partita: Configuration (no name): resources.transformations[1].input:"
+            + " nvidia.com/gpucores is in no pod that asks by claims, so that Kueue counts none of it"),
+        line -> assertThat(line).startsWith("partita: ProvisioningRequestConfig p: spec.managedResources"
+            + "[nvidia.com/gpu]: is in no pod that asks by claims, and Kueue has nodes added only for Jobs"));
   }
 
   @Test
