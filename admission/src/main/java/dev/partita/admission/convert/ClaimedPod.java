@@ -83,6 +83,7 @@ final class ClaimedPod {
     if (requests.stream().anyMatch(ClaimedPod::asksForCards)) {
       NodesOfParts.note(spec, prefix).ifPresent(notes::add);
     }
+    notes.addAll(LabelsOfOthers.notes(spec, prefix));
     return new Conversion.Converted(pod, List.copyOf(templates.values()), notes);
   }
 

@@ -2,23 +2,20 @@ package dev.partita.admission.convert;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.partita.api.config.FieldError;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * Finds that a pod selects nodes on which {@code nvidia.com/gpu} is no whole card, but a part that others share or a
  * MIG instance: its claim would ask for a whole card all the same. For example, {@code nvidia.com/gpu.product} with the
- * value {@code NVIDIA-A100-SXM4-40GB-SHARED}. The labels are those of GKE, and of NVIDIA's GPU feature discovery
- * (README: {@code -SHARED} and {@code -MIG-} in the product).
+ * value {@code NVIDIA-A100-SXM4-40GB-SHARED}. The labels are those of GKE, of NVIDIA's GPU feature discovery (README:
+ * {@code -SHARED} and {@code -MIG-} in the product), and those by which its device plugin and its MIG manager are told
+ * what to do on a node.
  */
 final class NodesOfParts {
   /** By these a pod asks for whole cards. */
   static final String CARDS = "nvidia.com/gpu";
-
-  private static final String AFFINITY =
-      "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms";
 
   private static final Set<String> SHARED =
       Set.of("cloud.google.com/gke-gpu-sharing-strategy", "cloud.google.com/gke-max-shared-clients-per-gpu",
@@ -27,54 +24,54 @@ final class NodesOfParts {
   private static final String PARTITION = "cloud.google.com/gke-gpu-partition-size";
   private static final String PRODUCT = "nvidia.com/gpu.product";
 
-  private NodesOfParts() {}
+  /** By which a node has one of several configurations of the device plugin. */
+  private static final String CONFIG = "nvidia.com/device-plugin.config";
 
-  /**
-   * A label that the pod's nodes must have.
-   *
-   * @param path of the field that says so
-   */
-  private record Selected(String path, String label, String value) {}
+  private static final Pattern ONE_OR_MORE = Pattern.compile("[1-9][0-9]*");
+  private static final Pattern SEVERAL = Pattern.compile("[2-9]|[1-9][0-9]+");
+
+  private NodesOfParts() {}
 
   /** What to know of the first such label; empty if there is none. */
   static Optional<FieldError> note(JsonNode spec, String prefix) {
-    return selected(spec).stream().flatMap(each -> part(each).stream()
-        .map(what -> new FieldError(prefix + each.path(),
-            "is of nodes on which " + CARDS + " is " + what)))
+    return NodeLabel.of(spec).stream().filter(each -> !each.operator().equals("Exists"))
+        .flatMap(each -> part(each).stream()
+            .map(what -> new FieldError(prefix + each.path(), "is of nodes on which " + CARDS + " is " + what)))
         .findFirst();
   }
 
-  private static Optional<String> part(Selected selected) {
-    if (selected.label().equals(PARTITION)
-        || (selected.label().equals(PRODUCT) && selected.value().contains("-MIG-"))) {
+  private static Optional<String> part(NodeLabel selected) {
+    if (selected.name().equals(CONFIG)) {
+      return Optional
+          .of("what that configuration of the device plugin says, perhaps a part of a card, and the claim asks"
+              + " for a whole one; ask for memory instead where it is");
+    }
+    if (isOfInstances(selected)) {
       return Optional.of("a MIG instance, and the claim asks for a whole card; nvidia.com/mig-<profile> asks for an"
           + " instance");
     }
-    boolean shared = selected.label().equals(PRODUCT)
-        ? selected.value().endsWith("-SHARED")
-        : SHARED.contains(selected.label()) && !selected.value().equals("none");
-    return shared
+    return isShared(selected)
         ? Optional.of("a part of a card, and the claim asks for a whole one; ask for memory instead")
         : Optional.empty();
   }
 
-  private static List<Selected> selected(JsonNode spec) {
-    List<Selected> selected = new ArrayList<>();
-    spec.path("nodeSelector").properties().forEach(label -> selected
-        .add(new Selected("spec.nodeSelector[" + label.getKey() + "]", label.getKey(), label.getValue().asText())));
-    JsonNode terms = spec.path("affinity").path("nodeAffinity").path("requiredDuringSchedulingIgnoredDuringExecution")
-        .path("nodeSelectorTerms");
-    for (int i = 0; i < terms.size(); i++) {
-      JsonNode expressions = terms.path(i).path("matchExpressions");
-      for (int j = 0; j < expressions.size(); j++) {
-        JsonNode expression = expressions.path(j);
-        String path = AFFINITY + "[" + i + "].matchExpressions[" + j + "]";
-        if (expression.path("operator").asText().equals("In")) {
-          expression.path("values").forEach(
-              value -> selected.add(new Selected(path, expression.path("key").asText(), value.asText())));
-        }
-      }
-    }
-    return selected;
+  private static boolean isOfInstances(NodeLabel selected) {
+    return switch (selected.name()) {
+      case PARTITION -> true;
+      case PRODUCT -> selected.value().contains("-MIG-");
+      case "nvidia.com/mig.strategy" -> selected.value().equals("single");
+      case "nvidia.com/mig.config" -> !selected.value().equals("all-disabled");
+      default -> false;
+    };
+  }
+
+  private static boolean isShared(NodeLabel selected) {
+    return switch (selected.name()) {
+      case PRODUCT -> selected.value().endsWith("-SHARED");
+      case "nvidia.com/gpu.replicas" -> (selected.operator().equals("Gt") ? ONE_OR_MORE : SEVERAL)
+          .matcher(selected.value()).matches();
+      case "nvidia.com/mps.capable" -> selected.value().equals("true");
+      default -> SHARED.contains(selected.name()) && !selected.value().equals("none");
+    };
   }
 }

@@ -48,7 +48,8 @@ final class RequestsInText {
     resource(said).ifPresent(name -> reasons
         .add("asks for GPUs (" + name + ") in a text, which is not converted: convert it by itself"));
     deviceClass(said, name -> ForeignClass.of(name).isPresent()).ifPresent(name -> reasons.add(
-        "names " + name + ", a class of another DRA driver, in a text, which is not converted: name one of ours there"));
+        "names " + name
+            + ", a class of another DRA driver, in a text, which is not converted: name one of ours there"));
     input(said).ifPresent(name -> reasons.add("names " + name + " in a text, which " + UNCOUNTED));
     return reasons;
   }

@@ -1,6 +1,7 @@
 package dev.partita.cli.convert;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.partita.admission.convert.LabelsOfOthers;
 import dev.partita.admission.dialect.Dialect;
 import dev.partita.api.Driver;
 import dev.partita.api.config.FieldError;
@@ -83,8 +84,9 @@ final class UnreadRequests {
       + " ask for now, or make a GpuQuota of it (docs/how-to/set-quotas.md)";
 
   /** Of a ProvisioningRequestConfig (kueue, site/content/en/docs/concepts/admission_check). */
-  private static final String NO_NODES = "is in no pod that asks by claims, and Kueue has nodes added only for Jobs with"
-      + " one of these resources: add one that they ask for, or leave the list out";
+  private static final String NO_NODES =
+      "is in no pod that asks by claims, and Kueue has nodes added only for Jobs with"
+          + " one of these resources: add one that they ask for, or leave the list out";
 
   /** A DeviceClass in what such a field counts: a ResourceQuota's ways to write it, and Volcano's. */
   private static final Pattern COUNTED_CLASS =
@@ -217,6 +219,10 @@ final class UnreadRequests {
         unknown(false).ifPresent(why -> found.add(new FieldError(where + "[" + named + "]", why))); // Spark's operator
       }
       kueue(field.getKey(), value, where);
+      if (field.getKey().equals("nodeLabels")) { // of a ResourceFlavor of Kueue's
+        value.properties().forEach(label -> LabelsOfOthers.note(label.getKey(), label.getValue().asText())
+            .ifPresent(why -> found.add(new FieldError(where + "[" + label.getKey() + "]", why))));
+      }
       if (field.getKey().equals("gpu") && isQueueOfKai && limits(value)) {
         found.add(new FieldError(path + "[gpu]", NO_QUOTA));
       }

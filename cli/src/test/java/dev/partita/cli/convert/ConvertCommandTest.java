@@ -581,7 +581,8 @@ class ConvertCommandTest {
     Run run = convert(object.toString());
 
     assertThat(run.status()).isZero();
-    assertThat(run.err()).isEqualTo("partita: " + kind + " w: " + where + "metadata.labels[kueue.x-k8s.io/queue-name]: is"
+    assertThat(run.err()).isEqualTo("partita: " + kind + " w: " + where
+        + "metadata.labels[kueue.x-k8s.io/queue-name]: is"
         + " a queue of Kueue's, which starts nothing of a class that it does not know: list the class that the claims"
         + " name in deviceClassMappings of its configuration (docs/how-to/use-kueue.md)\n");
     assertThat(convert(object.toString().replace("nvidia.com/gpu", "cpu")).err()).isEmpty();
@@ -636,6 +637,17 @@ class ConvertCommandTest {
             + " nvidia.com/gpucores is in no pod that asks by claims, so that Kueue counts none of it"),
         line -> assertThat(line).startsWith("partita: ProvisioningRequestConfig p: spec.managedResources"
             + "[nvidia.com/gpu]: is in no pod that asks by claims, and Kueue has nodes added only for Jobs"));
+  }
+
+  @Test
+  void flavorsOfKueueByLabelsOfNodesThatAnotherSystemServesAreNamed() throws IOException {
+    Run run =
+        convert("{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: f}, spec: {nodeLabels:"
+            + " {gpu: 'on', disk: ssd}}}\n");
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.err()).hasLineCount(1)
+        .startsWith("partita: ResourceFlavor f: spec.nodeLabels[gpu]: is a label of nodes that HAMi serves");
   }
 
   @Test
