@@ -157,8 +157,8 @@ public final class PodConversion {
           problems.add(
               new FieldError(
                   container.asked().pathOf(name),
-                  "is not converted; of " + dialect.title() + " are converted "
-                      + reader.resources().stream().sorted().collect(Collectors.joining(", "))));
+                  "is not converted; " + reader.instead(name).orElseGet(() -> "of " + dialect.title()
+                      + " are converted " + reader.resources().stream().sorted().collect(Collectors.joining(", ")))));
         }
       }
       if (container.dialects().map(Dialect::title).distinct().count() == 1 && container.dialects().count() > 1) {

@@ -30,7 +30,7 @@ record CardCountDialect(Resources names, Annotations annotations, CorePolicy cor
           new Resources("nvidia.com/gpu", "nvidia.com/gpumem", Optional.of("nvidia.com/gpumem-percentage"),
               "nvidia.com/gpucores", Optional.of("nvidia.com/priority"), true),
           new Annotations(ChoiceAnnotations.HAMI, PlacementAnnotations.HAMI, Optional.of("nvidia.com/vgpu-mode"),
-              List.of(RefusedAnnotation.MUTEX)),
+              RefusedAnnotation.OF_NVIDIAS_RESOURCE),
           CorePolicy.HAMI, LibraryVariable.HAMI);
   static final CardCountDialect VOLCANO =
       new CardCountDialect(
@@ -99,6 +99,12 @@ record CardCountDialect(Resources names, Annotations annotations, CorePolicy cor
         new RefusedAnnotation("hami.io/gpu-scheduler-policy",
             policies -> Stream.of(policies.split(",")).map(String::strip).anyMatch("mutex"::equals), true,
             "no share has a card that nobody uses; a whole card, which nvidia.com/gpu alone asks for, is nobody else's");
+
+    /** Those of a pod that asks by nvidia.com/gpu, which Koordinator gives as well, by what it reads (deviceshare). */
+    static final List<RefusedAnnotation> OF_NVIDIAS_RESOURCE = Stream.concat(Stream.of(MUTEX),
+        Koordinator.REFUSED.stream().map(name -> new RefusedAnnotation(name, _ -> true, false,
+            "Koordinator chooses cards by it, and nothing here does")))
+        .toList();
 
     boolean isIn(PodContext pod) {
       return pod.once(this, _ -> pod.annotation(name).filter(values).isPresent(), new ArrayList<>());
@@ -181,6 +187,14 @@ record CardCountDialect(Resources names, Annotations annotations, CorePolicy cor
           "says nothing of a MIG instance, which has the multiprocessors of its profile"));
     }
     return notes;
+  }
+
+  /** Volcano had a plugin of its own before (volcano-sh/devices, volcano.sh/gpu-memory and gpu-number). */
+  @Override
+  public Optional<String> instead(String resource) {
+    return resource.startsWith("volcano.sh/gpu-")
+        ? Optional.of("ask by " + names.count + " and " + names.memory + ", which counts MiB as well")
+        : Optional.empty();
   }
 
   private long percentOf(ResourceRequests asked) {

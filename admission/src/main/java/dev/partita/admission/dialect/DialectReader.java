@@ -26,6 +26,11 @@ public sealed interface DialectReader {
       return resources().contains(resource);
     }
 
+    /** How to ask in the place of a resource that it does not understand, for people; empty if nothing is like it. */
+    default Optional<String> instead(String resource) {
+      return Optional.empty();
+    }
+
     /** The most that can be asked for of a resource. */
     default long most(String resource) {
       return MOST;

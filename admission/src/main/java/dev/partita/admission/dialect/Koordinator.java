@@ -32,8 +32,11 @@ final class Koordinator implements DialectReader.OfResources {
   private static final String SHARED_TOO = DOMAIN + "gpu-shared";
 
   /** They choose cards by what is not converted: beside which NIC, in which partition of the switches, which ones. */
-  private static final List<String> REFUSED = List.of("scheduling.koordinator.sh/device-joint-allocate",
+  static final List<String> REFUSED = List.of("scheduling.koordinator.sh/device-joint-allocate",
       "scheduling.koordinator.sh/gpu-partition-spec", "scheduling.koordinator.sh/device-allocate-hint");
+
+  /** Devices that are no cards, which its scheduler gives as well. */
+  private static final Pattern OTHER_DEVICES = Pattern.compile(Pattern.quote(DOMAIN) + "(rdma|fpga)");
 
   /** Beside one of these the resources above are of that vendor's card (koordinator.sh, Device Scheduling). */
   private static final Pattern OTHER_VENDORS =
@@ -100,15 +103,25 @@ final class Koordinator implements DialectReader.OfResources {
 
   @Override
   public List<FieldError> notes(ResourceRequests asked, PodContext pod) {
-    return LibraryVariable.notes(LibraryVariable.HAMI, asked.container(), asked.path());
+    List<FieldError> notes =
+        new ArrayList<>(LibraryVariable.notes(LibraryVariable.HAMI, asked.container(), asked.path()));
+    first(OTHER_DEVICES, asked).ifPresent(path -> notes.add(new FieldError(path,
+        "stays, and is for Koordinator's scheduler to give: Partita allocates cards, and chooses none by what is beside"
+            + " it")));
+    return notes;
   }
 
   private static Optional<FieldError> otherVendor(ResourceRequests asked) {
+    return first(OTHER_VENDORS, asked).map(path -> new FieldError(path,
+        "says that the card is another vendor's, and Partita divides NVIDIA's cards"));
+  }
+
+  /** Where a container asks for such a resource. */
+  private static Optional<String> first(Pattern names, ResourceRequests asked) {
     for (String kind : List.of("limits", "requests")) {
       for (var amount : asked.container().path("resources").path(kind).properties()) {
-        if (OTHER_VENDORS.matcher(amount.getKey()).matches()) {
-          return Optional.of(new FieldError(asked.path() + ".resources." + kind + "[" + amount.getKey() + "]",
-              "says that the card is another vendor's, and Partita divides NVIDIA's cards"));
+        if (names.matcher(amount.getKey()).matches()) {
+          return Optional.of(asked.path() + ".resources." + kind + "[" + amount.getKey() + "]");
         }
       }
     }
