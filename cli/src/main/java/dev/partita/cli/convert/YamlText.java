@@ -29,6 +29,9 @@ final class YamlText {
   /** Characters of one document; what an API server takes is far below. */
   private static final int MAX_LENGTH = 64 << 20;
 
+  /** Collections in one another, as JSON's reader has it; schemas in CustomResourceDefinitions have more than 50. */
+  private static final int MAX_DEPTH = 1000;
+
   private static final String FIRST_OF_NUMBER = "-+0123456789.";
 
   private YamlText() {}
@@ -49,6 +52,8 @@ final class YamlText {
     LoaderOptions options = new LoaderOptions();
     options.setCodePointLimit(MAX_LENGTH);
     options.setAllowDuplicateKeys(false);
+    options.setNestingDepthLimit(MAX_DEPTH);
+    options.setMaxAliasesForCollections(Integer.MAX_VALUE); // what they stand for is limited instead
     DumperOptions unused = new DumperOptions();
     return new Yaml(new KubectlConstructor(options), new Representer(unused), unused, options, new KubectlResolver())
         .load(text);
@@ -65,9 +70,11 @@ final class YamlText {
 
   /**
    * Reads octal numbers also as YAML 1.2 writes them, such as 0o644, and refuses keys that are no scalars: so does the
-   * parser behind kubectl.
+   * parser behind kubectl. For one document.
    */
   private static final class KubectlConstructor extends SafeConstructor {
+    private boolean isMeasured;
+
     KubectlConstructor(LoaderOptions options) {
       super(options);
       yamlConstructors.put(Tag.INT, new ConstructYamlInt() {
@@ -78,6 +85,16 @@ final class YamlText {
               node.getStartMark(), node.getEndMark(), scalar.getScalarStyle()));
         }
       });
+    }
+
+    /** Of all nodes the document comes first. */
+    @Override
+    protected Object constructObject(Node node) {
+      if (!isMeasured) {
+        isMeasured = true;
+        AliasedSize.check(node);
+      }
+      return super.constructObject(node);
     }
 
     @Override

@@ -40,6 +40,36 @@ class YamlTextTest {
         .hasMessageContaining("duplicate key");
   }
 
+  @Test
+  void aSchemaMayBeDeepAndAListMayHaveAnAliasInEveryItem() {
+    assertThat(YamlText.read("[".repeat(500) + "]".repeat(500))).isInstanceOf(List.class);
+    String list = "- &id001 {limits: {nvidia.com/gpu: 1}}\n" + "- *id001\n".repeat(1000);
+    assertThat((List<?>) YamlText.read(list)).hasSize(1001)
+        .allMatch(Map.of("limits", Map.of("nvidia.com/gpu", 1))::equals);
+  }
+
+  @Test
+  void aFewLinesThatStandForMoreThanAnyMemoryHoldsAreRefused() {
+    StringBuilder lists = new StringBuilder("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
+    StringBuilder merges = new StringBuilder("a0: &a0 {k: v}\n");
+    for (int i = 1; i < 60; i++) {
+      lists.append("a%d: &a%d [%s*a%d]\n".formatted(i, i, "*a%d, ".formatted(i - 1).repeat(8), i - 1));
+      merges.append("a%d: &a%d {<<: [*a%d, *a%d]}\n".formatted(i, i, i - 1, i - 1));
+    }
+    String text = "a: &a " + "x".repeat(1 << 20) + "\nb: [" + "*a, ".repeat(100_000) + "*a]\n";
+    for (String bomb : List.of(lists.toString(), merges.toString(), text)) {
+      assertThatThrownBy(() -> YamlText.read(bomb)).isInstanceOf(YAMLException.class)
+          .hasMessageContaining("its aliases stand for more than 16 MiB");
+    }
+    assertThatThrownBy(() -> YamlText.read("[".repeat(100_000))).isInstanceOf(YAMLException.class);
+  }
+
+  @Test
+  void whatHoldsItselfIsRefused() {
+    assertThatThrownBy(() -> YamlText.read("a: &a {b: [*a]}")).isInstanceOf(YAMLException.class)
+        .hasMessage("what &a stands for holds *a");
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"a: {{ .Values.a }}", "{{ .Values.a }}: b", "? [a]\n: b", "a: [{{a: b}: c}]"})
   void aKeyThatIsNoScalarIsRefused(String text) {
