@@ -24,6 +24,12 @@ import java.util.stream.Stream;
  */
 final class ClaimConversion {
   private static final Set<String> AMOUNTS = Set.of(CapacityName.MEMORY, CapacityName.CORES);
+  private static final Set<String> AMOUNTS_OF_INSTANCES =
+      Set.of(CapacityName.MEMORY, CapacityName.MULTIPROCESSORS);
+
+  /** Fields of a GpuConfig or a MigDeviceConfig (dra-driver-nvidia-gpu, api/nvidia.com/resource). */
+  private static final Set<String> OF_CONFIG = Set.of("apiVersion", "kind", "sharing");
+  private static final Set<String> OF_SHARING = Set.of("strategy", "timeSlicingConfig", "mpsConfig");
 
   /** As administrators name classes of their own of NVIDIA's cards. */
   private static final Pattern LIKE_NVIDIAS = Pattern.compile(".*(gpu|mig).*[.]nvidia[.]com");
@@ -57,7 +63,7 @@ final class ClaimConversion {
     claim.eachRequest().forEach(this::devices);
     ownClasses(claim);
     for (String driver : asked.stream().map(ForeignClass::driver).distinct().toList()) {
-      claim.constraints(driver, (constraint, about) -> constraint(driver, constraint, about));
+      claim.constraints(driver, translations, (constraint, about) -> constraint(driver, constraint, about));
       claim.takeConfigs(driver, this::config);
     }
     if (asked.isEmpty() && problems.isEmpty()) {
@@ -85,16 +91,18 @@ final class ClaimConversion {
       return;
     }
     JsonNode amounts = request.path("capacity").path("requests");
-    amounts.properties().stream().map(Map.Entry::getKey).filter(name -> !AMOUNTS.contains(name))
-        .forEach(name -> problems.add(new FieldError(path + ".capacity.requests[" + name + "]",
-            "has no equal: ask for memory, and for cores where the time is to be limited")));
+    boolean isInstance = known.get().kind() instanceof ForeignClass.Kind.Instance;
+    amounts.properties().stream().map(Map.Entry::getKey)
+        .filter(name -> !(isInstance ? AMOUNTS_OF_INSTANCES : AMOUNTS).contains(name))
+        .forEach(name -> problems.add(new FieldError(path + ".capacity.requests[" + name + "]", isInstance
+            ? "has no equal: ask for memory or multiprocessors, by which the smallest instance that will do is taken"
+            : "has no equal: ask for memory, and for cores where the time is to be limited")));
     if (known.get().kind() instanceof ForeignClass.Kind.Share && !amounts.has(CapacityName.CORES)) {
       notes.add(new FieldError(path + ".capacity.requests",
           "asks for no cores, which that driver takes for all of a card's, so that no other share with cores is beside it;"
               + " here cores: 100 asks for that"));
     }
-    boolean isInstance = known.get().kind() instanceof ForeignClass.Kind.Instance;
-    translations.add(new Translated(asking, SelectorTranslation.toOurs(known.get().driver(), isInstance)));
+    translations.add(new Translated(asking, SelectorTranslation.toOurs(known.get().driver(), known.get().kind())));
     known.get().equal(amounts.has(CapacityName.MEMORY)).ifPresent(name -> request.put("deviceClassName", name));
     ClaimDevices.selectors(request, path, translations.getLast().translation(), problems);
   }
@@ -140,7 +148,7 @@ final class ClaimConversion {
   }
 
   private void constraint(String driver, ObjectNode constraint, ClaimDevices.Constraint about) {
-    about.translated(translations, SelectorTranslation.toOurs(driver, false)).ifPresentOrElse(
+    about.translated(translations, SelectorTranslation.toOurs(driver, new ForeignClass.Kind.Card())).ifPresentOrElse(
         ours -> constraint.put(about.field(), ours),
         () -> problems.add(new FieldError(about.path(), about.attribute() + " has no equal")));
   }
@@ -153,6 +161,8 @@ final class ClaimConversion {
       return;
     }
     JsonNode sharing = parameters.path("sharing");
+    unknown(parameters, OF_CONFIG, path);
+    unknown(sharing, OF_SHARING, path + ".sharing");
     switch (sharing.path("strategy").asText()) {
       case "" -> {}
       case "TimeSlicing" -> {
@@ -167,6 +177,11 @@ final class ClaimConversion {
       default -> problems.add(new FieldError(path + ".sharing.strategy",
           "must be TimeSlicing or MPS, not \"" + sharing.path("strategy").asText() + "\""));
     }
+  }
+
+  private void unknown(JsonNode fields, Set<String> known, String path) {
+    fields.properties().stream().map(Map.Entry::getKey).filter(name -> !known.contains(name))
+        .forEach(name -> problems.add(new FieldError(path + "." + name, "is not known here, and has no equal")));
   }
 
   private static String mps(JsonNode limits) {

@@ -129,21 +129,32 @@ record ClaimDevices(ObjectNode object, JsonNode devices, String path, Set<Intege
           case SelectorTranslation.Selector.Refused(String name) ->
               problems.add(new FieldError(path + ".selectors[" + i + "].cel.expression",
                   "asks about " + name + ", which devices of " + translation.to() + " have no equal of"));
+          case SelectorTranslation.Selector.Unread() ->
+              problems.add(new FieldError(path + ".selectors[" + i + "].cel.expression",
+                  "is written in a way that is not translated: device.attributes['%1$s'].<name> would be, and device.driver == '%1$s'"
+                      .formatted(translation.from())));
         }
       }
     }
   }
 
-  /** Translates the attribute that each constraint of a driver's devices is about. */
-  void constraints(String driver, BiConsumer<ObjectNode, Constraint> reader) {
+  /**
+   * Translates the attribute that each constraint of a driver's devices is about.
+   *
+   * @param requests those that are translated
+   */
+  void constraints(String driver, List<Translated> requests, BiConsumer<ObjectNode, Constraint> reader) {
     JsonNode constraints = devices.path("constraints");
     for (int i = 0; i < constraints.size(); i++) {
       for (String field : List.of("matchAttribute", "distinctAttribute")) {
-        if (constraints.path(i) instanceof ObjectNode constraint
-            && constraint.path(field).asText().startsWith(driver + "/")) {
+        if (!(constraints.path(i) instanceof ObjectNode constraint)) {
+          continue;
+        }
+        String attribute = constraint.path(field).asText();
+        if (attribute.startsWith(driver + "/") || requests.stream().filter(each -> each.request().isIn(constraint))
+            .anyMatch(each -> each.translation().isAbout(attribute))) {
           reader.accept(constraint,
-              new Constraint(constraint, field, constraint.path(field).asText(),
-                  path + ".constraints[" + i + "]." + field));
+              new Constraint(constraint, field, attribute, path + ".constraints[" + i + "]." + field));
         }
       }
     }
@@ -162,7 +173,7 @@ record ClaimDevices(ObjectNode object, JsonNode devices, String path, Set<Intege
      */
     Optional<String> translated(List<Translated> requests, SelectorTranslation otherwise) {
       List<SelectorTranslation> of = requests.stream().filter(each -> each.request().isIn(constraint))
-          .map(Translated::translation).filter(each -> attribute.startsWith(each.from() + "/")).distinct().toList();
+          .map(Translated::translation).filter(each -> each.isAbout(attribute)).distinct().toList();
       List<Optional<String>> there = (of.isEmpty() ? List.of(otherwise) : of).stream()
           .map(translation -> translation.attribute(attribute)).distinct().toList();
       return there.size() == 1 ? there.getFirst() : Optional.empty();

@@ -41,7 +41,7 @@ final class NvidiaClaims {
     if (!asked) {
       return new ClaimResult.NothingAsked();
     }
-    claim.constraints(Driver.NAME, this::constraint);
+    claim.constraints(Driver.NAME, translations, this::constraint);
     claim.takeConfigs(Driver.NAME, this::config);
     return problems.isEmpty()
         ? new ClaimResult.Converted(claim.object(), List.copyOf(notes))

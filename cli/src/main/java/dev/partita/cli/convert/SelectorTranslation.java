@@ -21,6 +21,7 @@ import java.util.regex.Pattern;
  * @param from the driver whose devices are asked about, which is the domain of its attributes
  * @param to the driver whose devices the selector is to ask about
  * @param attributes what means the same there, by name, both with their domains
+ * @param capacities of the devices that it is about, by names that both drivers have
  * @param cardTypes what the driver's devices have as their type, where the others have "gpu"
  * @param inLowerCase of these attributes, by the name there, those that the driver has in lower case
  */
@@ -28,17 +29,19 @@ record SelectorTranslation(
     String from,
     String to,
     Map<String, String> attributes,
+    Set<String> capacities,
     Set<String> cardTypes,
     Set<String> inLowerCase) {
   private static final String STANDARD = "resource.kubernetes.io/";
 
-  /** Of cards and of instances alike. */
+  /** Of cards and of instances alike, in both directions. */
   private static final List<DeviceAttribute> SAME =
       List.of(DeviceAttribute.TYPE, DeviceAttribute.PRODUCT_NAME, DeviceAttribute.BRAND, DeviceAttribute.ARCHITECTURE,
           DeviceAttribute.CUDA_COMPUTE_CAPABILITY, DeviceAttribute.DRIVER_VERSION, DeviceAttribute.CUDA_DRIVER_VERSION,
-          DeviceAttribute.INDEX, DeviceAttribute.MINOR, DeviceAttribute.PROFILE);
+          DeviceAttribute.PROFILE);
 
-  private static final Set<String> CAPACITIES = Set.of(CapacityName.MEMORY, CapacityName.CORES, "multiprocessors");
+  /** Which others have or had, and NVIDIA's driver has no more (dra-driver-nvidia-gpu, resourceslice-attributes.md). */
+  private static final List<DeviceAttribute> OURS = List.of(DeviceAttribute.INDEX, DeviceAttribute.MINOR);
 
   private static final String QUOTE = "['\"]";
 
@@ -55,26 +58,39 @@ record SelectorTranslation(
       "(device\\s*\\.\\s*attributes\\s*\\[\\s*" + QUOTE + "([^'\"\\\\]+)" + QUOTE + "\\s*]\\s*\\.\\s*type\\s*==\\s*)"
           + QUOTE + "([^'\"\\\\]+)" + QUOTE);
 
+  /** A device's driver, but where it is compared with a name. */
+  private static final Pattern DRIVER_OTHERWISE =
+      Pattern.compile("device\\s*\\.\\s*driver\\b(?!\\s*==\\s*" + QUOTE + ")");
+
   SelectorTranslation {
     attributes = Map.copyOf(attributes);
+    capacities = Set.copyOf(capacities);
     cardTypes = Set.copyOf(cardTypes);
     inLowerCase = Set.copyOf(inLowerCase);
   }
 
-  /** What came of a selector, or the name in it for which nothing did. */
+  /** What came of a selector. */
   sealed interface Selector {
     record Translated(String expression) implements Selector {}
 
+    /** Nothing, since there is nothing that means the same as that name in it. */
     record Refused(String name) implements Selector {}
+
+    /** Nothing, since it asks about the driver's devices in a way that is not looked into. */
+    record Unread() implements Selector {}
   }
 
-  /**
-   * From devices of another driver to ours.
-   *
-   * @param instances whether they are MIG instances, whose UUID there is one of their own
-   */
-  static SelectorTranslation toOurs(String driver, boolean instances) {
-    return new SelectorTranslation(driver, Driver.NAME, names(driver, instances), ForeignClass.typesOfShares(driver),
+  /** From devices of a kind of another driver to ours; a MIG instance has a UUID of its own there. */
+  static SelectorTranslation toOurs(String driver, ForeignClass.Kind kind) {
+    Map<String, String> names = names(driver, kind instanceof ForeignClass.Kind.Instance);
+    OURS.forEach(each -> names.put(driver + "/" + each.identifier(), each.qualifiedName()));
+    Set<String> capacities = switch (kind) {
+      case ForeignClass.Kind.Card() -> Set.of(CapacityName.MEMORY);
+      case ForeignClass.Kind.Share(String _) -> Set.of(CapacityName.MEMORY, CapacityName.CORES);
+      case ForeignClass.Kind.Instance() -> Set.of(CapacityName.MEMORY, CapacityName.MULTIPROCESSORS);
+      case ForeignClass.Kind.None(String _) -> Set.of();
+    };
+    return new SelectorTranslation(driver, Driver.NAME, names, capacities, ForeignClass.typesOfShares(driver),
         driver.equals(ForeignClass.VGPU_MANAGER_GPU.driver())
             ? Set.of(driver + "/uuid", driver + "/parentUUID")
             : Set.of());
@@ -88,7 +104,9 @@ record SelectorTranslation(
   static SelectorTranslation fromOurs(String driver, boolean instances) {
     Map<String, String> inverse = new HashMap<>();
     names(driver, instances).forEach((theirs, ours) -> inverse.put(ours, theirs));
-    return new SelectorTranslation(Driver.NAME, driver, inverse, Set.of(), Set.of());
+    return new SelectorTranslation(Driver.NAME, driver, inverse,
+        instances ? Set.of(CapacityName.MEMORY, CapacityName.MULTIPROCESSORS) : Set.of(CapacityName.MEMORY), Set.of(),
+        Set.of());
   }
 
   Selector selector(String expression) {
@@ -105,7 +123,14 @@ record SelectorTranslation(
     if (!unknown.isEmpty()) {
       return new Selector.Refused(unknown.iterator().next());
     }
-    return there.contains(from) ? new Selector.Refused(from) : new Selector.Translated(there);
+    return there.contains(from) || DRIVER_OTHERWISE.matcher(there).find()
+        ? new Selector.Unread()
+        : new Selector.Translated(there);
+  }
+
+  /** Whether an attribute is the driver's, or a standard one that our devices have by another name. */
+  boolean isAbout(String qualified) {
+    return qualified.startsWith(from + "/") || attributes.containsKey(qualified);
   }
 
   /** The name there of an attribute with its domain; empty if none means the same. */
@@ -129,7 +154,7 @@ record SelectorTranslation(
     String name = found.group(3);
     Optional<String> there = what.equals("capacity")
         ? Optional.of(domain.equals(from) ? to + "/" + name : domain + "/" + name)
-            .filter(_ -> !domain.equals(from) || CAPACITIES.contains(name))
+            .filter(_ -> !domain.equals(from) || capacities.contains(name))
         : attribute(domain + "/" + name);
     if (there.isEmpty()) {
       unknown.add(name);

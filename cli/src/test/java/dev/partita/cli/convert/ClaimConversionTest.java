@@ -142,14 +142,69 @@ class ClaimConversionTest {
         "gpu | device.attributes['gpu.nvidia.com'].addressingMode == 'HMM' | addressingMode",
         "mig | device.attributes['gpu.nvidia.com'].uuid == 'MIG-1' | uuid",
         "mig | device.capacity['gpu.nvidia.com'].copyEngines.isGreaterThan(quantity('0')) | copyEngines",
-        "gpu | 'gpu.nvidia.com' in device.attributes | gpu.nvidia.com",
-        "gpu | device.attributes[?'gpu.nvidia.com'].?index.orValue(0) == 0 | gpu.nvidia.com",
+        "gpu | device.capacity['gpu.nvidia.com'].multiprocessors.isGreaterThan(quantity('100')) | multiprocessors",
+        "gpu | device.capacity['gpu.nvidia.com'].cores.isGreaterThan(quantity('100')) | cores",
       })
   void whatASelectorAsksThatHasNoEqualIsNamed(String kind, String theirs, String name) {
     assertThat(problems("requests: [{name: gpu, exactly: {deviceClassName: " + kind
         + ".nvidia.com, selectors: [{cel: {expression: " + quoted(theirs) + "}}]}}]"))
         .containsExactly("spec.devices.requests[0].exactly.selectors[0].cel.expression: asks about " + name
             + ", which devices of gpu.partita.dev have no equal of");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "'gpu.nvidia.com' in device.attributes",
+        "device.attributes[?'gpu.nvidia.com'].?index.orValue(0) == 0",
+        "device.attributes['gpu.nvidia.com']['productName'] == 'NVIDIA H200'",
+        "device.attributes['gpu.nvidia.com'].?productName.orValue('') == 'NVIDIA H200'",
+        "cel.bind(a, device.attributes['gpu.nvidia.com'], a.productName == 'NVIDIA H200')",
+        "device.driver.startsWith('gpu.nvidia')",
+        "'gpu.nvidia.com' == device.driver"})
+  void aSelectorThatIsNotLookedIntoSaysSo(String theirs) {
+    assertThat(problems("requests: [{name: gpu, exactly: {deviceClassName: gpu.nvidia.com, selectors: [{cel:"
+        + " {expression: " + quoted(theirs) + "}}]}}]")).containsExactly(
+            "spec.devices.requests[0].exactly.selectors[0].cel.expression: is written in a way that is not translated:"
+                + " device.attributes['gpu.nvidia.com'].<name> would be, and device.driver == 'gpu.nvidia.com'");
+  }
+
+  @Test
+  void instancesMayBeAskedForByMultiprocessors() {
+    String request = "requests: [{name: gpu, exactly: {deviceClassName: %s.nvidia.com, capacity: {requests: {%s}}}}]";
+
+    assertThat(converted(request.formatted("mig", "memory: 8Gi, multiprocessors: 28")).toString())
+        .contains("mig.gpu.partita.dev", "\"multiprocessors\":28");
+    assertThat(problems(request.formatted("mig", "cores: 10"))).containsExactly(
+        "spec.devices.requests[0].exactly.capacity.requests[cores]: has no equal: ask for memory or multiprocessors, by"
+            + " which the smallest instance that will do is taken");
+    assertThat(problems(request.formatted("gpu", "multiprocessors: 28"))).singleElement().asString()
+        .startsWith(
+            "spec.devices.requests[0].exactly.capacity.requests[multiprocessors]: has no equal: ask for memory");
+  }
+
+  @Test
+  void aStandardAttributeThatOurDevicesHaveByAnotherNameIsTranslatedInConstraints() {
+    JsonNode devices = converted(
+        """
+            requests: [{name: a, exactly: {deviceClassName: gpu.nvidia.com}}, {name: b, exactly: {deviceClassName: nic.example.com}}]
+            constraints: [{requests: [a], distinctAttribute: resource.kubernetes.io/pciBusID}, {requests: [b], matchAttribute: resource.kubernetes.io/pciBusID}]
+            """);
+
+    assertThat(devices.path("constraints").findValuesAsText("distinctAttribute"))
+        .containsExactly("gpu.partita.dev/pciBusID");
+    assertThat(devices.path("constraints").findValuesAsText("matchAttribute")).as("of devices of others")
+        .containsExactly("resource.kubernetes.io/pciBusID");
+  }
+
+  @Test
+  void fieldsOfAConfigThatAreNotKnownAreNamed() {
+    assertThat(problems(
+        "{requests: [{name: gpu, exactly: {deviceClassName: gpu.nvidia.com}}], config: [{opaque: {driver: gpu.nvidia.com,"
+            + " parameters: {kind: GpuConfig, persistence: true, sharing: {strategy: TimeSlicing, weight: 3}}}}]}"))
+        .containsExactly(
+            "spec.devices.config[0].opaque.parameters.persistence: is not known here, and has no equal",
+            "spec.devices.config[0].opaque.parameters.sharing.weight: is not known here, and has no equal");
   }
 
   @Test

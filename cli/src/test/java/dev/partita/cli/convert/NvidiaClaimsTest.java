@@ -96,6 +96,28 @@ class NvidiaClaimsTest {
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
+      quoteCharacter = '~',
+      value = {
+        "whole.gpu.partita.dev | device.attributes['gpu.partita.dev'].index == 0 | index",
+        "whole.gpu.partita.dev | device.attributes['gpu.partita.dev'].minor == 0 | minor",
+        "whole.gpu.partita.dev | device.capacity['gpu.partita.dev'].cores.isGreaterThan(quantity('1')) | cores",
+        "whole.gpu.partita.dev | device.capacity['gpu.partita.dev'].multiprocessors.isGreaterThan(quantity('1')) | multiprocessors",
+        "mig.gpu.partita.dev | device.capacity['gpu.partita.dev'].multiprocessors.isGreaterThan(quantity('1')) | "})
+  void aSelectorOnWhatThatDriversDevicesDoNotHaveIsNamed(String className, String ours, String name) {
+    String devices =
+        "requests: [{name: a, exactly: {deviceClassName: " + className + ", selectors: [{cel: {expression: \""
+            + ours + "\"}}]}}]";
+    if (name == null) {
+      assertThat(NvidiaClaims.convert(claim(devices))).isInstanceOf(ClaimResult.Converted.class);
+    } else {
+      assertThat(problems(devices)).containsExactly("spec.devices.requests[0].exactly.selectors[0].cel.expression: asks"
+          + " about " + name + ", which devices of gpu.nvidia.com have no equal of");
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
       value = {
         "shared.mig.gpu.partita.dev | is a part of a MIG instance, which that driver hands out as a whole",
         "opaque.gpu.partita.dev | is of another vendor's cards, and that driver serves NVIDIA's",
