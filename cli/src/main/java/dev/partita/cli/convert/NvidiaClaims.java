@@ -39,13 +39,24 @@ final class NvidiaClaims {
     ClaimDevices claim = ClaimDevices.copyOf(object);
     claim.eachRequest().forEach(this::devices);
     if (!asked) {
-      return new ClaimResult.NothingAsked();
+      ownClasses(claim);
+      return problems.isEmpty() ? new ClaimResult.NothingAsked() : new ClaimResult.Refused(problems);
     }
     claim.constraints(Driver.NAME, translations, this::constraint);
     claim.takeConfigs(Driver.NAME, this::config);
     return problems.isEmpty()
         ? new ClaimResult.Converted(claim.object(), List.copyOf(notes))
         : new ClaimResult.Refused(problems.stream().distinct().toList());
+  }
+
+  /** What a class is that somebody made stands in the cluster; the claim may say that its devices are ours. */
+  private void ownClasses(ClaimDevices claim) {
+    if (claim.devices().toString().contains(Driver.NAME)) {
+      claim.eachRequest().stream().filter(each -> ForeignClass.of(each.className()).isEmpty())
+          .forEach(each -> problems.add(new FieldError(each.path() + ".deviceClassName",
+              each.className() + " is a class of your own, of devices of " + Driver.NAME
+                  + ": write Partita's class here, with what yours selects, and convert the claim then")));
+    }
   }
 
   private void devices(ClaimDevices.Request asking) {

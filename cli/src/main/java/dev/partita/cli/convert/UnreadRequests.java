@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -76,7 +77,7 @@ final class UnreadRequests {
       "counts nothing of pods that ask by claims; make a GpuQuota of it (docs/how-to/set-quotas.md)";
 
   /** Fields that count resources, of a ResourceQuota and of Volcano's queues and groups of pods, and what they do. */
-  private static final Map<String, String> COUNTS =
+  static final Map<String, String> COUNTS =
       Map.of("hard", NO_QUOTA, "capability", NO_QUOTA, "deserved", NO_QUOTA, "guarantee", NO_QUOTA, "minResources",
           "is waited for by Volcano before the group begins, and nodes of Partita do not have it: take it out");
 
@@ -198,7 +199,7 @@ final class UnreadRequests {
           if (Dialect.of(name.replaceFirst("^(requests|limits)[.]", "")).isPresent()) {
             found.add(new FieldError(where + "[" + name + "]", counted));
           }
-          if (isCountedClass(name)) {
+          if (isCountedClass(name, each -> ForeignClass.of(each).isPresent())) {
             found.add(new FieldError(where + "[" + name + "]", NO_QUOTA_OF_CLASS));
           }
         });
@@ -315,11 +316,11 @@ final class UnreadRequests {
     return isKnown ? Optional.empty() : Optional.of("is not converted: " + unknownPods);
   }
 
-  private static boolean isCountedClass(String name) {
+  /** Whether what a field counts is a DeviceClass, and such a one. */
+  static boolean isCountedClass(String name, Predicate<String> such) {
     Matcher counted = COUNTED_CLASS.matcher(name);
     return counted.matches()
-        && Stream.of("class", "named").map(counted::group)
-            .anyMatch(each -> each != null && ForeignClass.of(each).isPresent());
+        && Stream.of("class", "named").map(counted::group).anyMatch(each -> each != null && such.test(each));
   }
 
   /** Whether a queue of KAI's has so many GPUs at least or at most; -1 is no limit. */

@@ -705,6 +705,54 @@ class ConvertCommandTest {
   }
 
   @Test
+  void whoLeavesHearsOfWhatCountsOurClassesAndOfClassesOfOurDevices() throws IOException {
+    Path file = Files.writeString(folder.resolve("all.yaml"), """
+        apiVersion: resource.k8s.io/v1
+        kind: DeviceClass
+        metadata: {name: large}
+        spec: {selectors: [{cel: {expression: device.driver == 'gpu.partita.dev'}}]}
+        ---
+        apiVersion: resource.k8s.io/v1
+        kind: DeviceClass
+        metadata: {name: whole.gpu.partita.dev}
+        spec: {selectors: [{cel: {expression: device.driver == 'gpu.partita.dev'}}]}
+        ---
+        apiVersion: v1
+        kind: ResourceQuota
+        metadata: {name: q}
+        spec: {hard: {whole.gpu.partita.dev.deviceclass.resource.k8s.io/devices: 4, gpu.nvidia.com.deviceclass.resource.k8s.io/devices: 4}}
+        ---
+        apiVersion: gpu.partita.dev/v1alpha1
+        kind: GpuQuota
+        metadata: {name: q}
+        spec: {memory: 80Gi}
+        ---
+        apiVersion: config.kueue.x-k8s.io/v1beta2
+        kind: Configuration
+        resources: {deviceClassMappings: [{name: gpus, deviceClassNames: [h200.gpu.partita.dev, gpu.nvidia.com]}]}
+        ---
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: {name: c}
+        data: {a: 'deviceClassName: whole.gpu.partita.dev', b: 'deviceClassName: gpu.nvidia.com'}
+        """);
+
+    Run run = run("-f", file.toString(), "--to", "nvidia-dra");
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.err().lines()).satisfiesExactly(
+        line -> assertThat(line).startsWith("partita: DeviceClass large: spec: is a class of your own, of devices of"
+            + " gpu.partita.dev: make one of devices of gpu.nvidia.com"),
+        line -> assertThat(line).startsWith("partita: ResourceQuota q: spec.hard"
+            + "[whole.gpu.partita.dev.deviceclass.resource.k8s.io/devices]: counts nothing of claims of other classes"),
+        line -> assertThat(line).startsWith("partita: GpuQuota q: spec: counts claims of Partita's classes alone"),
+        line -> assertThat(line).startsWith("partita: Configuration (no name): resources.deviceClassMappings[0]"
+            + ".deviceClassNames[h200.gpu.partita.dev]: counts nothing of claims of other classes"),
+        line -> assertThat(line)
+            .startsWith("partita: ConfigMap c: data.a: names whole.gpu.partita.dev, a class of Partita's, in a text"));
+  }
+
+  @Test
   void whoLeavesGetsClaimsOfNvidiasDriverAndPodsAsTheyWere() throws IOException {
     String pod = "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: " + WHOLE + "}\n";
     Path file = Files.writeString(folder.resolve("claims.yaml"), pod

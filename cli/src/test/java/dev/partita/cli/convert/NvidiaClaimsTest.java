@@ -151,6 +151,17 @@ class NvidiaClaimsTest {
   }
 
   @Test
+  void aClassOfOnesOwnIsToldByWhatTheClaimSays() {
+    String own = "spec.devices.requests[0].exactly.deviceClassName: large is a class of your own, of devices of"
+        + " gpu.partita.dev: write Partita's class here, with what yours selects, and convert the claim then";
+    assertThat(problems("requests: [{name: a, exactly: {deviceClassName: large, selectors: [{cel: {expression:"
+        + " 'device.attributes[\"gpu.partita.dev\"].model == \"h200\"'}}]}}]")).containsExactly(own);
+    assertThat(problems("{requests: [{name: a, exactly: {deviceClassName: large}}, {name: b, exactly: {deviceClassName:"
+        + " gpu.nvidia.com}}], config: [{opaque: {driver: gpu.partita.dev, parameters: {kind: GpuShareConfig}}}]}"))
+        .containsExactly(own);
+  }
+
+  @Test
   void claimsOfOthersAreLeftAlone() {
     assertThat(NvidiaClaims.convert(claim("requests: [{name: gpu, exactly: {deviceClassName: gpu.nvidia.com}}]")))
         .isInstanceOf(ClaimResult.NothingAsked.class);
