@@ -38,6 +38,7 @@ final class UnreadRequests {
               OTHER_VENDOR),
           new Reason("deviceclass[.]resource[.]kubernetes[.]io/(?!(.+[.])?gpu[.]partita[.]dev$).*gpu.*",
               "is a class of another DRA driver; deviceclass.resource.kubernetes.io/whole.gpu.partita.dev is a card of ours"),
+          new Reason("nvidia[.]com/([A-Z]{1,2}[0-9]{2,3}.*|NVIDIA_.*)", ForeignClass.TO_MACHINE),
           new Reason("tensor-fusion[.]ai/.*", TENSOR_FUSION),
           new Reason("nvshare[.]com/gpu", "is nvshare's, whose containers have all of a card's memory in turn: ask for"
               + " sharing TimeSlicing in a claim"),

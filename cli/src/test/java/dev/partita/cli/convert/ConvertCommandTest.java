@@ -287,6 +287,10 @@ class ConvertCommandTest {
         "limits: {amd.com/gpu: 1}            | resources.limits[amd.com/gpu]: is of another vendor's devices",
         "limits: {huawei.com/Ascend910B: 1}  | resources.limits[huawei.com/Ascend910B]: is of another vendor's devices",
         "requests: {example.com/vgpu-mem: 1} | resources.requests[example.com/vgpu-mem]: looks like a way to ask for GPUs",
+        "limits: {nvidia.com/GA102GL_A10: 1} | resources.limits[nvidia.com/GA102GL_A10]: hands a card to a virtual machine",
+        "limits: {nvidia.com/GH100_H200_141GB: 1}  | resources.limits[nvidia.com/GH100_H200_141GB]: hands a card to",
+        "limits: {nvidia.com/TU104GL_Tesla_T4: 1}  | resources.limits[nvidia.com/TU104GL_Tesla_T4]: hands a card to",
+        "limits: {nvidia.com/NVIDIA_A10-12Q: 1}  | resources.limits[nvidia.com/NVIDIA_A10-12Q]: hands a card to",
         "limits: {tensor-fusion.ai/vgpu: 1}  | resources.limits[tensor-fusion.ai/vgpu]: is Tensor Fusion's",
       })
   void resourcesThatNoDialectHasAreNamedAndTheStatusSaysSo(String asked, String reason) throws IOException {
