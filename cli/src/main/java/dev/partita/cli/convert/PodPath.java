@@ -36,7 +36,8 @@ record PodPath(String name, JsonPointer pointer) {
 
   private static final String RAY = "ray.io/";
 
-  private static final Pattern OUTLIVED = Pattern.compile("|extensions/.*|(apps|batch)/v1.+");
+  /** Versions in which Kubernetes' own kinds were once, or are written by mistake. */
+  private static final Pattern BUILT_IN = Pattern.compile("|v1|extensions/.*|(apps|batch)/.*");
 
   static {
     TEMPLATES.put("v1/Pod", List.of(""));
@@ -102,10 +103,10 @@ record PodPath(String name, JsonPointer pointer) {
         .map(List::getFirst);
   }
 
-  /** The version in which a built-in kind is known, of an object of one that is no more or of none. */
+  /** The version in which a built-in kind is known, of an object of another one or of none. */
   static Optional<String> versionOf(JsonNode object) {
     String kind = object.path("kind").asText();
-    return OUTLIVED.matcher(object.path("apiVersion").asText()).matches()
+    return BUILT_IN.matcher(object.path("apiVersion").asText()).matches()
         ? Stream.of("v1", "apps/v1", "batch/v1").filter(version -> TEMPLATES.containsKey(version + "/" + kind))
             .findFirst()
         : Optional.empty();

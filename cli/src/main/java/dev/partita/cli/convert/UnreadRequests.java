@@ -95,14 +95,17 @@ final class UnreadRequests {
       Pattern.compile("(?<class>.+)[.]deviceclass[.]resource[.]k8s[.]io/devices"
           + "|(?:requests[.]deviceclass[.]resource[.]kubernetes[.]io|(?:.+[.])?deviceclass)/(?<named>.+)");
 
-  /** Objects of other systems that are no pods, by the beginning of their apiVersion. */
-  private static final Map<String, String> OBJECTS =
-      Map.of(
-          "run.ai/", "is Run:ai's, of which its controller makes pods: convert those",
-          "gpu.resource.nvidia.com/", "is of the first version of NVIDIA's DRA driver: say what is meant in a claim",
-          "resource.nvidia.com/",
-          "is NVIDIA's, for memory between nodes: leave it to NVIDIA's driver, which may run beside"
-              + " Partita for it");
+  /** Objects of other systems that are no pods, by apiVersion and kind. */
+  private static final List<Reason> OBJECTS =
+      List.of(
+          new Reason("run[.]ai/.*", "is Run:ai's, of which its controller makes pods: convert those"),
+          new Reason("gpu[.]resource[.]nvidia[.]com/.*",
+              "is of the first version of NVIDIA's DRA driver: say what is meant in a claim"),
+          new Reason("resource[.]nvidia[.]com/.*",
+              "is NVIDIA's, for memory between nodes: leave it to NVIDIA's driver, which may run beside"
+                  + " Partita for it"),
+          new Reason("tensor-fusion[.]ai/.*/(WorkloadProfile|TensorFusionWorkload)", TENSOR_FUSION),
+          new Reason("tensor-fusion[.]ai/.*/GPUResourceQuota", NO_QUOTA));
 
   /** Operators' own fields for a number of cards, wherever they are. */
   private static final Set<String> NUMBERS =
@@ -121,9 +124,22 @@ final class UnreadRequests {
   /** Where KubeVirt's machines have cards. */
   private static final Pattern OF_MACHINE = Pattern.compile(".*[.](gpus|hostDevices)\\[[0-9]+]");
 
+  private static final String HELD_TO_NOTHING =
+      " without a claim, and Partita holds it to nothing: ask for them in limits"
+          + " or a claim, unless it is there to watch cards";
+
+  /** By which a runtime gives devices to a pod, whatever it asks for (cncf-tags/container-device-interface). */
+  private static final Pattern CDI = Pattern.compile("(nvidia[.])?cdi[.]k8s[.]io/.+");
+
+  /** The file of a card, on its node and in containers. */
+  private static final Pattern DEVICE_NODE = Pattern.compile("/dev/nvidia[0-9]+");
+
   /** By which NVIDIA's runtime gives cards to whoever sets it, and its values that give none. */
   private static final String VISIBLE = "NVIDIA_VISIBLE_DEVICES";
   private static final Set<String> NONE_VISIBLE = Set.of("", "void", "none");
+
+  private static final String NODES_LIMITED = "Karpenter counts what its provider says of nodes, and not what pods ask"
+      + " for; a GpuQuota limits claims (docs/how-to/set-quotas.md)";
 
   private static final String VALUES =
       "; where these are values of a Helm chart, convert what `helm template` writes";
@@ -137,10 +153,12 @@ final class UnreadRequests {
   private UnreadRequests(JsonNode object, Set<String> pods) {
     this.kind = object.path("kind").asText("an object without a kind");
     String apiVersion = object.path("apiVersion").asText("no apiVersion");
-    this.unknownPods = PodPath.placeInBuiltIn(object).map(place -> "the pod of a " + kind + " is its " + place)
-        .orElseGet(() -> "pods in " + kind + PodPath.versionOf(object)
-            .map(known -> " of " + apiVersion + " are not known here; make it one of " + known)
-            .orElse(" are not known here" + (object.has("kind") ? "" : VALUES)));
+    this.unknownPods = apiVersion.startsWith("karpenter.sh/")
+        ? NODES_LIMITED
+        : PodPath.placeInBuiltIn(object).map(place -> "the pod of a " + kind + " is its " + place)
+            .orElseGet(() -> "pods in " + kind + PodPath.versionOf(object)
+                .map(known -> " of " + apiVersion + " are not known here; make it one of " + known)
+                .orElse(" are not known here" + (object.has("kind") ? "" : VALUES)));
     this.isQueueOfKai = kind.equals("Queue") && apiVersion.startsWith("scheduling.run.ai/");
     this.pods = pods;
   }
@@ -153,11 +171,9 @@ final class UnreadRequests {
    */
   static List<FieldError> in(JsonNode object, Set<String> pods) {
     UnreadRequests unread = new UnreadRequests(object, pods);
-    OBJECTS.forEach((group, why) -> {
-      if (object.path("apiVersion").asText().startsWith(group)) {
-        unread.found.add(new FieldError("spec", why));
-      }
-    });
+    String typed = object.path("apiVersion").asText() + "/" + object.path("kind").asText();
+    OBJECTS.stream().filter(each -> each.names().matcher(typed).matches())
+        .forEach(each -> unread.found.add(new FieldError("spec", each.reason())));
     unread.ownClass(object);
     unread.walk(object, "", false);
     return unread.found.stream().distinct().toList();
@@ -228,7 +244,15 @@ final class UnreadRequests {
       if (field.getKey().equals("gpu") && isQueueOfKai && limits(value)) {
         found.add(new FieldError(path + "[gpu]", NO_QUOTA));
       }
+      if (field.getKey().equals("hostPath") && DEVICE_NODE.matcher(value.path("path").asText()).matches()) {
+        found.add(new FieldError(where + ".path", "gives the pod a card of its node" + HELD_TO_NOTHING));
+      }
       if (field.getKey().equals("annotations")) {
+        value.properties().stream().filter(each -> CDI.matcher(each.getKey()).matches()
+            && each.getValue().asText().contains("nvidia.com/"))
+            .forEach(each -> found.add(
+                new FieldError(where + "[" + each.getKey() + "]",
+                    "gives the pod cards of its node" + HELD_TO_NOTHING)));
         value.properties().stream().filter(each -> ForeignClass.of(each.getValue().asText()).isPresent())
             .forEach(each -> found.add(new FieldError(where + "[" + each.getKey() + "]", each.getValue().asText()
                 + " is a class of another DRA driver, of which an operator makes claims: name one of ours, "

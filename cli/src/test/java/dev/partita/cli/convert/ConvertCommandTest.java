@@ -126,6 +126,10 @@ class ConvertCommandTest {
         .endsWith("pods in CronJob of batch/v1beta1 are not known here; make it one of batch/v1\n");
     assertThat(convert("{kind: Pod, metadata: {name: a}, spec: " + WHOLE + "}").err())
         .endsWith("pods in Pod of no apiVersion are not known here; make it one of v1\n");
+    assertThat(convert("{apiVersion: apps/v1, kind: Pod, metadata: {name: a}, spec: " + WHOLE + "}").err())
+        .endsWith("pods in Pod of apps/v1 are not known here; make it one of v1\n");
+    assertThat(convert(nested("v1", "Deployment", "spec.template", "nvidia.com/gpu")).err())
+        .endsWith("pods in Deployment of v1 are not known here; make it one of apps/v1\n");
   }
 
   @Test
@@ -655,6 +659,49 @@ class ConvertCommandTest {
   }
 
   @Test
+  void limitsOfKarpentersNodesAreNoPods() throws IOException {
+    Run run =
+        convert("{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: p}, spec: {limits: {nvidia.com/gpu:"
+            + " 8}}}\n");
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.err())
+        .startsWith("partita: NodePool p: spec.limits[nvidia.com/gpu]: is not converted: Karpenter counts"
+            + " what its provider says of nodes, and not what pods ask for");
+  }
+
+  @Test
+  void cardsThatARuntimeOrAVolumeGivesAreNamed() throws IOException {
+    Run run = convert("{apiVersion: v1, kind: Pod, metadata: {name: p, annotations: {cdi.k8s.io/a: nvidia.com/gpu=0,"
+        + " cdi.k8s.io/b: example.com/nic=0, nvidia.cdi.k8s.io/container.c: 'management.nvidia.com/gpu=all'}}, spec:"
+        + " {containers: [{name: c}], volumes: [{name: a, hostPath: {path: /dev/nvidia0}}, {name: b, hostPath: {path:"
+        + " /dev/nvidiactl}}]}}\n");
+
+    String why =
+        " without a claim, and Partita holds it to nothing: ask for them in limits or a claim, unless it is there"
+            + " to watch cards";
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.err().lines()).containsExactly(
+        "partita: Pod p: metadata.annotations[cdi.k8s.io/a]: gives the pod cards of its node" + why,
+        "partita: Pod p: metadata.annotations[nvidia.cdi.k8s.io/container.c]: gives the pod cards of its node" + why,
+        "partita: Pod p: spec.volumes[0].hostPath.path: gives the pod a card of its node" + why);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "GPUResourceQuota, counts nothing of pods that ask by claims",
+    "WorkloadProfile, is Tensor Fusion's",
+    "TensorFusionWorkload, is Tensor Fusion's"})
+  void whatTensorFusionMakesPodsOfIsNamed(String kind, String why) throws IOException {
+    Run run = convert("{apiVersion: tensor-fusion.ai/v1, kind: " + kind + ", metadata: {name: a}, spec: {}}\n");
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.err()).hasLineCount(1).startsWith("partita: " + kind + " a: spec: " + why);
+    assertThat(convert("{apiVersion: tensor-fusion.ai/v1, kind: GPUPool, metadata: {name: a}, spec: {}}\n").status())
+        .isZero();
+  }
+
+  @Test
   void limitsOfKaisQueuesAreNamed() throws IOException {
     String queue = "{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: q}, spec: {resources:"
         + " {cpu: {quota: 4, limit: 8}, gpu: {quota: %d, limit: %d, overQuotaWeight: 1}}}}\n";
@@ -710,36 +757,37 @@ class ConvertCommandTest {
 
   @Test
   void whoLeavesHearsOfWhatCountsOurClassesAndOfClassesOfOurDevices() throws IOException {
-    Path file = Files.writeString(folder.resolve("all.yaml"), """
-        apiVersion: resource.k8s.io/v1
-        kind: DeviceClass
-        metadata: {name: large}
-        spec: {selectors: [{cel: {expression: device.driver == 'gpu.partita.dev'}}]}
-        ---
-        apiVersion: resource.k8s.io/v1
-        kind: DeviceClass
-        metadata: {name: whole.gpu.partita.dev}
-        spec: {selectors: [{cel: {expression: device.driver == 'gpu.partita.dev'}}]}
-        ---
-        apiVersion: v1
-        kind: ResourceQuota
-        metadata: {name: q}
-        spec: {hard: {whole.gpu.partita.dev.deviceclass.resource.k8s.io/devices: 4, gpu.nvidia.com.deviceclass.resource.k8s.io/devices: 4}}
-        ---
-        apiVersion: gpu.partita.dev/v1alpha1
-        kind: GpuQuota
-        metadata: {name: q}
-        spec: {memory: 80Gi}
-        ---
-        apiVersion: config.kueue.x-k8s.io/v1beta2
-        kind: Configuration
-        resources: {deviceClassMappings: [{name: gpus, deviceClassNames: [h200.gpu.partita.dev, gpu.nvidia.com]}]}
-        ---
-        apiVersion: v1
-        kind: ConfigMap
-        metadata: {name: c}
-        data: {a: 'deviceClassName: whole.gpu.partita.dev', b: 'deviceClassName: gpu.nvidia.com'}
-        """);
+    Path file = Files.writeString(folder.resolve("all.yaml"),
+        """
+            apiVersion: resource.k8s.io/v1
+            kind: DeviceClass
+            metadata: {name: large}
+            spec: {selectors: [{cel: {expression: device.driver == 'gpu.partita.dev'}}]}
+            ---
+            apiVersion: resource.k8s.io/v1
+            kind: DeviceClass
+            metadata: {name: whole.gpu.partita.dev}
+            spec: {selectors: [{cel: {expression: device.driver == 'gpu.partita.dev'}}]}
+            ---
+            apiVersion: v1
+            kind: ResourceQuota
+            metadata: {name: q}
+            spec: {hard: {whole.gpu.partita.dev.deviceclass.resource.k8s.io/devices: 4, gpu.nvidia.com.deviceclass.resource.k8s.io/devices: 4}}
+            ---
+            apiVersion: gpu.partita.dev/v1alpha1
+            kind: GpuQuota
+            metadata: {name: q}
+            spec: {memory: 80Gi}
+            ---
+            apiVersion: config.kueue.x-k8s.io/v1beta2
+            kind: Configuration
+            resources: {deviceClassMappings: [{name: gpus, deviceClassNames: [h200.gpu.partita.dev, gpu.nvidia.com]}]}
+            ---
+            apiVersion: v1
+            kind: ConfigMap
+            metadata: {name: c}
+            data: {a: 'deviceClassName: whole.gpu.partita.dev', b: 'deviceClassName: gpu.nvidia.com'}
+            """);
 
     Run run = run("-f", file.toString(), "--to", "nvidia-dra");
 
