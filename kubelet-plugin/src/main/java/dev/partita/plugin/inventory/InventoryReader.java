@@ -39,6 +39,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class InventoryReader implements AutoCloseable, MigControl, MemoryLimitControl {
   private static final Logger LOG = LoggerFactory.getLogger(InventoryReader.class);
+  private static final String WHERE_TO_LOOK = "see dmesg and nvidia-smi on the node";
 
   /** Opens NVML from a file. */
   public interface Opener {
@@ -153,7 +154,8 @@ public final class InventoryReader implements AutoCloseable, MigControl, MemoryL
       return new Inventory.NoCards(NodeReason.NoDriver, message);
     }
     return cards.getAsInt() == 0
-        ? new Inventory.NoCards(NodeReason.NoGpus, "no card of NVIDIA's is on the node's PCI bus; see lspci")
+        ? new Inventory.NoCards(NodeReason.NoGpus,
+            "no card of NVIDIA's is on the node's PCI bus, but for those that virtual machines have; see lspci -k")
         : new Inventory.NoCards(NodeReason.NoDriver,
             "cards of NVIDIA's on the node's PCI bus: %d; %s".formatted(cards.getAsInt(), message));
   }
@@ -321,7 +323,13 @@ public final class InventoryReader implements AutoCloseable, MigControl, MemoryL
       Optional<ClaimedInstances> after = hasInstances ? claimedNow() : before;
       List<Gpu> gpus =
           known.update(reading, topology, before.flatMap(earlier -> after.map(later -> earlier.orLater(later))));
-      startAnew = reading.cards().size() < gpus.size() || !reading.faults().isEmpty();
+      int unlisted = gpus.isEmpty() && reading.faults().isEmpty() ? topology.nvidiaCards().orElse(0) : 0;
+      startAnew = reading.cards().size() < gpus.size() || !reading.faults().isEmpty() || unlisted > 0;
+      if (unlisted > 0) {
+        return new Inventory.NoCards(NodeReason.NvmlFailed,
+            "cards of NVIDIA's on the node's PCI bus: %d; the driver %s lists none of them; %s"
+                .formatted(unlisted, files.version(), WHERE_TO_LOOK));
+      }
       return new Inventory.Cards(files, reading.driverVersion(), reading.cudaDriverVersion(), gpus);
     } catch (NvmlException e) {
       closeLibrary();
@@ -330,8 +338,7 @@ public final class InventoryReader implements AutoCloseable, MigControl, MemoryL
       }
       return new Inventory.NoCards(
           NodeReason.NvmlFailed,
-          "the driver " + files.version() + " does not answer: " + e.getMessage()
-              + "; see dmesg and nvidia-smi on the node");
+          "the driver " + files.version() + " does not answer: " + e.getMessage() + "; " + WHERE_TO_LOOK);
     }
   }
 

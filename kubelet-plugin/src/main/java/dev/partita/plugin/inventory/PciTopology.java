@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -21,6 +22,9 @@ record PciTopology(Path sysfs) {
   /** PCI's number of the vendor, and its class of display controllers: cards with and without an output. */
   private static final String NVIDIA = "0x10de";
   private static final String DISPLAY = "0x03";
+
+  /** In the names of drivers that hand a card to a virtual machine: vfio-pci, nvgrace_gpu_vfio_pci. */
+  private static final String HANDED_ON = "vfio";
 
   /** The PCIe root complex, such as pci0000:17. */
   Optional<String> pcieRoot(String busId) {
@@ -42,7 +46,10 @@ record PciTopology(Path sysfs) {
     }
   }
 
-  /** How many cards of NVIDIA's there are, whether a driver has them or not; empty if that cannot be told. */
+  /**
+   * How many cards of NVIDIA's there are for the driver to list, whether it has them or not: all but those that are
+   * handed to virtual machines. Empty if that cannot be told.
+   */
   OptionalInt nvidiaCards() {
     if (!Files.isDirectory(devices())) {
       return Files.isDirectory(sysfs.resolve("bus")) ? OptionalInt.of(0) : OptionalInt.empty();
@@ -51,11 +58,20 @@ record PciTopology(Path sysfs) {
     try (DirectoryStream<Path> devices = Files.newDirectoryStream(devices())) {
       for (Path device : devices) {
         boolean isOfNvidia = Files.readString(device.resolve("vendor")).strip().equals(NVIDIA);
-        cards += isOfNvidia && Files.readString(device.resolve("class")).startsWith(DISPLAY) ? 1 : 0;
+        boolean isCard = isOfNvidia && Files.readString(device.resolve("class")).startsWith(DISPLAY);
+        cards += isCard && !isHandedOn(device) ? 1 : 0;
       }
       return OptionalInt.of(cards);
     } catch (IOException | DirectoryIteratorException e) {
       return OptionalInt.empty();
+    }
+  }
+
+  private static boolean isHandedOn(Path device) throws IOException {
+    try {
+      return String.valueOf(Files.readSymbolicLink(device.resolve("driver")).getFileName()).contains(HANDED_ON);
+    } catch (NoSuchFileException e) {
+      return false; // no driver has it
     }
   }
 

@@ -32,6 +32,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class KnownCardsTest {
   private static final CardPolicy POLICY = new CardPolicy(new Reserve.Amount(0), false, true);
@@ -302,8 +304,21 @@ class KnownCardsTest {
     onBus(sysfs, "0000:06:00.0", "0x10de", "0x030000");
     onBus(sysfs, "0000:18:00.0", "0x10de", "0x030200");
     assertThat(topology.nvidiaCards()).hasValue(2);
+    Files.createSymbolicLink(sysfs.resolve("bus/pci/devices/0000:18:00.0/driver"),
+        Path.of("../../../../bus/pci/drivers/nvidia"));
+    assertThat(topology.nvidiaCards()).hasValue(2);
     Files.createDirectories(sysfs.resolve("bus/pci/devices/0000:19:00.0"));
     assertThat(topology.nvidiaCards()).as("one says nothing of itself").isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"vfio-pci", "nvgrace_gpu_vfio_pci"})
+  void aCardThatAVirtualMachineHasIsNotOneForTheDriver(String driver, @TempDir Path sysfs) throws Exception {
+    onBus(sysfs, "0000:18:00.0", "0x10de", "0x030200");
+    onBus(sysfs, "0000:19:00.0", "0x10de", "0x030200");
+    Files.createSymbolicLink(sysfs.resolve("bus/pci/devices/0000:19:00.0/driver"),
+        Path.of("../../../../bus/pci/drivers").resolve(driver));
+    assertThat(new PciTopology(sysfs).nvidiaCards()).hasValue(1);
   }
 
   private static void onBus(Path sysfs, String busId, String vendor, String kind) throws IOException {

@@ -121,7 +121,7 @@ class NodeInventoryTest {
   void aCardThatHasNotAnsweredSinceTheStartIsAskedForByANewInit() throws IOException {
     card.faults.add(new CardReading.Fault(1, NvmlException.GPU_IS_LOST, "GPU is lost"));
     StuckCard back = new StuckCard();
-    back.more.add("GPU-1");
+    back.listed.add("GPU-1");
     Queue<StuckCard> inits = new ConcurrentLinkedQueue<>(List.of(card, back));
     card.readings.release(2);
     back.readings.release(2);
@@ -129,6 +129,52 @@ class NodeInventoryTest {
     assertThat(((Inventory.Cards) reader.read()).gpus()).hasSize(1);
     assertThat(((Inventory.Cards) reader.read()).gpus()).extracting("uuid").containsExactly("GPU-0", "GPU-1");
     reader.close();
+  }
+
+  @Test
+  void aDriverThatListsNoneOfTheCardsOnTheBusHasFailedUntilItListsThemByANewInit() throws IOException {
+    onBus("0000:18:00.0");
+    onBus("0000:19:00.0");
+    StuckCard none = new StuckCard();
+    none.listed.clear();
+    none.readings.release();
+    card.readings.release();
+    Queue<StuckCard> inits = new ConcurrentLinkedQueue<>(List.of(none, card));
+    try (InventoryReader reader = reader(library -> Objects.requireNonNull(inits.poll()))) {
+      assertThat(reader.read()).isEqualTo(new Inventory.NoCards(NodeReason.NvmlFailed,
+          "cards of NVIDIA's on the node's PCI bus: 2; the driver 580.1 lists none of them; "
+              + "see dmesg and nvidia-smi on the node"));
+      assertThat(reader.read()).isInstanceOf(Inventory.Cards.class);
+    }
+  }
+
+  @Test
+  void aDriverThatListsNoneHasNotFailedWhereNoneIsOnTheBusOrTheBusIsNotSeen() throws IOException {
+    card.listed.clear();
+    card.readings.release(2);
+    try (InventoryReader reader = reader(library -> card)) {
+      assertThat(reader.read()).as("nobody sees the bus").isInstanceOf(Inventory.Cards.class);
+      Files.createDirectories(root.resolve("sys/bus/pci/devices"));
+      assertThat(reader.read()).isInstanceOf(Inventory.Cards.class);
+    }
+  }
+
+  @Test
+  void cardsThatTheDriverHasListedAreKnownAsLostWhenItListsNoneAnyMore() throws IOException {
+    onBus("0000:18:00.0");
+    card.readings.release(2);
+    try (InventoryReader reader = reader(library -> card)) {
+      reader.read();
+      card.listed.clear();
+      assertThat(((Inventory.Cards) reader.read()).gpus()).extracting(gpu -> gpu.health().reason())
+          .containsExactly("GpuIsLost");
+    }
+  }
+
+  private void onBus(String busId) throws IOException {
+    Path device = Files.createDirectories(root.resolve("sys/bus/pci/devices").resolve(busId));
+    Files.writeString(device.resolve("vendor"), "0x10de\n");
+    Files.writeString(device.resolve("class"), "0x030200\n");
   }
 
   private NodeInventory inventory(Consumer<Inventory> listener, Duration patience) throws IOException {
@@ -153,14 +199,14 @@ class NodeInventoryTest {
   /** Each reading waits until it may end. */
   private static final class StuckCard implements CardReader {
     final Semaphore readings = new Semaphore(0);
-    final List<String> more = new ArrayList<>(); // UUIDs of further cards
+    final List<String> listed = new ArrayList<>(List.of("GPU-0")); // UUIDs
     final List<CardReading.Fault> faults = new ArrayList<>();
 
     @Override
     public CardReading read() {
       readings.acquireUninterruptibly();
-      List<CardReading.Card> cards = new ArrayList<>(List.of(card(0, "GPU-0")));
-      more.forEach(uuid -> cards.add(card(cards.size(), uuid)));
+      List<CardReading.Card> cards = new ArrayList<>();
+      listed.forEach(uuid -> cards.add(card(cards.size(), uuid)));
       return new CardReading("580.1", Optional.of("13.0"), cards, faults);
     }
 
