@@ -29,8 +29,9 @@ public record SlotWrite(UsageRegion.Slot slot, int field, List<Long> numbers) {
   }
 
   /**
-   * Writes it, if the region has its size and the slot still has that owner. If the owner goes between the look and the
-   * write, a wrong figure stays until the slot's next owner clears it.
+   * Writes it, if the region has its size and the slot still has that owner, and for overhead the contexts that were
+   * measured. If the owner goes between the look and the write, a wrong figure stays until the slot's next owner clears
+   * it.
    */
   void into(UntrustedFile region) {
     if (region.size() != ShareFolders.USAGE_SIZE) {
@@ -38,10 +39,17 @@ public record SlotWrite(UsageRegion.Slot slot, int field, List<Long> numbers) {
     }
     long at = UsageRegion.HEADER_BYTES + (long) slot.index() * UsageRegion.SLOT_BYTES;
     byte[] now = region.read(at, UsageRegion.SLOT_BYTES);
-    if (UsageRegion.slots(now, UsageRegion.Step.NONE).stream().anyMatch(s -> s.owner() == slot.owner())) {
+    if (UsageRegion.slots(now, UsageRegion.Step.NONE).stream().anyMatch(this::isStillOf)) {
       ByteBuffer bytes = ByteBuffer.allocate(numbers.size() * Long.BYTES).order(ByteOrder.nativeOrder());
       numbers.forEach(bytes::putLong);
       region.write(at + field, bytes.array());
     }
+  }
+
+  /** Overhead that was measured without a context would have the library give back what it has charged for that one. */
+  private boolean isStillOf(UsageRegion.Slot now) {
+    return now.owner() == slot.owner()
+        && (field != UsageRegion.SLOT_OVERHEAD
+            || (now.contextBytes() == slot.contextBytes() && now.contextBegun() == slot.contextBegun()));
   }
 }

@@ -12,12 +12,15 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class UsageRegionTest {
   private static final long MAGIC = 0x3141544954524150L;
@@ -167,14 +170,31 @@ class UsageRegionTest {
     region.putLong(0, MAGIC).putInt(128, 1).putLong(4096, 8 << 2 | 1);
     Path file = Files.write(folder.resolve("usage"), region.array());
     write(file, SlotWrite.overhead(new UsageRegion.Slot(0, 8, 0, 0, 0, 0, 0, 0, 0, false), 5 * 512 + 3));
-    assertThat(ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.nativeOrder()).getLong(4096 + 48))
-        .isEqualTo(5);
+    assertThat(overhead(file)).isEqualTo(5);
     write(file, SlotWrite.overhead(new UsageRegion.Slot(0, 7, 0, 0, 0, 0, 0, 0, 0, false), 9 * 512));
-    assertThat(ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.nativeOrder()).getLong(4096 + 48))
-        .isEqualTo(5);
+    assertThat(overhead(file)).isEqualTo(5);
     Files.write(file, new byte[100]);
     write(file, SlotWrite.overhead(new UsageRegion.Slot(0, 8, 0, 0, 0, 0, 0, 0, 0, false), 512));
     assertThat(file).hasSize(100);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"21, more is charged", "-2147483628, one is being made"})
+  void overheadIsNotWrittenOnceThereAreContextsThatWereNotMeasured(int contexts, String how, @TempDir Path folder)
+      throws Exception {
+    ByteBuffer region = ByteBuffer.allocate(528_384).order(ByteOrder.nativeOrder());
+    region.putLong(0, MAGIC).putInt(128, 1).putLong(4096, 8 << 2 | 1).putInt(4096 + 44, 20).putLong(4096 + 96, 70);
+    UsageRegion.Slot measured = UsageRegion
+        .slots(Arrays.copyOfRange(region.array(), 4096, 4096 + 128), UsageRegion.Step.NONE).getFirst();
+    Path file = Files.write(folder.resolve("usage"), region.array());
+    write(file, SlotWrite.overhead(measured, 5 * 512));
+    assertThat(overhead(file)).as("as long as they are the same").isEqualTo(5);
+    region.putInt(4096 + 44, contexts);
+    Files.write(file, region.array());
+    write(file, SlotWrite.overhead(measured, 5 * 512));
+    assertThat(overhead(file)).as(how).isZero();
+    write(file, SlotWrite.sample(measured, new ProcessSample(1, 17, 20, 10, 0, 0)));
+    assertThat(number(file, 4096 + 104)).as("a sample has nothing to do with contexts").isEqualTo(17);
   }
 
   @Test
@@ -188,6 +208,15 @@ class UsageRegionTest {
     assertThat(written.getLong(4096 + 128 + 104)).isEqualTo(1_700_000_000_000_000L);
     assertThat(written.getLong(4096 + 128 + 112)).isEqualTo(20 | 10 << 8 | 100 << 16);
     assertThat(written.getLong(4096 + 128 + 120)).isZero();
+  }
+
+  /** In the first slot, in units. */
+  private static long overhead(Path file) throws IOException {
+    return number(file, 4096 + 48);
+  }
+
+  private static long number(Path file, int at) throws IOException {
+    return ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.nativeOrder()).getLong(at);
   }
 
   private RegionFile region(Path file) {
