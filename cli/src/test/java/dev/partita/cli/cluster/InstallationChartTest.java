@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.IntOrString;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.Probe;
 import io.fabric8.kubernetes.api.model.ResourceQuota;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.api.model.apps.RollingUpdateDaemonSet;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
 import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicyIngressRule;
@@ -33,9 +35,7 @@ class InstallationChartTest {
   /** The next plugin of a node registers before the one before it goes: they must not be in each other's way. */
   @Test
   void anUpgradeLeavesNoNodeWithoutAPlugin() {
-    var rolling = only(DaemonSet.class, Map.of()).getSpec().getUpdateStrategy().getRollingUpdate();
-    assertThat(rolling.getMaxSurge().getValue()).isEqualTo(1);
-    assertThat(rolling.getMaxUnavailable().getValue()).isEqualTo(0);
+    assertThat(rolling(Map.of()).getMaxUnavailable()).isEqualTo(new IntOrString(0));
     PodSpec plugin = Chart.plugin(Map.of());
     assertThat(plugin.getHostNetwork()).as("two on a node share no ports").isNotEqualTo(true);
     assertThat(plugin.getContainers().getFirst().getPorts())
@@ -139,6 +139,25 @@ class InstallationChartTest {
     assertThat(Chart.controller(own).getPriorityClassName()).isEqualTo("platform");
     assertThat(only(ResourceQuota.class, own).getSpec().getScopeSelector().getMatchExpressions().getFirst().getValues())
         .containsExactly("nodes", "platform");
+  }
+
+  /** The one that runs serves the node until the next one is ready, so none is taken away for it. */
+  @Test
+  void anUpgradeStartsTheNextPluginOnATenthOfTheNodesAtATimeOrOnAsManyAsIsSaid() {
+    assertThat(maxSurge(Map.of())).isEqualTo(new IntOrString("10%"));
+    assertThat(maxSurge(Map.of("plugin.maxSurge", 3))).isEqualTo(new IntOrString(3));
+    assertThat(maxSurge(Map.of("plugin.maxSurge", "100%"))).isEqualTo(new IntOrString("100%"));
+    for (Object none : List.of(0, "0%", "101%", "ten")) {
+      assertThatThrownBy(() -> maxSurge(Map.of("plugin.maxSurge", none))).hasMessageContaining("maxSurge");
+    }
+  }
+
+  private static RollingUpdateDaemonSet rolling(Map<String, Object> values) {
+    return only(DaemonSet.class, values).getSpec().getUpdateStrategy().getRollingUpdate();
+  }
+
+  private static IntOrString maxSurge(Map<String, Object> values) {
+    return rolling(values).getMaxSurge();
   }
 
   @Test
