@@ -56,7 +56,7 @@ final class InstallationChecks {
             + "), or name its namespace with --partita-namespace";
     findings.addAll(partita.controller().judged(CONTROLLER, install, it -> List.of(controller(it))));
     findings.addAll(partita.lease().judged(LEADER,
-        "see whether a controller runs: kubectl logs -n " + partita.namespace() + " deploy/partita-dra-controller",
+        "see whether a controller runs: " + logs(partita.namespace()),
         lease -> List.of(leader(lease, now, partita.namespace()))));
     findings.addAll(webhooks(partita, now));
     findings.addAll(partita.policies().judged(POLICIES_CHECK, install, it -> List.of(policies(it))));
@@ -79,8 +79,13 @@ final class InstallationChecks {
     return ready < wanted ? Finding.warn(CONTROLLER, "", seen, mend) : Finding.ok(CONTROLLER, "", seen);
   }
 
+  /** Of all controllers: kubectl logs of a Deployment reads one pod, and another one may lead. */
+  private static String logs(String namespace) {
+    return "kubectl logs -n " + namespace + " -l app.kubernetes.io/name=dra-controller --prefix --tail=-1";
+  }
+
   private static Finding leader(Lease lease, Instant now, String namespace) {
-    String mend = "kubectl logs -n " + namespace + " deploy/partita-dra-controller";
+    String mend = logs(namespace);
     @Nullable String holder = lease.getSpec() == null ? null : lease.getSpec().getHolderIdentity();
     if (holder == null || holder.isEmpty() || lease.getSpec().getRenewTime() == null) {
       return Finding.fail(LEADER, "", "none leads: nothing is allocated", mend);
