@@ -13,7 +13,10 @@ public sealed interface GangDecision {
     }
   }
 
-  /** Nothing is assumed: one of them is kube-scheduler's, which knows no gangs. */
+  /**
+   * Nothing is assumed: as many as need a place may have one, but one of them is kube-scheduler's, which knows no
+   * gangs.
+   */
   record LeaveToScheduler() implements GangDecision {}
 
   /**

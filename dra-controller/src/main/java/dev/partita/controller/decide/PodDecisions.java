@@ -82,6 +82,7 @@ public final class PodDecisions {
     List<GangDecision.NoPlace> passedOver = new ArrayList<>();
     int spare = Math.min(pods.size() - wanted, MOST_PASSED_OVER);
     int missing = wanted;
+    boolean isLeftToScheduler = false;
     try (SchedulerState.Scope scope = state.scope()) {
       for (Pod pod : pods) {
         if (missing == 0) {
@@ -95,7 +96,8 @@ public final class PodDecisions {
           }
           case Decision.Settled _ -> missing--; // by claims that it shares with others of the gang
           case Decision.LeaveToScheduler _ -> {
-            return new GangDecision.LeaveToScheduler();
+            isLeftToScheduler = true;
+            missing--; // which may have a place for it
           }
           case Decision.Nothing _ -> {
             return new GangDecision.NoPlace(pod, decision);
@@ -107,6 +109,9 @@ public final class PodDecisions {
             }
           }
         }
+      }
+      if (isLeftToScheduler) {
+        return new GangDecision.LeaveToScheduler();
       }
       scope.keep();
     }

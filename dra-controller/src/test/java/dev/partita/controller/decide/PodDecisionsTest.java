@@ -97,6 +97,29 @@ class PodDecisionsTest {
     assertThat(cluster.decisions.placeAll(gang)).isEqualTo(new GangDecision.LeaveToScheduler());
   }
 
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(delimiter = '|', textBlock = """
+      # what; s are kube-scheduler's            | gang                                | needs | decided
+      enough beside one that is passed over     | t0 0 200, s0 0 10, t1 0 10          | 2     | left to kube-scheduler
+      too few, after one that is passed over    | t0 0 200, s0 0 10, t1 0 200         | 2     | t0 waits
+      too few, before one that is passed over   | s0 0 10, t0 0 200, t1 0 200         | 2     | t0 waits
+      too few, and none is to spare             | s0 0 10, t0 0 200                   | 2     | t0 waits
+      """)
+  void aGangIsKubeSchedulersOnlyIfAsManyAsItNeedsMayHaveAPlace(String what, String gang, int needs, String decided) {
+    cluster.node(new NodeBuilder().withNewMetadata().withName("a").endMetadata()
+        .withNewSpec().addNewTaint("NoSchedule", "only", null, "t").endSpec().build(), 1);
+    cluster.nodeOfScheduler("b", 1);
+    List<Pod> pods = cluster.gang(gang).stream()
+        .map(pod -> pod.getMetadata().getName().startsWith("s")
+            ? pod
+            : new PodBuilder(pod).editSpec().addNewToleration("NoSchedule", "only", "Equal", null, "t").endSpec()
+                .build())
+        .toList();
+    String before = cluster.taken();
+    assertThat(words(cluster.decisions.place(pods, needs))).isEqualTo(decided);
+    assertThat(cluster.taken()).as("nothing is assumed").isEqualTo(before);
+  }
+
   @Test
   void aPodWaitsForItsClaimToBeMade() {
     cluster.nodes("a:1");
