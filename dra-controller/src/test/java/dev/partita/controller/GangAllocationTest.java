@@ -194,6 +194,29 @@ class GangAllocationTest {
   }
 
   @Test
+  void aPodWithGatesOfOthersIsNoneOfThoseThatAGangNeedsThoughItsClaimIsAllocatedAlready() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.start();
+    cluster.awaitOffered("node-0");
+    cluster.claim("a", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.claim("b", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.pod("before", "a");
+    cluster.result("a");
+    cluster.stopControllers();
+    cluster.client.pods().inNamespace("default").withName("before").delete();
+    podOf("train", 2, "a", List.of("a"), List.of("queue", Driver.ALLOCATION_GATE));
+    podOf("train", 2, "b", "b");
+    cluster.start();
+    eventually().untilAsserted(() -> assertThat(waitsFor("b"))
+        .isEqualTo("gang train: waits for pod a, which has scheduling gates of others: queue"));
+    assertThat(cluster.gates("b")).as("it could be bound without the other").contains(Driver.ALLOCATION_GATE);
+    eventually().until(() -> !cluster.isAllocated("a"));
+    cluster.setGates("a", Driver.ALLOCATION_GATE);
+    mayRunWithItsCard("a");
+    mayRunWithItsCard("b");
+  }
+
+  @Test
   void podsOfAPodGroupThatSaysNothingOfAGangAreDecidedOneByOne() {
     cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
     cluster.client.resource(PodGroupsOfTests.basic("default", "loose")).create();

@@ -146,7 +146,7 @@ public final class GangScheduler {
     List<Pod> settled = new ArrayList<>();
     List<Pod> open = new ArrayList<>();
     for (Pod pod : live) {
-      (isSettled(pod) ? settled : open).add(pod);
+      (isSettled(pod) && !isHeldBack(pod) ? settled : open).add(pod);
     }
     int missing = wanted - settled.size();
     if (missing <= 0) {
@@ -259,6 +259,11 @@ public final class GangScheduler {
   private boolean isSettled(Pod pod) {
     Optional<List<ObjectKey>> keys = PodClaims.of(pod);
     return keys.isPresent() && claims(pod).stream().filter(AllocatedClaim::isAllocated).count() == keys.get().size();
+  }
+
+  /** Whether others' gates keep it from what it has, which is taken back. */
+  private boolean isHeldBack(Pod pod) {
+    return decisions.read(pod) instanceof Decider.Reading.Decided(Decision.HeldBack _);
   }
 
   /** A pod for which there is nothing to allocate, or not any more, waits for nobody. */
