@@ -163,7 +163,7 @@ public final class AllocationLoop implements AutoCloseable {
     GangScheduler gangs =
         new GangScheduler(view, monotonicClock, decisions, scheduler, preemption, gates, abandoned, retries);
     this.queue = new PodQueue(view, state.loads(), scheduler, gangs, retries, budget, processorTime, monotonicClock);
-    this.questions = new Questions(view, state, new Explanations(view, scheduler, decisions, budget));
+    this.questions = new Questions(view, state, new Explanations(view, scheduler, decisions, budget)::answer);
     this.resizeWriter =
         new ResizeWriter(client, edge.isolated("resizes"),
             (write, version) -> loop.post(new WorkItem.ResizeWritten(write, version)));
@@ -203,7 +203,7 @@ public final class AllocationLoop implements AutoCloseable {
     return answer;
   }
 
-  /** What would fit now, by model. */
+  /** What would fit now, by model; also to be cancelled by whoever does not wait for it any more. */
   public CompletionStage<SortedMap<String, Headroom>> headroom() {
     CompletableFuture<SortedMap<String, Headroom>> headroom = new CompletableFuture<>();
     loop.post(new WorkItem.Measure(headroom));

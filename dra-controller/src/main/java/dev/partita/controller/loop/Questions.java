@@ -1,5 +1,7 @@
 package dev.partita.controller.loop;
 
+import dev.partita.controller.explain.Answer;
+import dev.partita.controller.explain.Question;
 import dev.partita.controller.headroom.Headroom;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.schedule.WorkItem;
@@ -10,6 +12,7 @@ import dev.partita.controller.watch.ClusterObjects;
 import io.fabric8.kubernetes.api.model.Node;
 import java.util.SortedMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,9 +26,9 @@ final class Questions {
 
   private final ClusterObjects view;
   private final SchedulerState state;
-  private final Explanations explanations;
+  private final Function<Question, Answer> explanations;
 
-  Questions(ClusterObjects view, SchedulerState state, Explanations explanations) {
+  Questions(ClusterObjects view, SchedulerState state, Function<Question, Answer> explanations) {
     this.view = view;
     this.state = state;
     this.explanations = explanations;
@@ -36,7 +39,7 @@ final class Questions {
       return; // whoever asked does not wait for it any more
     }
     try {
-      asked.answer().complete(explanations.answer(asked.question()));
+      asked.answer().complete(explanations.apply(asked.question()));
     } catch (RuntimeException | Error e) {
       Fatal.rethrow(e);
       LOG.error("{}: explaining it failed", asked.question(), e);
@@ -45,6 +48,9 @@ final class Questions {
   }
 
   void measure(CompletableFuture<SortedMap<String, Headroom>> headroom) {
+    if (headroom.isDone()) {
+      return;
+    }
     try {
       headroom.complete(Headroom.byModel(state.inventory().hosts().values(), state.claims()::account,
           this::isOpen));
