@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -41,7 +42,10 @@ public final class LeaderMetrics implements Source {
 
   /** The instance that leads, as this asks it. */
   public interface Leader {
-    /** What would fit now, by model; the answer comes when its deciding thread has time for it. */
+    /**
+     * What would fit now, by model; the answer comes when its deciding thread has time for it, which it takes unless
+     * the answer is cancelled.
+     */
     CompletionStage<SortedMap<String, Headroom>> headroom();
 
     /** How much waits, by the name of the queue. */
@@ -74,12 +78,15 @@ public final class LeaderMetrics implements Source {
 
   /** Nothing where the deciding thread has no time for it, or the term has ended. */
   private static Map<String, Headroom> headroom(Leader leads) {
+    CompletableFuture<SortedMap<String, Headroom>> asked = leads.headroom().toCompletableFuture();
     try {
-      return leads.headroom().toCompletableFuture().get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+      return asked.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException | ExecutionException e) {
       LOG.debug("what would fit is left out", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    } finally {
+      asked.cancel(true); // whatever has not been answered by now
     }
     return Map.of();
   }
