@@ -46,6 +46,12 @@ public final class Driver {
    */
   public static final String ALLOCATOR_LABEL = NAME + "/allocator";
 
+  /**
+   * Label on a Node, for whoever adds nodes: the modes in which its cards are offered, as a GpuNode's spec.publish says
+   * them, with dots between. It counts when the GpuNode is made.
+   */
+  public static final String PUBLISH_LABEL = NAME + "/publish";
+
   /** Taint key on a device whose card is not healthy: the value is the reason, effect NoSchedule. */
   public static final String HEALTH_TAINT = NAME + "/unhealthy";
 

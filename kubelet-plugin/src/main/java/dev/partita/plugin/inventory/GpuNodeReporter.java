@@ -1,6 +1,5 @@
 package dev.partita.plugin.inventory;
 
-import dev.partita.api.Driver;
 import dev.partita.api.gpu.Gpu;
 import dev.partita.api.node.BindingClaim;
 import dev.partita.api.node.GpuNode;
@@ -21,8 +20,6 @@ import java.net.HttpURLConnection;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -229,7 +226,7 @@ public final class GpuNodeReporter implements AutoCloseable {
               .build());
     }
     node.setMetadata(metadata.build());
-    node.setSpec(owner == null ? GpuNodeSpec.DEFAULT : specOf(owner));
+    node.setSpec(owner == null ? GpuNodeSpec.DEFAULT : InitialSpec.of(owner));
     try {
       return client.resource(node).create();
     } catch (KubernetesClientException e) {
@@ -237,23 +234,6 @@ public final class GpuNodeReporter implements AutoCloseable {
         LOG.debug("GpuNode {} was made by somebody else meanwhile", nodeName);
       }
       throw e;
-    }
-  }
-
-  /** What a node's label says of its GpuNode; the defaults without one. */
-  private GpuNodeSpec specOf(Node owner) {
-    @Nullable String allocator =
-        Objects.requireNonNullElse(owner.getMetadata().getLabels(), Map.<String, String>of())
-            .get(Driver.ALLOCATOR_LABEL);
-    if (allocator == null) {
-      return GpuNodeSpec.DEFAULT;
-    }
-    try {
-      return new GpuNodeSpec(GpuNodeSpec.Allocator.valueOf(allocator), List.of(), null);
-    } catch (IllegalArgumentException e) {
-      LOG.warn("Node {} has the label {}={}, which says nothing: it must be one of {}", nodeName,
-          Driver.ALLOCATOR_LABEL, allocator, List.of(GpuNodeSpec.Allocator.values()));
-      return GpuNodeSpec.DEFAULT;
     }
   }
 

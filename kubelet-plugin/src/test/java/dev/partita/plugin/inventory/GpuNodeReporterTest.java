@@ -24,8 +24,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 @MockApiServer(crud = true)
 class GpuNodeReporterTest {
@@ -67,16 +65,17 @@ class GpuNodeReporterTest {
     }
   }
 
-  @ParameterizedTest
-  @CsvSource({"Scheduler, Scheduler", "Controller, Controller", "scheduler, Controller", "'', Controller"})
-  void whoAllocatesANewNodesDevicesIsSaidByTheNodesLabel(String label, GpuNodeSpec.Allocator allocator) {
-    String name = "labelled-" + label.hashCode();
-    client.resource(new NodeBuilder().withNewMetadata().withName(name).addToLabels("gpu.partita.dev/allocator", label)
+  @Test
+  void aNewNodeHasTheSpecThatItsLabelsSay() {
+    client.resource(new NodeBuilder().withNewMetadata().withName("node-l")
+        .addToLabels("gpu.partita.dev/allocator", "Scheduler").addToLabels("gpu.partita.dev/publish", "Whole.Mig")
         .endMetadata().build()).create();
     try (GpuNodeReporter reporter =
-        new GpuNodeReporter(client, ApiCalls.standard(), name, Optional.empty(), Optional.empty(), Clock.systemUTC())) {
+        new GpuNodeReporter(client, ApiCalls.standard(), "node-l", Optional.empty(), Optional.empty(),
+            Clock.systemUTC())) {
       reporter.report(NO_DRIVER, List.of(), SETUP);
-      assertThat(reporter.spec(Duration.ZERO)).isEqualTo(new GpuNodeSpec(allocator, List.of(), null));
+      assertThat(reporter.spec(Duration.ZERO)).isEqualTo(new GpuNodeSpec(GpuNodeSpec.Allocator.Scheduler,
+          List.of(GpuNodeSpec.PublishedMode.Whole, GpuNodeSpec.PublishedMode.Mig), null));
     }
   }
 
