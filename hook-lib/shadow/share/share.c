@@ -48,15 +48,22 @@ static uint64_t enter_and_count_in(struct share *share, enum share_memory memory
     }
 }
 
+/* What of memory on the card is no context's and was not left behind, by the process' own count. */
+static uint64_t own_on_card(const struct share *share, uint64_t own) {
+    uint64_t held = share_held_on_card(own);
+    return held - smaller(load_relaxed(&share->contexts), held);
+}
+
 /*
- * Enters the gate, and in the same step takes at most as many units of memory on the card out of the process' own
- * count; how many.
+ * Enters the gate, and in the same step takes at most as many units of such memory on the card out of the process' own
+ * count; how many. What contexts gave back is out of `contexts` by then.
  */
-static uint64_t enter_and_count_out(struct share *share, uint64_t units) {
+static uint64_t enter_and_count_out(struct share *share, enum share_memory memory, uint64_t units) {
     for (;;) {
         uint32_t gate = gate_open_to(&share->own.gate);
-        uint64_t own = load_relaxed(&share->own.units),
-                 take = smaller(units, smaller(own_held(own), own >> RESIDENT_SHIFT));
+        uint64_t own = load_relaxed(&share->own.units);
+        uint64_t holds = memory == SHARE_CONTEXT ? share_held_on_card(own) : own_on_card(share, own);
+        uint64_t take = smaller(units, holds);
         if (swap_own(&share->own, own, gate, own - take - (take << RESIDENT_SHIFT), gate + 1))
             return take;
     }
@@ -135,7 +142,8 @@ uint64_t share_release(struct share *share, enum share_memory memory, uint64_t u
     enum ledger_answer answer = LEDGER_DONE;
     if (memory == SHARE_CONTEXT)
         units = count_out(&share->contexts, units);
-    uint64_t taken = memory == SHARE_PAGED ? count_out_paged(share, units, &answer) : enter_and_count_out(share, units);
+    uint64_t taken =
+        memory == SHARE_PAGED ? count_out_paged(share, units, &answer) : enter_and_count_out(share, memory, units);
     if (taken > 0 && !load_acquire(&share->seated))
         answer = LEDGER_EVICTED;
     else if (taken > 0 && !credit_deposit(share->file.region, share->seat, taken, load_relaxed(&share->limit)) &&
@@ -189,8 +197,7 @@ void share_context_gone(struct share *share) {
 }
 
 uint64_t share_leave_behind(struct share *share, uint64_t units) {
-    uint64_t own = own_held(load_relaxed(&share->own.units)), contexts = load_relaxed(&share->contexts);
-    units = smaller(units, own - smaller(contexts, own));
+    units = smaller(units, own_on_card(share, load_relaxed(&share->own.units)));
     if (units == 0)
         return 0;
     __atomic_fetch_add(&share->contexts_begun, 1, __ATOMIC_ACQ_REL);

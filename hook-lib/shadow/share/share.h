@@ -75,6 +75,12 @@ static inline const char *share_gpu(const struct share *share) {
 /* Units that this process uses, by its own count. */
 uint64_t share_held(const struct share *share);
 
+/* What lies on the card of a process' own count, contexts and what was left behind included. */
+static inline uint64_t share_held_on_card(uint64_t own) {
+    uint64_t held = own & UINT32_MAX, resident = own >> RESIDENT_SHIFT;
+    return held < resident ? held : resident;
+}
+
 /* Reads the quota; no other effect. */
 void share_open(struct share *share);
 
@@ -89,7 +95,10 @@ enum share_memory {
 /* Charges all the units or, with `part`, as many as there is room for; how many were charged. */
 uint64_t share_charge(struct share *share, enum share_memory memory, uint64_t units, bool part);
 
-/* Gives back units that this process holds; at most as many as it holds. How many were given back. */
+/*
+ * Gives back units that this process holds; at most as many as it holds of such memory. How many were given back. What
+ * contexts are charged, and what was left behind, goes as SHARE_CONTEXT only.
+ */
 uint64_t share_release(struct share *share, enum share_memory memory, uint64_t units);
 
 /* Before a context is charged and made. */

@@ -140,7 +140,7 @@ static bool give_back_of_contexts(struct share *share) {
     if (!__atomic_compare_exchange_n(&share->contexts, &charged, measured, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         return true; /* a context has just ended */
     store_relaxed(&share->left_behind, 0);
-    uint64_t beyond = charged - measured;
+    uint64_t beyond = smaller(charged - measured, share_held_on_card(load_relaxed(&share->own.units)));
     __atomic_fetch_sub(&share->own.units, beyond << RESIDENT_SHIFT | beyond, __ATOMIC_RELAXED);
     return settle_seat(share);
 }

@@ -34,8 +34,8 @@ static void quota_says(uint64_t overhead) {
 }
 
 /* As the plugin sees it, which has no seat. */
-static struct partita_slot *slot_with_contexts(void) {
-    int file = open(region_path(box, "share"), O_RDWR | O_CLOEXEC);
+static struct partita_slot *slot_with_contexts_of(const char *share) {
+    int file = open(region_path(box, share), O_RDWR | O_CLOEXEC);
     CHECK(file >= 0);
     struct partita_region *region = mmap(NULL, PARTITA_USAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     CHECK(region != MAP_FAILED);
@@ -44,6 +44,10 @@ static struct partita_slot *slot_with_contexts(void) {
         if (region->slots[i].contexts)
             return &region->slots[i];
     return NULL;
+}
+
+static struct partita_slot *slot_with_contexts(void) {
+    return slot_with_contexts_of("share");
 }
 
 static CUresult release(CUmemGenericAllocationHandle handle) {
@@ -111,6 +115,45 @@ static void memory_that_only_an_importer_holds_stays_charged_until_the_plugin_ha
     child_end(&owner);
 }
 
+static void exports_and_lets_go_beside_memory_of_its_own(void) {
+    CUdeviceptr its;
+    cuda_start(box, 0);
+    CHECK_EQUAL(cuda.alloc(&its, 2 * GIB), CUDA_SUCCESS);
+    CUmemGenericAllocationHandle handle = export_some();
+    stage_ready();
+    CHECK_EQUAL(release(handle), CUDA_SUCCESS);
+    CHECK_EQUAL(cuda.free(its), CUDA_SUCCESS);
+    CHECK_EQUAL(stage_hardware_used(0), EXPORTED);
+    CHECK_EQUAL(cuda_free(), 2 * QUOTA - EXPORTED);
+    stage_ready(); /* the other one has ended, and that is measured */
+    CHECK_EQUAL(take(2 * QUOTA - 4 * MIB), CUDA_SUCCESS);
+}
+
+/* The second share has some of what is exported, and the first one all of what is the owner's own. */
+static void what_one_share_left_behind_is_not_freed_with_memory_of_another(void) {
+    static const char *const shares[] = {"share", "share-too"};
+    struct partita_slot *slots[2];
+    stage();
+    stage_share(box, shares[1], 0, QUOTA);
+    struct child owner = stage_child(exports_and_lets_go_beside_memory_of_its_own);
+    child_wait(&owner);
+    struct child importer = stage_child(imports);
+    child_wait(&importer);
+    child_go(&owner);
+    child_wait(&owner);
+    uint64_t left_behind = 0;
+    for (int i = 0; i < 2; i++) {
+        slots[i] = slot_with_contexts_of(shares[i]);
+        CHECK(slots[i]);
+        left_behind += slots[i]->contexts;
+    }
+    CHECK_EQUAL(left_behind, EXPORTED / PARTITA_UNIT);
+    child_end(&importer);
+    for (int i = 0; i < 2; i++)
+        slots[i]->overhead = MEASURED / PARTITA_UNIT;
+    child_end(&owner);
+}
+
 static void exported_memory_that_nobody_else_holds_is_given_back_at_once(void) {
     stage();
     cuda_start(box, 0);
@@ -149,6 +192,7 @@ static void memory_that_could_not_be_exported_is_given_back_at_once(void) {
 int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         CASE(memory_that_only_an_importer_holds_stays_charged_until_the_plugin_has_counted_it_there),
+        CASE(what_one_share_left_behind_is_not_freed_with_memory_of_another),
         CASE(exported_memory_that_nobody_else_holds_is_given_back_at_once),
         CASE(memory_that_could_not_be_exported_is_given_back_at_once),
     };
