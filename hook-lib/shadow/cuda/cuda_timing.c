@@ -261,7 +261,9 @@ static struct track *begin_in_context(uint64_t key, uint64_t owner, CUstream str
         if (!load_relaxed(&track->open))
             window_open(track, launch->ticks, launch->open_ended, launch->turn);
         store_relaxed(&track->sparse, sparse);
-        if (!load_relaxed(&track->open))
+        if (load_relaxed(&track->open))
+            store_relaxed(&track->begun, launch->ticks);
+        else
             track = NULL;
     }
     timing_lock_leave(clock_lock(clock));
@@ -294,6 +296,7 @@ void timing_begin(struct timed_launch *launch, CUstream stream, bool per_thread)
     bool sparse = !track || launch->ticks - load_relaxed(&track->last) > SPARSE_US * load_relaxed(&ticks_us);
     if (track && load_relaxed(&track->open) && !sparse && !launch->open_ended &&
         load_relaxed(&track->launches) < load_relaxed(&track->allowance)) {
+        store_relaxed(&track->begun, launch->ticks);
         launch->track = track;
         return;
     }
@@ -321,6 +324,7 @@ void timing_end(const struct timed_launch *launch, uint32_t kernels, CUresult re
     store_relaxed(&track->last, launch->ticks);
     bool first = launches == kernels,
          last = launches >= load_relaxed(&track->allowance) || load_relaxed(&track->sparse) || launch->open_ended ||
+                load_relaxed(&track->ending) ||
                 launch->ticks - load_relaxed(&track->opened) >= WINDOW_US * load_relaxed(&ticks_us);
     if (!first && !last)
         return;
@@ -417,7 +421,7 @@ void timing_before_stream_work(CUstream stream, bool per_thread) {
     int mode = timing_calls_begin();
     const struct clock *clock = enter_clock_of(track);
     if (clock) {
-        if (load_relaxed(&track->open))
+        if (load_relaxed(&track->open) && !window_ends_with_launch(track))
             window_close(track, false);
         timing_lock_leave(clock_lock(clock));
     }

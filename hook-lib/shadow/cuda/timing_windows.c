@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "common/atomics.h"
+#include "common/ticks.h"
 #include "cores/cores.h"
 #include "cuda/cuda_driver.h"
 #include "partita/usage_region.h"
 
-enum { LAUNCHES_MAX = 32 };
+enum { LAUNCHES_MAX = 32, UNDER_WAY_US = 100000 };
 static const uint64_t AIM_NS = 2000000, UNKNOWN_NS = 12000000, REBASE_NS = 4000000000;
 
 struct backlog backlogs[CARDS_MAX];
@@ -148,6 +149,7 @@ static struct track *make_in_tables(uint64_t key, uint64_t owner, CUstream strea
     store_relaxed(&track->launches, 0);
     store_relaxed(&track->allowance, 1);
     store_relaxed(&track->last, 0);
+    store_relaxed(&track->begun, 0);
     store_relaxed(&track->owner, owner);
     store_release(&track->key, key);
     return track;
@@ -381,6 +383,7 @@ void window_open(struct track *track, uint64_t ticks, bool open_ended, unsigned 
         return;
     track->now.launched = cores_now();
     store_relaxed(&track->launches, 0);
+    store_relaxed(&track->ending, 0);
     store_relaxed(&track->opened, ticks);
     store_relaxed(&track->opener, this_thread());
     store_relaxed(&track->open, 1);
@@ -397,6 +400,19 @@ bool windows_under_way(int card) {
                 if (load_relaxed(&track->count) > 0 || load_relaxed(&track->open))
                     return true;
     return false;
+}
+
+static bool launch_is_under_way(const struct track *track) {
+    uint64_t begun = load_relaxed(&track->begun);
+    return begun > load_relaxed(&track->last) && ticks_now() - begun < UNDER_WAY_US * ticks_in_a_microsecond();
+}
+
+/* Asks again: the launch may have ended meanwhile without having seen that its window is to end. */
+bool window_ends_with_launch(struct track *track) {
+    if (!launch_is_under_way(track))
+        return false;
+    store_relaxed(&track->ending, 1);
+    return launch_is_under_way(track);
 }
 
 void window_after_gap(struct track *track) {
@@ -424,7 +440,8 @@ bool windows_any(const struct clock *clock, const struct windows_wanted *wanted)
 /* Closing one may take others from the list. */
 void windows_close(const struct clock *clock, const struct windows_wanted *wanted) {
     for (EACH_LISTED(track, clock))
-        if (load_relaxed(&track->open) && is_wanted(track, wanted) && track_is_ours(track))
+        if (load_relaxed(&track->open) && is_wanted(track, wanted) && track_is_ours(track) &&
+            !window_ends_with_launch(track))
             window_close(track, false);
 }
 

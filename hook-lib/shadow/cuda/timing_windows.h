@@ -76,6 +76,8 @@ extern struct track {
     CUcontext context; /* the stream's; the clock's, or a green one that is part of it */
     uint32_t open, launches, allowance, sparse;
     uint64_t last, opened; /* ticks */
+    uint64_t begun;        /* ticks: when the last launch that is timed began; `last` once it is with the driver */
+    uint32_t ending;       /* the window ends with the launch that is on its way */
     uint64_t opener;       /* the thread */
     uint32_t listed;       /* see windows_clocks */
     struct window now;
@@ -157,6 +159,13 @@ void window_open(struct track *track, uint64_t ticks, bool open_ended, unsigned 
  * program in it, so what the launches take is estimated, if there is anything to do it by.
  */
 void window_close(struct track *track, bool gap);
+
+/*
+ * Leaves the window to another thread's launch that is on its way to the driver, to be closed right behind it; false:
+ * there is none. Closed now, the launch might come behind its end and not be timed. The thread may have been cancelled,
+ * so a launch counts as on its way for a tenth of a second.
+ */
+bool window_ends_with_launch(struct track *track);
 
 /*
  * There is no room for one more window, and none will be: the last one that is pending ends here. Where nothing can be

@@ -32,6 +32,9 @@ static unsigned int green_current; /* in so many threads */
 PARTITA_EXPORT unsigned int calls_driver_count(void);
 PARTITA_EXPORT const struct call *calls_driver_call(unsigned int number);
 
+/* Called within a launch, before the driver has it. */
+PARTITA_EXPORT void (*calls_driver_launching)(void);
+
 unsigned int calls_driver_count(void) {
     return __atomic_load_n(&count, __ATOMIC_ACQUIRE);
 }
@@ -165,6 +168,8 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int gridX, unsigned int gr
                         CUstream stream, void **parameters, void **extra) {
     (void)function, (void)gridX, (void)gridY, (void)gridZ, (void)blockX, (void)blockY, (void)blockZ, (void)sharedBytes;
     (void)parameters, (void)extra;
+    if (calls_driver_launching)
+        calls_driver_launching();
     return called("launch", stream);
 }
 

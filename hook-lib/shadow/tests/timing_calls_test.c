@@ -245,6 +245,42 @@ static void a_thread_that_polls_ends_its_own_windows(void) {
     CHECK(is(from, "record", stream) && is(from + 1, "query", NULL));
 }
 
+static void poll_within_the_launch(void) {
+    static uint32_t polls;
+    pass_us(1000); /* the window is old by then */
+    poll_in_the_other_thread(++polls);
+}
+
+static bool is_timed_to_its_end(unsigned int from, CUstream stream) {
+    return is(from, "query", NULL) && is(from + 1, "launch", stream) && is(from + 2, "record", stream);
+}
+
+/* The driver has the launch only then: behind the window's end it would not be timed. */
+static void a_window_that_another_thread_ends_while_a_launch_is_on_its_way_ends_behind_that(void) {
+    enum { TRIES = 1000 }; /* launches may be sparse, or on their way for long, where the machine is busy */
+    CUstream stream = stream_of(PRIMARY, 1);
+    pthread_t thread;
+    bool opens = false, joins = false;
+    start();
+    void (**within_launch)(void) = function("calls_driver_launching");
+    CHECK_EQUAL(pthread_create(&thread, NULL, poll_when_asked, NULL), 0);
+    for (int i = 0; i < TRIES && !(opens && joins); i++) {
+        launch_until_a_window_is_open(stream);
+        if (i % 2)
+            CHECK_EQUAL(CUDA(cuCtxSynchronize)(), CUDA_SUCCESS);
+        unsigned int from = calls();
+        *within_launch = poll_within_the_launch;
+        launch(stream);
+        *within_launch = NULL;
+        opens |= is(from, "record", stream) && is_timed_to_its_end(from + 1, stream);
+        joins |= is_timed_to_its_end(from, stream);
+    }
+    CHECK(opens);
+    CHECK(joins);
+    poll_in_the_other_thread(UINT32_MAX);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+}
+
 static void *launch_in_a_green_context(void *nothing) {
     CHECK_EQUAL(CUDA(cuCtxSetCurrent)(context(GREEN)), CUDA_SUCCESS);
     launch_until_a_window_is_open(stream_of(GREEN, 1));
@@ -286,6 +322,7 @@ int main(int argc, char **argv) {
         CASE(windows_end_before_what_is_no_kernel),
         CASE(a_thread_that_polls_ends_only_old_windows_of_others),
         CASE(a_thread_that_polls_ends_its_own_windows),
+        CASE(a_window_that_another_thread_ends_while_a_launch_is_on_its_way_ends_behind_that),
         CASE(a_green_context_is_made_current_in_no_other_thread),
     };
     return RUN_CASES(cases, argc, argv);
