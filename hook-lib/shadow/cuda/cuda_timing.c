@@ -252,15 +252,19 @@ static struct track *begin_in_context(uint64_t key, uint64_t owner, CUstream str
     else if (!is_its || load_relaxed(&track->clock) != clock || clock->ending)
         track = misses(launch, card, track);
     else {
+        if (sparse)
+            track_burst_begins(track);
         sparse |= track_ends_at_once(track);
+        bool exact = track_is_exact(track);
         if (load_relaxed(&track->open) && sparse)
             window_after_gap(track);
         if (load_relaxed(&track->open) &&
-            (launch->open_ended || (!sparse && load_relaxed(&track->launches) >= load_relaxed(&track->allowance))))
+            (launch->open_ended || exact ||
+             (!sparse && load_relaxed(&track->launches) >= load_relaxed(&track->allowance))))
             window_close(track, false);
         if (!load_relaxed(&track->open))
             window_open(track, launch->ticks, launch->open_ended, launch->turn);
-        store_relaxed(&track->sparse, sparse);
+        store_relaxed(&track->sparse, sparse || exact);
         if (load_relaxed(&track->open))
             store_relaxed(&track->begun, launch->ticks);
         else

@@ -9,8 +9,8 @@
 #include "cuda/cuda_driver.h"
 #include "partita/usage_region.h"
 
-enum { LAUNCHES_MAX = 32, UNDER_WAY_US = 100000 };
-static const uint64_t AIM_NS = 2000000, UNKNOWN_NS = 12000000, REBASE_NS = 4000000000;
+enum { LAUNCHES_MAX = 32, UNDER_WAY_US = 100000, EXACT_BURSTS = 16, PATIENCE_MAX = 16 };
+static const uint64_t AIM_NS = 2000000, LONG_NS = 100000, UNKNOWN_NS = 12000000, REBASE_NS = 4000000000;
 
 struct backlog backlogs[CARDS_MAX];
 struct clock clocks[CLOCKS_MAX];
@@ -142,6 +142,7 @@ static struct track *make_in_tables(uint64_t key, uint64_t owner, CUstream strea
     store_relaxed(&track->context, context);
     store_relaxed(&track->each, 0);
     track->most = 0;
+    track->exact = track->unsure = track->patience = 0;
     store_relaxed(&track->loop, 0);
     track->first = 0;
     store_relaxed(&track->count, 0);
@@ -204,6 +205,31 @@ void windows_used(int card, uint64_t launched, uint64_t from, uint64_t to) {
     timing_lock_leave(TIMING_ACCOUNTS + card);
 }
 
+void track_burst_begins(struct track *track) {
+    track->exact -= track->exact > 0;
+}
+
+bool track_is_exact(const struct track *track) {
+    return track->exact > 0;
+}
+
+/* The rest of the burst that has begun is timed exactly, and the next one. */
+static void bound_may_be_too_low(struct track *track) {
+    if (++track->unsure < track->patience)
+        return;
+    track->unsure = 0;
+    track->patience = track->patience ? 2 * track->patience : 1;
+    if (track->patience > PATIENCE_MAX)
+        track->patience = PATIENCE_MAX;
+    if (track->exact < 2)
+        track->exact = 2;
+}
+
+static void long_kernel_found(struct track *track) {
+    track->exact = EXACT_BURSTS;
+    track->unsure = track->patience = 0;
+}
+
 static void learn_of_window(struct track *track, const struct window *window, uint64_t ns) {
     if (window->open_ended) {
         uint64_t loop = track->loop;
@@ -212,6 +238,8 @@ static void learn_of_window(struct track *track, const struct window *window, ui
     }
     uint64_t each = ns / (window->launches ? window->launches : 1) + 1;
     uint64_t average = track->each ? (3 * track->each + each) / 4 : each;
+    if (track_is_exact(track) && window->launches == 1 && each > LONG_NS && each > 2 * track->each)
+        long_kernel_found(track);
     store_relaxed(&track->each, each > 2 * average ? each : average); /* rather too few launches at a time */
     track->most = each > track->most ? each : track->most - (track->most - each) / 16;
     uint64_t allowance = AIM_NS / track->each, most = 2 * (uint64_t)load_relaxed(&track->allowance);
@@ -262,6 +290,8 @@ static bool account_for(struct track *track) {
     uint64_t from = clock->base_at + (uint64_t)start, ns = (uint64_t)(end - start);
     /* at most, and at least */
     uint64_t idle = window.closed > from ? window.closed - from : 0, busy = idle < ns ? ns - idle : 0;
+    if (window.bound > busy && window.bound < ns / 2 && !window.open_ended)
+        bound_may_be_too_low(track);
     if (window.bound > 0 && window.bound < ns)
         ns = window.bound > busy ? window.bound : busy;
     if (window.bound == 0 || busy > window.bound)

@@ -81,8 +81,10 @@ extern struct track {
     uint64_t opener;       /* the thread */
     uint32_t listed;       /* see windows_clocks */
     struct window now;
-    uint64_t each, most; /* ns a launch, on average and in the longest window of late; 0: unknown */
-    uint64_t loop;       /* ns of the longest open-ended launch of late; 0: unknown */
+    uint64_t each, most;       /* ns a launch, on average and in the longest window of late; 0: unknown */
+    uint64_t loop;             /* ns of the longest open-ended launch of late; 0: unknown */
+    uint32_t exact;            /* bursts in which each launch still has a window for itself */
+    uint32_t unsure, patience; /* windows that may have taken much more than their bound; how many until it is exact */
     uint32_t first, count;
     struct window pending[TRACK_PENDING];
 } tracks[TRACKS];
@@ -181,6 +183,16 @@ static inline bool track_is_ours(const struct track *track) {
 
 /* The stream was left alone for a while: has the card waited for the program meanwhile? */
 void window_after_gap(struct track *track);
+
+/* The first launch of a burst comes: one that is sparse. */
+void track_burst_begins(struct track *track);
+
+/*
+ * Whether each launch has a window for itself now. Nothing tells what the last kernel of a burst takes where the window
+ * ends only after a gap. So of the bursts that may have taken much more than their bound one is timed exactly: the
+ * first, then ever fewer, one in sixteen at least. Where that finds a long kernel, all are until sixteen have had none.
+ */
+bool track_is_exact(const struct track *track);
 
 /*
  * Of the clock those of the context, but for the default streams of other threads, and of these only what the thread

@@ -360,6 +360,30 @@ static void a_program_that_never_waits_for_its_long_kernels_has_no_more_than_its
     CHECK(measure(one, 10000) <= 35); /* with the two that begin at once */
 }
 
+/* Its window has time in which the card may have waited for the program, which does not say when it waits for that. */
+static void a_long_kernel_at_the_end_of_each_burst_is_charged(void) {
+    enum { SHORT = 6 };
+    CUstream stream;
+    start(5);
+    CUfunction function = spin_function();
+    CHECK_EQUAL(CUDA(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    for (int i = 0; i < 20; i++) { /* until several launches make a window */
+        for (int j = 0; j < SHORT; j++)
+            spin(function, 10 * US, stream);
+        CHECK_EQUAL(CUDA(cuStreamSynchronize)(stream), CUDA_SUCCESS);
+    }
+    uint64_t begin = cores_now(), busy = cores_busy(getpid());
+    while (cores_now() - begin < 4000 * MS) {
+        for (int j = 0; j < SHORT; j++)
+            spin(function, 10 * US, stream);
+        spin(function, 20 * MS, stream);
+        wait_ms(22);
+    }
+    double percent = (double)(cores_busy(getpid()) - busy) * 100 / (double)(cores_now() - begin);
+    fprintf(stderr, "%.1f %% of the card\n", percent);
+    CHECK(percent <= 20);
+}
+
 static void hold_until(void *flag) {
     while (!__atomic_load_n((uint32_t *)flag, __ATOMIC_ACQUIRE))
         wait_ms(1);
@@ -812,6 +836,7 @@ int main(int argc, char **argv) {
         CASE(a_limit_holds_beside_a_card_without_one),
         CASE(a_hard_limit_is_never_exceeded),
         CASE(a_program_that_never_waits_for_its_long_kernels_has_no_more_than_its_share),
+        CASE(a_long_kernel_at_the_end_of_each_burst_is_charged),
         CASE(launches_go_on_one_by_one_though_nothing_comes_to_an_end),
         CASE(two_processes_of_a_share_have_one_limit_and_one_may_be_killed),
         CASE(a_wiped_region_gives_nobody_more),
