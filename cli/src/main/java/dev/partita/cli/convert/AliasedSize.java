@@ -10,9 +10,10 @@ import org.yaml.snakeyaml.nodes.ScalarNode;
 import org.yaml.snakeyaml.nodes.SequenceNode;
 
 /**
- * How large a document is once what its aliases stand for is written out, as it is in the output. A few lines can stand
- * for more than any memory holds: {@code b: [*a, *a]}, {@code c: [*b, *b]} and so on. So it is reckoned before anything
- * is made of the document.
+ * How large and how deep a document is once what its aliases stand for is written out, as it is in the output. A few
+ * lines can stand for more than any memory holds: {@code b: [*a, *a]}, {@code c: [*b, *b]} and so on, or for more
+ * collections in one another than any stack: {@code b: [[*a]]}, {@code c: [[*b]]}. So it is reckoned before anything is
+ * made of the document.
  */
 final class AliasedSize {
   /** Characters that aliases may add to a document. */
@@ -22,28 +23,35 @@ final class AliasedSize {
   private static final long EACH = 16;
 
   private static final long BEYOND = 1L << 50;
-  private static final long UNKNOWN = -1;
+  private static final Extent UNKNOWN = new Extent(-1, -1);
 
-  private final Map<Node, Long> anchored = new HashMap<>(); // nodes are equal to themselves alone
+  /** How much a node stands for, and in how many levels, its own included. */
+  private record Extent(long size, int depth) {
+    Extent with(Extent inner) {
+      return new Extent(Math.min(BEYOND, size + inner.size), Math.max(depth, inner.depth + 1));
+    }
+  }
+
+  private final Map<Node, Extent> anchored = new HashMap<>(); // nodes are equal to themselves alone
   private long written;
 
   private AliasedSize() {}
 
   /**
-   * Refuses a document whose aliases stand for too much.
+   * Refuses a document whose aliases stand for too much, or are in one another too deep.
    *
-   * @throws YAMLException if they do, or if what an alias stands for holds that alias
+   * @throws YAMLException if they are, or if what an alias stands for holds that alias
    */
   static void check(Node document) {
     AliasedSize size = new AliasedSize();
-    if (size.of(document) - size.written > MOST) {
+    if (size.of(document).size - size.written > MOST) {
       throw new YAMLException("its aliases stand for more than " + (MOST >> 20) + " MiB; write it in parts");
     }
   }
 
-  private long of(Node node) {
-    Long known = anchored.get(node);
-    if (known != null && known == UNKNOWN) {
+  private Extent of(Node node) {
+    Extent known = anchored.get(node);
+    if (UNKNOWN.equals(known)) {
       throw new YAMLException("what &" + node.getAnchor() + " stands for holds *" + node.getAnchor());
     }
     if (known != null) {
@@ -53,21 +61,23 @@ final class AliasedSize {
     if (isAnchored) {
       anchored.put(node, UNKNOWN);
     }
-    long own = EACH + (node instanceof ScalarNode scalar ? scalar.getValue().length() : 0);
-    written += own;
-    long size = own;
+    Extent extent = new Extent(EACH + (node instanceof ScalarNode scalar ? scalar.getValue().length() : 0), 1);
+    written += extent.size;
     if (node instanceof SequenceNode sequence) {
       for (Node item : sequence.getValue()) {
-        size = Math.min(BEYOND, size + of(item));
+        extent = extent.with(of(item));
       }
     } else if (node instanceof MappingNode mapping) {
       for (NodeTuple entry : mapping.getValue()) {
-        size = Math.min(BEYOND, size + of(entry.getKeyNode()) + of(entry.getValueNode()));
+        extent = extent.with(of(entry.getKeyNode())).with(of(entry.getValueNode()));
       }
     }
-    if (isAnchored) {
-      anchored.put(node, size);
+    if (extent.depth > YamlText.MAX_DEPTH) {
+      throw new YAMLException("Nesting Depth exceeded max " + YamlText.MAX_DEPTH); // as the parser says it
     }
-    return size;
+    if (isAnchored) {
+      anchored.put(node, extent);
+    }
+    return extent;
   }
 }

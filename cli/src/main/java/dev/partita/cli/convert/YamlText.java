@@ -30,7 +30,7 @@ final class YamlText {
   private static final int MAX_LENGTH = 64 << 20;
 
   /** Collections in one another, as JSON's reader has it; schemas in CustomResourceDefinitions have more than 50. */
-  private static final int MAX_DEPTH = 1000;
+  static final int MAX_DEPTH = 1000;
 
   private static final String FIRST_OF_NUMBER = "-+0123456789.";
 

@@ -65,6 +65,29 @@ class YamlTextTest {
   }
 
   @Test
+  void whatAliasesStandForCountsAsDeepAsItIsWrittenOut() {
+    assertThat(YamlText.read(aliased(500, 499))).isInstanceOf(List.class);
+    StringBuilder chain = new StringBuilder("a0: &a0 [x]\n");
+    StringBuilder merges = new StringBuilder("a0: &a0 {k: v}\n");
+    for (int i = 1; i <= 40; i++) {
+      chain.append("a%d: &a%d %s*a%d%s\n".formatted(i, i, "[".repeat(900), i - 1, "]".repeat(900)));
+    }
+    for (int i = 1; i <= 1200; i++) {
+      merges.append("a%d: &a%d {<<: *a%d}\n".formatted(i, i, i - 1));
+    }
+    String written = "[".repeat(1002) + "]".repeat(1002);
+    for (String deep : List.of(written, aliased(500, 500), chain.toString(), merges.toString())) {
+      assertThatThrownBy(() -> YamlText.read(deep)).isInstanceOf(YAMLException.class)
+          .hasMessage("Nesting Depth exceeded max 1000");
+    }
+  }
+
+  /** A list in which an alias in as many lists stands for as many. */
+  private static String aliased(int of, int around) {
+    return "[&a %s%s, %s*a%s]".formatted("[".repeat(of), "]".repeat(of), "[".repeat(around), "]".repeat(around));
+  }
+
+  @Test
   void whatHoldsItselfIsRefused() {
     assertThatThrownBy(() -> YamlText.read("a: &a {b: [*a]}")).isInstanceOf(YAMLException.class)
         .hasMessage("what &a stands for holds *a");
