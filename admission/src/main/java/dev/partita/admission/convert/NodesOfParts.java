@@ -50,6 +50,10 @@ final class NodesOfParts {
       return Optional.of("a MIG instance, and the claim asks for a whole card; nvidia.com/mig-<profile> asks for an"
           + " instance");
     }
+    if (isPerhapsOfInstances(selected)) {
+      return Optional.of("perhaps a MIG instance, and the claim asks for a whole card; where it is one,"
+          + " nvidia.com/mig-<profile> asks for an instance");
+    }
     return isShared(selected)
         ? Optional.of("a part of a card, and the claim asks for a whole one; ask for memory instead")
         : Optional.empty();
@@ -59,6 +63,13 @@ final class NodesOfParts {
     return switch (selected.name()) {
       case PARTITION -> true;
       case PRODUCT -> selected.value().contains("-MIG-");
+      default -> false;
+    };
+  }
+
+  /** Whether a label says how MIG is to be set up or shown, which nodes whose cards are whole have as well. */
+  private static boolean isPerhapsOfInstances(NodeLabel selected) {
+    return switch (selected.name()) {
       case "nvidia.com/mig.strategy" -> selected.value().equals("single");
       case "nvidia.com/mig.config" -> !selected.value().equals("all-disabled");
       default -> false;
