@@ -11,7 +11,9 @@ import com.google.cloud.tools.jib.frontend.CredentialRetrieverFactory;
 import com.google.cloud.tools.jib.http.ResponseException;
 import com.google.cloud.tools.jib.registry.credentials.CredentialRetrievalException;
 import dev.partita.api.Excerpt;
+import java.io.IOException;
 import java.net.HttpURLConnection;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.LinkedHashSet;
@@ -31,6 +33,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class RegistryLogins {
   private static final int LONGEST = 600;
+
+  /** Of this process, as Linux has it; its owner is the user. */
+  private static final Path SELF = Path.of("/proc/self");
 
   /** Failures that Jib logs with the details: of the file, and of helpers that it tries by a registry's name alone. */
   private static final Pattern FAILURE =
@@ -59,15 +64,25 @@ final class RegistryLogins {
     Stream<Path> ofPodman =
         Optional.ofNullable(environment.get("REGISTRY_AUTH_FILE")).map(file -> Stream.of(Path.of(file)))
             .orElseGet(() -> Stream.concat(
-                folder(environment, "XDG_RUNTIME_DIR").stream(),
-                Stream.of(folder(environment, "XDG_CONFIG_HOME").orElse(home.resolve(".config"))))
-                .map(folder -> folder.resolve("containers/auth.json")));
+                folder(environment, "XDG_RUNTIME_DIR").map(folder -> folder.resolve("containers"))
+                    .or(RegistryLogins::folderByUser).stream(),
+                Stream.of(folder(environment, "XDG_CONFIG_HOME").orElse(home.resolve(".config")).resolve("containers")))
+                .map(folder -> folder.resolve("auth.json")));
     Path ofDocker = folder(environment, "DOCKER_CONFIG").orElse(home.resolve(".docker")).resolve("config.json");
     return Stream.concat(ofPodman, Stream.of(ofDocker)).toList();
   }
 
   private static Optional<Path> folder(Map<String, String> environment, String variable) {
     return Optional.ofNullable(environment.get(variable)).filter(value -> !value.isEmpty()).map(Path::of);
+  }
+
+  /** Where podman keeps the logins of who has no session, such as root's; empty where the system has no such number. */
+  private static Optional<Path> folderByUser() {
+    try {
+      return Optional.of(Path.of("/run/containers").resolve(Files.getAttribute(SELF, "unix:uid").toString()));
+    } catch (IOException | UnsupportedOperationException | IllegalArgumentException _) {
+      return Optional.empty();
+    }
   }
 
   /** An image with the login for its registry. */

@@ -90,8 +90,11 @@ class RegistryLoginsTest {
   @Test
   void loginsOfPodmanAndSkopeoAreFoundBeforeDockers() {
     Path home = Path.of("/home/jo");
-    assertThat(RegistryLogins.files(Map.of(), home))
-        .containsExactly(home.resolve(".config/containers/auth.json"), home.resolve(".docker/config.json"));
+    assertThat(RegistryLogins.files(Map.of("XDG_RUNTIME_DIR", "/run/user/7"), home))
+        .containsExactly(
+            Path.of("/run/user/7/containers/auth.json"),
+            home.resolve(".config/containers/auth.json"),
+            home.resolve(".docker/config.json"));
     assertThat(RegistryLogins.files(
         Map.of("XDG_RUNTIME_DIR", "/run/user/7", "XDG_CONFIG_HOME", "/conf", "DOCKER_CONFIG", "/docker"), home))
         .containsExactly(
@@ -100,6 +103,14 @@ class RegistryLoginsTest {
             Path.of("/docker/config.json"));
     assertThat(RegistryLogins.files(Map.of("REGISTRY_AUTH_FILE", "/ci/auth.json", "XDG_RUNTIME_DIR", "/run/7"), home))
         .containsExactly(Path.of("/ci/auth.json"), home.resolve(".docker/config.json"));
+  }
+
+  @Test
+  void withoutAFolderOfTheSessionLoginsOfPodmanAreWhereItKeepsThemByUser() throws IOException {
+    Path home = Path.of("/home/jo");
+    Path byUser = Path.of("/run/containers/" + Files.getAttribute(Path.of("/proc/self"), "unix:uid") + "/auth.json");
+    assertThat(RegistryLogins.files(Map.of("XDG_RUNTIME_DIR", ""), home)).containsExactly(
+        byUser, home.resolve(".config/containers/auth.json"), home.resolve(".docker/config.json"));
   }
 
   @Test
