@@ -32,10 +32,10 @@ final class ClaimConversion {
   private static final Set<String> OF_SHARING = Set.of("strategy", "timeSlicingConfig", "mpsConfig");
 
   /** As administrators name classes of their own of NVIDIA's cards. */
-  private static final Pattern LIKE_NVIDIAS = Pattern.compile(".*(gpu|mig).*[.]nvidia[.]com");
+  private static final Pattern LIKE_NVIDIAS = Pattern.compile("(?=.*(gpu|mig)).*[.]nvidia[.]com", Pattern.DOTALL);
 
   /** As DRA drivers of cards name their classes; administrators' names of classes of ours have no domain. */
-  private static final Pattern LIKE_CARDS = Pattern.compile("gpu[.].+[.].+");
+  private static final Pattern LIKE_CARDS = Pattern.compile("gpu[.].+[.].+", Pattern.DOTALL);
 
   private final List<FieldError> problems = new ArrayList<>();
   private final List<FieldError> notes = new ArrayList<>();

@@ -23,10 +23,14 @@ final class UnreadRequests {
   private static final String OTHER_VENDOR = "is of another vendor's devices, and Partita serves NVIDIA's cards";
   private static final String TENSOR_FUSION = "is Tensor Fusion's: ask for memory and cores in a claim";
 
-  /** Resources by what their names match, and why they are not converted; the first that matches counts. */
+  /**
+   * Resources by what their names match, and why they are not converted; the first that matches counts. Names are of
+   * any length and may have several lines: after what is searched for, anything must match, so that one search is
+   * enough.
+   */
   private record Reason(Pattern names, String reason) {
     Reason(String names, String reason) {
-      this(Pattern.compile(names), reason);
+      this(Pattern.compile(names, Pattern.DOTALL), reason);
     }
   }
 
@@ -38,11 +42,11 @@ final class UnreadRequests {
               OTHER_VENDOR),
           new Reason("deviceclass[.]resource[.]kubernetes[.]io/(?!(.+[.])?gpu[.]partita[.]dev$).*gpu.*",
               "is a class of another DRA driver; deviceclass.resource.kubernetes.io/whole.gpu.partita.dev is a card of ours"),
-          new Reason("nvidia[.]com/([A-Z]{1,2}[0-9]{2,3}.*|NVIDIA_.*)", ForeignClass.TO_MACHINE),
+          new Reason("nvidia[.]com/([A-Z]{1,2}[0-9]{2,3}.*|(GRID|NVIDIA)_.*)", ForeignClass.TO_MACHINE),
           new Reason("tensor-fusion[.]ai/.*", TENSOR_FUSION),
           new Reason("nvshare[.]com/gpu", "is nvshare's, whose containers have all of a card's memory in turn: ask for"
               + " sharing TimeSlicing in a claim"),
-          new Reason("(?!deviceclass[.]resource[.]kubernetes[.]io/).+/.*[gG][pP][uU].*",
+          new Reason("(?!deviceclass[.]resource[.]kubernetes[.]io/).[^/]*+/.*[gG][pP][uU].*",
               "looks like a way to ask for GPUs, and no dialect that is known here has it"));
 
   private static final List<Reason> ANNOTATIONS =
@@ -93,7 +97,8 @@ final class UnreadRequests {
   /** A DeviceClass in what such a field counts: a ResourceQuota's ways to write it, and Volcano's. */
   private static final Pattern COUNTED_CLASS =
       Pattern.compile("(?<class>.+)[.]deviceclass[.]resource[.]k8s[.]io/devices"
-          + "|(?:requests[.]deviceclass[.]resource[.]kubernetes[.]io|(?:.+[.])?deviceclass)/(?<named>.+)");
+          + "|(?:requests[.]deviceclass[.]resource[.]kubernetes[.]io|(?:.+[.])?deviceclass)/(?<named>.+)",
+          Pattern.DOTALL);
 
   /** Objects of other systems that are no pods, by apiVersion and kind. */
   private static final List<Reason> OBJECTS =

@@ -1,10 +1,13 @@
 package dev.partita.cli.convert;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.partita.controller.selector.DeviceSelectors;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -323,6 +326,17 @@ class ClaimConversionTest {
         .containsExactly("spec.devices.requests[0].exactly.deviceClassName: large" + own);
     assertThat(ClaimConversion.convert(claim("requests: [{name: a, exactly: {deviceClassName: rdma.example.com}}]")))
         .isInstanceOf(ClaimResult.NothingAsked.class);
+  }
+
+  /** Steps that grow with the square of its length take hours. */
+  @ParameterizedTest
+  @ValueSource(strings = {"gpu", "mig", "gpu."})
+  void aClassNameOfManyMegabytesIsReadInOneGo(String repeated) {
+    JsonNode claim = claim("requests: [{name: a, exactly: {deviceClassName: x}}]");
+    ((ObjectNode) claim.at("/spec/devices/requests/0/exactly")).put("deviceClassName",
+        "gpu." + repeated.repeat((4 << 20) / repeated.length()) + "\n");
+
+    assertTimeoutPreemptively(Duration.ofSeconds(60), () -> ClaimConversion.convert(claim));
   }
 
   @Test

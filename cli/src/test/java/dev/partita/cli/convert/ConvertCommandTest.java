@@ -295,6 +295,7 @@ class ConvertCommandTest {
         "limits: {nvidia.com/GH100_H200_141GB: 1}  | resources.limits[nvidia.com/GH100_H200_141GB]: hands a card to",
         "limits: {nvidia.com/TU104GL_Tesla_T4: 1}  | resources.limits[nvidia.com/TU104GL_Tesla_T4]: hands a card to",
         "limits: {nvidia.com/NVIDIA_A10-12Q: 1}  | resources.limits[nvidia.com/NVIDIA_A10-12Q]: hands a card to",
+        "limits: {nvidia.com/GRID_T4-1Q: 1}  | resources.limits[nvidia.com/GRID_T4-1Q]: hands a card to",
         "limits: {tensor-fusion.ai/vgpu: 1}  | resources.limits[tensor-fusion.ai/vgpu]: is Tensor Fusion's",
       })
   void resourcesThatNoDialectHasAreNamedAndTheStatusSaysSo(String asked, String reason) throws IOException {
