@@ -108,29 +108,40 @@ final class ClaimConversion {
   }
 
   /**
-   * What a class is that somebody made stands in the cluster. Such a class is told by its name, or where all of the
-   * claim's are unknown by what else the claim says.
+   * What a class is that somebody made stands in the cluster. Such a class is told by its name, by what else the claim
+   * says of its request, or where all of the claim's are unknown by what it says of all.
    */
   private void ownClasses(ClaimDevices claim) {
-    List<ClaimDevices.Request> unknown = claim.eachRequest().stream()
+    List<ClaimDevices.Request> requests = claim.eachRequest();
+    List<ClaimDevices.Request> unknown = requests.stream()
         .filter(each -> ForeignClass.of(each.className()).isEmpty() && !isOurs(each.className())).toList();
-    boolean all = unknown.size() == claim.eachRequest().size();
-    Optional<String> spokenOf = all
-        ? ForeignClass.driverIn(claim.devices().toString())
-        : Optional.empty();
-    if (all && spokenOf.isEmpty()) {
-      unknown.stream().filter(each -> LIKE_CARDS.matcher(each.className()).matches()).forEach(
-          each -> problems.add(new FieldError(each.path() + ".deviceClassName", each.className()
-              + " looks like a class of GPUs of another DRA driver, and none that is known here has it; "
-              + Driver.WHOLE_CLASS + " is a card of ours")));
-    }
+    List<ClaimDevices.Request> untold = new ArrayList<>();
     for (ClaimDevices.Request each : unknown) {
-      Optional<String> driver =
-          LIKE_NVIDIAS.matcher(each.className()).matches() ? Optional.of(ForeignClass.NVIDIA_GPU.driver()) : spokenOf;
-      driver.ifPresent(name -> problems.add(new FieldError(each.path() + ".deviceClassName",
-          each.className() + " is a class of your own, of devices of " + name
-              + ": write the driver's class here, with what yours selects, and convert the claim then")));
+      Optional<String> driver = LIKE_NVIDIAS.matcher(each.className()).matches()
+          ? Optional.of(ForeignClass.NVIDIA_GPU.driver())
+          : ForeignClass.driverIn(claim.saidOf(each));
+      driver.ifPresentOrElse(name -> ownClass(each, name), () -> untold.add(each));
     }
+    if (unknown.size() < requests.size()) {
+      return;
+    }
+    Optional<String> ofAll =
+        untold.size() == unknown.size() ? ForeignClass.driverIn(claim.saidOfAll()) : Optional.empty();
+    for (ClaimDevices.Request each : untold) {
+      if (ofAll.isPresent()) {
+        ownClass(each, ofAll.get());
+      } else if (LIKE_CARDS.matcher(each.className()).matches()) {
+        problems.add(new FieldError(each.path() + ".deviceClassName", each.className()
+            + " looks like a class of GPUs of another DRA driver, and none that is known here has it; "
+            + Driver.WHOLE_CLASS + " is a card of ours"));
+      }
+    }
+  }
+
+  private void ownClass(ClaimDevices.Request request, String driver) {
+    problems.add(new FieldError(request.path() + ".deviceClassName",
+        request.className() + " is a class of your own, of devices of " + driver
+            + ": write the driver's class here, with what yours selects, and convert the claim then"));
   }
 
   /** How its cores are limited, which vgpu-manager reads from the claim's annotations (kubeletplugin/vgpu.go). */

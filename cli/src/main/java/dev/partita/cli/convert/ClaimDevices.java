@@ -10,6 +10,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiConsumer;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
 /**
@@ -109,6 +112,21 @@ record ClaimDevices(ObjectNode object, JsonNode devices, String path, Set<Intege
       }
     }
     return found;
+  }
+
+  /** What the claim says of a request alone: the request itself, and constraints and configs that name it. */
+  String saidOf(Request request) {
+    return request.fields() + said(each -> !each.path("requests").isEmpty() && request.isIn(each));
+  }
+
+  /** What constraints and configs say of all requests alike. */
+  String saidOfAll() {
+    return said(each -> each.path("requests").isEmpty());
+  }
+
+  private String said(Predicate<JsonNode> ofThese) {
+    return Stream.of("constraints", "config").flatMap(list -> devices.path(list).valueStream()).filter(ofThese)
+        .map(JsonNode::toString).collect(Collectors.joining());
   }
 
   /** Reports a request that the API server would not have where it stands. */

@@ -38,8 +38,8 @@ final class NvidiaClaims {
   private ClaimResult result(JsonNode object) {
     ClaimDevices claim = ClaimDevices.copyOf(object);
     claim.eachRequest().forEach(this::devices);
+    ownClasses(claim);
     if (!asked) {
-      ownClasses(claim);
       return problems.isEmpty() ? new ClaimResult.NothingAsked() : new ClaimResult.Refused(problems);
     }
     claim.constraints(Driver.NAME, translations, this::constraint);
@@ -49,14 +49,19 @@ final class NvidiaClaims {
         : new ClaimResult.Refused(problems.stream().distinct().toList());
   }
 
-  /** What a class is that somebody made stands in the cluster; the claim may say that its devices are ours. */
+  /**
+   * What a class is that somebody made stands in the cluster; the claim may say that its devices are ours. What it says
+   * of all requests counts where it says so of none alone.
+   */
   private void ownClasses(ClaimDevices claim) {
-    if (claim.devices().toString().contains(Driver.NAME)) {
-      claim.eachRequest().stream().filter(each -> ForeignClass.of(each.className()).isEmpty())
-          .forEach(each -> problems.add(new FieldError(each.path() + ".deviceClassName",
-              each.className() + " is a class of your own, of devices of " + Driver.NAME
-                  + ": write Partita's class here, with what yours selects, and convert the claim then")));
-    }
+    List<ClaimDevices.Request> unknown = claim.eachRequest().stream().filter(
+        each -> ForeignClass.of(each.className()).isEmpty() && !ClaimConversion.isOurs(each.className())).toList();
+    List<ClaimDevices.Request> told =
+        unknown.stream().filter(each -> claim.saidOf(each).contains(Driver.NAME)).toList();
+    boolean all = !asked && told.isEmpty() && claim.saidOfAll().contains(Driver.NAME);
+    (all ? unknown : told).forEach(each -> problems.add(new FieldError(each.path() + ".deviceClassName",
+        each.className() + " is a class of your own, of devices of " + Driver.NAME
+            + ": write Partita's class here, with what yours selects, and convert the claim then")));
   }
 
   private void devices(ClaimDevices.Request asking) {

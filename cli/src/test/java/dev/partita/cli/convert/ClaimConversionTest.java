@@ -27,7 +27,7 @@ class ClaimConversionTest {
             - {name: card, exactly: {deviceClassName: gpu.nvidia.com}}
             - {name: part, exactly: {deviceClassName: gpu.nvidia.com, capacity: {requests: {memory: 4Gi}}}}
             - {name: mig, exactly: {deviceClassName: mig.nvidia.com, count: 2}}
-            - {name: nic, exactly: {deviceClassName: rdma.example.com, selectors: [{cel: {expression: 'device.driver == "gpu.nvidia.com"'}}]}}
+            - {name: nic, exactly: {deviceClassName: rdma.example.com, selectors: [{cel: {expression: 'device.attributes["rdma.example.com"].minor == 0'}}]}}
             """)
         .path("requests");
 
@@ -35,7 +35,7 @@ class ClaimConversionTest {
         .containsExactly("whole.gpu.partita.dev", "gpu.partita.dev", "mig.gpu.partita.dev", "rdma.example.com");
     assertThat(requests.path(1).path("exactly").path("capacity").path("requests").path("memory").asText())
         .isEqualTo("4Gi");
-    assertThat(requests.path(3).toString()).contains("gpu.nvidia.com");
+    assertThat(requests.path(3).toString()).contains("rdma.example.com\\\"].minor");
   }
 
   @Test
@@ -326,6 +326,20 @@ class ClaimConversionTest {
         .containsExactly("spec.devices.requests[0].exactly.deviceClassName: large" + own);
     assertThat(ClaimConversion.convert(claim("requests: [{name: a, exactly: {deviceClassName: rdma.example.com}}]")))
         .isInstanceOf(ClaimResult.NothingAsked.class);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{requests: [{name: a, exactly: {deviceClassName: gpu.nvidia.com}}, {name: b, exactly: {deviceClassName: large, selectors: [{cel: {expression: 'device.driver == \"gpu.nvidia.com\"'}}]}}, {name: c, exactly: {deviceClassName: net.example}}]}",
+        "{requests: [{name: a, exactly: {deviceClassName: whole.gpu.partita.dev}}, {name: b, exactly: {deviceClassName: large}}, {name: c, exactly: {deviceClassName: net.example}}], constraints: [{requests: [b], distinctAttribute: gpu.nvidia.com/uuid}]}",
+        "{requests: [{name: a, exactly: {deviceClassName: net.example}}, {name: b, exactly: {deviceClassName: large}}], config: [{requests: [b], opaque: {driver: gpu.nvidia.com, parameters: {kind: GpuConfig}}}]}",
+      })
+  void aClassOfOnesOwnIsToldByWhatIsSaidOfItsRequest(String devices) {
+    assertThat(problems(devices))
+        .containsExactly("spec.devices.requests[1].exactly.deviceClassName: large is a class of"
+            + " your own, of devices of gpu.nvidia.com: write the driver's class here, with what yours selects, and convert"
+            + " the claim then");
   }
 
   /** Steps that grow with the square of its length take hours. */

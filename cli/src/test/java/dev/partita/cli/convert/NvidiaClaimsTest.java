@@ -9,6 +9,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Claims of ours, for who leaves. */
 class NvidiaClaimsTest {
@@ -159,6 +160,20 @@ class NvidiaClaimsTest {
     assertThat(problems("{requests: [{name: a, exactly: {deviceClassName: large}}, {name: b, exactly: {deviceClassName:"
         + " gpu.nvidia.com}}], config: [{opaque: {driver: gpu.partita.dev, parameters: {kind: GpuShareConfig}}}]}"))
         .containsExactly(own);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{requests: [{name: a, exactly: {deviceClassName: whole.gpu.partita.dev}}, {name: b, exactly: {deviceClassName: large, selectors: [{cel: {expression: 'device.driver == \"gpu.partita.dev\"'}}]}}, {name: c, exactly: {deviceClassName: net.example}}]}",
+        "{requests: [{name: a, exactly: {deviceClassName: gpu.nvidia.com}}, {name: b, exactly: {deviceClassName: large}}, {name: c, exactly: {deviceClassName: net.example}}], constraints: [{requests: [b], distinctAttribute: gpu.partita.dev/uuid}]}",
+        "{requests: [{name: a, exactly: {deviceClassName: whole.gpu.partita.dev}}, {name: b, exactly: {deviceClassName: large}}, {name: c, exactly: {deviceClassName: net.example}}], config: [{requests: [b], opaque: {driver: gpu.partita.dev, parameters: {kind: GpuShareConfig}}}]}",
+      })
+  void aClassOfOnesOwnIsToldByWhatIsSaidOfItsRequest(String devices) {
+    assertThat(problems(devices))
+        .containsExactly("spec.devices.requests[1].exactly.deviceClassName: large is a class of"
+            + " your own, of devices of gpu.partita.dev: write Partita's class here, with what yours selects, and convert the"
+            + " claim then");
   }
 
   @Test
