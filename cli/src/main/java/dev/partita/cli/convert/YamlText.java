@@ -113,7 +113,7 @@ final class YamlText {
         Pattern.compile("[-+]?(?:0b[01_]+|0o?[0-7_]+|0x[0-9a-fA-F_]+|0|[1-9][0-9_]*)");
     private static final Pattern FLOAT =
         Pattern.compile(
-            "[-+]?(?:[0-9][0-9_]*\\.?[0-9_]*|\\.[0-9][0-9_]*)(?:[eE][-+]?[0-9]+)?|[-+]?\\.(?:inf|Inf|INF)|\\.(?:nan|NaN|NAN)");
+            "[-+]?(?:[0-9][0-9_]*+\\.?[0-9_]*+|\\.[0-9][0-9_]*+)(?:[eE][-+]?[0-9]+)?|[-+]?\\.(?:inf|Inf|INF)|\\.(?:nan|NaN|NAN)");
 
     @Override
     protected void addImplicitResolvers() {

@@ -2,8 +2,10 @@ package dev.partita.cli.convert;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import dev.partita.cli.output.YamlWriter;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -85,6 +87,13 @@ class YamlTextTest {
   /** A list in which an alias in as many lists stands for as many. */
   private static String aliased(int of, int around) {
     return "[&a %s%s, %s*a%s]".formatted("[".repeat(of), "]".repeat(of), "[".repeat(around), "]".repeat(around));
+  }
+
+  @Test
+  void whatBeginsAsALongNumberIsReadInOneGo() {
+    String list = ("- " + "1".repeat(1000) + "x\n").repeat(16 << 10);
+
+    assertTimeoutPreemptively(Duration.ofSeconds(30), () -> YamlText.read(list));
   }
 
   @Test
