@@ -116,7 +116,7 @@ final class ObjectConversion {
 
   /** All pods of the object are converted, or none: what belongs together asks in one way. */
   private Result pods(JsonNode object, PodPath.Places places) {
-    JsonNode changed = object;
+    Map<PodPath, ObjectNode> changed = new LinkedHashMap<>();
     List<ClaimTemplate> templates = new ArrayList<>();
     List<FieldError> notes = new ArrayList<>();
     List<FieldError> refused = new ArrayList<>();
@@ -125,7 +125,7 @@ final class ObjectConversion {
         case Conversion.NothingAsked() -> {}
         case Conversion.Refused(var problems) -> refused.addAll(problems);
         case Conversion.Converted(var pod, var itsTemplates, var itsNotes) -> {
-          changed = path.replacedIn(changed, pod);
+          changed.put(path, pod);
           templates.addAll(itsTemplates);
           notes.addAll(itsNotes);
           if (places.isRay()) {
@@ -146,7 +146,8 @@ final class ObjectConversion {
     notes.forEach(note -> warn(object, note));
     Set<String> known = places.paths().stream().map(PodPath::name).collect(Collectors.toSet());
     return unread(object, known,
-        new Result(newOnes(templates, object.path("metadata").path("namespace").asText()), changed));
+        new Result(newOnes(templates, object.path("metadata").path("namespace").asText()),
+            PodPath.replacedIn(object, changed)));
   }
 
   /** What to know where the object, the Jobs that it makes or its pods are in a queue of Kueue's. */

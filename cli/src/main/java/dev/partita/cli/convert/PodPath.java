@@ -141,16 +141,19 @@ record PodPath(String name, JsonPointer pointer) {
     return object.at(pointer);
   }
 
-  /** The object with another pod in that place. */
-  JsonNode replacedIn(JsonNode object, ObjectNode pod) {
-    if (pointer.matches()) {
-      return pod;
-    }
+  /** The object with other pods in their places. */
+  static JsonNode replacedIn(JsonNode object, Map<PodPath, ObjectNode> pods) {
     JsonNode changed = object.deepCopy();
-    if (changed.at(pointer.head()) instanceof ArrayNode items) {
-      items.set(pointer.last().getMatchingIndex(), pod);
-    } else {
-      ((ObjectNode) changed.at(pointer.head())).set(pointer.last().getMatchingProperty(), pod);
+    for (Map.Entry<PodPath, ObjectNode> each : pods.entrySet()) {
+      JsonPointer place = each.getKey().pointer;
+      if (place.matches()) {
+        return each.getValue();
+      }
+      if (changed.at(place.head()) instanceof ArrayNode items) {
+        items.set(place.last().getMatchingIndex(), each.getValue());
+      } else {
+        ((ObjectNode) changed.at(place.head())).set(place.last().getMatchingProperty(), each.getValue());
+      }
     }
     return changed;
   }
