@@ -17,8 +17,9 @@ enum ForeignClass {
   NVIDIA_VFIO("vfio.gpu.nvidia.com", ForeignClass.NVIDIA,
       new Kind.None(ForeignClass.TO_MACHINE)),
   NVIDIA_IMEX("compute-domain-default-channel.nvidia.com", "compute-domain.nvidia.com",
-      new Kind.None(
-          "is a channel of memory between nodes: leave it to NVIDIA's driver, which may run beside Partita for it")),
+      new Kind.None(ForeignClass.CHANNEL)),
+  /** The same before there were ComputeDomains. */
+  NVIDIA_IMEX_CHANNEL("imex.nvidia.com", "compute-domain.nvidia.com", new Kind.None(ForeignClass.CHANNEL)),
   NVIDIA_IMEX_DAEMON("compute-domain-daemon.nvidia.com", "compute-domain.nvidia.com",
       new Kind.None("is of NVIDIA's own daemons")),
   VGPU_MANAGER_GPU("gpu-manager", ForeignClass.VGPU_MANAGER, new Kind.Card()),
@@ -28,6 +29,9 @@ enum ForeignClass {
       new Kind.None(ForeignClass.TO_MACHINE)),
   HAMI_SHARE("hami-core-gpu.project-hami.io", "hami-core-gpu.project-hami.io",
       new Kind.Share("hami-gpu"));
+
+  private static final String CHANNEL =
+      "is a channel of memory between nodes: leave it to NVIDIA's driver, which may run beside Partita for it";
 
   static final String TO_MACHINE = "hands a card to a virtual machine, which Partita does not";
 

@@ -292,6 +292,9 @@ class ClaimConversionTest {
 
   @Test
   void classesWithoutAnEqualSayWhy() {
+    assertThat(problems("requests: [{name: channel, exactly: {deviceClassName: imex.nvidia.com}}]")).singleElement()
+        .asString()
+        .startsWith("spec.devices.requests[0].exactly.deviceClassName: is a channel of memory between nodes");
     assertThat(problems("requests: [{name: gpu, exactly: {deviceClassName: vfio.gpu.nvidia.com}}]"))
         .containsExactly(
             "spec.devices.requests[0].exactly.deviceClassName: hands a card to a virtual machine, which Partita does not");
