@@ -139,6 +139,9 @@ final class UnreadRequests {
   /** The file of a card, on its node and in containers. */
   private static final Pattern DEVICE_NODE = Pattern.compile("/dev/nvidia[0-9]+");
 
+  /** Where programs look for their node's MPS daemon if they are not told otherwise. */
+  private static final Pattern MPS_SOCKETS = Pattern.compile("/tmp/nvidia-mps/?");
+
   /** By which NVIDIA's runtime gives cards to whoever sets it, and its values that give none. */
   private static final String VISIBLE = "NVIDIA_VISIBLE_DEVICES";
   private static final Set<String> NONE_VISIBLE = Set.of("", "void", "none");
@@ -251,6 +254,11 @@ final class UnreadRequests {
       }
       if (field.getKey().equals("hostPath") && DEVICE_NODE.matcher(value.path("path").asText()).matches()) {
         found.add(new FieldError(where + ".path", "gives the pod a card of its node" + HELD_TO_NOTHING));
+      }
+      if (field.getKey().equals("hostPath") && MPS_SOCKETS.matcher(value.path("path").asText()).matches()) {
+        found.add(
+            new FieldError(where + ".path", "leads to an MPS daemon of the node, which knows of no claims: leave it"
+                + " out, unless this is that daemon, and ask for sharing MPS in a claim"));
       }
       if (field.getKey().equals("annotations")) {
         value.properties().stream().filter(each -> CDI.matcher(each.getKey()).matches()

@@ -688,6 +688,19 @@ class ConvertCommandTest {
         "partita: Pod p: spec.volumes[0].hostPath.path: gives the pod a card of its node" + why);
   }
 
+  /** KAI's example of MPS, and GKE's. */
+  @Test
+  void aDaemonOfMpsThatAVolumeLeadsToIsNamedBesideWhatIsConverted() throws IOException {
+    Run run =
+        convert("{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, resources: {limits:"
+            + " {nvidia.com/gpu: 1}}}], volumes: [{name: mps, hostPath: {path: /tmp/nvidia-mps, type: DirectoryOrCreate}}]}}\n");
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.objects()).hasSize(2);
+    assertThat(run.err()).hasLineCount(1).startsWith("partita: Pod p: spec.volumes[0].hostPath.path: leads to an MPS"
+        + " daemon of the node, which knows of no claims: ");
+  }
+
   @ParameterizedTest
   @CsvSource({
     "GPUResourceQuota, counts nothing of pods that ask by claims",
