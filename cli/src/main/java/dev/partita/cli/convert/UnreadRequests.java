@@ -37,16 +37,20 @@ final class UnreadRequests {
   private static final List<Reason> RESOURCES =
       List.of(
           new Reason(
-              "(amd|hygon|dcu|cambricon|metax-tech|mthreads|enflame|birentech|kunlunxin|vastaitech|habana)[.](com|ai)/.*"
-                  + "|gpu[.]intel[.]com/.*|iluvatar[.]ai/.*|huawei[.]com/(Ascend|npu).*|aws[.]amazon[.]com/neuron.*|google[.]com/tpu.*",
+              "(amd|hygon|dcu|cambricon|metax-tech|mthreads|enflame|birentech|kunlunxin|vastaitech|habana|tenstorrent|rebellions)[.](com|ai)/.*"
+                  + "|gpu[.]intel[.]com/.*|iluvatar[.]ai/.*|huawei[.]com/(Ascend|npu).*|aws[.]amazon[.]com/neuron.*|google[.]com/tpu.*"
+                  + "|(beta[.])?furiosa[.]ai/.*|qualcomm[.]com/qaic.*|aliyun[.]com/ppu.*",
               OTHER_VENDOR),
           new Reason("deviceclass[.]resource[.]kubernetes[.]io/(?!(.+[.])?gpu[.]partita[.]dev$).*gpu.*",
               "is a class of another DRA driver; deviceclass.resource.kubernetes.io/whole.gpu.partita.dev is a card of ours"),
           new Reason("nvidia[.]com/([A-Z]{1,2}[0-9]{2,3}.*|(GRID|NVIDIA)_.*)", ForeignClass.TO_MACHINE),
+          new Reason("mig[.]das[.]com/.*",
+              "is a MIG instance of the DAS operator (InstaSlice), which puts it in place of"
+                  + " nvidia.com/mig-<profile>: ask by that"),
           new Reason("tensor-fusion[.]ai/.*", TENSOR_FUSION),
           new Reason("nvshare[.]com/gpu", "is nvshare's, whose containers have all of a card's memory in turn: ask for"
               + " sharing TimeSlicing in a claim"),
-          new Reason("(?!deviceclass[.]resource[.]kubernetes[.]io/).[^/]*+/.*[gG][pP][uU].*",
+          new Reason("(?!deviceclass[.]resource[.]kubernetes[.]io/).[^/]*+/.*([gG][pP][uU]|vcuda).*",
               "looks like a way to ask for GPUs, and no dialect that is known here has it"));
 
   private static final List<Reason> ANNOTATIONS =

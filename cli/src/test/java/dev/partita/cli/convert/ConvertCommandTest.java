@@ -296,6 +296,12 @@ class ConvertCommandTest {
         "limits: {nvidia.com/TU104GL_Tesla_T4: 1}  | resources.limits[nvidia.com/TU104GL_Tesla_T4]: hands a card to",
         "limits: {nvidia.com/NVIDIA_A10-12Q: 1}  | resources.limits[nvidia.com/NVIDIA_A10-12Q]: hands a card to",
         "limits: {nvidia.com/GRID_T4-1Q: 1}  | resources.limits[nvidia.com/GRID_T4-1Q]: hands a card to",
+        "limits: {aliyun.com/ppu: 1}         | resources.limits[aliyun.com/ppu]: is of another vendor's devices",
+        "limits: {qualcomm.com/qaic: 1}      | resources.limits[qualcomm.com/qaic]: is of another vendor's devices",
+        "limits: {furiosa.ai/rngd: 1}        | resources.limits[furiosa.ai/rngd]: is of another vendor's devices",
+        "limits: {rebellions.ai/ATOM: 1}     | resources.limits[rebellions.ai/ATOM]: is of another vendor's devices",
+        "limits: {mig.das.com/1g.5gb: 1}     | resources.limits[mig.das.com/1g.5gb]: is a MIG instance of the DAS operator",
+        "limits: {doslab.io/vcuda-core: 1}   | resources.limits[doslab.io/vcuda-core]: looks like a way to ask for GPUs",
         "limits: {tensor-fusion.ai/vgpu: 1}  | resources.limits[tensor-fusion.ai/vgpu]: is Tensor Fusion's",
       })
   void resourcesThatNoDialectHasAreNamedAndTheStatusSaysSo(String asked, String reason) throws IOException {
