@@ -62,17 +62,17 @@ final class RegistryLogins {
    */
   static List<Path> files(Map<String, String> environment, Path home) {
     Stream<Path> ofPodman =
-        Optional.ofNullable(environment.get("REGISTRY_AUTH_FILE")).map(file -> Stream.of(Path.of(file)))
+        path(environment, "REGISTRY_AUTH_FILE").map(Stream::of)
             .orElseGet(() -> Stream.concat(
-                folder(environment, "XDG_RUNTIME_DIR").map(folder -> folder.resolve("containers"))
+                path(environment, "XDG_RUNTIME_DIR").map(folder -> folder.resolve("containers"))
                     .or(RegistryLogins::folderByUser).stream(),
-                Stream.of(folder(environment, "XDG_CONFIG_HOME").orElse(home.resolve(".config")).resolve("containers")))
+                Stream.of(path(environment, "XDG_CONFIG_HOME").orElse(home.resolve(".config")).resolve("containers")))
                 .map(folder -> folder.resolve("auth.json")));
-    Path ofDocker = folder(environment, "DOCKER_CONFIG").orElse(home.resolve(".docker")).resolve("config.json");
+    Path ofDocker = path(environment, "DOCKER_CONFIG").orElse(home.resolve(".docker")).resolve("config.json");
     return Stream.concat(ofPodman, Stream.of(ofDocker)).toList();
   }
 
-  private static Optional<Path> folder(Map<String, String> environment, String variable) {
+  private static Optional<Path> path(Map<String, String> environment, String variable) {
     return Optional.ofNullable(environment.get(variable)).filter(value -> !value.isEmpty()).map(Path::of);
   }
 

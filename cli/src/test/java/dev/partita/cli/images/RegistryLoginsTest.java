@@ -103,6 +103,8 @@ class RegistryLoginsTest {
             Path.of("/docker/config.json"));
     assertThat(RegistryLogins.files(Map.of("REGISTRY_AUTH_FILE", "/ci/auth.json", "XDG_RUNTIME_DIR", "/run/7"), home))
         .containsExactly(Path.of("/ci/auth.json"), home.resolve(".docker/config.json"));
+    assertThat(RegistryLogins.files(Map.of("REGISTRY_AUTH_FILE", "", "XDG_RUNTIME_DIR", "/run/7"), home))
+        .startsWith(Path.of("/run/7/containers/auth.json"));
   }
 
   @Test
