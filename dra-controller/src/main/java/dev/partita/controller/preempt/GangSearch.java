@@ -58,6 +58,7 @@ final class GangSearch {
             outcomes.add(plan.outcome());
           }
           case Decision.Settled _ -> {} // by claims that it shares with others of the gang
+          case Decision.LeaveToScheduler _ -> {} // which may have a place for it
           case Decision.Wait wait when rooms(found) < MOST && search.mayEvict(pod) -> {
             Optional<Room> room = search.room(pod, wait, leaving);
             if (room.isEmpty()) {
@@ -71,7 +72,7 @@ final class GangSearch {
             scope.without(nomination.awaited().claims());
             scope.assume(plan(pod, wait, room.get().outcome()));
           }
-          case Decision.Wait _,Decision.Nothing _,Decision.ClaimMissing _,Decision.HeldBack _,Decision.LeaveToScheduler _,Decision.Refuse _ -> {
+          case Decision.Wait _,Decision.Nothing _,Decision.ClaimMissing _,Decision.HeldBack _,Decision.Refuse _ -> {
             return Optional.empty();
           }
         }

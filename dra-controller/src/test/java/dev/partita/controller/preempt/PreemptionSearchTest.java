@@ -100,6 +100,19 @@ class PreemptionSearchTest {
     assertThat(victimsOfGang(waits)).isEqualTo(goes);
   }
 
+  /** Only the node of kube-scheduler has a card for s, and t tolerates the other one's taint. */
+  @Test
+  void aPodThatIsLeftToKubeSchedulerDoesNotKeepAGangFromMakingRoom() {
+    cluster.node(new NodeBuilder().withNewMetadata().withName("a").endMetadata()
+        .withNewSpec().addNewTaint("NoSchedule", "only", null, "t").endSpec().build(), 1);
+    cluster.nodeOfScheduler("b", 1);
+    cluster.running("x 1 a/0 100");
+    List<Pod> gang = cluster.gang("s 10 10, t 10 100");
+    gang.set(1, new PodBuilder(gang.get(1)).editSpec().addNewToleration("NoSchedule", "only", "Equal", null, "t")
+        .endSpec().build());
+    assertThat(said(search(gang))).isEqualTo("t: x");
+  }
+
   @ParameterizedTest(name = "{0}")
   @CsvSource(delimiter = '|', textBlock = """
       # what                                 | quotas                 | waits                  | goes
