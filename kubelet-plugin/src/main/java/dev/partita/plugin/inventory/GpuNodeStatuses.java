@@ -144,7 +144,7 @@ final class GpuNodeStatuses {
     return ready(true, NodeReason.GpusFound,
         message + (unhealthy == 0 ? "" : ", " + unhealthy + " of them unhealthy")
             + (opaque == 0 ? "" : ", " + opaque + " of them opaque: nothing holds programs to their share of these")
-            + (cards.driver() instanceof Inventory.NoCards none ? "; no cards of NVIDIA's: " + none.message() : ""),
+            + (cards.driver() instanceof Inventory.NoCards none ? "; of NVIDIA's cards: " + none.message() : ""),
         earlier, now);
   }
 

@@ -3,7 +3,7 @@ package dev.partita.plugin.inventory;
 import dev.partita.api.Driver;
 import dev.partita.api.node.GpuNodeSpec;
 import io.fabric8.kubernetes.api.model.Node;
-import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -25,21 +25,20 @@ final class InitialSpec {
   static GpuNodeSpec of(Node node) {
     GpuNodeSpec byDefault = GpuNodeSpec.DEFAULT;
     return new GpuNodeSpec(
-        constants(node, Driver.ALLOCATOR_LABEL, GpuNodeSpec.Allocator.values(), 1).map(List::getFirst)
-            .orElse(byDefault.allocator()),
-        constants(node, Driver.PUBLISH_LABEL, GpuNodeSpec.PublishedMode.values(), Integer.MAX_VALUE)
-            .orElse(byDefault.publish()),
+        constants(node, Driver.ALLOCATOR_LABEL, EnumSet.complementOf(EnumSet.of(GpuNodeSpec.Allocator.Unknown)), 1)
+            .map(List::getFirst).orElse(byDefault.allocator()),
+        constants(node, Driver.PUBLISH_LABEL, EnumSet.complementOf(EnumSet.of(GpuNodeSpec.PublishedMode.Unknown)),
+            Integer.MAX_VALUE).orElse(byDefault.publish()),
         null);
   }
 
   /** Those that the label names, with dots between; empty without it, and where it names anything else, or more. */
-  private static <E extends Enum<E>> Optional<List<E>> constants(Node node, String label, E[] all, int most) {
+  private static <E extends Enum<E>> Optional<List<E>> constants(Node node, String label, Set<E> known, int most) {
     Map<String, String> labels = Objects.requireNonNullElse(node.getMetadata().getLabels(), Map.of());
     String said = labels.get(label);
     if (said == null) {
       return Optional.empty();
     }
-    List<E> known = Arrays.stream(all).filter(constant -> !constant.name().equals("Unknown")).toList();
     Set<String> names = new LinkedHashSet<>(List.of(said.split("\\.", -1)));
     List<E> named = names.stream()
         .flatMap(name -> known.stream().filter(constant -> constant.name().equals(name))).toList();

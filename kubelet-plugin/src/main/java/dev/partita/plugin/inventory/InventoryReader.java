@@ -155,7 +155,7 @@ public final class InventoryReader implements AutoCloseable, MigControl, MemoryL
     }
     return cards.getAsInt() == 0
         ? new Inventory.NoCards(NodeReason.NoGpus,
-            "no card of NVIDIA's is on the node's PCI bus, but for those that virtual machines have; see lspci -k")
+            "no card of NVIDIA's on the node's PCI bus is for its driver; see lspci -k")
         : new Inventory.NoCards(NodeReason.NoDriver,
             "cards of NVIDIA's on the node's PCI bus: %d; %s".formatted(cards.getAsInt(), message));
   }
@@ -323,12 +323,10 @@ public final class InventoryReader implements AutoCloseable, MigControl, MemoryL
       Optional<ClaimedInstances> after = hasInstances ? claimedNow() : before;
       List<Gpu> gpus =
           known.update(reading, topology, before.flatMap(earlier -> after.map(later -> earlier.orLater(later))));
-      int unlisted = gpus.isEmpty() && reading.faults().isEmpty() ? topology.nvidiaCards().orElse(0) : 0;
-      startAnew = reading.cards().size() < gpus.size() || !reading.faults().isEmpty() || unlisted > 0;
-      if (unlisted > 0) {
-        return new Inventory.NoCards(NodeReason.NvmlFailed,
-            "cards of NVIDIA's on the node's PCI bus: %d; the driver %s lists none of them; %s"
-                .formatted(unlisted, files.version(), WHERE_TO_LOOK));
+      Optional<Inventory.NoCards> none = gpus.isEmpty() ? withoutCards(files, reading.faults()) : Optional.empty();
+      startAnew = reading.cards().size() < gpus.size() || !reading.faults().isEmpty() || none.isPresent();
+      if (none.isPresent()) {
+        return none.get();
       }
       return new Inventory.Cards(files, reading.driverVersion(), reading.cudaDriverVersion(), gpus);
     } catch (NvmlException e) {
@@ -340,6 +338,21 @@ public final class InventoryReader implements AutoCloseable, MigControl, MemoryL
           NodeReason.NvmlFailed,
           "the driver " + files.version() + " does not answer: " + e.getMessage() + "; " + WHERE_TO_LOOK);
     }
+  }
+
+  /** What is wrong where the driver tells of no card; empty where there need not be any. */
+  private Optional<Inventory.NoCards> withoutCards(DriverFiles files, List<CardReading.Fault> faults) {
+    if (!faults.isEmpty()) {
+      return Optional.of(new Inventory.NoCards(NodeReason.NvmlFailed,
+          "none of the cards that the driver %s lists answers: %s; %s"
+              .formatted(files.version(), faults.getFirst().message(), WHERE_TO_LOOK)));
+    }
+    int onBus = topology.nvidiaCards().orElse(0);
+    return onBus == 0
+        ? Optional.empty()
+        : Optional.of(new Inventory.NoCards(NodeReason.NvmlFailed,
+            "cards of NVIDIA's on the node's PCI bus: %d; the driver %s lists none of them; %s"
+                .formatted(onBus, files.version(), WHERE_TO_LOOK)));
   }
 
   private Optional<ClaimedInstances> claimedNow() {

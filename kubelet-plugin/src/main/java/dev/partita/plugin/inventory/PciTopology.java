@@ -8,6 +8,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -23,8 +24,8 @@ record PciTopology(Path sysfs) {
   private static final String NVIDIA = "0x10de";
   private static final String DISPLAY = "0x03";
 
-  /** In the names of drivers that hand a card to a virtual machine: vfio-pci, nvgrace_gpu_vfio_pci. */
-  private static final String HANDED_ON = "vfio";
+  /** In the names of drivers that hand a card to a virtual machine: vfio-pci, nvgrace_gpu_vfio_pci, xen-pciback. */
+  private static final Set<String> HANDED_ON = Set.of("vfio", "pci-stub", "pciback");
 
   /** The PCIe root complex, such as pci0000:17. */
   Optional<String> pcieRoot(String busId) {
@@ -69,7 +70,8 @@ record PciTopology(Path sysfs) {
 
   private static boolean isHandedOn(Path device) throws IOException {
     try {
-      return String.valueOf(Files.readSymbolicLink(device.resolve("driver")).getFileName()).contains(HANDED_ON);
+      String driver = String.valueOf(Files.readSymbolicLink(device.resolve("driver")).getFileName());
+      return HANDED_ON.stream().anyMatch(driver::contains);
     } catch (NoSuchFileException e) {
       return false; // no driver has it
     }

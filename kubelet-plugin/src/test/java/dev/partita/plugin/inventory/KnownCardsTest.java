@@ -312,7 +312,7 @@ class KnownCardsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"vfio-pci", "nvgrace_gpu_vfio_pci"})
+  @ValueSource(strings = {"vfio-pci", "nvgrace_gpu_vfio_pci", "pci-stub", "xen-pciback"})
   void aCardThatAVirtualMachineHasIsNotOneForTheDriver(String driver, @TempDir Path sysfs) throws Exception {
     onBus(sysfs, "0000:18:00.0", "0x10de", "0x030200");
     onBus(sysfs, "0000:19:00.0", "0x10de", "0x030200");

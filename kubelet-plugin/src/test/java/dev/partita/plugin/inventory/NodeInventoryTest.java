@@ -149,6 +149,18 @@ class NodeInventoryTest {
   }
 
   @Test
+  void aDriverOfWhoseCardsNoneHasAnsweredSinceTheStartHasFailed() throws IOException {
+    card.listed.clear();
+    card.faults.add(new CardReading.Fault(0, NvmlException.GPU_IS_LOST, "GPU is lost"));
+    card.faults.add(new CardReading.Fault(1, NvmlException.GPU_IS_LOST, "GPU is lost"));
+    card.readings.release();
+    try (InventoryReader reader = reader(library -> card)) {
+      assertThat(reader.read()).isEqualTo(new Inventory.NoCards(NodeReason.NvmlFailed,
+          "none of the cards that the driver 580.1 lists answers: GPU is lost; see dmesg and nvidia-smi on the node"));
+    }
+  }
+
+  @Test
   void aDriverThatListsNoneHasNotFailedWhereNoneIsOnTheBusOrTheBusIsNotSeen() throws IOException {
     card.listed.clear();
     card.readings.release(2);
