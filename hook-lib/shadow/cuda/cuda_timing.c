@@ -324,8 +324,9 @@ void timing_end(const struct timed_launch *launch, uint32_t kernels, CUresult re
         return;
     }
     uint32_t launches = load_relaxed(&track->launches) + kernels;
-    store_relaxed(&track->launches, launches); /* threads that launch into one stream at once may lose some */
-    store_relaxed(&track->last, launch->ticks);
+    store_relaxed(&track->launches, launches);      /* threads that launch into one stream at once may lose some */
+    if (launch->ticks > load_relaxed(&track->last)) /* one that began later may have ended before */
+        store_relaxed(&track->last, launch->ticks);
     bool first = launches == kernels,
          last = launches >= load_relaxed(&track->allowance) || load_relaxed(&track->sparse) || launch->open_ended ||
                 load_relaxed(&track->ending) ||
@@ -425,8 +426,7 @@ void timing_before_stream_work(CUstream stream, bool per_thread) {
     int mode = timing_calls_begin();
     const struct clock *clock = enter_clock_of(track);
     if (clock) {
-        if (load_relaxed(&track->open) && !window_ends_with_launch(track))
-            window_close(track, false);
+        window_end_before(track);
         timing_lock_leave(clock_lock(clock));
     }
     timing_calls_end(mode);

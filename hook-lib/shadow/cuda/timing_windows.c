@@ -213,7 +213,12 @@ bool track_is_exact(const struct track *track) {
     return track->exact > 0;
 }
 
-/* The rest of the burst that has begun is timed exactly, and the next one. */
+/* The rest of the burst that has begun is timed exactly, and so many more. */
+static void time_exactly(struct track *track, uint32_t bursts) {
+    if (track->exact < 1 + bursts)
+        track->exact = 1 + bursts;
+}
+
 static void bound_may_be_too_low(struct track *track) {
     if (++track->unsure < track->patience)
         return;
@@ -221,12 +226,11 @@ static void bound_may_be_too_low(struct track *track) {
     track->patience = track->patience ? 2 * track->patience : 1;
     if (track->patience > PATIENCE_MAX)
         track->patience = PATIENCE_MAX;
-    if (track->exact < 2)
-        track->exact = 2;
+    time_exactly(track, 1);
 }
 
 static void long_kernel_found(struct track *track) {
-    track->exact = EXACT_BURSTS;
+    time_exactly(track, EXACT_BURSTS);
     track->unsure = track->patience = 0;
 }
 
@@ -437,12 +441,16 @@ static bool launch_is_under_way(const struct track *track) {
     return begun > load_relaxed(&track->last) && ticks_now() - begun < UNDER_WAY_US * ticks_in_a_microsecond();
 }
 
-/* Asks again: the launch may have ended meanwhile without having seen that its window is to end. */
-bool window_ends_with_launch(struct track *track) {
-    if (!launch_is_under_way(track))
-        return false;
-    store_relaxed(&track->ending, 1);
-    return launch_is_under_way(track);
+void window_end_before(struct track *track) {
+    if (!load_relaxed(&track->open))
+        return;
+    bool was_left = load_relaxed(&track->ending);
+    if (!was_left && launch_is_under_way(track)) {
+        store_relaxed(&track->ending, 1);
+        if (launch_is_under_way(track)) /* else it may have ended without having seen that */
+            return;
+    }
+    window_close(track, was_left);
 }
 
 void window_after_gap(struct track *track) {
@@ -470,9 +478,8 @@ bool windows_any(const struct clock *clock, const struct windows_wanted *wanted)
 /* Closing one may take others from the list. */
 void windows_close(const struct clock *clock, const struct windows_wanted *wanted) {
     for (EACH_LISTED(track, clock))
-        if (load_relaxed(&track->open) && is_wanted(track, wanted) && track_is_ours(track) &&
-            !window_ends_with_launch(track))
-            window_close(track, false);
+        if (is_wanted(track, wanted) && track_is_ours(track))
+            window_end_before(track);
 }
 
 static uint32_t legacy_shared;

@@ -83,8 +83,9 @@ extern struct track {
     struct window now;
     uint64_t each, most;       /* ns a launch, on average and in the longest window of late; 0: unknown */
     uint64_t loop;             /* ns of the longest open-ended launch of late; 0: unknown */
-    uint32_t exact;            /* bursts in which each launch still has a window for itself */
-    uint32_t unsure, patience; /* windows that may have taken much more than their bound; how many until it is exact */
+    uint32_t exact;            /* bursts in which each launch still has a window for itself, this one included */
+    uint32_t unsure, patience; /* windows that may have taken much more than was charged, since bursts were last timed
+                                  exactly; at how many of them the next ones are */
     uint32_t first, count;
     struct window pending[TRACK_PENDING];
 } tracks[TRACKS];
@@ -163,11 +164,13 @@ void window_open(struct track *track, uint64_t ticks, bool open_ended, unsigned 
 void window_close(struct track *track, bool gap);
 
 /*
- * Leaves the window to another thread's launch that is on its way to the driver, to be closed right behind it; false:
- * there is none. Closed now, the launch might come behind its end and not be timed. The thread may have been cancelled,
- * so a launch counts as on its way for a tenth of a second.
+ * Closes the window, if one is open, before the program waits or puts something else into the stream. Where another
+ * thread's launch is on its way to the driver, the window is left to that launch, which closes it right behind itself:
+ * closed now, the launch might come behind its end and not be timed. What was left so and is open the next time is
+ * closed as one in which the card may have waited: the launch's thread may have been cancelled, or have ended without
+ * having seen that it was to close it. A launch counts as on its way for some hundredths of a second.
  */
-bool window_ends_with_launch(struct track *track);
+void window_end_before(struct track *track);
 
 /*
  * There is no room for one more window, and none will be: the last one that is pending ends here. Where nothing can be
@@ -184,7 +187,9 @@ static inline bool track_is_ours(const struct track *track) {
 /* The stream was left alone for a while: has the card waited for the program meanwhile? */
 void window_after_gap(struct track *track);
 
-/* The first launch of a burst comes: one that is sparse. */
+/*
+ * The first launch of a burst comes: of launches in one stream, each no more than 30 us after the one before it.
+ */
 void track_burst_begins(struct track *track);
 
 /*

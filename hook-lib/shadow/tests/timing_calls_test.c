@@ -191,26 +191,40 @@ static void windows_end_before_what_is_no_kernel(void) {
 
 static int go[2];
 
-static uint32_t asked, answered; /* polls */
+static uint32_t asked, answered;
+static void (*what_is_asked)(void);
 
-static void *poll_when_asked(void *nothing) {
+static void poll(void) {
+    static __typeof__(&cuEventQuery) query;
+    if (!query)
+        query = CUDA(cuEventQuery);
+    CHECK_EQUAL(query(NULL), CUDA_SUCCESS);
+}
+
+static void *act_when_asked(void *nothing) {
     CHECK_EQUAL(CUDA(cuCtxSetCurrent)(context(PRIMARY)), CUDA_SUCCESS);
-    __typeof__(&cuEventQuery) query = CUDA(cuEventQuery);
     for (uint32_t done = 0; done != UINT32_MAX;) {
         uint32_t wanted = __atomic_load_n(&asked, __ATOMIC_ACQUIRE);
         if (wanted == done) {
             sched_yield();
             continue;
         }
-        CHECK_EQUAL(query(NULL), CUDA_SUCCESS);
+        what_is_asked();
         done = wanted;
         __atomic_store_n(&answered, done, __ATOMIC_RELEASE);
     }
     return nothing;
 }
 
-/* The number of the first call that it makes. */
-static unsigned int poll_in_the_other_thread(uint32_t number) {
+static pthread_t start_the_other_thread(void (*what)(void)) {
+    pthread_t thread;
+    asked = answered = 0;
+    what_is_asked = what;
+    CHECK_EQUAL(pthread_create(&thread, NULL, act_when_asked, NULL), 0);
+    return thread;
+}
+
+static unsigned int ask(uint32_t number) {
     unsigned int from = calls();
     __atomic_store_n(&asked, number, __ATOMIC_RELEASE);
     while (__atomic_load_n(&answered, __ATOMIC_ACQUIRE) != number)
@@ -218,22 +232,32 @@ static unsigned int poll_in_the_other_thread(uint32_t number) {
     return from;
 }
 
+/* The number of the first call that it makes. */
+static unsigned int ask_the_other_thread(void) {
+    return ask(asked + 1);
+}
+
+/* It acts once more. */
+static unsigned int end_the_other_thread(pthread_t thread) {
+    unsigned int from = ask(UINT32_MAX);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    return from;
+}
+
 static void a_thread_that_polls_ends_only_old_windows_of_others(void) {
     enum { TRIES = 1000 }; /* most windows get old before the poll comes, where the machine is busy */
     CUstream stream = stream_of(PRIMARY, 1);
-    pthread_t thread;
     bool left_open = false;
     start();
-    CHECK_EQUAL(pthread_create(&thread, NULL, poll_when_asked, NULL), 0);
-    for (uint32_t i = 1; i <= TRIES && !left_open; i++) {
+    pthread_t thread = start_the_other_thread(poll);
+    for (int i = 0; i < TRIES && !left_open; i++) {
         launch_until_a_window_is_open(stream);
-        left_open = times(poll_in_the_other_thread(i), "record", stream) == 0;
+        left_open = times(ask_the_other_thread(), "record", stream) == 0;
     }
     CHECK(left_open);
     pass_us(1000);
-    unsigned int from = poll_in_the_other_thread(UINT32_MAX);
+    unsigned int from = end_the_other_thread(thread);
     CHECK(is(from, "record", stream) && is(from + 1, "query", NULL));
-    CHECK_EQUAL(pthread_join(thread, NULL), 0);
 }
 
 static void a_thread_that_polls_ends_its_own_windows(void) {
@@ -245,10 +269,11 @@ static void a_thread_that_polls_ends_its_own_windows(void) {
     CHECK(is(from, "record", stream) && is(from + 1, "query", NULL));
 }
 
-static void poll_within_the_launch(void) {
-    static uint32_t polls;
+static void (**within_launch)(void);
+
+static void wait_and_ask_the_other_thread(void) {
     pass_us(1000); /* the window is old by then */
-    poll_in_the_other_thread(++polls);
+    ask_the_other_thread();
 }
 
 static bool is_timed_to_its_end(unsigned int from, CUstream stream) {
@@ -259,26 +284,59 @@ static bool is_timed_to_its_end(unsigned int from, CUstream stream) {
 static void a_window_that_another_thread_ends_while_a_launch_is_on_its_way_ends_behind_that(void) {
     enum { TRIES = 1000 }; /* launches may be sparse, or on their way for long, where the machine is busy */
     CUstream stream = stream_of(PRIMARY, 1);
-    pthread_t thread;
-    bool opens = false, joins = false;
+    int opens = 0, joins = 0, not_timed = 0;
     start();
-    void (**within_launch)(void) = function("calls_driver_launching");
-    CHECK_EQUAL(pthread_create(&thread, NULL, poll_when_asked, NULL), 0);
-    for (int i = 0; i < TRIES && !(opens && joins); i++) {
+    within_launch = function("calls_driver_launching");
+    pthread_t thread = start_the_other_thread(poll);
+    for (int i = 0; i < TRIES && (opens < 10 || joins < 10); i++) {
         launch_until_a_window_is_open(stream);
         if (i % 2)
             CHECK_EQUAL(CUDA(cuCtxSynchronize)(), CUDA_SUCCESS);
         unsigned int from = calls();
-        *within_launch = poll_within_the_launch;
+        *within_launch = wait_and_ask_the_other_thread;
         launch(stream);
         *within_launch = NULL;
-        opens |= is(from, "record", stream) && is_timed_to_its_end(from + 1, stream);
-        joins |= is_timed_to_its_end(from, stream);
+        opens += is(from, "record", stream) && is_timed_to_its_end(from + 1, stream);
+        joins += is_timed_to_its_end(from, stream);
+        not_timed += !is(calls() - 1, "record", stream);
     }
-    CHECK(opens);
-    CHECK(joins);
-    poll_in_the_other_thread(UINT32_MAX);
-    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    CHECK(opens > 0);
+    CHECK(joins > 0);
+    CHECK(not_timed <= (opens + joins) / 10); /* the thread may have been away for long */
+    end_the_other_thread(thread);
+}
+
+static CUstream shared_stream;
+
+static void launch_too(void) {
+    launch(shared_stream);
+}
+
+static void ask_the_other_thread_once(void) {
+    *within_launch = NULL;
+    ask_the_other_thread();
+}
+
+/* The one that began first ends last. None is on its way then, and the window must not be left open over a wait. */
+static void a_window_ends_before_a_wait_behind_two_launches_that_were_on_their_way_at_once(void) {
+    enum { TRIES = 1000 }; /* windows may be full, or launches sparse, where the machine is busy */
+    bool is_open = false;
+    start();
+    shared_stream = stream_of(PRIMARY, 1);
+    within_launch = function("calls_driver_launching");
+    pthread_t thread = start_the_other_thread(launch_too);
+    for (int i = 0; i < TRIES && !is_open; i++) {
+        launch_until_a_window_is_open(shared_stream);
+        unsigned int from = calls();
+        *within_launch = ask_the_other_thread_once;
+        launch(shared_stream);
+        is_open = calls() == from + 2;
+        from = calls();
+        CHECK_EQUAL(CUDA(cuCtxSynchronize)(), CUDA_SUCCESS);
+        CHECK(!is_open || is(from, "record", shared_stream));
+    }
+    CHECK(is_open);
+    end_the_other_thread(thread);
 }
 
 static void *launch_in_a_green_context(void *nothing) {
@@ -323,6 +381,7 @@ int main(int argc, char **argv) {
         CASE(a_thread_that_polls_ends_only_old_windows_of_others),
         CASE(a_thread_that_polls_ends_its_own_windows),
         CASE(a_window_that_another_thread_ends_while_a_launch_is_on_its_way_ends_behind_that),
+        CASE(a_window_ends_before_a_wait_behind_two_launches_that_were_on_their_way_at_once),
         CASE(a_green_context_is_made_current_in_no_other_thread),
     };
     return RUN_CASES(cases, argc, argv);
