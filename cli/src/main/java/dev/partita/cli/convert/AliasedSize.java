@@ -25,7 +25,7 @@ final class AliasedSize {
   private static final long BEYOND = 1L << 50;
   private static final Extent UNKNOWN = new Extent(-1, -1);
 
-  /** How much a node stands for, and in how many levels, its own included. */
+  /** How much a node stands for, and how many collections are in one another there. */
   private record Extent(long size, int depth) {
     Extent with(Extent inner) {
       return new Extent(Math.min(BEYOND, size + inner.size), Math.max(depth, inner.depth + 1));
@@ -61,7 +61,8 @@ final class AliasedSize {
     if (isAnchored) {
       anchored.put(node, UNKNOWN);
     }
-    Extent extent = new Extent(EACH + (node instanceof ScalarNode scalar ? scalar.getValue().length() : 0), 1);
+    Extent extent =
+        node instanceof ScalarNode scalar ? new Extent(EACH + scalar.getValue().length(), 0) : new Extent(EACH, 1);
     written += extent.size;
     if (node instanceof SequenceNode sequence) {
       for (Node item : sequence.getValue()) {

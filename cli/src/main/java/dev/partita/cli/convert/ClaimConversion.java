@@ -119,7 +119,7 @@ final class ClaimConversion {
     for (ClaimDevices.Request each : unknown) {
       Optional<String> driver = LIKE_NVIDIAS.matcher(each.className()).matches()
           ? Optional.of(ForeignClass.NVIDIA_GPU.driver())
-          : ForeignClass.driverIn(claim.saidOf(each));
+          : ForeignClass.driverIn(claim.saidOf(each, unknown));
       driver.ifPresentOrElse(name -> ownClass(each, name), () -> untold.add(each));
     }
     if (unknown.size() < requests.size()) {

@@ -114,9 +114,13 @@ record ClaimDevices(ObjectNode object, JsonNode devices, String path, Set<Intege
     return found;
   }
 
-  /** What the claim says of a request alone: the request itself, and constraints and configs that name it. */
-  String saidOf(Request request) {
-    return request.fields() + said(each -> !each.path("requests").isEmpty() && request.isIn(each));
+  /**
+   * What the claim says of one of these requests alone: the request itself, and constraints and configs that name it
+   * and none but these. What is said of others as well may be of their devices only.
+   */
+  String saidOf(Request request, List<Request> these) {
+    return request.fields() + said(each -> request.isIn(each) && !each.path("requests").isEmpty()
+        && eachRequest().stream().filter(other -> other.isIn(each)).allMatch(these::contains));
   }
 
   /** What constraints and configs say of all requests alike. */

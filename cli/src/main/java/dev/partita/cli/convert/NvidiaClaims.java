@@ -57,7 +57,7 @@ final class NvidiaClaims {
     List<ClaimDevices.Request> unknown = claim.eachRequest().stream().filter(
         each -> ForeignClass.of(each.className()).isEmpty() && !ClaimConversion.isOurs(each.className())).toList();
     List<ClaimDevices.Request> told =
-        unknown.stream().filter(each -> claim.saidOf(each).contains(Driver.NAME)).toList();
+        unknown.stream().filter(each -> claim.saidOf(each, unknown).contains(Driver.NAME)).toList();
     boolean all = !asked && told.isEmpty() && claim.saidOfAll().contains(Driver.NAME);
     (all ? unknown : told).forEach(each -> problems.add(new FieldError(each.path() + ".deviceClassName",
         each.className() + " is a class of your own, of devices of " + Driver.NAME

@@ -256,13 +256,8 @@ final class UnreadRequests {
       if (field.getKey().equals("gpu") && isQueueOfKai && limits(value)) {
         found.add(new FieldError(path + "[gpu]", NO_QUOTA));
       }
-      if (field.getKey().equals("hostPath") && DEVICE_NODE.matcher(value.path("path").asText()).matches()) {
-        found.add(new FieldError(where + ".path", "gives the pod a card of its node" + HELD_TO_NOTHING));
-      }
-      if (field.getKey().equals("hostPath") && MPS_SOCKETS.matcher(value.path("path").asText()).matches()) {
-        found.add(
-            new FieldError(where + ".path", "leads to an MPS daemon of the node, which knows of no claims: leave it"
-                + " out, unless this is that daemon, and ask for sharing MPS in a claim"));
+      if (field.getKey().equals("hostPath")) {
+        hostPath(value.path("path").asText(), where + ".path");
       }
       if (field.getKey().equals("annotations")) {
         value.properties().stream().filter(each -> CDI.matcher(each.getKey()).matches()
@@ -291,6 +286,16 @@ final class UnreadRequests {
       if (!LABELLING.contains(field.getKey())) {
         walk(value, where, isKnown);
       }
+    }
+  }
+
+  private void hostPath(String file, String where) {
+    if (DEVICE_NODE.matcher(file).matches()) {
+      found.add(new FieldError(where, "gives the pod a card of its node" + HELD_TO_NOTHING));
+    }
+    if (MPS_SOCKETS.matcher(file).matches()) {
+      found.add(new FieldError(where, "leads to an MPS daemon of the node, which knows of no claims: leave it out,"
+          + " unless this is that daemon, and ask for sharing MPS in a claim"));
     }
   }
 

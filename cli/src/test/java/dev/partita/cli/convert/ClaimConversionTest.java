@@ -345,6 +345,14 @@ class ClaimConversionTest {
             + " the claim then");
   }
 
+  /** The driver of the network card passes over the config of another driver. */
+  @Test
+  void whatIsSaidOfAKnownClassAsWellTellsNothingOfAnother() {
+    assertThat(converted("{requests: [{name: a, exactly: {deviceClassName: gpu.nvidia.com}}, {name: nic, exactly:"
+        + " {deviceClassName: net.example}}], config: [{requests: [a, nic], opaque: {driver: gpu.nvidia.com, parameters:"
+        + " {apiVersion: resource.nvidia.com/v1beta1, kind: GpuConfig}}}]}").toString()).contains("net.example");
+  }
+
   /** Steps that grow with the square of its length take hours. */
   @ParameterizedTest
   @ValueSource(strings = {"gpu", "mig", "gpu."})

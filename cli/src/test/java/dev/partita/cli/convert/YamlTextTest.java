@@ -69,6 +69,7 @@ class YamlTextTest {
   @Test
   void whatAliasesStandForCountsAsDeepAsItIsWrittenOut() {
     assertThat(YamlText.read(aliased(500, 499))).isInstanceOf(List.class);
+    assertThat(YamlText.read("[".repeat(1000) + "x" + "]".repeat(1000))).isInstanceOf(List.class);
     StringBuilder chain = new StringBuilder("a0: &a0 [x]\n");
     StringBuilder merges = new StringBuilder("a0: &a0 {k: v}\n");
     for (int i = 1; i <= 40; i++) {
