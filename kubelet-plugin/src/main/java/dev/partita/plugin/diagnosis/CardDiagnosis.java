@@ -23,7 +23,7 @@ final class CardDiagnosis {
   static final GpuHealth MIG_MODE_IS_ON =
       GpuHealth.unhealthy(
           CardReason.MigModeIsOn.name(),
-          "its MIG mode is on, and it has no instance with one compute instance of all of it: nvidia-smi mig -i N -cgi PROFILE -C on the node makes one, nvidia-smi -i N -mig 0, with the plugin off, makes the card usable as a whole, and plugin.mig=true has Partita cut it");
+          "its MIG mode is on, and it has no instance with one compute instance of all of it: nvidia-smi mig -i N -cgi PROFILE -C on the node makes one, nvidia-smi -i N -mig 0, while no plugin runs on the node, makes the card usable as a whole, and plugin.mig=true has Partita cut it");
 
   private final Map<String, Map<CardSigns.Brake, LastingSign>> brakes = new HashMap<>();
 
@@ -111,7 +111,7 @@ final class CardDiagnosis {
       if (its && fault.code() == NvmlException.NO_PERMISSION) { // nvml.h: of a card in MIG mode
         return GpuHealth.unhealthy(CardReason.NvmlDoesNotAnswer.name(),
             "NVML tells the plugin nothing of the card (" + fault.message()
-                + "): of one whose MIG mode is on it tells those alone who are privileged. Install with plugin.privileged=true, or switch its MIG mode off (with the plugin off: nvidia-smi -i N -mig 0)");
+                + "): of one whose MIG mode is on it tells those alone who are privileged. Install with plugin.privileged=true, or switch its MIG mode off (while no plugin runs on the node: nvidia-smi -i N -mig 0)");
       }
     }
     String detail = faults.isEmpty() ? "NVML no longer lists it" : faults.getFirst().message();

@@ -30,8 +30,8 @@ public record SlotWrite(UsageRegion.Slot slot, int field, List<Long> numbers) {
 
   /**
    * Writes it, if the region has its size and the slot still has that owner, and for overhead the contexts that were
-   * measured. If the owner goes between the look and the write, a wrong figure stays until the slot's next owner clears
-   * it.
+   * measured. If these change between the look and the write, a wrong figure stays until the next one is written, or
+   * the slot's next owner clears it.
    */
   void into(UntrustedFile region) {
     if (region.size() != ShareFolders.USAGE_SIZE) {
