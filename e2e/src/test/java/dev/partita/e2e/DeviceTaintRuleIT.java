@@ -53,6 +53,8 @@ class DeviceTaintRuleIT {
             .out())
         .contains("gpu-0  taint example.com/rack=7 of the DeviceTaintRule " + name);
     assertThat(runs.phase()).as("NoSchedule ends nobody").isEqualTo("Running");
+    workspace.pod("tolerates", node, Ask.share("8Gi").tolerating("example.com/rack"), "exec sleep 600").awaitRunning()
+        .deleteAndAwait();
 
     rule.delete();
     waits.awaitRunning();

@@ -33,20 +33,16 @@ class OtherDevicePluginIT {
 
   @Test
   @NeedsSteadyController
-  void noCardIsServedTwiceWhileANodeMovesFromIt(RealCluster cluster, Workspace workspace) {
+  void noCardIsServedTwiceWhileANodeMovesFromItAndBack(RealCluster cluster, Workspace workspace) {
     String node = cluster.settingsNode();
     Daemons daemons = new Daemons(cluster.client());
     makeImage(cluster);
     try (Workspace others = workspace.another().withoutAdmission()) {
       daemons.awaitFreeCards(node);
       PodUnderTest plugin = devicePlugin(others, node);
-      await("kubelet to count its devices").atMost(Workspace.PATIENCE)
-          .until(() -> cluster.client().nodes().withName(node).get().getStatus().getAllocatable()
-              .getOrDefault(RESOURCE, new Quantity("0")).getNumericalAmount().intValueExact() == 2 * RealCluster.CARDS);
       awaitCards(daemons, node, List.of());
 
-      PodUnderTest served = others.podAsking("served", node, "{" + RESOURCE + ": 1}",
-          "echo \"$NVIDIA_VISIBLE_DEVICES\"; exec sleep 600");
+      PodUnderTest served = served(others, "served", node);
       String uuid = served.awaitLine("GPU-").log().strip();
       PodUnderTest waiting = workspace.pod("waiting", node, Ask.share("8Gi"), "partita-probe info; exec sleep 600");
       assertThat(workspace.awaitEvent("ResourceClaim", waiting.claim().name(), "Unallocatable").message())
@@ -63,6 +59,14 @@ class OtherDevicePluginIT {
           .satisfies(device -> assertThat(device.getDevice()).isNotEqualTo("gpu-" + uuids.indexOf(uuid) + "-shared"));
 
       served.deleteAndAwait();
+      awaitCards(daemons, node, IntStream.range(0, RealCluster.CARDS).boxed().toList());
+
+      waiting.deleteAndAwait();
+      PodUnderTest again = devicePlugin(others, node);
+      awaitCards(daemons, node, List.of());
+      PodUnderTest back = served(others, "back", node).awaitLine("GPU-");
+      back.deleteAndAwait();
+      again.deleteAndAwait();
       awaitCards(daemons, node, IntStream.range(0, RealCluster.CARDS).boxed().toList());
     }
   }
@@ -92,7 +96,11 @@ class OtherDevicePluginIT {
     cluster.load(archive);
   }
 
-  /** Two devices a card, so that their names are more than its UUID. */
+  private static PodUnderTest served(Workspace others, String name, String node) {
+    return others.podAsking(name, node, "{" + RESOURCE + ": 1}", "echo \"$NVIDIA_VISIBLE_DEVICES\"; exec sleep 600");
+  }
+
+  /** Two devices a card, so that their names are more than its UUID. Kubelet counts them in the end. */
   private static PodUnderTest devicePlugin(Workspace workspace, String node) {
     workspace.create(
         """
@@ -130,6 +138,10 @@ class OtherDevicePluginIT {
               - {name: state, hostPath: {path: /var/lib/partita/simulator/run/partita-simulator}}
             """
             .formatted(node, PLUGIN_IMAGE));
-    return workspace.podNamed("device-plugin").awaitRunning();
+    PodUnderTest plugin = workspace.podNamed("device-plugin").awaitRunning();
+    await("kubelet to count its devices").atMost(Workspace.PATIENCE)
+        .until(() -> workspace.client().nodes().withName(node).get().getStatus().getAllocatable()
+            .getOrDefault(RESOURCE, new Quantity("0")).getNumericalAmount().intValueExact() == 2 * RealCluster.CARDS);
+    return plugin;
   }
 }

@@ -13,10 +13,21 @@ import java.util.stream.Collectors;
  * @param capacity such as memory: 8Gi
  * @param config the opaque config as a YAML flow mapping; empty for none
  * @param selector a CEL expression; empty for none
+ * @param tolerates the key of a taint of devices; empty for none
  */
-public record Ask(String deviceClass, int count, Map<String, String> capacity, String config, String selector) {
+public record Ask(
+    String deviceClass,
+    int count,
+    Map<String, String> capacity,
+    String config,
+    String selector,
+    String tolerates) {
   public static final String ANY_SHARE = "gpu.partita.dev";
   public static final String WHOLE_CARD = "whole.gpu.partita.dev";
+
+  public Ask(String deviceClass, int count, Map<String, String> capacity, String config, String selector) {
+    this(deviceClass, count, capacity, config, selector, "");
+  }
 
   public static Ask share(String memory) {
     return new Ask(ANY_SHARE, 1, Map.of("memory", memory), "", "");
@@ -35,17 +46,17 @@ public record Ask(String deviceClass, int count, Map<String, String> capacity, S
   public Ask cores(int percent) {
     Map<String, String> more = new TreeMap<>(capacity);
     more.put("cores", Integer.toString(percent));
-    return new Ask(deviceClass, count, more, config, selector);
+    return new Ask(deviceClass, count, more, config, selector, tolerates);
   }
 
   public Ask cards(int number) {
-    return new Ask(deviceClass, number, capacity, config, selector);
+    return new Ask(deviceClass, number, capacity, config, selector, tolerates);
   }
 
   /** With a GpuShareConfig of these fields, as in {@code coreLimit: Soft}. */
   public Ask config(String fields) {
     return new Ask(deviceClass, count, capacity,
-        "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, " + fields + "}", selector);
+        "{apiVersion: gpu.partita.dev/v1alpha1, kind: GpuShareConfig, " + fields + "}", selector, tolerates);
   }
 
   /** Of the cards that devices such as {@code gpu-2-shared} are of. */
@@ -53,7 +64,12 @@ public record Ask(String deviceClass, int count, Map<String, String> capacity, S
     String indexes = Arrays.stream(devices).map(device -> device.replaceAll("^gpu-([0-9]+).*", "$1"))
         .collect(Collectors.joining(", "));
     return new Ask(deviceClass, count, capacity, config,
-        "device.attributes['gpu.partita.dev'].index in [" + indexes + "]");
+        "device.attributes['gpu.partita.dev'].index in [" + indexes + "]", tolerates);
+  }
+
+  /** Of devices with a taint of this key as well. */
+  public Ask tolerating(String key) {
+    return new Ask(deviceClass, count, capacity, config, selector, key);
   }
 
   /** The {@code spec} of a ResourceClaim, as YAML flow. */
@@ -67,6 +83,9 @@ public record Ask(String deviceClass, int count, Map<String, String> capacity, S
     }
     if (!selector.isEmpty()) {
       yaml.append(", selectors: [{cel: {expression: \"").append(selector).append("\"}}]");
+    }
+    if (!tolerates.isEmpty()) {
+      yaml.append(", tolerations: [{key: ").append(tolerates).append(", operator: Exists}]");
     }
     yaml.append("}}]");
     if (!config.isEmpty()) {
