@@ -92,12 +92,15 @@ class ImagesIT {
     Path base = folder.resolve("base.tar");
     cluster.lab().orElseThrow().image("localhost/partita-e2e/base:1", base, List.of());
     Outcome made =
-        cluster.command().run("images", "probe", "kubelet-plugin", "--base", base.toString(), "--registry",
+        cluster.command().run("images", "probe", "kubelet-plugin", "dra-controller", "--base", base.toString(),
+            "--registry",
             "localhost/partita-e2e", "--tag", "archived", "--output", folder.toString());
     assertThat(made.status()).as(made.err()).isZero();
     try (Stream<Path> files = Files.list(folder)) {
       List<Path> archives = files.filter(file -> file.toString().matches(".*-linux-[a-z0-9]+\\.tar")).toList();
-      assertThat(archives).hasSize(2);
+      assertThat(archives).hasSize(3).allSatisfy(
+          archive -> assertThat(Files.size(archive)).as("%s", archive)
+              .isLessThan(archive.toString().contains("dra-controller") ? 100L << 20 : 120L << 20));
       archives.forEach(cluster::load);
     }
     String node = cluster.quietNodes().getFirst();

@@ -118,6 +118,7 @@ class KubectlPartitaIT {
         cluster.command().execute(List.of("bash", cluster.home().resolve("deploy/command/stage.sh").toString()),
             Map.of());
     assertThat(staged.status()).as(staged.err()).isZero();
+    assertThat(Path.of(staged.out().strip()).toFile().length()).isLessThan(50L << 20);
     Outcome unpacked =
         cluster.command().execute(List.of("tar", "-C", folder.toString(), "-xzf", staged.out().strip()), Map.of());
     assertThat(unpacked.status()).as(unpacked.err()).isZero();

@@ -149,7 +149,8 @@ class DriverRootTest {
     "a driver container of the GPU operator, /run/nvidia/driver, /usr/lib64, /usr/bin, /run/nvidia/driver/dev",
     "one that leaves the device nodes to the host, /run/nvidia/driver, /usr/lib/x86_64-linux-gnu, /usr/bin, /dev",
     "GKE on Container-Optimized OS, /home/kubernetes/bin/nvidia, /lib64, /bin, /dev",
-    "Bottlerocket, /, /usr/lib/nvidia/tesla, /usr/bin, /dev",
+    "Bottlerocket, /, /usr/lib, /usr/bin, /dev",
+    "Bottlerocket before June 2026, /, /usr/lib/nvidia/tesla, /usr/bin, /dev",
     "Talos, /, /usr/local/glibc/usr/lib, /usr/local/bin, /dev"})
   void isFoundBelowTheNodesRootWhereverAPlatformPutsIt(
       String platform,

@@ -160,6 +160,25 @@ class InstallationChartTest {
     return rolling(values).getMaxSurge();
   }
 
+  /** As on Talos, whose /etc cannot be written, and k0s. */
+  @Test
+  void foldersOfTheNodeLieWhereTheClusterHasThem() {
+    PodSpec plugin = Chart.plugin(Map.of("plugin.cardFiles", "", "plugin.cdiRoot", "/var/cdi", "plugin.kubeletRoot",
+        "/var/lib/k0s/kubelet"));
+    assertThat(folders(plugin)).contains("/var/cdi", "/var/lib/k0s/kubelet/plugins",
+        "/var/lib/k0s/kubelet/plugins_registry", "/var/lib/k0s/kubelet/pod-resources")
+        .noneMatch(folder -> folder.startsWith("/etc") || folder.startsWith("/var/run/cdi")
+            || folder.startsWith("/var/lib/kubelet"));
+    assertThat(Chart.environment(plugin).values()).noneMatch(value -> value.startsWith("/etc/partita"))
+        .noneMatch(value -> value.startsWith("/var/run/cdi")).noneMatch(value -> value.startsWith("/var/lib/kubelet"));
+    assertThat(folders(Chart.plugin(Map.of()))).contains("/etc/partita/cards.d", "/var/run/cdi");
+  }
+
+  private static List<String> folders(PodSpec pod) {
+    return pod.getVolumes().stream().filter(volume -> volume.getHostPath() != null)
+        .map(volume -> volume.getHostPath().getPath()).toList();
+  }
+
   @Test
   void openShiftIsToldWhatThePluginNeedsAndOtherClustersAreNot() {
     assertThat(Chart.text(Map.of())).doesNotContain("openshift.io");
