@@ -47,6 +47,7 @@ class ConvertedExamplesTest {
 
                 What `partita convert` makes of what the other systems' own examples ask for.
                 [What becomes what](dialects.md) has the rules, [Convert pods](../how-to/convert-pods.md) the command.
+                [The peers' own examples](peers-examples.md) names those of their repositories, and what became of each.
 
                 Made by `ConvertedExamplesTest` from `cli/src/test/resources/examples`; do not edit. After a change:
                 ```bash
