@@ -60,6 +60,8 @@ final class UnreadRequests {
           new Reason("gpu-(fraction|memory)[.-]limit",
               "is not converted: `memoryLimit` in a GpuShareConfig says how"
                   + " far a share may grow"),
+          new Reason("egpuc[.]elasticgpu[.]io/.*",
+              "is a claim of Elastic GPU's: ask for memory and cores in a claim of Partita's"),
           new Reason("tensor-fusion[.]ai/.*(vram|tflops|gpu|compute|workload-profile).*", TENSOR_FUSION));
 
   /** Annotations that ask where the pod in an object is known. */
@@ -110,7 +112,9 @@ final class UnreadRequests {
           new Reason("run[.]ai/.*", "is Run:ai's, of which its controller makes pods: convert those"),
           new Reason("gpu[.]resource[.]nvidia[.]com/.*",
               "is of the first version of NVIDIA's DRA driver: say what is meant in a claim"),
-          new Reason("resource[.]nvidia[.]com/.*",
+          new Reason("resource[.]nvidia[.]com/.*/(Gpu|MigDevice|VfioDevice)Config",
+              "is a part of a claim, and nothing reads it as an object: convert the claim that is to have it"),
+          new Reason("resource[.]nvidia[.]com/.*/ComputeDomain.*",
               "is NVIDIA's, for memory between nodes: leave it to NVIDIA's driver, which may run beside"
                   + " Partita for it"),
           new Reason("tensor-fusion[.]ai/.*/(WorkloadProfile|TensorFusionWorkload)", TENSOR_FUSION),

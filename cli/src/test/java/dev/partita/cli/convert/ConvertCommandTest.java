@@ -390,11 +390,13 @@ class ConvertCommandTest {
   }
 
   @Test
-  void quotasOfKueueAndObjectsOfNvidiasDriverAreNamed() throws IOException {
+  void quotasOfKueueObjectsOfNvidiasDriverAndClaimsOfElasticGpusAreNamed() throws IOException {
     Run run =
         convert("{apiVersion: kueue.x-k8s.io/v1beta2, kind: ClusterQueue, metadata: {name: q}, spec: {resourceGroups:"
             + " [{coveredResources: [cpu, nvidia.com/vgpu-number], flavors: []}]}}\n"
             + "---\n{apiVersion: resource.nvidia.com/v1beta1, kind: ComputeDomain, metadata: {name: d}, spec: {numNodes: 2}}\n"
+            + "---\n{apiVersion: resource.nvidia.com/v1beta1, kind: GpuConfig, sharing: {strategy: TimeSlicing}}\n"
+            + "---\n{apiVersion: v1, kind: Pod, metadata: {name: p, annotations: {egpuc.elasticgpu.io/c: gpu}}, spec: {}}\n"
             + "---\n{apiVersion: resource.k8s.io/v1alpha3, kind: ResourceClaim, metadata: {name: c}, spec: {devices: {requests:"
             + " [{name: gpu, deviceClassName: gpu.nvidia.com}]}}}\n");
 
@@ -403,6 +405,9 @@ class ConvertCommandTest {
         line -> assertThat(line).startsWith(
             "partita: ClusterQueue q: spec.resourceGroups[0].coveredResources[nvidia.com/vgpu-number]: counts"),
         line -> assertThat(line).startsWith("partita: ComputeDomain d: spec: is NVIDIA's"),
+        line -> assertThat(line).startsWith("partita: GpuConfig").contains("is a part of a claim"),
+        line -> assertThat(line)
+            .startsWith("partita: Pod p: metadata.annotations[egpuc.elasticgpu.io/c]: is a claim of"),
         line -> assertThat(line).startsWith("partita: ResourceClaim c: apiVersion: is resource.k8s.io/v1alpha3"));
   }
 
