@@ -10,8 +10,8 @@ import org.yaml.snakeyaml.nodes.ScalarNode;
 import org.yaml.snakeyaml.nodes.SequenceNode;
 
 /**
- * How large and how deep a document is once what its aliases stand for is written out, as it is in the output. A few
- * lines can stand for more than any memory holds: {@code b: [*a, *a]}, {@code c: [*b, *b]} and so on, or for more
+ * Reckons how large and how deep a YAML document is once what its aliases stand for is written out, as in the output. A
+ * few lines can stand for more than any memory holds: {@code b: [*a, *a]}, {@code c: [*b, *b]} and so on, or for more
  * collections in one another than any stack: {@code b: [[*a]]}, {@code c: [[*b]]}. So it is reckoned before anything is
  * made of the document.
  */
@@ -25,7 +25,7 @@ final class AliasedSize {
   private static final long BEYOND = 1L << 50;
   private static final Extent UNKNOWN = new Extent(-1, -1);
 
-  /** How much a node stands for, and how many collections are in one another there. */
+  /** What a node of YAML stands for: how much it takes, and how many collections are in one another there. */
   private record Extent(long size, int depth) {
     Extent with(Extent inner) {
       return new Extent(Math.min(BEYOND, size + inner.size), Math.max(depth, inner.depth + 1));

@@ -9,8 +9,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * What a text in an object asks for: templates of pods in ConfigMaps, patches of pods and of manifests, and the
- * configuration of Kueue are texts.
+ * Finds the resources and device classes that a text in an object asks for: templates of pods in ConfigMaps, patches of
+ * pods and of manifests, and the configuration of Kueue are texts.
  */
 final class RequestsInText {
   /** A resource with an amount, as YAML and JSON write it. */

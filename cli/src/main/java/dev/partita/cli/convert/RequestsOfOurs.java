@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** What an object asks of Partita other than in a claim, of which who leaves must hear. */
+/** Finds what an object asks of Partita other than in a claim: who leaves Partita must change it by hand. */
 final class RequestsOfOurs {
   private static final String NOT_CONVERTED = "is a class of Partita's, and is not converted but in ResourceClaims and"
       + " ResourceClaimTemplates";

@@ -73,10 +73,10 @@ record SelectorTranslation(
   sealed interface Selector {
     record Translated(String expression) implements Selector {}
 
-    /** Nothing, since there is nothing that means the same as that name in it. */
+    /** No translation: nothing means the same as that name in it. */
     record Refused(String name) implements Selector {}
 
-    /** Nothing, since it asks about the driver's devices in a way that is not looked into. */
+    /** No translation: it asks about the driver's devices in a way that this does not read. */
     record Unread() implements Selector {}
   }
 

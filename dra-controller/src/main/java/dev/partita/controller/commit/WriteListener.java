@@ -26,6 +26,6 @@ public interface WriteListener {
   /** A victim of the pod's preemption may not be evicted now. */
   void evictionRefused(ObjectKey pod, String podUid, String victimUid);
 
-  /** Whether a victim of the pod's preemption may be evicted could not be asked. */
+  /** No eviction of a victim of the pod's preemption was sent: evictions pause, or this instance does not lead. */
   void evictionNotSent(ObjectKey pod, String podUid, String victimUid);
 }

@@ -24,13 +24,13 @@ public final class NodeConditions {
   private final NodeStatusWriter writer;
   private final ClusterView view;
   private final Clock clock;
-  private final ServerVersion version;
+  private final CachedServerVersion version;
 
   public NodeConditions(KubernetesClient client, NodeStatusWriter writer, ClusterView view, Clock clock) {
     this.writer = writer;
     this.view = view;
     this.clock = clock;
-    this.version = new ServerVersion(client::getKubernetesVersion, MonotonicClock.start());
+    this.version = new CachedServerVersion(client::getKubernetesVersion, MonotonicClock.start());
   }
 
   /** Writes the condition if the node is to have another one. */

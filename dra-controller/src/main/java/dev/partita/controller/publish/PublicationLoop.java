@@ -51,7 +51,7 @@ public final class PublicationLoop implements AutoCloseable {
 
     record Classes() implements Work {}
 
-    /** A card of the node had not enough for what was granted, and a while has passed. */
+    /** The node's sizes are to be looked at again: a while ago a card had not enough for what was granted. */
     record SizesAgain(String node) implements Work {}
 
     /** Publishing it failed, and a while has passed. */

@@ -41,7 +41,7 @@ public sealed interface WorkItem {
   /** A victim of the pod's preemption may not be evicted now. */
   record EvictionRefused(ObjectKey pod, String podUid, String victimUid) implements WorkItem {}
 
-  /** Whether a victim of the pod's preemption may be evicted could not be asked. */
+  /** No eviction of a victim of the pod's preemption was sent: evictions pause, or this instance does not lead. */
   record EvictionNotSent(ObjectKey pod, String podUid, String victimUid) implements WorkItem {}
 
   /** Somebody asks how a pod or a claim stands. */

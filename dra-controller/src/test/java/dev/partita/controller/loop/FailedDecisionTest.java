@@ -6,12 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.api.Driver;
 import dev.partita.controller.Cluster;
 import dev.partita.controller.GpuNodes;
-import dev.partita.controller.decide.Decider;
-import dev.partita.controller.decide.Decision;
 import dev.partita.controller.edge.ApiEdge;
-import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.publish.PublicationLoop;
-import dev.partita.controller.turns.AlikePods;
 import dev.partita.controller.watch.ClusterView;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
@@ -41,7 +37,8 @@ class FailedDecisionTest {
   private final ClusterView view = new ClusterView(cluster.client);
   private final PublicationLoop publication = new PublicationLoop(cluster.client, edge, view, Clock.systemUTC());
   private final AllocationLoop loop =
-      new AllocationLoop(cluster.client, edge, view, Clock.systemUTC(), "test", false, Failing::new);
+      new AllocationLoop(cluster.client, edge, view, Clock.systemUTC(), "test", false,
+          decider -> new WatchedDecider(decider, this::hangOrFail));
 
   /** What decisions about these pods end in, by name. */
   private final Map<String, Failure> failing = new ConcurrentHashMap<>();
@@ -67,37 +64,12 @@ class FailedDecisionTest {
     }
   }
 
-  private final class Failing implements Decider {
-    private final Decider decider;
-
-    Failing(Decider decider) {
-      this.decider = decider;
-    }
-
-    @Override
-    public Reading read(Pod pod, Map<String, String> placed) {
-      return decider.read(pod, placed);
-    }
-
-    @Override
-    public Decision decide(
-        Pod pod,
-        Inventory inventory,
-        Instant now,
-        Map<String, String> placed,
-        Optional<AlikePods> alike) {
-      Optional.ofNullable(hanging.get(pod.getMetadata().getName())).ifPresent(FailedDecisionTest::await);
-      Optional<Failure> failure = Optional.ofNullable(failing.get(pod.getMetadata().getName()));
-      if (failure.isPresent()) {
-        attempts.add(Instant.now());
-        failure.get().happen();
-      }
-      return decider.decide(pod, inventory, now, placed, alike);
-    }
-
-    @Override
-    public void forgetSearches() {
-      decider.forgetSearches();
+  private void hangOrFail(Pod pod) {
+    Optional.ofNullable(hanging.get(pod.getMetadata().getName())).ifPresent(FailedDecisionTest::await);
+    Optional<Failure> failure = Optional.ofNullable(failing.get(pod.getMetadata().getName()));
+    if (failure.isPresent()) {
+      attempts.add(Instant.now());
+      failure.get().happen();
     }
   }
 

@@ -4,20 +4,13 @@ import static dev.partita.controller.Cluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.controller.Cluster;
-import dev.partita.controller.decide.Decider;
-import dev.partita.controller.decide.Decision;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.explain.Answer;
 import dev.partita.controller.explain.Question;
-import dev.partita.controller.inventory.Inventory;
-import dev.partita.controller.turns.AlikePods;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
 import java.time.Clock;
-import java.time.Instant;
-import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -28,41 +21,17 @@ class QuestionsTest {
   private final Cluster cluster = Cluster.empty();
   private final ClusterView view = new ClusterView(cluster.client);
   private final AllocationLoop loop =
-      new AllocationLoop(cluster.client, new ApiEdge(() -> true), view, Clock.systemUTC(), "test", false, Held::new);
+      new AllocationLoop(cluster.client, new ApiEdge(() -> true), view, Clock.systemUTC(), "test", false,
+          decider -> new WatchedDecider(decider, this::hold));
   private final AtomicInteger decisions = new AtomicInteger(); // begun
   private final CountDownLatch first = new CountDownLatch(1); // holds all until it is open
 
-  private final class Held implements Decider {
-    private final Decider decider;
-
-    Held(Decider decider) {
-      this.decider = decider;
-    }
-
-    @Override
-    public Reading read(Pod pod, Map<String, String> placed) {
-      return decider.read(pod, placed);
-    }
-
-    @Override
-    public Decision decide(
-        Pod pod,
-        Inventory inventory,
-        Instant now,
-        Map<String, String> placed,
-        Optional<AlikePods> alike) {
-      decisions.incrementAndGet();
-      try {
-        first.await();
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-      }
-      return decider.decide(pod, inventory, now, placed, alike);
-    }
-
-    @Override
-    public void forgetSearches() {
-      decider.forgetSearches();
+  private void hold(Pod pod) {
+    decisions.incrementAndGet();
+    try {
+      first.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 

@@ -15,9 +15,9 @@ import org.slf4j.LoggerFactory;
  * Keeps which version the API server has, and asks again after {@link #KEPT}: it may have been upgraded. For one
  * thread.
  */
-final class ServerVersion {
+final class CachedServerVersion {
   static final Duration KEPT = Duration.ofMinutes(10);
-  private static final Logger LOG = LoggerFactory.getLogger(ServerVersion.class);
+  private static final Logger LOG = LoggerFactory.getLogger(CachedServerVersion.class);
 
   private final Supplier<@Nullable VersionInfo> server;
   private final Clock monotonicClock;
@@ -25,7 +25,7 @@ final class ServerVersion {
   private Instant next = Instant.MIN;
 
   /** @param server asks the API server */
-  ServerVersion(Supplier<@Nullable VersionInfo> server, Clock monotonicClock) {
+  CachedServerVersion(Supplier<@Nullable VersionInfo> server, Clock monotonicClock) {
     this.server = server;
     this.monotonicClock = monotonicClock;
   }

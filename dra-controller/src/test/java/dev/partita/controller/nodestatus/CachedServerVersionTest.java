@@ -10,11 +10,11 @@ import java.time.Instant;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-class ServerVersionTest {
+class CachedServerVersionTest {
   private final HeldClock clock = new HeldClock(Instant.EPOCH);
   private Optional<String> answer = Optional.empty();
   private int asked;
-  private final ServerVersion version = new ServerVersion(this::answer, clock);
+  private final CachedServerVersion version = new CachedServerVersion(this::answer, clock);
 
   private VersionInfo answer() {
     asked++;
@@ -28,7 +28,7 @@ class ServerVersionTest {
     answer = Optional.of("36");
     assertThat(version.minor()).as("as long as it is not known it is asked for every time").hasValue(36);
     answer = Optional.of("37");
-    clock.advance(ServerVersion.KEPT.minusSeconds(1));
+    clock.advance(CachedServerVersion.KEPT.minusSeconds(1));
     assertThat(version.minor()).hasValue(36);
     assertThat(asked).isEqualTo(2);
     clock.advance(Duration.ofSeconds(1));
@@ -40,7 +40,7 @@ class ServerVersionTest {
     answer = Optional.of("36");
     assertThat(version.minor()).hasValue(36);
     answer = Optional.empty();
-    clock.advance(ServerVersion.KEPT);
+    clock.advance(CachedServerVersion.KEPT);
     assertThat(version.minor()).hasValue(36);
     assertThat(version.minor()).hasValue(36);
     assertThat(asked).as("nor is it asked every time").isEqualTo(2);
