@@ -13,6 +13,7 @@ import io.fabric8.kubernetes.api.model.policy.v1.EvictionBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.net.HttpURLConnection;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,6 +27,9 @@ import org.slf4j.LoggerFactory;
 
 /** Evicts pods through the Eviction API, which respects PodDisruptionBudgets and grace periods. */
 public final class Evictor implements AutoCloseable {
+  /** For so long no eviction is sent once they keep failing. */
+  public static final Duration PAUSE = ApiEdge.PAUSE;
+
   private static final Logger LOG = LoggerFactory.getLogger(Evictor.class);
 
   private static final String SEVERAL_BUDGETS = "more than one PodDisruptionBudget";

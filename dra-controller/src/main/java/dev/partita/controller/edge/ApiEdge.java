@@ -22,6 +22,9 @@ public final class ApiEdge {
   private static final int TOO_MANY_REQUESTS = 429;
   private static final int UNPROCESSABLE = 422;
 
+  /** For so long no request is sent once they keep failing. */
+  public static final Duration PAUSE = Duration.ofSeconds(5);
+
   /** For how long at most calls in the background let others go first. */
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
@@ -76,7 +79,7 @@ public final class ApiEdge {
             .slidingWindowSize(20)
             .minimumNumberOfCalls(10)
             .failureRateThreshold(60)
-            .waitDurationInOpenState(Duration.ofSeconds(5))
+            .waitDurationInOpenState(PAUSE)
             .recordException(ApiEdge::isTransient)
             .build());
   }

@@ -29,9 +29,6 @@ public final class Preemption {
 
   private static final Duration PROTECTED = Duration.ofSeconds(30);
 
-  /** While evictions keep failing none is sent for so long ({@code ApiEdge}). */
-  private static final Duration PAUSE = Duration.ofSeconds(5);
-
   /** What a search for room may take of the thread's time: everybody waits for it. */
   private static final Duration SEARCH = Duration.ofMillis(500);
 
@@ -160,17 +157,19 @@ public final class Preemption {
 
   /** A victim may not be evicted, by a PodDisruptionBudget or otherwise: others are looked for. */
   public void refused(ObjectKey pod, String podUid, String victimUid) {
-    state.endNomination(podUid);
-    state.endNominationsAwaiting(victimUid);
     search.spare(victimUid, PROTECTED);
-    retries.after(PROTECTED, new WorkItem.Again(pod));
+    lookAgain(pod, podUid, victimUid, PROTECTED);
   }
 
-  /** Whether a victim may be evicted could not be asked: room is looked for a while later, and nobody is spared. */
+  /** No eviction of a victim was sent: room is looked for a while later, and nobody is spared. */
   public void notSent(ObjectKey pod, String podUid, String victimUid) {
+    lookAgain(pod, podUid, victimUid, Evictor.PAUSE);
+  }
+
+  private void lookAgain(ObjectKey pod, String podUid, String victimUid, Duration later) {
     state.endNomination(podUid);
     state.endNominationsAwaiting(victimUid);
-    retries.after(PAUSE, new WorkItem.Again(pod));
+    retries.after(later, new WorkItem.Again(pod));
   }
 
   private boolean isUnderWay(Nomination nomination) {
