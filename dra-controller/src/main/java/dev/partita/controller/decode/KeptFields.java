@@ -57,6 +57,8 @@ public final class KeptFields {
                     <gpus>
             status:
               *phase *startTime *resourceClaimStatuses
+              nodeAllocatableResourceClaimStatuses:
+                containers mapping overhead
               allocatedResources:
                 cpu memory
               resources:

@@ -29,8 +29,9 @@ public record PodRequests(long milliCpu, long memory, long pods) {
 
   /**
    * What kube-scheduler counts for the pod: containers and sidecars together, or the largest init container with the
-   * sidecars before it, whichever is more (KEP-753); or what the pod requests as a whole; plus overhead. Of what is
-   * being resized in place it counts the most of what is asked for, allocated and in force (KEP-1287).
+   * sidecars before it, whichever is more (KEP-753), and what devices of its claims take of the node (KEP-5517); or
+   * what the pod requests as a whole; plus overhead. Of what is being resized in place it counts the most of what is
+   * asked for, allocated and in force (KEP-1287).
    */
   public static PodRequests of(Pod pod) {
     return of(pod, pod.getStatus() == null ? EffectiveRequests.NO_STATUS : EffectiveRequests.of(pod.getStatus()));
@@ -66,7 +67,7 @@ public record PodRequests(long milliCpu, long memory, long pods) {
     for (Container container : spec.getContainers()) {
       running = running.plus(effective.of(container));
     }
-    PodRequests all = running.max(start);
+    PodRequests all = running.max(start).plus(ResourcesOfClaims.of(pod.getStatus()));
     ResourceRequirements ofPod = spec.getResources();
     if (ofPod != null && ofPod.getRequests() != null) {
       PodRequests whole = effective.ofPod(ofPod);
@@ -93,6 +94,10 @@ public record PodRequests(long milliCpu, long memory, long pods) {
 
   PodRequests plus(PodRequests other) {
     return new PodRequests(milliCpu + other.milliCpu, memory + other.memory, pods + other.pods);
+  }
+
+  PodRequests times(int factor) {
+    return new PodRequests(milliCpu * factor, memory * factor, pods * factor);
   }
 
   PodRequests minus(PodRequests other) {

@@ -39,6 +39,7 @@ class KeptFieldsTest {
           Map.entry("Pod", List.of("pods")),
           Map.entry("PodSpec", List.of("pods spec")),
           Map.entry("PodStatus", List.of("pods status")),
+          Map.entry("NodeAllocatableResourceClaimStatus", List.of("pods status nodeAllocatableResourceClaimStatuses")),
           Map.entry("PodCondition", List.of("pods status conditions")),
           Map.entry("Container", List.of("pods spec containers", "pods spec initContainers")),
           Map.entry("ResourceRequirements",

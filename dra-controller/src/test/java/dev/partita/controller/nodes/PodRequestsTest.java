@@ -12,7 +12,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Expected are the sums of {@code PodRequests} in Kubernetes' component-helpers 0.36, as kube-scheduler calls it. */
+/**
+ * Expected are the sums of {@code PodRequests} in Kubernetes' component-helpers 0.36, and of claims in 0.37, as
+ * kube-scheduler calls it.
+ */
 class PodRequestsTest {
   private static final long GIB = 1L << 30;
 
@@ -156,6 +159,26 @@ class PodRequestsTest {
             status:
               allocatedResources: {cpu: "3"}
               resources: {requests: {cpu: "5"}}
+            """),
+        each("devices of claims take CPU and memory of the node, for the pod and for each container", 5000, 5, """
+            spec:
+              containers: [{name: a, resources: {requests: {cpu: "1", memory: 1Gi}}}, {name: b}]
+            status:
+              nodeAllocatableResourceClaimStatuses:
+              - resourceClaimName: cpus
+                containers: [a]
+                mapping: [{name: cpu, quantity: "4"}]
+              - resourceClaimName: share
+                containers: [a, b]
+                overhead: [{name: memory, perPod: 2Gi, perContainer: 1Gi}, {name: hugepages-2Mi, perPod: 4Mi}]
+            """),
+        each("and not of a pod that says how much it requests as a whole", 1000, 1, """
+            spec:
+              resources: {requests: {cpu: "1", memory: 1Gi}}
+              containers: [{name: a}]
+            status:
+              nodeAllocatableResourceClaimStatuses:
+              - {resourceClaimName: share, containers: [a], overhead: [{name: memory, perPod: 2Gi}]}
             """),
         each("nor does what can never be granted to it count", 3000, 0, """
             spec:
