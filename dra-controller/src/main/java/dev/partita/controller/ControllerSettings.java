@@ -19,6 +19,8 @@ import java.util.Optional;
  * @param webhook where admission webhooks are served; empty for nowhere
  * @param metrics where metrics are served; empty for nowhere
  * @param autoscaledNodes whether an autoscaler of nodes is to see pods that wait
+ * @param hostMemory bytes of its node's memory that a container takes for each device besides what its pod requests; 0
+ *        for none to be counted
  */
 public record ControllerSettings(
     String identity,
@@ -29,7 +31,8 @@ public record ControllerSettings(
     Duration templateGrace,
     Optional<Webhook> webhook,
     Optional<MetricsEndpoint> metrics,
-    boolean autoscaledNodes) {
+    boolean autoscaledNodes,
+    long hostMemory) {
   /** Where {@code partita explain} expects a controller's {@link #explainPort}. */
   public static final int DEFAULT_EXPLAIN_PORT = 8082;
 
@@ -51,6 +54,9 @@ public record ControllerSettings(
     if (templateGrace.isNegative()) {
       throw new IllegalArgumentException(
           "the time for which unused templates are kept must not be negative: " + templateGrace);
+    }
+    if (hostMemory < 0) {
+      throw new IllegalArgumentException("the host memory of a container must not be negative: " + hostMemory);
     }
     healthPort.ifPresent(port -> check("health", port));
     explainPort.ifPresent(port -> check("explain", port));
@@ -113,7 +119,7 @@ public record ControllerSettings(
   /** A single instance that leads at once and listens nowhere: for embedding. */
   public static ControllerSettings standalone(String identity) {
     return new ControllerSettings(identity, Optional.empty(), Optional.empty(), Optional.empty(),
-        Optional.empty(), DEFAULT_TEMPLATE_GRACE, Optional.empty(), Optional.empty(), false);
+        Optional.empty(), DEFAULT_TEMPLATE_GRACE, Optional.empty(), Optional.empty(), false, 0);
   }
 
   /**

@@ -1,5 +1,6 @@
 package dev.partita.controller;
 
+import dev.partita.api.Bytes;
 import dev.partita.controller.certificate.WebhookNames;
 import dev.partita.controller.edge.ControllerClient;
 import dev.partita.controller.uninstall.UninstallCommand;
@@ -141,6 +142,15 @@ public final class Main implements Callable<Integer> {
       }) boolean autoscaledNodes;
 
   @Option(
+      names = "--host-memory",
+      paramLabel = "QUANTITY",
+      defaultValue = "${env:PARTITA_HOST_MEMORY:-0}",
+      description = {
+        "How much of its node's memory a container takes for each of its devices besides what its pod requests, such as 300Mi. Kubernetes",
+        "counts it where the feature gate DRANodeAllocatableResources is on; 0 for none (env PARTITA_HOST_MEMORY; default: ${DEFAULT-VALUE})."
+      }) String hostMemory = "0";
+
+  @Option(
       names = "--webhook-port",
       paramLabel = "PORT",
       defaultValue = "${env:PARTITA_WEBHOOK_PORT:-}",
@@ -260,12 +270,17 @@ public final class Main implements Callable<Integer> {
           metricsPort == 0
               ? Optional.empty()
               : Optional.of(new ControllerSettings.MetricsEndpoint(metricsPort, metricsAccess)),
-          autoscaledNodes);
+          autoscaledNodes, bytes(hostMemory));
     } catch (NumberFormatException e) {
       throw new ParameterException(spec.commandLine(), "--webhook-port must be a number: " + webhookPort, e);
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), e.getMessage(), e);
     }
+  }
+
+  private long bytes(String quantity) {
+    return Bytes.parse(quantity).orElseThrow(
+        () -> new ParameterException(spec.commandLine(), "--host-memory must be an amount such as 300Mi: " + quantity));
   }
 
   /** Waits for what was begun to end, and not for the thread: that one exits, and waits for this. */

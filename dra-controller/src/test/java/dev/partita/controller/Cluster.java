@@ -103,7 +103,7 @@ public final class Cluster implements AutoCloseable {
     return start(
         new ControllerSettings("measured", Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(),
             ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.empty(),
-            Optional.of(new ControllerSettings.MetricsEndpoint(0, MetricsReaders.TOKEN)), false),
+            Optional.of(new ControllerSettings.MetricsEndpoint(0, MetricsReaders.TOKEN)), false, 0),
         Clock.systemUTC());
   }
 
@@ -111,7 +111,7 @@ public final class Cluster implements AutoCloseable {
   Cluster startAutoscaled() {
     return start(
         new ControllerSettings("autoscaled", Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(),
-            ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.empty(), Optional.empty(), true),
+            ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.empty(), Optional.empty(), true, 0),
         Clock.systemUTC());
   }
 
@@ -124,7 +124,7 @@ public final class Cluster implements AutoCloseable {
     return start(
         new ControllerSettings("shown-" + controllers.size(), Optional.empty(), Optional.empty(), Optional.empty(),
             Optional.of(new ControllerSettings.WebPage(0, "partita")), ControllerSettings.DEFAULT_TEMPLATE_GRACE,
-            Optional.empty(), Optional.empty(), false),
+            Optional.empty(), Optional.empty(), false, 0),
         clock);
   }
 
@@ -139,7 +139,7 @@ public final class Cluster implements AutoCloseable {
         .withUserAgent(ServerRules.CONTROLLER + "/" + identity).build());
     clients.add(own);
     ControllerSettings settings = new ControllerSettings(identity, election, Optional.empty(), Optional.of(0),
-        Optional.empty(), ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.empty(), Optional.empty(), false);
+        Optional.empty(), ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.empty(), Optional.empty(), false, 0);
     try {
       DraController controller = DraController.start(settings, own);
       controllers.add(controller);
@@ -206,7 +206,7 @@ public final class Cluster implements AutoCloseable {
   private ControllerSettings settings(Duration templateGrace) {
     return new ControllerSettings("test-" + controllers.size(), Optional.empty(), Optional.empty(), Optional.of(0),
         Optional.empty(),
-        templateGrace, Optional.empty(), Optional.empty(), false);
+        templateGrace, Optional.empty(), Optional.empty(), false, 0);
   }
 
   private Cluster start(ControllerSettings settings, Clock clock) {

@@ -41,7 +41,7 @@ class LeadershipTest {
       eventually().until(first::leads);
       ControllerSettings settings = new ControllerSettings("second", Optional.of(QUICK), Optional.of(0),
           Optional.empty(), Optional.empty(), ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.empty(),
-          Optional.empty(), false);
+          Optional.empty(), false, 0);
       try (DraController second = DraController.start(settings, cluster.controllersClient())) {
         int port = second.healthPort().orElseThrow();
         assertThat(status(port, "/healthz")).isEqualTo(200);
@@ -53,7 +53,7 @@ class LeadershipTest {
   private static DraController start(Cluster cluster, String identity) throws IOException {
     return DraController.start(
         new ControllerSettings(identity, Optional.of(QUICK), Optional.empty(), Optional.empty(), Optional.empty(),
-            ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.empty(), Optional.empty(), false),
+            ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.empty(), Optional.empty(), false, 0),
         cluster.controllersClient());
   }
 

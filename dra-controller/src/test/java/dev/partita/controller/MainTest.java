@@ -67,11 +67,18 @@ class MainTest {
         .contains(new ControllerSettings.MetricsEndpoint(9400, MetricsReaders.EVERYBODY));
   }
 
+  @Test
+  void whatACardCostsOfTheHostsMemoryIsNothingUntilSomebodySaysHowMuch() {
+    assertThat(settings().hostMemory()).isZero();
+    assertThat(settings("--host-memory=300Mi").hostMemory()).isEqualTo(300L << 20);
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"--webhook-port=many", "--webhook-port=70000", "--health-port=many",
     "--health-port=70000", "--explain-port=-1", "--web-port=-1", "--metrics-port=70000", "--metrics-access=nobody",
     "--lease-duration=5",
     "--renew-deadline=0", "--template-grace=-1",
+    "--host-memory=much", "--host-memory=-1Mi",
     "--webhook-port=8443 --webhook-drain=21", "--colour=red"})
   void badInputIsOneLineAndExitStatusTwo(String arguments) {
     StringWriter err = new StringWriter();
@@ -86,7 +93,7 @@ class MainTest {
     for (String name : new String[]{"IDENTITY", "LEADER_ELECT", "NAMESPACE", "LEASE_NAME", "LEASE_DURATION",
       "RENEW_DEADLINE", "RETRY_PERIOD", "HEALTH_PORT", "METRICS_PORT", "METRICS_ACCESS", "EXPLAIN_PORT", "WEBHOOK_PORT",
       "WEBHOOK_SERVICE",
-      "WEBHOOK_DRAIN", "KEEP_WEBHOOK_CERTIFICATE", "TEMPLATE_GRACE"}) {
+      "HOST_MEMORY", "WEBHOOK_DRAIN", "KEEP_WEBHOOK_CERTIFICATE", "TEMPLATE_GRACE"}) {
       assertThat(help).contains("PARTITA_" + name);
     }
   }

@@ -21,8 +21,9 @@ class UnconvertedPodsTest {
       new ControllerSettings(
           "only", Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(),
           ControllerSettings.DEFAULT_TEMPLATE_GRACE,
-          Optional.of(new ControllerSettings.Webhook(0, WebhookObjects.NAMES, Duration.ZERO, false)), Optional.empty(),
-          false);
+          Optional.of(new ControllerSettings.Webhook(0, WebhookObjects.NAMES, Duration.ZERO, false)),
+          Optional.empty(),
+          false, 0);
 
   private final Cluster cluster = Cluster.empty();
 

@@ -239,7 +239,7 @@ class WebhookTest {
     DraController controller =
         DraController.start(
             new ControllerSettings(identity, Optional.of(QUICK), Optional.empty(), Optional.empty(), Optional.empty(),
-                ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.of(webhook), Optional.empty(), false),
+                ControllerSettings.DEFAULT_TEMPLATE_GRACE, Optional.of(webhook), Optional.empty(), false, 0),
             cluster.controllersClient());
     controllers.add(controller);
     return controller;

@@ -48,7 +48,8 @@ class ChartTest {
     "driver.root, /run/../opt",
     "plugin.kubeletRoot, /var/lib/..",
     "plugin.plausibleOverhead, 512Mi",
-    "plugin.plausibleOverhead, 0.5Gi"})
+    "plugin.plausibleOverhead, 0.5Gi",
+    "controller.hostMemory, 300MB"})
   void aValueThatNobodyCouldUseIsRefused(String name, String value) {
     assertThatThrownBy(() -> Chart.rendered(Map.of(name, value))).hasMessageContaining(name.replace(".", "/"))
         .hasMessageContaining("does not match pattern");
@@ -61,7 +62,8 @@ class ChartTest {
     "driver.root, /",
     "driver.root, /opt/.nvidia/driver-580.95/",
     "plugin.plausibleOverhead, 1536Mi",
-    "plugin.plausibleOverhead, 1.5Gi"})
+    "plugin.plausibleOverhead, 1.5Gi",
+    "controller.hostMemory, 0.5Gi"})
   void aValueThatIsRareIsNotRefused(String name, String value) {
     assertThat(Chart.rendered(Map.of(name, value))).isNotEmpty();
   }
@@ -140,6 +142,13 @@ class ChartTest {
     assertThat(Chart.environment(pod))
         .containsEntry("PARTITA_DRIVER_ROOT_ON_HOST", "/var/lib/partita/simulator")
         .containsEntry("PARTITA_EXTRA_DRIVER_MOUNTS", "/etc/partita-simulator:ro,/run/partita-simulator:rw");
+  }
+
+  @Test
+  void theControllerLearnsWhatACardCostsOfTheHostsMemoryWhereThatIsSaid() {
+    assertThat(Chart.environment(Chart.controller(Map.of()))).doesNotContainKey("PARTITA_HOST_MEMORY");
+    assertThat(Chart.environment(Chart.controller(Map.of("controller.hostMemory", "300Mi"))))
+        .containsEntry("PARTITA_HOST_MEMORY", "300Mi");
   }
 
   @Test

@@ -75,9 +75,13 @@ public final class PublicationLoop implements AutoCloseable {
   private final Backoff<Work> failures = new Backoff<>(AFTER_FAILURE, MOST_DOUBLINGS);
   private volatile boolean slowCluster;
 
-  public PublicationLoop(KubernetesClient client, ApiEdge edge, ClusterView view, Clock clock) {
+  /**
+   * @param hostMemory bytes of its node's memory that a container takes for each device besides what its pod requests;
+   *        0 for none to be counted
+   */
+  public PublicationLoop(KubernetesClient client, ApiEdge edge, ClusterView view, Clock clock, long hostMemory) {
     this.view = view;
-    this.slices = new SlicePublisher(client, edge, view);
+    this.slices = new SlicePublisher(client, edge, view, hostMemory);
     this.classes = new ClassPublisher(client, edge, view);
     NodeStatusWriter writer = new NodeStatusWriter(client, edge);
     this.conditions = new NodeConditions(client, writer, view, clock);

@@ -20,6 +20,25 @@ enum SliceFeature {
       return device.getConsumesCounters().stream()
           .anyMatch(taken -> taken.getAdditionalProperties().containsKey(CardCounters.GROUPS));
     }
+  },
+  /** A ResourcePoolStatusRequest tells which of the devices that exclude each other can be had (KEP-5677). */
+  PARTITION_TYPES("DRAPartitionableDevicesType") {
+    @Override
+    boolean isIn(ResourceSliceSpec slice) {
+      return slice.getAdditionalProperties().containsKey(SlicePlan.PARTITION_TYPE_ATTRIBUTE);
+    }
+
+    @Override
+    boolean isIn(Device device) {
+      return device.getAttributes().containsKey(SlicePlan.PARTITION_TYPE);
+    }
+  },
+  /** Devices say how much of their node's memory their containers take besides what pods request (KEP-5517). */
+  NODE_RESOURCES("DRANodeAllocatableResources") {
+    @Override
+    boolean isIn(Device device) {
+      return device.getAdditionalProperties().containsKey(SlicePlan.NODE_RESOURCES);
+    }
   };
 
   /** None of them. */

@@ -52,6 +52,18 @@ public final class SlicePlan {
   /** Most counter sets of a slice. */
   static final int MAX_COUNTER_SETS = 8;
 
+  /** The field of a slice that names the attribute by which its devices are counted; the client has none for it yet. */
+  static final String PARTITION_TYPE_ATTRIBUTE = "partitionTypeAttribute";
+
+  /** That attribute, without our domain. */
+  static final String PARTITION_TYPE = "partitionType";
+
+  /** Most types of a pool that are counted (resource.k8s.io/v1alpha3, ResourcePoolStatusRequest). */
+  static final int MAX_PARTITION_TYPES = 32;
+
+  /** The field of a device that says what it takes of its node, as Kubernetes 1.37 has it and the client not yet. */
+  static final String NODE_RESOURCES = "nodeAllocatableResources";
+
   private SlicePlan() {}
 
   /** The specs for that node; none if its cards cannot be handed out. */
@@ -61,43 +73,84 @@ public final class SlicePlan {
 
   /** How the node's cards are to be offered; none if they cannot be handed out. */
   static List<PublishedCard> cards(GpuHost host) {
-    return cards(host, SliceFeature.NONE);
+    return cards(host, SliceFeature.NONE, 0);
   }
 
-  /** The same with that for kube-scheduler, where it allocates. */
-  static List<PublishedCard> cards(GpuHost host, Set<SliceFeature> features) {
+  /**
+   * The same with what only some API servers keep.
+   *
+   * @param hostMemory bytes of the node's memory that a container takes for each device besides what its pod requests
+   */
+  static List<PublishedCard> cards(GpuHost host, Set<SliceFeature> features, long hostMemory) {
     if (!host.isReady()) {
       return List.of();
     }
-    return host.devicesByCard().values().stream().map(devices -> card(devices, host, features)).toList();
+    return host.devicesByCard().values().stream().map(devices -> card(devices, host, features, hostMemory)).toList();
   }
 
-  private static PublishedCard card(List<Device> devices, GpuHost host, Set<SliceFeature> features) {
+  private static PublishedCard card(
+      List<Device> devices,
+      GpuHost host,
+      Set<SliceFeature> features,
+      long hostMemory) {
     @Nullable CardCounters counters = hasCounters(host) ? new CardCounters(devices) : null;
+    boolean counted =
+        features.contains(SliceFeature.PARTITION_TYPES) && host.devices().size() <= MAX_PARTITION_TYPES;
     return new PublishedCard(
         devices.getFirst().name().index(),
-        devices.stream().map(device -> device(device, host.allocator(), counters, features)).toList(),
+        devices.stream().map(device -> {
+          DeviceBuilder builder = device(device, host.allocator(), counters, features);
+          if (counters != null && counted) {
+            builder.addToAttributes(PARTITION_TYPE, attribute(new AttributeValue.Text(device.name().toString())));
+          }
+          if (hostMemory > 0 && features.contains(SliceFeature.NODE_RESOURCES)) {
+            builder.addToAdditionalProperties(NODE_RESOURCES, overhead(hostMemory));
+          }
+          return builder.build();
+        }).toList(),
         Optional.ofNullable(counters).map(CardCounters::set));
   }
 
   /** The specs of a node that offers these cards, in this order. */
   static List<ResourceSliceSpec> of(String node, List<PublishedCard> cards) {
-    return of(node, cards, (_, _) -> 0);
+    return of(node, cards, (_, _) -> 0, SliceFeature.NONE);
   }
 
   /**
-   * The same with each slice's cards in that order. Which cards are together in a slice does not follow from it: else a
-   * card could move from slice to slice whenever something is allocated.
+   * The same with each slice's cards in that order, and with what only some API servers keep. Which cards are together
+   * in a slice does not follow from it: else a card could move from slice to slice whenever something is allocated.
    */
-  static List<ResourceSliceSpec> of(String node, List<PublishedCard> cards, Comparator<PublishedCard> order) {
+  static List<ResourceSliceSpec> of(
+      String node,
+      List<PublishedCard> cards,
+      Comparator<PublishedCard> order,
+      Set<SliceFeature> features) {
     List<ResourceSliceSpec> specs = new ArrayList<>();
-    byCards(cards, order).forEach(part -> specs.add(spec(node).withDevices(part).build()));
+    byCards(cards, order).forEach(part -> specs.add(ofDevices(node, part, features)));
     List<CounterSet> sets = cards.stream().flatMap(card -> card.counters().stream()).toList();
     parts(sets, MAX_COUNTER_SETS).forEach(part -> specs.add(spec(node).withSharedCounters(part).build()));
     return specs.stream()
         .map(s -> new ResourceSliceSpecBuilder(s).editPool().withResourceSliceCount((long) specs.size()).endPool()
             .build())
         .toList();
+  }
+
+  /**
+   * A slice of these devices. It names the attribute by which they are counted if all of those have it that consume
+   * counters, as API servers demand: a card that waits may still be as it was published before. Each is a type of its
+   * own, for devices of a type must take the same of the same counters (KEP-5677), and each card has its own.
+   */
+  private static ResourceSliceSpec ofDevices(
+      String node,
+      List<io.fabric8.kubernetes.api.model.resource.v1.Device> devices,
+      Set<SliceFeature> features) {
+    ResourceSliceSpecBuilder slice = spec(node).withDevices(devices);
+    var counted = devices.stream().filter(device -> !device.getConsumesCounters().isEmpty()).toList();
+    if (features.contains(SliceFeature.PARTITION_TYPES) && !counted.isEmpty()
+        && counted.stream().allMatch(SliceFeature.PARTITION_TYPES::isIn)) {
+      slice.addToAdditionalProperties(PARTITION_TYPE_ATTRIBUTE, Driver.NAME + "/" + PARTITION_TYPE);
+    }
+    return slice.build();
   }
 
   /**
@@ -154,7 +207,11 @@ public final class SlicePlan {
         .withName(Driver.poolOf(node)).endPool();
   }
 
-  private static io.fabric8.kubernetes.api.model.resource.v1.Device device(
+  private static Map<String, Object> overhead(long hostMemory) {
+    return Map.of("memory", Map.of("overhead", Map.of("perContainer", Bytes.quantity(hostMemory).toString())));
+  }
+
+  private static DeviceBuilder device(
       Device device,
       Allocator allocator,
       @Nullable CardCounters counters,
@@ -182,7 +239,7 @@ public final class SlicePlan {
           .withBindingConditions(InstanceCondition.InstanceMade.name())
           .withBindingFailureConditions(InstanceCondition.InstanceFailed.name());
     }
-    return builder.build();
+    return builder;
   }
 
   /** Whether it is a MIG instance that nobody has made yet. */

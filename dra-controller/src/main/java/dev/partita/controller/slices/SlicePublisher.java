@@ -44,6 +44,7 @@ public final class SlicePublisher {
   private final KubernetesClient client;
   private final ApiEdge edge;
   private final ClusterView view;
+  private final long hostMemory;
   private final Function<String, List<ResourceClaim>> claimsOn;
   private final Clock monotonicClock = MonotonicClock.start();
   private final Republication republication = new Republication();
@@ -51,8 +52,12 @@ public final class SlicePublisher {
   private final Set<String> holding = ConcurrentHashMap.newKeySet();
   private final Map<String, TaintTimes> evictions = new HashMap<>(); // by node
 
-  public SlicePublisher(KubernetesClient client, ApiEdge edge, ClusterView view) {
-    this(client, edge, view, view::claimsOn);
+  /**
+   * @param hostMemory bytes of its node's memory that a container takes for each device besides what its pod requests;
+   *        0 for none to be counted
+   */
+  public SlicePublisher(KubernetesClient client, ApiEdge edge, ClusterView view, long hostMemory) {
+    this(client, edge, view, hostMemory, view::claimsOn);
   }
 
   /** @param claimsOn gives the claims of a node, as the view does */
@@ -60,10 +65,12 @@ public final class SlicePublisher {
       KubernetesClient client,
       ApiEdge edge,
       ClusterView view,
+      long hostMemory,
       Function<String, List<ResourceClaim>> claimsOn) {
     this.client = client;
     this.edge = edge;
     this.view = view;
+    this.hostMemory = hostMemory;
     this.claimsOn = claimsOn;
   }
 
@@ -76,10 +83,11 @@ public final class SlicePublisher {
    */
   public Optional<Duration> publish(String node, @Nullable GpuHost host, @Nullable GpuNode gpuNode) {
     List<ResourceSlice> existing = view.slices(node);
+    Set<SliceFeature> features = features(gpuNode);
     List<PublishedCard> wanted =
         host == null || gpuNode == null || view.node(node) == null
             ? List.of()
-            : SlicePlan.cards(host, features(gpuNode));
+            : SlicePlan.cards(host, features, hostMemory);
     boolean byKubeScheduler = host != null && host.allocator() == GpuNodeSpec.Allocator.Scheduler;
     boolean isNew = holding.add(node); // before its claims are read: one that changes later has it looked at again
     PoolUse use = PoolUse.of(node, claimsOn.apply(node));
@@ -87,7 +95,9 @@ public final class SlicePublisher {
     note(node, offered.held(), isNew);
     List<PublishedCard> cards = offered.cards();
     List<ResourceSliceSpec> desired =
-        byKubeScheduler ? SlicePlan.of(node, cards, use.bestFitFirst()) : SlicePlan.of(node, cards);
+        byKubeScheduler
+            ? SlicePlan.of(node, cards, use.bestFitFirst(), features)
+            : SlicePlan.of(node, cards);
     TaintTimes times = TaintTimes.in(existing).or(evictions.getOrDefault(node, TaintTimes.NONE));
     keepTimes(node, times.ofEvictions(desired));
     if (!desired.isEmpty() && PoolChange.lacksSlices(existing) && gpuNode != null && pluginIsGone(gpuNode)) {
@@ -129,9 +139,9 @@ public final class SlicePublisher {
   }
 
   /** Where a plugin does not answer for binding conditions, no pod that waits for them would be bound. */
-  private Set<SliceFeature> features(GpuNode gpuNode) {
+  private Set<SliceFeature> features(@Nullable GpuNode gpuNode) {
     Set<SliceFeature> features = dropped.notDropped();
-    if (gpuNode.getStatus() == null || !gpuNode.getStatus().makesInstancesEarly()) {
+    if (gpuNode == null || gpuNode.getStatus() == null || !gpuNode.getStatus().makesInstancesEarly()) {
       features.remove(SliceFeature.BINDING_CONDITIONS);
     }
     return features;

@@ -35,7 +35,7 @@ class FailedDecisionTest {
   private final Cluster cluster = Cluster.empty();
   private final ApiEdge edge = new ApiEdge(() -> true);
   private final ClusterView view = new ClusterView(cluster.client);
-  private final PublicationLoop publication = new PublicationLoop(cluster.client, edge, view, Clock.systemUTC());
+  private final PublicationLoop publication = new PublicationLoop(cluster.client, edge, view, Clock.systemUTC(), 0);
   private final AllocationLoop loop =
       new AllocationLoop(cluster.client, edge, view, Clock.systemUTC(), "test", false,
           decider -> new WatchedDecider(decider, this::hangOrFail));

@@ -51,7 +51,7 @@ class PublicationLoopTest {
   };
   private final Cluster cluster = Cluster.empty();
   private final ClusterView view = new ClusterView(cluster.client);
-  private final PublicationLoop loop = new PublicationLoop(cluster.client, new ApiEdge(() -> true), view, counting);
+  private final PublicationLoop loop = new PublicationLoop(cluster.client, new ApiEdge(() -> true), view, counting, 0);
 
   @AfterEach
   void close() {

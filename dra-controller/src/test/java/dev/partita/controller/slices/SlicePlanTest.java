@@ -18,6 +18,7 @@ import dev.partita.api.node.GpuNodeSpec.PublishedMode;
 import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.TaintRuleBuilder;
+import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpec;
@@ -280,13 +281,62 @@ class SlicePlanTest {
         .allSatisfy(device -> assertThat(device.getConsumesCounters()).isEmpty());
   }
 
+  @Test
+  void whereTheSchedulerAllocatesDevicesThatExcludeEachOtherAreCountedOneByOne() {
+    GpuNodeSpec asked = new GpuNodeSpec(Allocator.Scheduler, List.of(PublishedMode.Whole, PublishedMode.Shared), null);
+    GpuNode cards = GpuNodes.ready("node-0", asked, GpuNodes.cards("node-0", 8, "NVIDIA H200", 143_771L << 20));
+    assertThat(counted(cards)).extracting(ResourceSliceSpec::getAdditionalProperties).containsExactly(
+        Map.of("partitionTypeAttribute", "gpu.partita.dev/partitionType"), Map.of());
+    assertThat(counted(cards).getFirst().getDevices()).hasSize(16)
+        .allSatisfy(device -> assertThat(text(device, "partitionType")).isEqualTo(device.getName()));
+    assertThat(counted(migNode(Allocator.Scheduler, 1)).getFirst().getAdditionalProperties()).isNotEmpty();
+    assertThat(counted(migNode(Allocator.Scheduler, 2))).as("more types than Kubernetes counts")
+        .allSatisfy(slice -> assertThat(slice.getAdditionalProperties()).isEmpty());
+    assertThat(counted(migNode(Allocator.Controller, 1))).as("nothing consumes counters")
+        .allSatisfy(slice -> assertThat(slice.getAdditionalProperties()).isEmpty());
+  }
+
+  @Test
+  void aSliceNamesNoTypesWhereADeviceThatConsumesCountersHasNone() {
+    Set<SliceFeature> types = Set.of(SliceFeature.PARTITION_TYPES);
+    GpuHost host = host(migNode(Allocator.Scheduler, 1));
+    List<PublishedCard> before = SlicePlan.cards(host);
+    assertThat(SlicePlan.of("node-0", before, (_, _) -> 0, types).getFirst().getAdditionalProperties()).isEmpty();
+    assertThat(SlicePlan.of("node-0", SlicePlan.cards(host, types, 0), (_, _) -> 0, Set.of()).getFirst()
+        .getAdditionalProperties()).as("the API server drops it").isEmpty();
+  }
+
+  private static List<ResourceSliceSpec> counted(GpuNode node) {
+    Set<SliceFeature> types = Set.of(SliceFeature.PARTITION_TYPES);
+    return SlicePlan.of("node-0", SlicePlan.cards(host(node), types, 0), (_, _) -> 0, types);
+  }
+
+  private static GpuHost host(GpuNode node) {
+    return Objects.requireNonNull(Inventory.EMPTY.refreshed(List.of(node)).host("node-0"));
+  }
+
+  @Test
+  void devicesSayWhatTheirContainersTakeOfTheNodesMemory() {
+    for (Allocator allocator : Allocator.values()) {
+      assertThat(cards(migNode(allocator, 1), SliceFeature.NODE_RESOURCES))
+          .allSatisfy(device -> assertThat(device.getAdditionalProperties()).isEqualTo(
+              Map.of("nodeAllocatableResources",
+                  Map.of("memory", Map.of("overhead", Map.of("perContainer", "300Mi"))))));
+    }
+    assertThat(cards(migNode(Allocator.Scheduler, 1), SliceFeature.PARTITION_TYPES)).as("the API server drops it")
+        .allSatisfy(device -> assertThat(device.getAdditionalProperties()).isEmpty());
+    assertThat(SlicePlan.cards(host(migNode(Allocator.Scheduler, 1)), Set.of(SliceFeature.NODE_RESOURCES), 0))
+        .as("nobody said how much").flatExtracting(PublishedCard::devices)
+        .allSatisfy(device -> assertThat(device.getAdditionalProperties()).isEmpty());
+  }
+
   private static List<io.fabric8.kubernetes.api.model.resource.v1.Device> onceMade(GpuNode node) {
     return cards(node, SliceFeature.BINDING_CONDITIONS);
   }
 
   private static List<io.fabric8.kubernetes.api.model.resource.v1.Device> cards(GpuNode node, SliceFeature feature) {
     return SlicePlan
-        .cards(Objects.requireNonNull(Inventory.EMPTY.refreshed(List.of(node)).host("node-0")), Set.of(feature))
+        .cards(host(node), Set.of(feature), 300L << 20)
         .stream().flatMap(card -> card.devices().stream()).toList();
   }
 
@@ -378,8 +428,9 @@ class SlicePlanTest {
     List<PublishedCard> cards = SlicePlan.cards(
         Objects.requireNonNull(Inventory.EMPTY.refreshed(List.of(migNode(Allocator.Scheduler, 5))).host("node-0")));
     Comparator<PublishedCard> lastFirst = Comparator.comparingInt(card -> -card.index());
-    List<List<Integer>> turned = SlicePlan.of("node-0", cards, lastFirst).stream().map(SlicePlanTest::cardsOf)
-        .filter(slice -> !slice.isEmpty()).toList();
+    List<List<Integer>> turned =
+        SlicePlan.of("node-0", cards, lastFirst, SliceFeature.NONE).stream().map(SlicePlanTest::cardsOf)
+            .filter(slice -> !slice.isEmpty()).toList();
     List<List<Integer>> plain =
         SlicePlan.of("node-0", cards).stream().map(SlicePlanTest::cardsOf).filter(slice -> !slice.isEmpty()).toList();
     assertThat(plain).hasSizeGreaterThan(1);

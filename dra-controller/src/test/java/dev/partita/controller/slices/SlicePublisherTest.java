@@ -26,7 +26,7 @@ class SlicePublisherTest {
   private final Cluster cluster = Cluster.empty();
   private final ClusterView view = new ClusterView(cluster.client);
   private final SlicePublisher publisher =
-      new SlicePublisher(cluster.client, new ApiEdge(() -> true), view, this::claimsOn);
+      new SlicePublisher(cluster.client, new ApiEdge(() -> true), view, 0, this::claimsOn);
   private List<ResourceClaim> claims = List.of();
   private Set<String> holdingThen = Set.of();
 

@@ -28,8 +28,7 @@ import org.junit.jupiter.api.Test;
 class CompatibilityGroupsIT {
   @Test
   void modesOfOneCardAreGroupsForKubeSchedulerWhereItKnowsThem(RealCluster cluster, Workspace workspace) {
-    assertThat(cluster.client().raw("/metrics")).as("the feature gate of the API server")
-        .containsPattern("kubernetes_feature_enabled\\{name=\"DRADeviceCompatibilityGroups\".*} 1");
+    FeatureGates.assertOn(cluster, "DRADeviceCompatibilityGroups");
     String node = cluster.changedNode();
     Daemons daemons = new Daemons(cluster.client());
     daemons.awaitFreeCards(node);

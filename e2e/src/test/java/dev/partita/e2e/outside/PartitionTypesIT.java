@@ -1,0 +1,75 @@
+package dev.partita.e2e.outside;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.partita.e2e.cluster.Ask;
+import dev.partita.e2e.cluster.Cleanup;
+import dev.partita.e2e.cluster.Daemons;
+import dev.partita.e2e.cluster.NeedsSteadyController;
+import dev.partita.e2e.cluster.OnChangedNode;
+import dev.partita.e2e.cluster.OnRealCluster;
+import dev.partita.e2e.cluster.PodUnderTest;
+import dev.partita.e2e.cluster.RealCluster;
+import dev.partita.e2e.cluster.Workspace;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.client.dsl.Resource;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What a ResourcePoolStatusRequest tells of devices that exclude each other (KEP-5677). The cluster is of Kubernetes
+ * 1.37 or newer, with the feature gates {@code DRAResourcePoolStatus} and {@code DRAPartitionableDevicesType} on, which
+ * they are not by default.
+ */
+@OnRealCluster
+@OnChangedNode
+@NeedsSteadyController
+class PartitionTypesIT {
+  @Test
+  void aPoolsStatusTellsWhichOfTheDevicesThatExcludeEachOtherCanBeHad(RealCluster cluster, Workspace workspace) {
+    FeatureGates.assertOn(cluster, "DRAResourcePoolStatus", "DRAPartitionableDevicesType");
+    String node = cluster.changedNode();
+    Daemons daemons = new Daemons(cluster.client());
+    daemons.awaitFreeCards(node);
+    try (Cleanup cleanup = new Cleanup()) {
+      cleanup.undo("what " + node + " offers, and who allocates there",
+          () -> cluster.patchGpuNode(node, "{\"allocator\": \"Controller\", \"publish\": null}"));
+      cluster.patchGpuNode(node, "{\"allocator\": \"Scheduler\", \"publish\": [\"Whole\", \"Shared\"]}");
+      await("slices that name types").atMost(Workspace.PATIENCE).until(
+          () -> daemons.slices(node).stream()
+              .anyMatch(slice -> slice.getSpec().getAdditionalProperties().containsKey("partitionTypeAttribute")));
+      PodUnderTest whole = workspace.pod("whole", node, Ask.wholeCards(1), "exec sleep 600").awaitRunning();
+      String taken = whole.claim().awaitAllocated().getFirst().getDevice();
+
+      Map<?, ?> pool = status(cluster, cleanup, node);
+      assertThat(pool.get("validationError")).isNull();
+      assertThat(((List<?>) Objects.requireNonNull(pool.get("partitionSummary"))).stream().map(Map.class::cast)
+          .collect(Collectors.toMap(type -> type.get("type"), type -> type.get("allocatable"))))
+          .hasSize(2 * RealCluster.CARDS)
+          .allSatisfy((device, allocatable) -> assertThat(allocatable).as(device.toString())
+              .isEqualTo(device.equals(taken) || device.equals(taken + "-shared") ? 0 : 1));
+      assertThat(Objects.toString(pool.get("shareableSummary"))).contains("memory", "available");
+      whole.deleteAndAwait();
+    }
+  }
+
+  private static Map<?, ?> status(RealCluster cluster, Cleanup cleanup, String node) {
+    Resource<GenericKubernetesResource> request =
+        cluster.client().resource(Serialization.unmarshal("""
+            apiVersion: resource.k8s.io/v1alpha3
+            kind: ResourcePoolStatusRequest
+            metadata: {name: %1$s}
+            spec: {driver: gpu.partita.dev, poolName: %1$s/gpu}
+            """.formatted(node), GenericKubernetesResource.class));
+    cleanup.undo("the request", request::delete);
+    request.create();
+    return await("the pool's status").atMost(Workspace.PATIENCE)
+        .until(() -> request.get().<List<Map<?, ?>>>get("status", "pools"), pools -> pools != null && !pools.isEmpty())
+        .getFirst();
+  }
+}
