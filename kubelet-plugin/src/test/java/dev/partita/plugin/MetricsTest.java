@@ -189,8 +189,9 @@ class MetricsTest {
       try (KubeletPlugin _ = TestNode.start(settings(node, port, node.root.resolve("none")), client)) {
         ResourceClaim claim = client.resource(claim("mine", whole("node-o", "gpu", 0))).create();
         assertThat(node.prepare(claim).getError()).isEmpty();
-        await().atMost(SOON).until(() -> value(port, "partita_plugin_prepared_claims ", ""), claims -> claims == 1);
-        assertThat(value(port, "partita_plugin_checkpoint_bytes ", "")).isPositive();
+        await().atMost(SOON).until(() -> value(port, "partita_plugin_prepared_claims{node=\"node-o\"} ", ""),
+            claims -> claims == 1);
+        assertThat(value(port, "partita_plugin_checkpoint_bytes{node=\"node-o\"} ", "")).isPositive();
         String text = scrape(port);
         assertThat(value(text, "partita_card_healthy{", "gpu=\"1\"")).isEqualTo(1);
         assertThat(value(text, "partita_card_power_watts{", "gpu=\"1\"")).isPositive();

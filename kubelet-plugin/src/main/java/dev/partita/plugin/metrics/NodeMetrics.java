@@ -45,18 +45,23 @@ import org.jspecify.annotations.Nullable;
 /** Tells Prometheus of the node, in our own names and in those of others. */
 public final class NodeMetrics implements Source {
   private static final double MILLIS = 1e-3;
-  private static final Family CLAIMS = gauge("partita_plugin_prepared_claims", "Claims of which there is a record.");
-  private static final Family CHECKPOINT = gauge("partita_plugin_checkpoint_bytes", "Size of all these records.");
+
+  /** While an upgrade replaces a node's plugin there are two of them. */
+  private static final String NODE = "node";
+  private static final Family CLAIMS =
+      gauge("partita_plugin_prepared_claims", "Claims of which there is a record.", NODE);
+  private static final Family CHECKPOINT = gauge("partita_plugin_checkpoint_bytes", "Size of all these records.", NODE);
   private static final Family NVML_AGE = gauge("partita_plugin_nvml_reading_age_seconds",
-      "How old NVML's figures are: more than a few seconds where the driver does not answer.");
+      "How old NVML's figures are: more than a few seconds where the driver does not answer.", NODE);
 
   private static final Family UNSET_LIMITS = gauge("partita_plugin_unset_driver_limits",
-      "Memory limits of pods that the driver has refused to set: only the interception library holds these pods.");
+      "Memory limits of pods that the driver has refused to set: only the interception library holds these pods.",
+      NODE);
 
   private static final Family RECALLS = Family.counter("partita_plugin_memory_recalls_total",
       "Times since the plugin started that a claim was asked for memory that it was lent, by how that ended: it was"
           + " returned, its processes were killed for it after the grace, or it was needed no more.",
-      "outcome");
+      NODE, "outcome");
 
   private final NodeState state;
   private final UseTotals totals;
@@ -145,11 +150,11 @@ public final class NodeMetrics implements Source {
   @Override
   public void collect(dev.partita.serving.metrics.Samples into) {
     List<PreparedClaim> prepared = prepared();
-    into.put(CLAIMS, prepared.size());
-    into.put(CHECKPOINT, checkpointSize());
-    into.put(UNSET_LIMITS, state.unsetLimits().getAsInt());
+    into.put(CLAIMS, prepared.size(), state.node());
+    into.put(CHECKPOINT, checkpointSize(), state.node());
+    into.put(UNSET_LIMITS, state.unsetLimits().getAsInt(), state.node());
     state.shares().recalls().ended().forEach(
-        (outcome, count) -> into.put(RECALLS, count, outcome.name().toLowerCase(Locale.ROOT)));
+        (outcome, count) -> into.put(RECALLS, count, state.node(), outcome.name().toLowerCase(Locale.ROOT)));
     if (!(state.inventory().get() instanceof Inventory.Cards cards)) {
       return;
     }
@@ -157,7 +162,7 @@ public final class NodeMetrics implements Source {
     prepared.stream().flatMap(claim -> claim.grants().stream()).filter(grant -> grant.share().isPresent())
         .forEach(grant -> shared.add(grant.card().uuid()));
     DriverFigures.Reading reading = driver.read(shared);
-    into.put(NVML_AGE, (clock.instant().toEpochMilli() - reading.at().toEpochMilli()) * MILLIS);
+    into.put(NVML_AGE, (clock.instant().toEpochMilli() - reading.at().toEpochMilli()) * MILLIS, state.node());
     NodeSnapshot snapshot = snapshot(cards, prepared, reading);
     dialects.forEach(dialect -> dialect.write(snapshot, into));
   }
