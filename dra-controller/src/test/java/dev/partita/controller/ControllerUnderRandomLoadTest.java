@@ -16,7 +16,7 @@ class ControllerUnderRandomLoadTest {
   private static final int REST = 100;
 
   @Test
-  void nothingIsSoldTwiceNobodyIsForgottenAndNothingIsLeft() {
+  void nothingIsAllocatedTwiceNobodyIsForgottenAndNothingIsLeft() {
     try (Cluster cluster = Cluster.empty()) {
       RandomLoad load = new RandomLoad(cluster, SEED);
       try {

@@ -135,7 +135,7 @@ final class LoadedCluster {
     claims().forEach(claim -> words.append("\nclaim ").append(name(claim)).append(" ends ")
         .append(claim.getMetadata().getDeletionTimestamp()).append(' ').append(claim.getMetadata().getFinalizers())
         .append(' ').append(claim.getMetadata().getAnnotations()).append(' ').append(users(claim)).append(' ')
-        .append(SoldCards.results(claim)));
+        .append(AllocatedCards.results(claim)));
     cluster.client.resources(GpuNode.class).list().getItems().forEach(node -> words.append("\nGpuNode ")
         .append(node.getMetadata().getName()).append(' ').append(node.getSpec()).append(' ')
         .append(node.getStatus() == null ? "" : node.getStatus().conditions()));

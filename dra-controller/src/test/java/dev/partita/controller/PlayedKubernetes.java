@@ -56,11 +56,11 @@ final class PlayedKubernetes {
         LoadedCluster.attempt(() -> allocateOnOwnNode(Objects.requireNonNull(its.getFirst()), pod));
       }
       allocateForeign(its, open);
-      if (its.contains(null) || its.stream().anyMatch(claim -> SoldCards.results(claim).isEmpty()
+      if (its.contains(null) || its.stream().anyMatch(claim -> AllocatedCards.results(claim).isEmpty()
           || claim.getMetadata().getDeletionTimestamp() != null)) {
         continue;
       }
-      Set<String> nodes = its.stream().flatMap(claim -> SoldCards.results(claim).stream())
+      Set<String> nodes = its.stream().flatMap(claim -> AllocatedCards.results(claim).stream())
           .map(result -> result.getPool().substring(0, result.getPool().indexOf('/'))).collect(Collectors.toSet());
       if (nodes.size() > 1 || !open.containsAll(nodes) || !hasRoom(nodes.iterator().next(), pod)
           || (oddly && random.nextInt(3) == 0)) {
@@ -87,15 +87,15 @@ final class PlayedKubernetes {
   private void allocateForeign(List<@Nullable ResourceClaim> claims, Set<String> open) {
     if (open.isEmpty() || claims.stream().anyMatch(claim -> claim == null
         || claim.getMetadata().getDeletionTimestamp() != null
-        || (SoldCards.results(claim).isEmpty() && !RandomUsers.isForeign(claim)))) {
+        || (AllocatedCards.results(claim).isEmpty() && !RandomUsers.isForeign(claim)))) {
       return;
     }
-    Optional<String> node = claims.stream().flatMap(claim -> SoldCards.results(claim).stream())
+    Optional<String> node = claims.stream().flatMap(claim -> AllocatedCards.results(claim).stream())
         .map(result -> result.getPool().substring(0, result.getPool().indexOf('/'))).findFirst()
         .or(() -> load.any(open.stream().sorted().toList()));
     for (int i = 0; i < claims.size(); i++) {
       ResourceClaim claim = Objects.requireNonNull(claims.get(i));
-      if (SoldCards.results(claim).isEmpty()) {
+      if (AllocatedCards.results(claim).isEmpty()) {
         load.did("allocate another driver's device");
         int at = i;
         LoadedCluster.attempt(() -> claims.set(at, cluster.client.resource(new ResourceClaimBuilder(claim)
@@ -110,7 +110,7 @@ final class PlayedKubernetes {
   /** Gives the pod a share of a card of a node on which kube-scheduler allocates. */
   private void allocateOnOwnNode(ResourceClaim claim, Pod pod) {
     ExactDeviceRequest request = claim.getSpec().getDevices().getRequests().getFirst().getExactly();
-    if (!SoldCards.results(claim).isEmpty() || claim.getMetadata().getDeletionTimestamp() != null
+    if (!AllocatedCards.results(claim).isEmpty() || claim.getMetadata().getDeletionTimestamp() != null
         || claim.getMetadata().getNamespace().equals("a") // whose quota admission would hold kube-scheduler to
         || request.getCapacity() == null || !claim.getSpec().getDevices().getConfig().isEmpty()
         || (request.getCount() != null && request.getCount() > 1)) {
@@ -123,14 +123,14 @@ final class PlayedKubernetes {
             .map(device -> slice.getSpec().getPool().getName() + "/" + device.getName()))
         .collect(Collectors.toSet());
     Map<String, Quantity> asked = request.getCapacity().getRequests();
-    Map<String, List<SoldCards.Part>> sold = SoldCards.of(load.claims()).cards();
+    Map<String, List<AllocatedCards.Part>> allocated = AllocatedCards.of(load.claims()).cards();
     for (String node : List.of(RandomNodes.SCHEDULERS, RandomNodes.SWITCHED)) {
       for (int card = 0; card < 2; card++) {
-        List<SoldCards.Part> parts = sold.getOrDefault(node + "/gpu/gpu-" + card, List.of());
-        long memory = parts.stream().mapToLong(SoldCards.Part::memory).sum();
-        long cores = parts.stream().mapToLong(SoldCards.Part::cores).sum();
+        List<AllocatedCards.Part> parts = allocated.getOrDefault(node + "/gpu/gpu-" + card, List.of());
+        long memory = parts.stream().mapToLong(AllocatedCards.Part::memory).sum();
+        long cores = parts.stream().mapToLong(AllocatedCards.Part::cores).sum();
         if (offered.contains(node + "/gpu/gpu-" + card + "-shared") && hasRoom(node, pod)
-            && parts.stream().allMatch(part -> part.way() == SoldCards.Way.SHARE)
+            && parts.stream().allMatch(part -> part.way() == AllocatedCards.Way.SHARE)
             && memory + Objects.requireNonNull(asked.get("memory")).getNumericalAmount().longValueExact()
                 <= RandomNodes.H200
             && cores + Objects.requireNonNull(asked.get("cores")).getNumericalAmount().longValueExact() <= 100) {

@@ -225,27 +225,27 @@ final class RandomLoad {
   /** Looks at what the API server holds now. */
   void check() {
     List<ResourceClaim> claims = load.claims();
-    SoldCards sold = SoldCards.of(claims);
-    sold.areSoldOnce(RandomNodes.MEMORY);
+    AllocatedCards allocated = AllocatedCards.of(claims);
+    allocated.areAllocatedOnce(RandomNodes.MEMORY);
     if (oneLeads) {
-      assertThat(sold.memoryOf("a", RandomNodes.MEMORY)).as("of namespace a, counted by its quota: " + sold)
+      assertThat(allocated.memoryOf("a", RandomNodes.MEMORY)).as("of namespace a, counted by its quota: " + allocated)
           .isLessThanOrEqualTo(QUOTA);
-      List<SoldCards.Part> ofA = sold.cards().values().stream().flatMap(List::stream)
+      List<AllocatedCards.Part> ofA = allocated.cards().values().stream().flatMap(List::stream)
           .filter(part -> part.claim().startsWith("a/")).toList();
       assertThat(ofA).as("cards of namespace a").hasSizeLessThanOrEqualTo((int) CARDS);
-      assertThat(ofA.stream().map(SoldCards.Part::claim).distinct()).as("claims of namespace a")
+      assertThat(ofA.stream().map(AllocatedCards.Part::claim).distinct()).as("claims of namespace a")
           .hasSizeLessThanOrEqualTo((int) CLAIMS);
     }
     for (ResourceClaim claim : claims) {
       Set<String> pods = LoadedCluster.users(claim);
-      String allocation = SoldCards.results(claim).toString();
+      String allocation = AllocatedCards.results(claim).toString();
       Map.@Nullable Entry<Set<String>, String> before = reserved.get(claim.getMetadata().getUid());
       if (before != null && pods.stream().anyMatch(before.getKey()::contains)) {
         assertThat(allocation).as("of claim " + LoadedCluster.name(claim) + ", which is reserved")
             .isEqualTo(before.getValue());
       }
       reserved.put(claim.getMetadata().getUid(), Map.entry(pods, allocation));
-      assertThat(pods.isEmpty() || !SoldCards.results(claim).isEmpty())
+      assertThat(pods.isEmpty() || !AllocatedCards.results(claim).isEmpty())
           .as("claim " + LoadedCluster.name(claim) + " is reserved and has nothing").isTrue();
     }
   }
@@ -307,12 +307,12 @@ final class RandomLoad {
     Cluster.eventually().atMost(Duration.ofSeconds(70)).untilAsserted(() -> {
       goOn();
       List<ResourceClaim> claims = load.claims();
-      assertThat(claims.stream().filter(claim -> SoldCards.results(claim).isEmpty()
+      assertThat(claims.stream().filter(claim -> AllocatedCards.results(claim).isEmpty()
           && claim.getMetadata().getAnnotations().containsKey(Driver.PROPOSAL_ANNOTATION)).map(LoadedCluster::name)
           .filter(name -> !load.isOfAPodThatLacksAClaim(name)))
           .as("claims that are about to be allocated").isEmpty();
       assertThat(claims.stream()
-          .filter(claim -> !SoldCards.results(claim).isEmpty() && LoadedCluster.users(claim).isEmpty())
+          .filter(claim -> !AllocatedCards.results(claim).isEmpty() && LoadedCluster.users(claim).isEmpty())
           .map(LoadedCluster::name).filter(name -> !load.isOfAPodThatLacksAClaim(name)))
           .as("claims that nobody uses").isEmpty();
       Map<String, ResourceClaim> byName = load.byName();
@@ -321,15 +321,16 @@ final class RandomLoad {
           .filter(pod -> !pod.getSpec().getSchedulingGates().isEmpty())
           .filter(pod -> LoadedCluster.claimNames(pod).stream()
               .map(name -> byName.get(pod.getMetadata().getNamespace() + "/" + name))
-              .allMatch(claim -> claim != null && !SoldCards.results(claim).isEmpty()))
+              .allMatch(claim -> claim != null && !AllocatedCards.results(claim).isEmpty()))
           .map(pod -> pod.getMetadata().getName())).as("pods with a gate that have all").isEmpty();
-      SoldCards sold = SoldCards.of(claims);
-      if (sold.cards().values().stream().flatMap(List::stream)
-          .noneMatch(part -> part.way() == SoldCards.Way.INSTANCE)) {
+      AllocatedCards allocated = AllocatedCards.of(claims);
+      if (allocated.cards().values().stream().flatMap(List::stream)
+          .noneMatch(part -> part.way() == AllocatedCards.Way.INSTANCE)) {
         GpuQuotaStatus status = cluster.client.resources(GpuQuota.class).withName("of-a").get().getStatus();
         Quantity used = status == null || status.used() == null ? null : status.used().memory();
-        assertThat(used == null ? 0 : used.getNumericalAmount().longValueExact()).as("counted by the quota, of " + sold)
-            .isEqualTo(sold.memoryOf("a", RandomNodes.MEMORY));
+        assertThat(used == null ? 0 : used.getNumericalAmount().longValueExact())
+            .as("counted by the quota, of " + allocated)
+            .isEqualTo(allocated.memoryOf("a", RandomNodes.MEMORY));
       }
     });
   }
@@ -340,7 +341,7 @@ final class RandomLoad {
     AtomicLong since = new AtomicLong(System.nanoTime());
     Cluster.eventually().atMost(Duration.ofMinutes(2)).until(() -> {
       goOn();
-      Set<String> now = load.claims().stream().filter(claim -> !SoldCards.results(claim).isEmpty())
+      Set<String> now = load.claims().stream().filter(claim -> !AllocatedCards.results(claim).isEmpty())
           .map(claim -> claim.getMetadata().getUid()).collect(Collectors.toCollection(TreeSet::new));
       if (!now.equals(last.getAndSet(now))) {
         since.set(System.nanoTime());

@@ -87,7 +87,7 @@ final class RandomNodes {
     for (ResourceClaim claim : load.claims()) {
       String granted = claim.getMetadata().getAnnotations().getOrDefault(Driver.GRANTED_SIZES_ANNOTATION, "");
       List<AllocatedDeviceStatus> statuses = new ArrayList<>();
-      for (DeviceRequestAllocationResult result : SoldCards.results(claim)) {
+      for (DeviceRequestAllocationResult result : AllocatedCards.results(claim)) {
         for (String one : granted.split(";", -1)) {
           if (result.getShareID() != null && one.contains(result.getShareID())) {
             statuses.add(new AllocatedDeviceStatusBuilder().withDriver(Driver.NAME).withPool(result.getPool())

@@ -287,7 +287,8 @@ final class RandomUsers {
   }
 
   void resize() {
-    load.any(load.claims().stream().filter(claim -> !SoldCards.results(claim).isEmpty() && !isForeign(claim)).toList())
+    load.any(
+        load.claims().stream().filter(claim -> !AllocatedCards.results(claim).isEmpty() && !isForeign(claim)).toList())
         .ifPresent(claim -> {
           load.did("resize");
           String size = "memory=" + (1 + random.nextInt(60)) + "Gi,cores=" + 5 * random.nextInt(1, 15);

@@ -24,7 +24,7 @@ class TwoLeadersTest {
   }
 
   @Test
-  void noCardIsSoldTwiceByTwoThatBothAllocate() {
+  void noCardIsAllocatedTwiceByTwoThatBothAllocate() {
     for (int i = 0; i < 3; i++) {
       cluster.add(GpuNodes.ready("node-" + i, 2, "NVIDIA H200", 100 * GpuNodes.GIB));
     }
@@ -39,10 +39,10 @@ class TwoLeadersTest {
         .atMost(java.time.Duration.ofSeconds(60))
         .until(
             () -> {
-              assertNothingIsSoldTwice();
+              assertNothingIsAllocatedTwice();
               return allocated().size() == 18;
             });
-    eventually().during(java.time.Duration.ofMillis(500)).untilAsserted(this::assertNothingIsSoldTwice);
+    eventually().during(java.time.Duration.ofMillis(500)).untilAsserted(this::assertNothingIsAllocatedTwice);
   }
 
   @Test
@@ -72,13 +72,14 @@ class TwoLeadersTest {
         .toList();
   }
 
-  private void assertNothingIsSoldTwice() {
-    Map<String, Long> sold = new HashMap<>();
+  private void assertNothingIsAllocatedTwice() {
+    Map<String, Long> allocated = new HashMap<>();
     for (ResourceClaim claim : allocated()) {
       DeviceRequestAllocationResult result = claim.getStatus().getAllocation().getDevices().getResults().getFirst();
       Quantity memory = java.util.Objects.requireNonNull(result.getConsumedCapacity().get("memory"));
-      sold.merge(result.getPool() + "/" + result.getDevice(), memory.getNumericalAmount().longValueExact(), Long::sum);
+      allocated.merge(result.getPool() + "/" + result.getDevice(), memory.getNumericalAmount().longValueExact(),
+          Long::sum);
     }
-    assertThat(sold.values()).allSatisfy(bytes -> assertThat(bytes).isLessThanOrEqualTo(100 * GpuNodes.GIB));
+    assertThat(allocated.values()).allSatisfy(bytes -> assertThat(bytes).isLessThanOrEqualTo(100 * GpuNodes.GIB));
   }
 }

@@ -103,7 +103,7 @@ class WebTest {
         now -> now.at("/nodes/rows/0/cards/0/parts/0/claim").asText().equals("train")
             || now.at("/nodes/rows/0/cards/1/parts/0/claim").asText().equals("train"));
     assertThat(view.at("/totals/cards").asInt()).isEqualTo(2);
-    assertThat(view.at("/totals/memorySold").asLong()).isEqualTo(40 * GpuNodes.GIB);
+    assertThat(view.at("/totals/memoryAllocated").asLong()).isEqualTo(40 * GpuNodes.GIB);
     assertThat(view("/api/claims?q=train", "admin").at("/claims/rows/0/part/memory").asLong())
         .isEqualTo(40 * GpuNodes.GIB);
   }

@@ -83,7 +83,7 @@ class AllocationRateIT {
             .stream().allMatch(pod -> String.valueOf(pod.getSpec().getNodeName()).startsWith(name)));
         long bound = System.nanoTime() - start;
         List<ResourceClaim> claims = client.resources(ResourceClaim.class).inNamespace(name).list().getItems();
-        nothingIsSoldTwice(claims);
+        nothingIsAllocatedTwice(claims);
         double alone = ApiServerPace.seconds(workspace, PODS, claims.getFirst().getStatus().getAllocation(), threads);
         report(allocated.values().stream().map(at -> at - start).sorted().toList(), bound, alone);
       } finally {
@@ -108,13 +108,13 @@ class AllocationRateIT {
     Files.writeString(Path.of(System.getProperty("partita.target"), "allocation-rate.txt"), line + "\n");
   }
 
-  private static void nothingIsSoldTwice(List<ResourceClaim> claims) {
-    Map<String, Long> sold = new HashMap<>();
+  private static void nothingIsAllocatedTwice(List<ResourceClaim> claims) {
+    Map<String, Long> allocated = new HashMap<>();
     for (ResourceClaim claim : claims) {
       DeviceRequestAllocationResult result = claim.getStatus().getAllocation().getDevices().getResults().getFirst();
-      sold.merge(result.getPool() + " " + result.getDevice(), 1L, Long::sum);
+      allocated.merge(result.getPool() + " " + result.getDevice(), 1L, Long::sum);
     }
-    assertThat(sold).allSatisfy((card, shares) -> assertThat(shares).as(card).isLessThanOrEqualTo(4));
+    assertThat(allocated).allSatisfy((card, shares) -> assertThat(shares).as(card).isLessThanOrEqualTo(4));
   }
 
   private static boolean waits(Pod pod) {

@@ -8,7 +8,7 @@ import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PaperNode;
 import dev.partita.e2e.cluster.RealCluster;
-import dev.partita.e2e.cluster.SoldMemory;
+import dev.partita.e2e.cluster.AllocatedMemory;
 import dev.partita.e2e.cluster.Workspace;
 import org.junit.jupiter.api.Test;
 
@@ -18,11 +18,11 @@ class ControllerRestartIT {
   private static final int CLAIMS = 30;
 
   /**
-   * Three shares of 40 GiB fit on a card: 30 claims fit on 12 cards, and nothing may be sold twice. How they are packed
-   * is another matter: it also follows from what other tests' pods have asked for.
+   * Three shares of 40 GiB fit on a card: 30 claims fit on 12 cards, and nothing may be allocated twice. How they are
+   * packed is another matter: it also follows from what other tests' pods have asked for.
    */
   @Test
-  void claimsThatComeWhileTheControllerRestartsAreAllAllocatedAndNoCardIsSoldTwice(
+  void claimsThatComeWhileTheControllerRestartsAreAllAllocatedAndNoCardIsAllocatedTwice(
       RealCluster cluster,
       Workspace workspace) {
     try (PaperNode node = PaperNode.create(cluster.client(), workspace.namespace(), 12)) {
@@ -36,7 +36,7 @@ class ControllerRestartIT {
       }
       await("all claims to be allocated")
           .atMost(Workspace.PATIENCE)
-          .until(() -> SoldMemory.of(workspace).fits().claims(), claims -> claims == CLAIMS);
+          .until(() -> AllocatedMemory.of(workspace).fits().claims(), claims -> claims == CLAIMS);
       await("all pods to be bound").atMost(Workspace.PATIENCE)
           .until(() -> workspace.client().pods().inNamespace(workspace.namespace()).list().getItems().stream()
               .allMatch(pod -> node.name().equals(pod.getSpec().getNodeName())));

@@ -13,7 +13,7 @@ import dev.partita.e2e.cluster.PaperNode;
 import dev.partita.e2e.cluster.PodTraits;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
-import dev.partita.e2e.cluster.SoldCards;
+import dev.partita.e2e.cluster.AllocatedCards;
 import dev.partita.e2e.cluster.Workspace;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
@@ -56,7 +56,7 @@ class FaultsUnderLoadIT {
   private static final List<Integer> PRIORITIES = List.of(-903, -902, -901);
 
   @Test
-  void nothingIsSoldTwiceNobodyIsForgottenAndNothingIsLeft(RealCluster cluster, Workspace workspace) {
+  void nothingIsAllocatedTwiceNobodyIsForgottenAndNothingIsLeft(RealCluster cluster, Workspace workspace) {
     System.out.println("faults under load: seed " + SEED + ", " + STEPS + " steps");
     String node = cluster.brokenNode();
     try (Cleanup cleanup = new Cleanup();
@@ -67,7 +67,7 @@ class FaultsUnderLoadIT {
       Load load = new Load(cluster, workspace, paper.name());
       for (int step = 0; step < STEPS; step++) {
         load.step(step);
-        load.nothingIsSoldTwice();
+        load.nothingIsAllocatedTwice();
       }
       load.drain();
       workspace.pod("all-of-a-node", node, Ask.wholeCards(RealCluster.CARDS), "true").awaitLog();
@@ -239,8 +239,8 @@ class FaultsUnderLoadIT {
     }
 
     /** By what claims were allocated, and by what containers are held to. */
-    void nothingIsSoldTwice() {
-      SoldCards.of(workspace.claims()).areSoldOnce();
+    void nothingIsAllocatedTwice() {
+      AllocatedCards.of(workspace.claims()).areAllocatedOnce();
       await("what programs are held to on " + node).atMost(Workspace.PATIENCE).untilAsserted( // while files change
           () -> assertThat(quotas().values()).allSatisfy(
               bytes -> assertThat(bytes).isLessThanOrEqualTo(RealCluster.CARD_MEMORY - RealCluster.CARD_RESERVED)));
@@ -269,7 +269,7 @@ class FaultsUnderLoadIT {
                   return pods().stream().filter(pod -> pod.getSpec().getNodeName() != null).toList();
                 }, bound -> !bound.isEmpty());
         remember();
-        nothingIsSoldTwice();
+        nothingIsAllocatedTwice();
         served.stream().filter(pod -> isOf(pod, node))
             .map(pod -> new PodUnderTest(workspace, pod.getMetadata().getName())).forEach(this::awaitRunning);
         served.forEach(this::delete);

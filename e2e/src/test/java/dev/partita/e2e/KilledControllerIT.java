@@ -15,7 +15,7 @@ import dev.partita.e2e.cluster.PaperNode;
 import dev.partita.e2e.cluster.PodTraits;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
-import dev.partita.e2e.cluster.SoldMemory;
+import dev.partita.e2e.cluster.AllocatedMemory;
 import dev.partita.e2e.cluster.Workspace;
 import io.fabric8.kubernetes.api.model.Pod;
 import org.junit.jupiter.api.Test;
@@ -46,7 +46,8 @@ class KilledControllerIT {
         controllers.kill(leader);
         gone.deleteOnPaper();
         writes.holdNoMore();
-        assertThat(SoldMemory.of(workspace).claims()).as("claims that had been allocated when it was killed").isZero();
+        assertThat(AllocatedMemory.of(workspace).claims()).as("claims that had been allocated when it was killed")
+            .isZero();
       }
 
       assertThat(served.awaitBound().gates()).isEmpty();
@@ -57,7 +58,7 @@ class KilledControllerIT {
       assertThat(controllers.awaitLeader().getMetadata().getUid()).as("kubelet starts it anew in its pod")
           .isEqualTo(leader.getMetadata().getUid());
       PodUnderTest other = workspace.pod("other", node.name(), Ask.share("100Gi"), "true").awaitBound();
-      assertThat(SoldMemory.of(workspace).fits().bytes()).as("cards, of which one had been kept for the orphan")
+      assertThat(AllocatedMemory.of(workspace).fits().bytes()).as("cards, of which one had been kept for the orphan")
           .hasSize(2);
       assertThat(other.claim().devices()).hasSize(1);
     }

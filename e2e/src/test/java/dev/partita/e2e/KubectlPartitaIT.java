@@ -70,7 +70,7 @@ class KubectlPartitaIT {
     assertThat(claim.path("cores").asInt()).isEqualTo(25);
     assertThat(claim.path("users").toString()).contains("holder");
     JsonNode card = card(cluster, node, gpu);
-    assertThat(card.path("sold").asLong()).isEqualTo(8L << 30);
+    assertThat(card.path("allocated").asLong()).isEqualTo(8L << 30);
     assertThat(card.path("free").asLong()).isEqualTo(card.path("memory").asLong() - (8L << 30));
     assertThat(card.path("users").toString()).contains(workspace.namespace() + "/holder");
     assertThat(out(cluster, "top").lines().map(line -> line.split(" ", 2)[0])).contains("NAME", node);

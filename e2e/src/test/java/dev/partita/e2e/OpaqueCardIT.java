@@ -76,7 +76,7 @@ class OpaqueCardIT {
     assertThat(pod.claim().devices()).singleElement()
         .satisfies(device -> assertThat(device.getDevice()).isEqualTo("gpu-100-opaque"));
     assertThat(pod.claim().awaitCondition("MemoryLimitEnforced", "NotEnforced").getMessage())
-        .contains("by the books alone");
+        .contains("only counted");
     assertThat(pod.claim().statusData()).contains("None");
 
     workspace.pod("more", node, share("4Gi"), "true");

@@ -96,7 +96,7 @@ class PublishedCardsIT {
   }
 
   @Test
-  void aShareIsSoldByMemoryAndByCoresWithADefaultForEach(RealCluster cluster) {
+  void aShareIsAllocatedByMemoryAndByCoresWithADefaultForEach(RealCluster cluster) {
     Device share = device(cluster, "gpu-0-shared");
     assertThat(share.getAllowMultipleAllocations()).isTrue();
     assertThat(attribute(share, "mode").getString()).isEqualTo("shared");

@@ -15,7 +15,7 @@ import dev.partita.e2e.cluster.PaperNode;
 import dev.partita.e2e.cluster.PodTraits;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
-import dev.partita.e2e.cluster.SoldMemory;
+import dev.partita.e2e.cluster.AllocatedMemory;
 import dev.partita.e2e.cluster.Workspace;
 import io.fabric8.kubernetes.api.model.Pod;
 import org.junit.jupiter.api.Test;
@@ -30,7 +30,7 @@ class StandingLeaderIT {
 
   /** Three shares of 40 GiB fit on a card. The leader is stopped between a proposal and its allocation. */
   @Test
-  void aLeaderThatStandsStillIsSucceededAndSellsNothingTwiceWhenItGoesOn(RealCluster cluster, Workspace workspace) {
+  void aLeaderThatStandsStillIsSucceededAndAllocatesNothingTwiceWhenItGoesOn(RealCluster cluster, Workspace workspace) {
     assumeTrue(cluster.lab().isPresent(), "its API server must reach this process");
     workspace.withoutAdmission();
     Controllers controllers = new Controllers(cluster);
@@ -54,7 +54,7 @@ class StandingLeaderIT {
         share(workspace, node, "share-" + i);
       }
       await("all claims to be allocated").atMost(Workspace.PATIENCE)
-          .until(() -> SoldMemory.of(workspace).fits().claims(), claims -> claims == 3 * CARDS);
+          .until(() -> AllocatedMemory.of(workspace).fits().claims(), claims -> claims == 3 * CARDS);
       PodUnderTest waiting = share(workspace, node, "waiting");
       workspace.awaitEvent("ResourceClaim", waiting.claim().name(), "Unallocatable");
 
@@ -62,7 +62,7 @@ class StandingLeaderIT {
       begun.deleteOnPaper();
 
       waiting.awaitBound();
-      assertThat(SoldMemory.of(workspace).fits().claims()).isEqualTo(3 * CARDS);
+      assertThat(AllocatedMemory.of(workspace).fits().claims()).isEqualTo(3 * CARDS);
       assertThat(controllers.awaitLeader().getMetadata().getName()).isNotEqualTo(leader.getMetadata().getName());
     }
   }

@@ -10,7 +10,7 @@ import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.PaperNode;
 import dev.partita.e2e.cluster.RealCluster;
-import dev.partita.e2e.cluster.SoldMemory;
+import dev.partita.e2e.cluster.AllocatedMemory;
 import dev.partita.e2e.cluster.Workspace;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.dsl.Resource;
@@ -25,7 +25,7 @@ class TwoLeadersIT {
 
   /** Three shares of 40 GiB fit on a card, so that every card is fought for until all are full. */
   @Test
-  void twoThatLeadAllTheTimeFillTheCardsAndSellNoneTwice(RealCluster cluster, Workspace workspace) {
+  void twoThatLeadAllTheTimeFillTheCardsAndAllocateNoneTwice(RealCluster cluster, Workspace workspace) {
     Controllers controllers = new Controllers(cluster);
     try (Cleanup cleanup = new Cleanup();
         PaperNode node = PaperNode.create(cluster.client(), workspace.namespace(), CARDS)) {
@@ -44,11 +44,11 @@ class TwoLeadersIT {
 
       await("all claims to be allocated")
           .atMost(Workspace.PATIENCE)
-          .until(() -> SoldMemory.of(workspace).fits().claims(), claims -> claims == 3 * CARDS);
+          .until(() -> AllocatedMemory.of(workspace).fits().claims(), claims -> claims == 3 * CARDS);
       await("all pods to be bound").atMost(Workspace.PATIENCE)
           .until(() -> workspace.client().pods().inNamespace(workspace.namespace()).list().getItems().stream()
               .allMatch(pod -> node.name().equals(pod.getSpec().getNodeName())));
-      SoldMemory.of(workspace).fits();
+      AllocatedMemory.of(workspace).fits();
     }
   }
 }

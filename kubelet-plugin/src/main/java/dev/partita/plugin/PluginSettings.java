@@ -155,7 +155,7 @@ public final class PluginSettings {
           + "PARTITA_USAGE_PERIOD]") private Duration usagePeriod = Duration.ZERO;
 
   @Option(names = "--reserve-memory", paramLabel = "AMOUNT|PERCENT", defaultValue = "${env:PARTITA_RESERVE_MEMORY:-0}",
-      description = "Memory of each card that is not sold to shares, besides what the driver keeps for itself: 512Mi, 1.5%%. It is for what uses the"
+      description = "Memory of each card that is kept from shares, besides what the driver keeps for itself: 512Mi, 1.5%%. It is for what uses the"
           + " cards without a claim; contexts count against the shares that they are made in. Default: ${DEFAULT-VALUE}"
           + ENV
           + "PARTITA_RESERVE_MEMORY]") private String reserveMemory = "";
@@ -399,7 +399,7 @@ public final class PluginSettings {
     return usagePeriod;
   }
 
-  /** What of each card is not sold to shares, besides what the driver keeps for itself. */
+  /** What of each card is kept from shares, besides what the driver keeps for itself. */
   public Reserve reserve() {
     return Reserve.parse(reserveMemory);
   }

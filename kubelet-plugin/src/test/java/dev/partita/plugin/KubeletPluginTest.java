@@ -305,11 +305,11 @@ class KubeletPluginTest {
   }
 
   @Test
-  void aNodeThatSellsMoreThanItsCardsHaveGivesEachShareItsPartOfTheCard() throws Exception {
-    GpuNode sold = new GpuNode();
-    sold.setMetadata(new io.fabric8.kubernetes.api.model.ObjectMetaBuilder().withName("node-o").build());
-    sold.setSpec(new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, 200));
-    client.resource(sold).create();
+  void aNodeThatOffersMoreThanItsCardsHaveGivesEachShareItsPartOfTheCard() throws Exception {
+    GpuNode allocated = new GpuNode();
+    allocated.setMetadata(new io.fabric8.kubernetes.api.model.ObjectMetaBuilder().withName("node-o").build());
+    allocated.setSpec(new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, 200));
+    client.resource(allocated).create();
     try (TestNode node = TestNode.withCards("node-o", "t4x1");
         KubeletPlugin plugin = node.start(client)) {
       assertThat(plugin).isNotNull(); // at once: what is prepared before the spec is known would stay wrong

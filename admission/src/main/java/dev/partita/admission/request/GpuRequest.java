@@ -68,7 +68,7 @@ public record GpuRequest(int count, Portion portion, CardChoice choice, ShareOpt
     record Turn() implements Portion {}
 
     /**
-     * What a DeviceClass describes: of a class of shares all the memory that the card sells.
+     * What a DeviceClass describes: of a class of shares all the memory that the card offers.
      *
      * @param name of a class of Partita's
      */

@@ -33,7 +33,7 @@ public enum DeviceStatusData {
 
   /**
    * What of the card is set aside for the claim, whatever others do, such as {@code memory=8Gi,cores=25}: see
-   * {@link dev.partita.api.resize.ShareSize}. Less memory than the limit where the node sells more than its cards have
+   * {@link dev.partita.api.resize.ShareSize}. Less memory than the limit where the node offers more than its cards have
    * or the claim oversubscribes; of shares and whole cards.
    */
   GUARANTEE("guarantee"),

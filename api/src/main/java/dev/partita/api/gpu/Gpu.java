@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param architecture as in {@link GpuProduct}
  * @param cudaComputeCapability as in {@link GpuProduct}
  * @param memoryBytes device memory in bytes, before any reserve
- * @param reserved what of it is not sold to shares; null if that is nothing
+ * @param reserved what of it is kept from shares; null if that is nothing
  * @param pciBusId as in {@link GpuTopology}
  * @param pcieRoot as in {@link GpuTopology}
  * @param numaNode as in {@link GpuTopology}
@@ -54,7 +54,7 @@ public record Gpu(
     String architecture,
     String cudaComputeCapability,
     @JsonPropertyDescription("Device memory in bytes, before any reserve.") long memoryBytes,
-    @JsonPropertyDescription("What of the memory is not sold to shares.") @Nullable GpuReserve reserved,
+    @JsonPropertyDescription("What of the memory is kept from shares.") @Nullable GpuReserve reserved,
     @Nullable String pciBusId,
     @Nullable String pcieRoot,
     @Min(-1) @Max(Integer.MAX_VALUE) @Nullable Integer numaNode,
@@ -68,7 +68,7 @@ public record Gpu(
     @JsonPropertyDescription("Who holds shares of the card to their memory: the interception library alone, the driver too, or nobody.")
     @JsonFormat(with = JsonFormat.Feature.READ_UNKNOWN_ENUM_VALUES_AS_NULL)
     @Nullable MemoryEnforcement memoryEnforcement,
-    @JsonPropertyDescription("Of a card that a file on the node lists: it is counted by the books alone.")
+    @JsonPropertyDescription("Of a card that a file on the node lists: what claims have of it is only counted.")
     @Nullable OpaqueKind opaque,
     @JsonPropertyDescription("Other device plugins of the node that hand out the same card. New claims are kept off it.")
     @JsonInclude(JsonInclude.Include.NON_EMPTY) List<OtherServer> servedBy,

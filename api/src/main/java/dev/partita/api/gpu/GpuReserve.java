@@ -4,7 +4,7 @@ import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 
 /**
- * Memory of a card that is not sold to shares.
+ * Memory of a card that is kept from shares.
  *
  * @param driverBytes what the driver keeps for itself, as NVML says: CUDA never gives it to anybody
  * @param configuredBytes what the node's plugin was told to keep besides; the node's spec can say otherwise

@@ -37,8 +37,8 @@ public final class GpuNodeRules {
   }
 
   /**
-   * What is allowed and still surprising: cards of which nothing is left to sell to shares, and cards to withhold or to
-   * cordon that the node does not have.
+   * What is allowed and still surprising: cards of which nothing is left for shares, and cards to withhold or to cordon
+   * that the node does not have.
    */
   public static List<FieldError> warnings(GpuNode node) {
     if (node.getStatus() == null || !errors(node.getSpec()).isEmpty()) {
@@ -49,7 +49,7 @@ public final class GpuNodeRules {
     for (Gpu gpu : node.getStatus().gpus()) {
       if (reserved > 0 && reserved >= gpu.memoryBytes()) {
         warnings
-            .add(new FieldError("spec.reservedMemory", "leaves nothing of gpu-" + gpu.index() + " to sell to shares"));
+            .add(new FieldError("spec.reservedMemory", "leaves nothing of gpu-" + gpu.index() + " for shares"));
       }
     }
     Set<String> had = node.getStatus().gpus().stream().map(Gpu::uuid).collect(Collectors.toSet());

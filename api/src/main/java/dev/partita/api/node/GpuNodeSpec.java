@@ -24,9 +24,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param allocator who allocates this node's devices
  * @param publish the modes in which each card is offered
- * @param reservedMemory memory a card that is not sold to shares, besides what the driver keeps for itself; null means
- *        what the node's plugin was told
- * @param memoryPercent how much memory shares are sold, in percent of what each card has for them, from 100 to 1000;
+ * @param reservedMemory memory of each card that is kept from shares, besides what the driver keeps for itself; null
+ *        means what the node's plugin was told
+ * @param memoryPercent how much memory shares can have, in percent of what each card has for them, from 100 to 1000;
  *        null means 100. Beyond 100 a share holds only its part of the card, and the rest of its memory is managed
  *        memory, which moves between card and host
  * @param withhold UUIDs of cards that are not offered to anybody, in no mode; what is allocated of them already stays
@@ -45,9 +45,9 @@ public record GpuNodeSpec(
     @JsonFormat(with = JsonFormat.Feature.READ_UNKNOWN_ENUM_VALUES_USING_DEFAULT_VALUE) Allocator allocator,
     @JsonPropertyDescription("The modes in which each card is offered; Whole and Shared if empty. Mig needs a plugin that may make MIG instances; MigShared offers shares of instances that somebody else made.")
     @JsonFormat(with = JsonFormat.Feature.READ_UNKNOWN_ENUM_VALUES_USING_DEFAULT_VALUE) List<PublishedMode> publish,
-    @JsonPropertyDescription("Memory a card that is kept out of what is sold to shares, besides what the driver keeps for itself; what the plugin was told if empty.")
+    @JsonPropertyDescription("Memory of each card that is kept from shares, besides what the driver keeps for itself; what the plugin was told if empty.")
     @Nullable Quantity reservedMemory,
-    @JsonPropertyDescription("How much memory shares are sold, in percent of what each card has for them. Beyond 100 a share holds only its part of the"
+    @JsonPropertyDescription("How much memory shares can have, in percent of what each card has for them. Beyond 100 a share holds only its part of the"
         + " card; the rest of its memory moves between card and host. 100 if empty.")
     @Min(100)
     @Max(1000)
@@ -75,7 +75,7 @@ public record GpuNodeSpec(
 
   public static final GpuNodeSpec DEFAULT = new GpuNodeSpec(Allocator.Controller, List.of(), null);
 
-  /** A node that sells no more memory than its cards have. */
+  /** A node that offers no more memory than its cards have. */
   public GpuNodeSpec(Allocator allocator, List<PublishedMode> publish, @Nullable Quantity reservedMemory) {
     this(allocator, publish, reservedMemory, null);
   }
@@ -114,26 +114,27 @@ public record GpuNodeSpec(
   }
 
   /**
-   * How much memory shares are sold, in percent of what each card has for them; what is out of bounds counts as the
+   * How much memory shares can have, in percent of what each card has for them; what is out of bounds counts as the
    * nearest bound.
    */
-  public int soldPercent() {
+  public int allocatablePercent() {
     return memoryPercent == null ? 100 : Math.clamp(memoryPercent, 100, 1000);
   }
 
   /**
-   * What of a share's memory is the card's own, in bytes: all of it, unless the node sells more than its cards have.
+   * What of a share's memory is the card's own, in bytes: all of it, unless the node offers more than its cards have.
    */
   public long physicalBytes(long shareBytes) {
-    return soldPercent() == 100
+    return allocatablePercent() == 100
         ? shareBytes
-        : BigInteger.valueOf(shareBytes).multiply(BigInteger.valueOf(100)).divide(BigInteger.valueOf(soldPercent()))
+        : BigInteger.valueOf(shareBytes).multiply(BigInteger.valueOf(100))
+            .divide(BigInteger.valueOf(allocatablePercent()))
             .longValue();
   }
 
-  /** How memory that no claim has is lent. A node that sells more than its cards have lends none. */
+  /** How memory that no claim has is lent. A node that offers more than its cards have lends none. */
   public Lending loans() {
-    return soldPercent() > 100 ? new Lending(0, null) : lending == null ? Lending.DEFAULT : lending;
+    return allocatablePercent() > 100 ? new Lending(0, null) : lending == null ? Lending.DEFAULT : lending;
   }
 
   /** Whether pods are evicted from a card that is unhealthy for that reason. */
@@ -148,22 +149,22 @@ public record GpuNodeSpec(
 
   /**
    * The memory of a card that shares can be made of, in bytes: without what the driver keeps, and without what this
-   * spec or, where it says nothing, the node's plugin reserves besides, and as many percent of that as the node sells.
+   * spec or, where it says nothing, the node's plugin reserves besides, and as many percent of that as the node offers.
    * Never negative.
    */
-  public long sellableBytes(Gpu gpu) {
+  public long allocatableBytes(Gpu gpu) {
     long driver = gpu.reserved() == null ? 0 : gpu.reserved().driverBytes();
     long besides =
         reservedMemory != null ? reservedMemoryBytes() : gpu.reserved() == null ? 0 : gpu.reserved().configuredBytes();
     long own = Math.max(0, gpu.memoryBytes() - Math.max(0, driver) - Math.max(0, besides));
-    return Bytes.percentOf(own, soldPercent());
+    return Bytes.percentOf(own, allocatablePercent());
   }
 
   /**
    * The memory of a MIG instance that shares can be made of, in bytes: without its part of what this spec or, where it
-   * says nothing, the node's plugin reserves of the card. The node sells no more of it than there is.
+   * says nothing, the node's plugin reserves of the card. The node offers no more of it than there is.
    */
-  public long sellableBytes(Gpu gpu, MigProfile instance) {
+  public long allocatableBytes(Gpu gpu, MigProfile instance) {
     long besides =
         reservedMemory != null ? reservedMemoryBytes() : gpu.reserved() == null ? 0 : gpu.reserved().configuredBytes();
     long reserved = BigInteger.valueOf(Math.max(0, besides)).multiply(BigInteger.valueOf(instance.memoryBytes()))

@@ -57,7 +57,7 @@ class GpuNodeRulesTest {
             2, "", null, null, null, null, List.of(card(0, 16L << 30), card(1, 80L << 30)), List.of()));
     assertThat(GpuNodeRules.warnings(node))
         .extracting(FieldError::toString)
-        .containsExactly("spec.reservedMemory: leaves nothing of gpu-0 to sell to shares");
+        .containsExactly("spec.reservedMemory: leaves nothing of gpu-0 for shares");
     node.setSpec(spec("{'reservedMemory': '1Gi'}"));
     assertThat(GpuNodeRules.warnings(node)).isEmpty();
   }

@@ -20,24 +20,25 @@ class GpuNodeSpecTest {
   private static final long GIB = 1L << 30;
 
   @Test
-  void whatTheDriverKeepsIsNeverSoldAndTheNodesSpecTakesThePlaceOfWhatThePluginWasTold() {
-    assertThat(GpuNodeSpec.DEFAULT.sellableBytes(gpu(null))).isEqualTo(80 * GIB);
-    assertThat(GpuNodeSpec.DEFAULT.sellableBytes(gpu(new GpuReserve(GIB, 2 * GIB)))).isEqualTo(77 * GIB);
-    assertThat(spec("0").sellableBytes(gpu(new GpuReserve(GIB, 2 * GIB)))).isEqualTo(79 * GIB);
-    assertThat(spec("10Gi").sellableBytes(gpu(new GpuReserve(GIB, 2 * GIB)))).isEqualTo(69 * GIB);
-    assertThat(spec("100Gi").sellableBytes(gpu(new GpuReserve(GIB, 0)))).isZero();
-    assertThat(GpuNodeSpec.DEFAULT.sellableBytes(gpu(new GpuReserve(-5, -5)))).isEqualTo(80 * GIB);
+  void whatTheDriverKeepsIsNeverAllocatedAndTheNodesSpecTakesThePlaceOfWhatThePluginWasTold() {
+    assertThat(GpuNodeSpec.DEFAULT.allocatableBytes(gpu(null))).isEqualTo(80 * GIB);
+    assertThat(GpuNodeSpec.DEFAULT.allocatableBytes(gpu(new GpuReserve(GIB, 2 * GIB)))).isEqualTo(77 * GIB);
+    assertThat(spec("0").allocatableBytes(gpu(new GpuReserve(GIB, 2 * GIB)))).isEqualTo(79 * GIB);
+    assertThat(spec("10Gi").allocatableBytes(gpu(new GpuReserve(GIB, 2 * GIB)))).isEqualTo(69 * GIB);
+    assertThat(spec("100Gi").allocatableBytes(gpu(new GpuReserve(GIB, 0)))).isZero();
+    assertThat(GpuNodeSpec.DEFAULT.allocatableBytes(gpu(new GpuReserve(-5, -5)))).isEqualTo(80 * GIB);
   }
 
   @Test
-  void aNodeMaySellMoreThanItsCardsHaveAndAShareThenHoldsItsPartOfTheCard() {
+  void aNodeMayOfferMoreThanItsCardsHaveAndAShareThenHoldsItsPartOfTheCard() {
     GpuNodeSpec half = new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, 150);
-    assertThat(half.sellableBytes(gpu(new GpuReserve(2 * GIB, 0)))).isEqualTo(117 * GIB);
+    assertThat(half.allocatableBytes(gpu(new GpuReserve(2 * GIB, 0)))).isEqualTo(117 * GIB);
     assertThat(half.physicalBytes(9 * GIB)).isEqualTo(6 * GIB);
-    assertThat(half.physicalBytes(half.sellableBytes(gpu(null)))).isLessThanOrEqualTo(80 * GIB);
+    assertThat(half.physicalBytes(half.allocatableBytes(gpu(null)))).isLessThanOrEqualTo(80 * GIB);
     assertThat(GpuNodeSpec.DEFAULT.physicalBytes(9 * GIB)).isEqualTo(9 * GIB);
-    assertThat(new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, 5).soldPercent()).isEqualTo(100);
-    assertThat(new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, 99_999).soldPercent())
+    assertThat(new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, 5).allocatablePercent())
+        .isEqualTo(100);
+    assertThat(new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, 99_999).allocatablePercent())
         .isEqualTo(1000);
   }
 
@@ -56,14 +57,14 @@ class GpuNodeSpecTest {
   }
 
   @Test
-  void anInstanceKeepsItsPartOfTheReserveAndIsNeverSoldTwice() {
+  void anInstanceKeepsItsPartOfTheReserveAndIsNeverAllocatedTwice() {
     MigProfile half = new MigProfile("3g.40gb", 40 * GIB, 42, 3, 2, List.of());
-    assertThat(GpuNodeSpec.DEFAULT.sellableBytes(gpu(null), half)).isEqualTo(40 * GIB);
-    assertThat(GpuNodeSpec.DEFAULT.sellableBytes(gpu(new GpuReserve(GIB, 2 * GIB)), half)).isEqualTo(39 * GIB);
-    assertThat(spec("10Gi").sellableBytes(gpu(new GpuReserve(GIB, 2 * GIB)), half)).isEqualTo(35 * GIB);
-    assertThat(spec("100Gi").sellableBytes(gpu(null), half)).isZero();
+    assertThat(GpuNodeSpec.DEFAULT.allocatableBytes(gpu(null), half)).isEqualTo(40 * GIB);
+    assertThat(GpuNodeSpec.DEFAULT.allocatableBytes(gpu(new GpuReserve(GIB, 2 * GIB)), half)).isEqualTo(39 * GIB);
+    assertThat(spec("10Gi").allocatableBytes(gpu(new GpuReserve(GIB, 2 * GIB)), half)).isEqualTo(35 * GIB);
+    assertThat(spec("100Gi").allocatableBytes(gpu(null), half)).isZero();
     assertThat(new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, 150)
-        .sellableBytes(gpu(null), half)).isEqualTo(40 * GIB);
+        .allocatableBytes(gpu(null), half)).isEqualTo(40 * GIB);
   }
 
   private static GpuNodeSpec spec(String reserved) {

@@ -27,7 +27,7 @@ final class FleetSheets {
         new Sheet(
             Column.of("name", "NAME"), Column.of("ready", "READY"), Column.of("cards", "CARDS"),
             Column.of("available", "AVAILABLE"), Column.of("models", "MODELS"), Column.of("memory", "MEMORY"),
-            Column.of("sold", "SOLD"), Column.of("used", "USED"), Column.of("free", "FREE"),
+            Column.of("allocated", "ALLOCATED"), Column.of("used", "USED"), Column.of("free", "FREE"),
             Column.of("cores", "CORES"), Column.of("coresUsed", "CORES-USED"), Column.of("claims", "CLAIMS"),
             Column.wide("driver", "DRIVER"), Column.wide("allocator", "ALLOCATOR"), Column.wide("reason", "REASON"));
     for (NodeState node : fleet.nodes().stream().filter(node -> filter.admits(node.name())).toList()) {
@@ -38,11 +38,11 @@ final class FleetSheets {
           Cell.count(cards.size()),
           Cell.count(cards.stream().filter(card -> card.standing() == CardStanding.Available).count()),
           Cell.text(node.node().getStatus() == null ? "" : node.node().getStatus().models()),
-          Cell.memory(cards.stream().mapToLong(card -> card.card().sellableMemory()).sum()),
-          Cell.memory(cards.stream().mapToLong(CardState::memorySold).sum()),
+          Cell.memory(cards.stream().mapToLong(card -> card.card().allocatableMemory()).sum()),
+          Cell.memory(cards.stream().mapToLong(CardState::memoryAllocated).sum()),
           new Cell.Memory(Measured.sum(cards.stream().map(CardState::memoryUsed))),
           Cell.memory(cards.stream().mapToLong(CardState::memoryFree).sum()),
-          Cell.percent(OptionalLong.of(cards.stream().mapToLong(CardState::coresSold).sum())),
+          Cell.percent(OptionalLong.of(cards.stream().mapToLong(CardState::coresAllocated).sum())),
           Cell.percent(Measured.sum(cards.stream().map(CardState::coresUsed))),
           Cell.count(claims(cards.stream())),
           Cell.text(Optional.ofNullable(node.node().getStatus()).map(status -> status.driverVersion()).orElse("")),
@@ -57,7 +57,7 @@ final class FleetSheets {
     Sheet sheet =
         new Sheet(
             Column.of("node", "NODE"), Column.of("gpu", "GPU"), Column.of("model", "MODEL"),
-            Column.of("state", "STATE"), Column.of("memory", "MEMORY"), Column.of("sold", "SOLD"),
+            Column.of("state", "STATE"), Column.of("memory", "MEMORY"), Column.of("allocated", "ALLOCATED"),
             Column.of("used", "USED"), Column.of("free", "FREE"), Column.of("cores", "CORES"),
             Column.of("coresUsed", "CORES-USED"), Column.of("claims", "CLAIMS"), Column.of("users", "USERS"),
             Column.wide("uuid", "UUID"), Column.wide("reason", "REASON"));
@@ -68,11 +68,11 @@ final class FleetSheets {
             Cell.text("gpu-" + state.card().key().index()),
             Cell.text(state.card().model()),
             Cell.text(state.standing().name()),
-            Cell.memory(state.card().sellableMemory()),
-            Cell.memory(state.memorySold()),
+            Cell.memory(state.card().allocatableMemory()),
+            Cell.memory(state.memoryAllocated()),
             new Cell.Memory(state.memoryUsed()),
             Cell.memory(state.memoryFree()),
-            Cell.percent(OptionalLong.of(state.coresSold())),
+            Cell.percent(OptionalLong.of(state.coresAllocated())),
             Cell.percent(state.coresUsed()),
             Cell.count(claims(Stream.of(state))),
             new Cell.Words(users(state), USERS_SHOWN),

@@ -34,7 +34,7 @@ import picocli.CommandLine.Spec;
       "Everything is read from the API with your own rights: GpuNodes, and ResourceClaims of all namespaces (of one for 'top claims -n'). What "
           + "is used is what the nodes' plugins wrote into claims, at most some minutes ago; '-' where they said nothing.",
       "",
-      "MEMORY is what can be sold to shares, SOLD what claims have of it, FREE what a new claim could get now, CORES what is guaranteed of the "
+      "MEMORY is what can be allocated to shares, ALLOCATED what claims have of it, FREE what a new claim could get now, CORES what is guaranteed of the "
           + "cards' time."
     },
     mixinStandardHelpOptions = true,

@@ -53,7 +53,7 @@ record ModelRoom(String model, int cards, int wholeFree, Optional<Largest> large
   /** Halves what it may be until it is known: what fits, all smaller ones do as well. */
   private static Optional<Largest> largest(WhatIf cluster, String namespace, String model, List<Card> cards) {
     long fits = 0;
-    long above = cards.stream().mapToLong(Card::sellableMemory).max().orElse(0) / MIB + 1;
+    long above = cards.stream().mapToLong(Card::allocatableMemory).max().orElse(0) / MIB + 1;
     Optional<PodOutcome.Runs> best = Optional.empty();
     while (above - fits > 1) {
       long middle = fits + (above - fits) / 2;

@@ -57,9 +57,9 @@ class TopCommandTest {
   void aloneItShowsNodes() {
     assertThat(run("top").out()).isEqualTo(
         """
-            NAME     READY   CARDS   AVAILABLE   MODELS    MEMORY   SOLD     USED   FREE     CORES   CORES-USED   CLAIMS
-            node-a   True    2       2           2x h200   280GiB   48GiB    3GiB   232GiB   25%     20%          2
-            node-b   True    1       1           1x h200   140GiB   140GiB   -      0B       100%    -            1
+            NAME     READY   CARDS   AVAILABLE   MODELS    MEMORY   ALLOCATED   USED   FREE     CORES   CORES-USED   CLAIMS
+            node-a   True    2       2           2x h200   280GiB   48GiB       3GiB   232GiB   25%     20%          2
+            node-b   True    1       1           1x h200   140GiB   140GiB      -      0B       100%    -            1
             """);
     assertThat(run("top", "nodes", "-o", "wide").out()).contains("ALLOCATOR", "580.95.05", "Controller");
   }
@@ -68,9 +68,9 @@ class TopCommandTest {
   void cardsAreShownWithWhoUsesThem() {
     assertThat(run("top", "gpus", "--node", "node-a").out()).isEqualTo(
         """
-            NODE     GPU     MODEL   STATE       MEMORY   SOLD    USED   FREE     CORES   CORES-USED   CLAIMS   USERS
-            node-a   gpu-0   h200    Available   140GiB   48GiB   3GiB   92GiB    25%     20%          2        team/large,team/small
-            node-a   gpu-1   h200    Available   140GiB   0B      -      140GiB   0%      -            0        -
+            NODE     GPU     MODEL   STATE       MEMORY   ALLOCATED   USED   FREE     CORES   CORES-USED   CLAIMS   USERS
+            node-a   gpu-0   h200    Available   140GiB   48GiB       3GiB   92GiB    25%     20%          2        team/large,team/small
+            node-a   gpu-1   h200    Available   140GiB   0B          -      140GiB   0%      -            0        -
             """);
   }
 
@@ -80,7 +80,7 @@ class TopCommandTest {
         List.of(PaperFleet.twice(PaperFleet.share("team", "both", "node-c", 0, 8, 0))));
     assertThat(FleetSheets.gpus(fleet, new NodeFilter(Set.of())).items()).singleElement()
         .satisfies(
-            card -> assertThat(String.valueOf(card)).contains("claims=1").contains("sold=" + 16 * PaperFleet.GIB));
+            card -> assertThat(String.valueOf(card)).contains("claims=1").contains("allocated=" + 16 * PaperFleet.GIB));
   }
 
   @Test

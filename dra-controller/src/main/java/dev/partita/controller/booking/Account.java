@@ -108,7 +108,7 @@ public record Account(
     int ways = (wholes > 0 ? 1 : 0) + (shares > 0 ? 1 : 0) + (isCut() ? 1 : 0) + (turns > 0 ? 1 : 0)
         + (mps > 0 ? 1 : 0);
     return ways > 1 || wholes > 1 || turns > SharingStrategy.TimeSlicing.MOST || mps > SharingStrategy.Mps.MOST
-        || memory > card.sellableMemory() || cores > CORES || !card.mig().holds(begunInstances())
+        || memory > card.allocatableMemory() || cores > CORES || !card.mig().holds(begunInstances())
         || sharedInstances.stream().anyMatch(shared -> exceeds(shared, card));
   }
 

@@ -77,7 +77,7 @@ public final class AllocationStatus {
       result.withAdminAccess(true); // and nothing consumed: no share of anything
     } else if (placement.device().allowsMultipleAllocations()) {
       boolean turn = placement.given().takes() == Taking.TURNS;
-      // in turn it can take all: kube-scheduler, should it come to allocate there, is to sell nothing beside it
+      // in turn it can take all: kube-scheduler, should it come to allocate there, is to allocate nothing beside it
       long memory = turn ? placement.device().total(CapacityName.MEMORY) : placement.memory();
       Map<String, Quantity> consumed = new TreeMap<>();
       consumed.put(CapacityName.MEMORY, Bytes.quantity(memory));

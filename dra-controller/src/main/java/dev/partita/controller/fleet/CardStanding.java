@@ -1,6 +1,6 @@
 package dev.partita.controller.fleet;
 
-/** Whether something can be sold of a card now, and if not why; the words are what is shown. */
+/** Whether something can be allocated of a card now, and if not why; the words are what is shown. */
 public enum CardStanding {
   Available,
   /** New claims are kept off it ({@code spec.cordoned} of the GpuNode). */

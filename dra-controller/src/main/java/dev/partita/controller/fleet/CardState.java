@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
  * A card, and what claims have of it.
  *
  * @param card the card
- * @param standing whether something can be sold of it
- * @param sold what is taken of it, by claims or by its node for claims that are gone
+ * @param standing whether something can be allocated of it
+ * @param taken what is taken of it, by claims or by its node for claims that are gone
  * @param devices what claims have of it
  */
-public record CardState(Card card, CardStanding standing, Account sold, List<ClaimDevice> devices) {
+public record CardState(Card card, CardStanding standing, Account taken, List<ClaimDevice> devices) {
   public CardState {
     devices = List.copyOf(devices);
   }
@@ -49,12 +49,12 @@ public record CardState(Card card, CardStanding standing, Account sold, List<Cla
   }
 
   /** Bytes that nobody else can be promised: all, where it is taken as a whole or in turn. */
-  public long memorySold() {
-    if (sold.wholes() > 0 || sold.turns() > 0) {
-      return Math.max(card.sellableMemory(), sold.memory());
+  public long memoryAllocated() {
+    if (taken.wholes() > 0 || taken.turns() > 0) {
+      return Math.max(card.allocatableMemory(), taken.memory());
     }
-    return sold.memory() + sold.instances().stream().mapToLong(this::memoryOf).sum()
-        + sold.sharedInstances().stream().mapToLong(Account.SharedInstance::memory).sum();
+    return taken.memory() + taken.instances().stream().mapToLong(this::memoryOf).sum()
+        + taken.sharedInstances().stream().mapToLong(Account.SharedInstance::memory).sum();
   }
 
   /**
@@ -63,10 +63,10 @@ public record CardState(Card card, CardStanding standing, Account sold, List<Cla
    */
   public long memoryOf(ClaimDevice device) {
     return switch (device.booking().device()) {
-      case DeviceName.Whole _ -> card.sellableMemory();
+      case DeviceName.Whole _ -> card.allocatableMemory();
       case DeviceName.Shared _ ->
           device.booking().isTurn()
-              ? Math.ceilDiv(card.sellableMemory(), Math.max(1, sold.turns()))
+              ? Math.ceilDiv(card.allocatableMemory(), Math.max(1, taken.turns()))
               : device.booking().memory();
       case DeviceName.Opaque _,DeviceName.MigShared _ -> device.booking().memory();
       case DeviceName.Mig mig -> memoryOf(mig.slot());
@@ -78,10 +78,10 @@ public record CardState(Card card, CardStanding standing, Account sold, List<Cla
   }
 
   /** Percent of its time that nobody else can be promised. */
-  public int coresSold() {
-    return sold.wholes() > 0 || sold.turns() > 0
+  public int coresAllocated() {
+    return taken.wholes() > 0 || taken.turns() > 0
         ? Account.CORES
-        : Math.min(Account.CORES, sold.cores() + sold.instances().stream().mapToInt(this::coresOf).sum());
+        : Math.min(Account.CORES, taken.cores() + taken.instances().stream().mapToInt(this::coresOf).sum());
   }
 
   /** Percent of its time that are set aside for a claim. */
@@ -104,12 +104,12 @@ public record CardState(Card card, CardStanding standing, Account sold, List<Cla
   public long memoryFree() {
     if (standing == CardStanding.Available && card.gpu().isCutByHand()) {
       return card.gpu().staticMigInstances().stream().filter(StaticMigInstance::isHealthy)
-          .flatMap(instance -> instance.slot().stream()).filter(slot -> !sold.instances().contains(slot))
-          .mapToLong(slot -> Math.max(0, memoryOf(slot) - sold.sharesOf(slot).memory())).sum();
+          .flatMap(instance -> instance.slot().stream()).filter(slot -> !taken.instances().contains(slot))
+          .mapToLong(slot -> Math.max(0, memoryOf(slot) - taken.sharesOf(slot).memory())).sum();
     }
-    return standing != CardStanding.Available || sold.isClosedToShares()
+    return standing != CardStanding.Available || taken.isClosedToShares()
         ? 0
-        : Math.max(0, card.sellableMemory() - sold.memory());
+        : Math.max(0, card.allocatableMemory() - taken.memory());
   }
 
   /** Bytes that the processes of its shares hold, as far as that is known. */

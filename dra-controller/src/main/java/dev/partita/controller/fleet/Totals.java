@@ -9,12 +9,12 @@ import dev.partita.controller.booking.Account;
  * @param nodes that have cards
  * @param nodesReady of them, those whose cards can be handed out
  * @param cards of all nodes
- * @param cardsAvailable of them, those of which something may be sold now
+ * @param cardsAvailable of them, those of which something may be allocated now
  * @param memory that shares of the cards may hold together
- * @param memorySold what of it claims have, or their nodes hold for claims that are gone
+ * @param memoryAllocated what of it claims have, or their nodes hold for claims that are gone
  * @param memoryUsed what of that their processes hold, as far as it is known
  * @param cores of all cards together
- * @param coresSold what of it is set aside for claims
+ * @param coresAllocated what of it is set aside for claims
  * @param coresUsed what of it their processes had, as far as it is known
  */
 public record Totals(
@@ -23,10 +23,10 @@ public record Totals(
     int cards,
     int cardsAvailable,
     long memory,
-    long memorySold,
+    long memoryAllocated,
     long memoryUsed,
     long cores,
-    long coresSold,
+    long coresAllocated,
     long coresUsed) {
   /** Adds the cards up. */
   public static Totals of(Fleet fleet) {
@@ -42,13 +42,13 @@ public record Totals(
 
   private Totals plusNode(NodeState node) {
     return new Totals(nodes + 1, nodesReady + (node.host().isReady() ? 1 : 0), cards, cardsAvailable, memory,
-        memorySold, memoryUsed, cores, coresSold, coresUsed);
+        memoryAllocated, memoryUsed, cores, coresAllocated, coresUsed);
   }
 
   private Totals plus(CardState card) {
     return new Totals(nodes, nodesReady, cards + 1,
-        cardsAvailable + (card.standing() == CardStanding.Available ? 1 : 0), memory + card.card().sellableMemory(),
-        memorySold + card.memorySold(), memoryUsed + card.memoryUsed().orElse(0), cores + Account.CORES,
-        coresSold + card.coresSold(), coresUsed + card.coresUsed().orElse(0));
+        cardsAvailable + (card.standing() == CardStanding.Available ? 1 : 0), memory + card.card().allocatableMemory(),
+        memoryAllocated + card.memoryAllocated(), memoryUsed + card.memoryUsed().orElse(0), cores + Account.CORES,
+        coresAllocated + card.coresAllocated(), coresUsed + card.coresUsed().orElse(0));
   }
 }

@@ -48,13 +48,13 @@ final class ForecastHost {
       ToIntFunction<CardClass> kinds) {
     long[] now = new long[hostState.positions().size()];
     for (int i = 0; i < now.length; i++) {
-      long sellable = hostState.host().cards().get(i).sellableMemory();
+      long allocatable = hostState.host().cards().get(i).allocatableMemory();
       Account account = hostState.accounts().get(i);
       int kind = kinds.applyAsInt(hostState.cardClass(i));
-      long free = Math.max(0, sellable - account.memory());
+      long free = Math.max(0, allocatable - account.memory());
       // A card that is not wholly free must not look so, however small the share.
       int memory = (int) Math.min(account.shares() > 0 ? Demand.CARD - 1 : Demand.CARD,
-          free * Demand.CARD / Math.max(1, sellable));
+          free * Demand.CARD / Math.max(1, allocatable));
       int cores = Math.max(0, Account.CORES - account.cores()) * (Demand.CARD / Account.CORES);
       now[i] = account.isClosedToShares() ? FreeParts.card(kind, 0, 0) : FreeParts.card(kind, memory, cores);
     }

@@ -153,8 +153,8 @@ public final class ForecastIndex {
                   return;
                 }
                 boolean whole = match.takes() == Taking.CARD;
-                long sellable = Math.max(1, match.device().card().sellableMemory());
-                memory[number] = whole ? Demand.CARD : (int) (match.memory() * Demand.CARD / sellable);
+                long allocatable = Math.max(1, match.device().card().allocatableMemory());
+                memory[number] = whole ? Demand.CARD : (int) (match.memory() * Demand.CARD / allocatable);
                 cores[number] = whole ? Demand.CARD : match.cores() * (Demand.CARD / Account.CORES);
               }));
       if (otherwise.get()) {

@@ -102,7 +102,7 @@ public record Headroom(long largestShareBytes, int wholeCards, long freeBytes, l
       boolean untouched = account.isUntouched();
       long free = shared == null || account.isClosedToShares()
           ? 0
-          : Math.max(0, card.sellableMemory() - account.memory());
+          : Math.max(0, card.allocatableMemory() - account.memory());
       long largest = shared == null ? 0 : largestShare(shared, free, Account.CORES - account.cores());
       return new Headroom(largest, whole && untouched ? 1 : 0, free, untouched ? free : 0);
     }

@@ -15,7 +15,8 @@ import java.util.zip.GZIPOutputStream;
 
 /**
  * Samples as they are stored: lines of text, by gzip. The first is {@code partita-history 1}; each other one is a
- * sample, in decimals: {@code at nodes nodesReady cards cardsAvailable memory memorySold memoryUsed cores coresSold
+ * sample, in decimals:
+ * {@code at nodes nodesReady cards cardsAvailable memory memoryAllocated memoryUsed cores coresAllocated
  * coresUsed waiting}. A day takes some 30 KiB.
  */
 final class SampleFile {
@@ -58,7 +59,7 @@ final class SampleFile {
     Totals totals = sample.totals();
     return LongStream
         .of(sample.at(), totals.nodes(), totals.nodesReady(), totals.cards(), totals.cardsAvailable(), totals.memory(),
-            totals.memorySold(), totals.memoryUsed(), totals.cores(), totals.coresSold(), totals.coresUsed(),
+            totals.memoryAllocated(), totals.memoryUsed(), totals.cores(), totals.coresAllocated(), totals.coresUsed(),
             sample.waiting())
         .mapToObj(Long::toString).collect(Collectors.joining(" "));
   }

@@ -14,10 +14,10 @@ import java.util.stream.Collectors;
  * What a card is, apart from its place and its name. Whatever reads none of {@link #DIFFERING} says the same of all
  * cards of a kind.
  *
- * @param sellableMemory bytes that its shares may hold together
+ * @param allocatableMemory bytes that its shares may hold together
  * @param devices what it is offered as
  */
-record CardKind(long sellableMemory, List<DeviceKind> devices) {
+record CardKind(long allocatableMemory, List<DeviceKind> devices) {
   private static final Scope[] DIFFERING_SCOPES = {Scope.POSITION, Scope.CARD};
 
   /** Attributes that tell cards of a kind apart, by name without domain. */

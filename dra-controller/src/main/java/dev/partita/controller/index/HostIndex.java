@@ -194,7 +194,7 @@ public final class HostIndex {
     List<CardPosition> ofCards = new ArrayList<>();
     for (Card card : host.cards()) {
       List<Device> offered = devices.getOrDefault(card.key(), List.of());
-      CardKind kind = new CardKind(card.sellableMemory(), offered.stream().map(CardKind.DeviceKind::new).toList());
+      CardKind kind = new CardKind(card.allocatableMemory(), offered.stream().map(CardKind.DeviceKind::new).toList());
       CardClass cardClass = cardClasses.computeIfAbsent(kind, k -> new CardClass(offered));
       ofCards.add(positions.computeIfAbsent(CardPosition.Key.of(cardClass, card, offered),
           key -> new CardPosition(key, offered)));

@@ -51,7 +51,7 @@ public record HostState(
       sum += PlacementScore.free(card, account);
       whole.set(i, account.isUntouched());
       if (!account.isClosedToShares()) {
-        long memory = Math.max(0, card.sellableMemory() - account.memory());
+        long memory = Math.max(0, card.allocatableMemory() - account.memory());
         open.add(new FreePart(positions.get(i).cardClass(), account.isUntouched(), memory,
             Math.max(0, Account.CORES - account.cores())));
       }

@@ -215,15 +215,15 @@ public final class OrderedSearch {
       boolean untouched,
       int cores,
       NavigableSet<IndexEntry> entries) {
-    long sellable = match.device().card().sellableMemory();
+    long allocatable = match.device().card().allocatableMemory();
     long enough = match.memory();
     if (untouched || match.cores() == 0) {
-      int stranded = untouched ? PlacementScore.stranded(sellable, match.memory(), match.cores()) : 0;
+      int stranded = untouched ? PlacementScore.stranded(allocatable, match.memory(), match.cores()) : 0;
       add(queues, entries.tailSet(IndexEntry.from(enough), true),
           p -> score(rank, untouched ? 1 : 0, stranded, match, cores, p));
       return;
     }
-    long balanced = enough + PlacementScore.needed(sellable, cores - match.cores());
+    long balanced = enough + PlacementScore.needed(allocatable, cores - match.cores());
     add(queues, entries.tailSet(IndexEntry.from(balanced), true), p -> score(rank, 0, 0, match, cores, p));
     add(queues, entries.subSet(IndexEntry.from(enough), true, IndexEntry.from(balanced), false),
         p -> score(rank, 2, 0, match, cores, p));
@@ -241,9 +241,9 @@ public final class OrderedSearch {
 
   /** What {@link PlacementScore#ofNode} says once the share is placed there. */
   private static PlacementScore score(int rank, int opened, int stranded, Match match, int cores, IndexEntry place) {
-    long sellable = match.device().card().sellableMemory();
-    long before = PlacementScore.parts(sellable, place.memory(), cores);
-    long after = PlacementScore.parts(sellable, place.memory() - match.memory(), cores - match.cores());
+    long allocatable = match.device().card().allocatableMemory();
+    long before = PlacementScore.parts(allocatable, place.memory(), cores);
+    long after = PlacementScore.parts(allocatable, place.memory() - match.memory(), cores - match.cores());
     return new PlacementScore(rank, opened, stranded, after, place.free() - before + after, place.node());
   }
 

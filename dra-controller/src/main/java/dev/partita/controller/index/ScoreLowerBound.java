@@ -110,7 +110,7 @@ final class ScoreLowerBound {
         Match other = second.matcher().at(hostState, i).getFirst();
         long memory = one.memory() + other.memory();
         int cores = one.cores() + other.cores();
-        if (memory <= card.sellableMemory() - account.memory() && cores <= Account.CORES - account.cores()) {
+        if (memory <= card.allocatableMemory() - account.memory() && cores <= Account.CORES - account.cores()) {
           CardCost together = CardCost.ofShare(card, account, memory, cores);
           best = together.compareTo(best) < 0 ? together : best;
         }
@@ -213,7 +213,7 @@ final class ScoreLowerBound {
           continue;
         }
         if (its == Taking.SHARE) {
-          long parts = PlacementScore.parts(card.sellableMemory(), match.memory(), match.cores());
+          long parts = PlacementScore.parts(card.allocatableMemory(), match.memory(), match.cores());
           least = Math.min(least, parts);
           most = Math.max(most, parts);
           costs[count] = CardCost.ofShare(card, account, match.memory(), match.cores()).packed();
@@ -232,7 +232,7 @@ final class ScoreLowerBound {
     }
 
     private static boolean holds(Card card, Account account, Match match) {
-      return match.memory() <= Math.max(0, card.sellableMemory() - account.memory())
+      return match.memory() <= Math.max(0, card.allocatableMemory() - account.memory())
           && match.cores() <= Math.max(0, Account.CORES - account.cores());
     }
 

@@ -16,7 +16,7 @@ import java.util.Optional;
  * @param unready why its cards cannot be handed out, for people; empty if they can
  * @param cards by index
  * @param devices what is offered, in the order in which it is published
- * @param held what it holds for claims that no longer say so themselves; of shares the memory as it is sold here
+ * @param held what it holds for claims that no longer say so themselves; of shares the memory as it is allocated here
  */
 public record GpuHost(
     String name,

@@ -71,7 +71,7 @@ final class HostReader {
           continue; // nothing that a device could be made of
         }
         MigGeometry mig = shared.derived(gpu.migProfiles(), MigGeometry::of);
-        Card card = new Card(new CardKey(name, gpu.index()), gpu, spec.sellableBytes(gpu), mig,
+        Card card = new Card(new CardKey(name, gpu.index()), gpu, spec.allocatableBytes(gpu), mig,
             status.otherDriversOf(gpu.uuid()));
         cards.add(card);
         if (spec.allocator() == GpuNodeSpec.Allocator.Unknown || spec.withhold().contains(gpu.uuid())
@@ -107,30 +107,30 @@ final class HostReader {
       }
     }
     List<HeldClaim> held =
-        status == null ? List.of() : status.held().stream().map(claim -> asSold(claim, spec)).toList();
+        status == null ? List.of() : status.held().stream().map(claim -> asAllocated(claim, spec)).toList();
     return new GpuHost(name, spec.allocator(), unready(node), cards, devices, held);
   }
 
-  /** A node that sells more than its cards have reports what a share may hold of the card: more of it is sold. */
-  private static HeldClaim asSold(HeldClaim claim, GpuNodeSpec spec) {
+  /** A node that offers more than its cards have reports what a share may hold of the card: more of it is allocated. */
+  private static HeldClaim asAllocated(HeldClaim claim, GpuNodeSpec spec) {
     return new HeldClaim(
         claim.claimUid(),
         claim.namespace(),
         claim.name(),
         claim.reason(),
-        claim.devices().stream().map(device -> asSold(device, spec.soldPercent())).toList(),
+        claim.devices().stream().map(device -> asAllocated(device, spec.allocatablePercent())).toList(),
         claim.since());
   }
 
-  private static HeldDevice asSold(HeldDevice device, int percent) {
+  private static HeldDevice asAllocated(HeldDevice device, int percent) {
     boolean byMps = device.kind() == HeldDevice.Kind.Mps;
     if (!byMps && device.kind() != HeldDevice.Kind.Share) {
       return device;
     }
     long bytes = device.memoryBytes() == null ? 0 : Math.clamp(device.memoryBytes(), 0, MOST_MEMORY);
     int cores = device.cores() == null ? 0 : Math.clamp(device.cores(), 0, CORES_TOTAL);
-    long sold = bytes / 100 * percent + bytes % 100 * percent / 100;
-    return byMps ? HeldDevice.mps(device.uuid(), sold, cores) : HeldDevice.share(device.uuid(), sold, cores);
+    long allocated = bytes / 100 * percent + bytes % 100 * percent / 100;
+    return byMps ? HeldDevice.mps(device.uuid(), allocated, cores) : HeldDevice.share(device.uuid(), allocated, cores);
   }
 
   /** Why the node's cards cannot be handed out; empty if they can. */
@@ -171,7 +171,7 @@ final class HostReader {
       GpuNodeStatus status,
       DeviceName name,
       Function<DeviceName, List<Device.Taint>> taints) {
-    long memory = card.sellableMemory();
+    long memory = card.allocatableMemory();
     if (memory < MEMORY_MIN) {
       return Optional.empty(); // the reserve leaves nothing to share
     }
@@ -224,7 +224,7 @@ final class HostReader {
     for (StaticMigInstance instance : card.gpu().staticMigInstances()) {
       Optional<MigSlot> slot = instance.slot();
       Optional<MigProfile> profile = slot.flatMap(card.gpu()::migProfile);
-      long memory = profile.map(its -> spec.sellableBytes(card.gpu(), its)).orElse(0L);
+      long memory = profile.map(its -> spec.allocatableBytes(card.gpu(), its)).orElse(0L);
       if (slot.isEmpty() || memory < MEMORY_MIN || (!instance.hasOwnUuid() && instance.isHealthy())
           || !card.gpu().staticMigInstance(slot.get()).equals(Optional.of(instance))) {
         continue;

@@ -34,6 +34,6 @@ record BookedShare() implements CardUse {
   @Override
   public String words(String card, Match given, int oversubscribe) {
     String cores = given.cores() == 0 ? "" : " and " + given.cores() + " % cores";
-    return Bytes.words(given.memory()) + cores + " of " + card + " by the books alone, which nothing enforces";
+    return Bytes.words(given.memory()) + cores + " of " + card + ", which is only counted: nothing enforces it";
   }
 }

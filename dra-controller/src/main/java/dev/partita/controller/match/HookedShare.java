@@ -70,7 +70,7 @@ record HookedShare() implements CardUse {
   }
 
   static Optional<CardRefusal> tooMuch(Match wanted, Account others) {
-    long freeMemory = Math.max(0, wanted.device().card().sellableMemory() - others.memory());
+    long freeMemory = Math.max(0, wanted.device().card().allocatableMemory() - others.memory());
     if (wanted.memory() > freeMemory) {
       return Optional.of(new CardRefusal.MemoryTaken(freeMemory, wanted.memory()));
     }

@@ -105,14 +105,14 @@ public record PlacementScore(int rank, int opened, int stranded, long leftover, 
 
     /** Of a card without MIG instances, of which a share takes so much. */
     public static CardCost ofShare(Card card, Account before, long memory, int cores) {
-      long sellable = card.sellableMemory();
-      long freeMemory = sellable - before.memory() - memory;
+      long allocatable = card.allocatableMemory();
+      long freeMemory = allocatable - before.memory() - memory;
       int freeCores = Account.CORES - before.cores() - cores;
-      long leftover = parts(sellable, freeMemory, freeCores);
+      long leftover = parts(allocatable, freeMemory, freeCores);
       if (before.isUntouched()) {
-        return new CardCost(1, PlacementScore.stranded(sellable, memory, cores), leftover);
+        return new CardCost(1, PlacementScore.stranded(allocatable, memory, cores), leftover);
       }
-      return new CardCost(cores > 0 && freeMemory < needed(sellable, freeCores) ? 2 : 0, 0, leftover);
+      return new CardCost(cores > 0 && freeMemory < needed(allocatable, freeCores) ? 2 : 0, 0, leftover);
     }
   }
 
@@ -149,29 +149,30 @@ public record PlacementScore(int rank, int opened, int stranded, long leftover, 
     if (after.isCut()) {
       return 0;
     }
-    long freeMemory = card.sellableMemory() - after.memory();
-    return after.cores() > before.cores() && freeMemory < needed(card.sellableMemory(), Account.CORES - after.cores())
-        ? 2
-        : 0;
+    long freeMemory = card.allocatableMemory() - after.memory();
+    return after.cores() > before.cores()
+        && freeMemory < needed(card.allocatableMemory(), Account.CORES - after.cores())
+            ? 2
+            : 0;
   }
 
   /**
    * Bytes that have to stay free on a card of that much memory (bytes), so that its free cores (percent) find memory.
    */
-  public static long needed(long sellableMemory, int freeCores) {
-    return Math.ceilDiv(sellableMemory * Math.max(0, freeCores - CORES_UNHEEDED), Account.CORES);
+  public static long needed(long allocatableMemory, int freeCores) {
+    return Math.ceilDiv(allocatableMemory * Math.max(0, freeCores - CORES_UNHEEDED), Account.CORES);
   }
 
   private static int stranded(Card card, Account before, Account after) {
     if (after.isCut()) {
       return card.mig().room(before.begunInstances()) - card.mig().room(after.begunInstances());
     }
-    return before.isUntouched() ? stranded(card.sellableMemory(), after.memory(), after.cores()) : 0;
+    return before.isUntouched() ? stranded(card.allocatableMemory(), after.memory(), after.cores()) : 0;
   }
 
   /** See {@link PlacementScore}; 0 where no cores are asked. */
-  public static int stranded(long sellableMemory, long memory, int cores) {
-    return cores == 0 ? 0 : (int) Math.max(0, memory * 100 / Math.max(1, sellableMemory) - cores);
+  public static int stranded(long allocatableMemory, long memory, int cores) {
+    return cores == 0 ? 0 : (int) Math.max(0, memory * 100 / Math.max(1, allocatableMemory) - cores);
   }
 
   /** What is free of a card. */
@@ -188,7 +189,7 @@ public record PlacementScore(int rank, int opened, int stranded, long leftover, 
     }
     return account.wholes() > 0
         ? 0
-        : parts(card.sellableMemory(), card.sellableMemory() - account.memory(), Account.CORES - account.cores());
+        : parts(card.allocatableMemory(), card.allocatableMemory() - account.memory(), Account.CORES - account.cores());
   }
 
   /** What is free of an instance of which there are shares: of its slices the part that its memory is free. */
@@ -200,8 +201,8 @@ public record PlacementScore(int rank, int opened, int stranded, long leftover, 
   }
 
   /** That much memory (bytes) and cores (percent) of a card with that much memory, in parts. */
-  public static long parts(long sellableMemory, long freeMemory, int freeCores) {
-    double memory = (double) Math.max(0, freeMemory) / Math.max(1, sellableMemory);
+  public static long parts(long allocatableMemory, long freeMemory, int freeCores) {
+    double memory = (double) Math.max(0, freeMemory) / Math.max(1, allocatableMemory);
     return Math.round(memory * CARD) + Math.max(0, freeCores) * (CARD / Account.CORES);
   }
 }

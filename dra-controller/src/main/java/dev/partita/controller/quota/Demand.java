@@ -41,7 +41,7 @@ final class Demand {
   }
 
   private static long undivided(Device device) {
-    return device.mode().isOfInstances() ? device.total(CapacityName.MEMORY) : device.card().sellableMemory();
+    return device.mode().isOfInstances() ? device.total(CapacityName.MEMORY) : device.card().allocatableMemory();
   }
 
   private static boolean takesAnything(ClaimRequest claim) {

@@ -248,10 +248,10 @@ public final class QuotaLedger {
   private Use use(Booking booking) {
     @Nullable Card card = cards.get(booking.card());
     return switch (booking.device()) {
-      case DeviceName.Whole _ -> new Use(card == null ? 0 : card.sellableMemory(), 100, 1, 0);
+      case DeviceName.Whole _ -> new Use(card == null ? 0 : card.allocatableMemory(), 100, 1, 0);
       // nothing holds who has turns to less than all
       case DeviceName.Shared _ -> booking.isTurn()
-          ? new Use(card == null ? 0 : card.sellableMemory(), 100, 1, 0)
+          ? new Use(card == null ? 0 : card.allocatableMemory(), 100, 1, 0)
           : new Use(booking.memory(), booking.cores(), 1, 0);
       case DeviceName.Opaque _,DeviceName.MigShared _ -> new Use(booking.memory(), booking.cores(), 1, 0);
       case DeviceName.Mig mig ->
@@ -259,7 +259,7 @@ public final class QuotaLedger {
               ? new Use(0, 0, 1, 0)
               : card.mig().kind(mig.slot())
                   .map(kind -> new Use(kind.profile().memoryBytes(), card.mig().percent(kind), 1, 0))
-                  .orElse(new Use(card.sellableMemory(), 100, 1, 0));
+                  .orElse(new Use(card.allocatableMemory(), 100, 1, 0));
     };
   }
 

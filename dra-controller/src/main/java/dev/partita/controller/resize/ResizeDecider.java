@@ -156,7 +156,7 @@ public final class ResizeDecider {
     if (card.isEmpty() || !wanted.exceeds(card.get())) {
       return Optional.empty();
     }
-    long memory = card.get().sellableMemory() - others.memory();
+    long memory = card.get().allocatableMemory() - others.memory();
     return Optional.of(where(key) + " has " + (wanted.memory() - others.memory() > memory
         ? Bytes.words(Math.max(0, memory)) + " beside what others have, and the claim would have "
             + Bytes.words(wanted.memory() - others.memory())

@@ -17,11 +17,11 @@ import org.jspecify.annotations.Nullable;
  * A node's cards as they can be offered now. A card that kube-scheduler allocates, or did, stays as it is until what is
  * allocated of it is released, even if it is to be offered in another way. For kube-scheduler knows what is left of a
  * card by the counters that its devices consume: the counters of an allocated device must not change (KEP-4815), and if
- * its device were no longer offered, kube-scheduler would sell the card again. Until then the card has a taint, so that
- * it becomes free. The same holds for a card that the controller gave to a single share and that kube-scheduler is to
- * allocate now, or to several in turn: kube-scheduler knows neither, and would sell the rest. And it holds for a card
- * of which a device is allocated that is not offered any more: kube-scheduler may have allocated it while the card was
- * changed, or kubelet has deleted the slices since.
+ * its device were no longer offered, kube-scheduler would allocate the card again. Until then the card has a taint, so
+ * that it becomes free. The same holds for a card that the controller gave to a single share and that kube-scheduler is
+ * to allocate now, or to several in turn: kube-scheduler knows neither, and would allocate the rest. And it holds for a
+ * card of which a device is allocated that is not offered any more: kube-scheduler may have allocated it while the card
+ * was changed, or kubelet has deleted the slices since.
  *
  * @param cards all, in order
  * @param held indices of those that wait
@@ -32,7 +32,7 @@ record HeldCards(List<PublishedCard> cards, List<Integer> held) {
    * @param published how they are offered now, by index
    * @param use what claims have of them
    * @param heldOnNode indices of cards of which the node holds something that no claim has: kube-scheduler, which goes
-   *        by claims, would sell it again
+   *        by claims, would allocate it again
    * @param byKubeScheduler whether kube-scheduler is to allocate them
    */
   static HeldCards of(

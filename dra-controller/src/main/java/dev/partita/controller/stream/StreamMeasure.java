@@ -65,15 +65,15 @@ final class StreamMeasure {
     this.fragmentation = new TimeMean(end, SAMPLES);
     for (GpuHost host : inventory.hosts().values()) {
       for (Card card : host.cards()) {
-        allMemory += card.sellableMemory();
-        suitableMemory += suits(card) ? card.sellableMemory() : 0;
+        allMemory += card.allocatableMemory();
+        suitableMemory += suits(card) ? card.allocatableMemory() : 0;
         cards.put(card.key(), new Measured(card, false, 0, 0, 0));
       }
     }
   }
 
   private boolean suits(Card card) {
-    return largest.isEmpty() || (card.sellableMemory() >= largest.get().memory()
+    return largest.isEmpty() || (card.allocatableMemory() >= largest.get().memory()
         && (largest.get().models().isEmpty() || largest.get().models().contains(card.model())));
   }
 
@@ -140,9 +140,9 @@ final class StreamMeasure {
 
   private Measured measured(Card card, Account account) {
     if (account.wholes() > 0 || account.turns() > 0) {
-      return new Measured(card, true, card.sellableMemory(), Account.CORES, 0);
+      return new Measured(card, true, card.allocatableMemory(), Account.CORES, 0);
     }
-    long free = card.sellableMemory() - account.memory();
+    long free = card.allocatableMemory() - account.memory();
     boolean fits = largest
         .map(share -> share.memory() <= free && share.cores() <= Account.CORES - account.cores())
         .orElse(account.isUntouched());

@@ -198,7 +198,7 @@ public record SnapshotStream(ClusterStream stream, int leftOut) {
           host.cards().stream().filter(card -> card.gpu().numaNode() != null)
               .collect(Collectors.groupingBy(card -> String.valueOf(card.gpu().numaNode()), Collectors.counting()))
               .values().stream().mapToLong(Long::longValue).max().orElse(host.cards().size());
-      return new StreamNode(host.name(), first.model(), host.cards().size(), first.sellableMemory(), (int) perNuma,
+      return new StreamNode(host.name(), first.model(), host.cards().size(), first.allocatableMemory(), (int) perNuma,
           capacity);
     }
 

@@ -54,9 +54,9 @@ function figures(totals) {
   return html`<div class="figures">
     <div><b>${totals.nodesReady} of ${totals.nodes}</b><span>nodes ready</span></div>
     <div><b>${totals.cardsAvailable} of ${totals.cards}</b><span>cards available</span></div>
-    <div><b>${percent(totals.memorySold, totals.memory)}</b><span>of memory held: ${bytes(totals.memorySold)} of ${bytes(totals.memory)}</span></div>
-    <div><b>${percent(totals.memoryUsed, totals.memorySold)}</b><span>of that used: ${bytes(totals.memoryUsed)}</span></div>
-    <div><b>${percent(totals.coresSold, totals.cores)}</b><span>of cores set aside: ${cards(totals.coresSold)} of ${cards(totals.cores)} cards</span></div>
+    <div><b>${percent(totals.memoryAllocated, totals.memory)}</b><span>of memory held: ${bytes(totals.memoryAllocated)} of ${bytes(totals.memory)}</span></div>
+    <div><b>${percent(totals.memoryUsed, totals.memoryAllocated)}</b><span>of that used: ${bytes(totals.memoryUsed)}</span></div>
+    <div><b>${percent(totals.coresAllocated, totals.cores)}</b><span>of cores set aside: ${cards(totals.coresAllocated)} of ${cards(totals.cores)} cards</span></div>
   </div>`;
 }
 
@@ -83,14 +83,14 @@ function bar(card) {
     return piece.claim ? svg`<a href=${claimLink(piece.namespace, piece.claim)} aria-label=${partWords(piece)}>${drawn}</a>` : drawn;
   };
   return html`<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" role="group"
-    aria-label="${bytes(card.memorySold)} of ${bytes(card.memory)} held">${rows(card.parts, partName, draw)}</svg>`;
+    aria-label="${bytes(card.memoryAllocated)} of ${bytes(card.memory)} held">${rows(card.parts, partName, draw)}</svg>`;
 }
 
 function cardBox(card) {
   return html`<div class="card" data-uuid=${card.uuid}>
     <p><b>${card.index}</b> ${card.model}
       ${card.standing === 'Available' ? nothing : html`<b class="bad">${card.standing}</b>`}
-      <span class="dim">${bytes(card.memorySold)} of ${bytes(card.memory)} held, ${card.coresSold} % of cores</span></p>
+      <span class="dim">${bytes(card.memoryAllocated)} of ${bytes(card.memory)} held, ${card.coresAllocated} % of cores</span></p>
     ${card.problem ? html`<p class="bad">${card.problem}</p>` : nothing}
     ${bar(card)}
     <ul class="parts">${rows(card.parts, partName, (piece) => html`<li>${piece.claim
@@ -193,13 +193,13 @@ function history(view) {
   const most = Math.max(1, ...samples.map((sample) => sample.waiting));
   return html`<p class="dim">From ${new Date(samples[0].at * 1000).toLocaleString()} to ${new Date(last.at * 1000).toLocaleString()}:
       at most a day. Where a line is broken, nothing is known.</p>
-    <h2>Memory</h2><p class="legend"><span><i class="others"></i>held: ${percent(last.totals.memorySold, last.totals.memory)} now</span>
+    <h2>Memory</h2><p class="legend"><span><i class="others"></i>held: ${percent(last.totals.memoryAllocated, last.totals.memory)} now</span>
       <span><i class="used"></i>used: ${percent(last.totals.memoryUsed, last.totals.memory)} now</span><span>from 0 to 100 %</span></p>
-    ${curve(samples, gaps, [{ name: 'memory held', of: 'sold', value: (s) => part(s.totals.memorySold, s.totals.memory) / 100 },
+    ${curve(samples, gaps, [{ name: 'memory held', of: 'allocated', value: (s) => part(s.totals.memoryAllocated, s.totals.memory) / 100 },
       { name: 'memory used', of: 'used', value: (s) => part(s.totals.memoryUsed, s.totals.memory) / 100 }])}
-    <h2>Cores</h2><p class="legend"><span><i class="others"></i>set aside: ${percent(last.totals.coresSold, last.totals.cores)} now</span>
+    <h2>Cores</h2><p class="legend"><span><i class="others"></i>set aside: ${percent(last.totals.coresAllocated, last.totals.cores)} now</span>
       <span><i class="used"></i>used: ${percent(last.totals.coresUsed, last.totals.cores)} now</span><span>from 0 to 100 %</span></p>
-    ${curve(samples, gaps, [{ name: 'cores set aside', of: 'sold', value: (s) => part(s.totals.coresSold, s.totals.cores) / 100 },
+    ${curve(samples, gaps, [{ name: 'cores set aside', of: 'allocated', value: (s) => part(s.totals.coresAllocated, s.totals.cores) / 100 },
       { name: 'cores used', of: 'used', value: (s) => part(s.totals.coresUsed, s.totals.cores) / 100 }])}
     <h2>Pods that wait</h2><p class="legend"><span>${last.waiting} now</span><span>from 0 to ${most}</span></p>
     ${curve(samples, gaps, [{ name: 'pods that wait', of: 'used', value: (s) => s.waiting / most }])}`;
@@ -258,7 +258,7 @@ function pod(view) {
 
 /** By the view's name. */
 export const VIEWS = {
-  nodes: { draw: nodes, paged: (view) => view.nodes, sorts: { name: 'by name', sold: 'most held first', used: 'most used first', free: 'most free first' } },
+  nodes: { draw: nodes, paged: (view) => view.nodes, sorts: { name: 'by name', allocated: 'most held first', used: 'most used first', free: 'most free first' } },
   claims: { draw: claims, paged: (view) => view.claims, sorts: { name: 'by name', memory: 'most memory first', used: 'most used first' } },
   pods: { draw: pods, paged: (view) => view.pods },
   quotas: { draw: quotas, paged: (view) => view.quotas },

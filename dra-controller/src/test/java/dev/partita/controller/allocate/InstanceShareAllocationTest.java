@@ -129,7 +129,7 @@ class InstanceShareAllocationTest {
   }
 
   @Test
-  void whateverComesAndGoesNoInstanceIsSoldBeyondItsMemoryAndNothingIsRefusedThatFits() {
+  void whateverComesAndGoesNoInstanceIsAllocatedBeyondItsMemoryAndNothingIsRefusedThatFits() {
     Random random = new Random(71);
     Map<String, Long> free = new HashMap<>(Map.of(SMALL, 16 * GIB, LARGE, 69 * GIB));
     List<String> there = new ArrayList<>();

@@ -52,7 +52,7 @@ final class RandomStream {
   }
 
   /**
-   * Nodes of one to eight cards; of some MIG instances can be made, some sell more memory than they have, and some
+   * Nodes of one to eight cards; of some MIG instances can be made, some offer more memory than they have, and some
    * cards are unhealthy.
    */
   List<GpuNode> cluster(int most) {
@@ -73,9 +73,9 @@ final class RandomStream {
       gpus.add(random.nextInt(10) == 0 ? its.withHealth(unhealthy()) : its);
     }
     Quantity reserved = new Quantity(random.nextInt(4) == 0 ? "1500Mi" : "0");
-    Integer sold = random.nextInt(4) == 0 ? 101 + random.nextInt(200) : Integer.valueOf(100);
+    Integer allocated = random.nextInt(4) == 0 ? 101 + random.nextInt(200) : Integer.valueOf(100);
     List<PublishedMode> modes = mig ? MODES.get(random.nextInt(MODES.size())) : List.of();
-    return GpuNodes.ready(name, new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, modes, reserved, sold), gpus);
+    return GpuNodes.ready(name, new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, modes, reserved, allocated), gpus);
   }
 
   /** The node when one of its cards has fallen ill, or is well again: most are well most of the time. */

@@ -25,7 +25,7 @@ final class RefusalTruth {
     List<ReportedDevice> selected = devices.stream().filter(device -> device.isSelectedBy(request)).toList();
     switch (why) {
       case CardRefusal.MemoryTaken(long free, long asked) -> {
-        assertThat(free).isEqualTo(any.sellable() - taken.memory());
+        assertThat(free).isEqualTo(any.allocatable() - taken.memory());
         assertThat(asked).isEqualTo(any.bytes(request)).isGreaterThan(free);
       }
       case CardRefusal.CoresTaken(int free, int asked) -> {

@@ -25,7 +25,7 @@ import java.util.regex.Pattern;
  * A device as it follows from its node's report alone, and what a request means by it: nothing of what it says comes
  * from the inventory, the selectors or the allocator, which are checked with it.
  *
- * @param sellable bytes that shares of its card may hold together
+ * @param allocatable bytes that shares of its card may hold together
  * @param profile of a MIG instance
  * @param start first memory slice of a MIG instance
  * @param size memory slices of a MIG instance
@@ -33,7 +33,7 @@ import java.util.regex.Pattern;
 record ReportedDevice(
     String node,
     Gpu gpu,
-    long sellable,
+    long allocatable,
     DeviceMode mode,
     Optional<MigProfile> profile,
     int start,
@@ -48,18 +48,19 @@ record ReportedDevice(
     List<PublishedMode> modes = said.isEmpty() ? List.of(PublishedMode.Whole, PublishedMode.Shared) : said;
     List<ReportedDevice> devices = new ArrayList<>();
     for (Gpu gpu : Objects.requireNonNull(node.getStatus()).gpus()) {
-      long sellable = sellable(node, gpu);
+      long allocatable = allocatable(node, gpu);
       for (PublishedMode mode : modes) {
         switch (mode) {
-          case Whole -> devices.add(new ReportedDevice(name, gpu, sellable, DeviceMode.WHOLE, Optional.empty(), 0, 0));
+          case Whole ->
+              devices.add(new ReportedDevice(name, gpu, allocatable, DeviceMode.WHOLE, Optional.empty(), 0, 0));
           case Shared ->
-              devices.add(new ReportedDevice(name, gpu, sellable, DeviceMode.SHARED, Optional.empty(), 0, 0));
+              devices.add(new ReportedDevice(name, gpu, allocatable, DeviceMode.SHARED, Optional.empty(), 0, 0));
           case MigShared -> {} // no card here is cut by hand
           case Unknown -> {}
           case Mig -> gpu.migProfiles().forEach(
               profile -> profile.placements().forEach(
                   place -> devices.add(
-                      new ReportedDevice(name, gpu, sellable, DeviceMode.MIG, Optional.of(profile), place.start(),
+                      new ReportedDevice(name, gpu, allocatable, DeviceMode.MIG, Optional.of(profile), place.start(),
                           place.size()))));
         }
       }
@@ -67,12 +68,12 @@ record ReportedDevice(
     return devices;
   }
 
-  private static long sellable(GpuNode node, Gpu gpu) {
+  private static long allocatable(GpuNode node, Gpu gpu) {
     long reserved = node.getSpec().reservedMemory() == null
         ? 0
         : node.getSpec().reservedMemory().getNumericalAmount().longValueExact();
-    int sold = Objects.requireNonNullElse(node.getSpec().memoryPercent(), 100);
-    return BigInteger.valueOf(gpu.memoryBytes() - reserved).multiply(BigInteger.valueOf(sold))
+    int allocated = Objects.requireNonNullElse(node.getSpec().memoryPercent(), 100);
+    return BigInteger.valueOf(gpu.memoryBytes() - reserved).multiply(BigInteger.valueOf(allocated))
         .divide(BigInteger.valueOf(100)).longValueExact();
   }
 
@@ -102,7 +103,7 @@ record ReportedDevice(
   long memory() {
     return switch (mode) {
       case WHOLE -> gpu.memoryBytes();
-      case SHARED -> sellable;
+      case SHARED -> allocatable;
       case MIG, MIG_SHARED -> profile.orElseThrow().memoryBytes();
     };
   }
@@ -163,7 +164,7 @@ record ReportedDevice(
       return false;
     }
     if (mode == DeviceMode.SHARED) {
-      return bytes(request) <= sellable && request.cores().orElse(0) <= 100;
+      return bytes(request) <= allocatable && request.cores().orElse(0) <= 100;
     }
     boolean forSharesOnly =
         request.cores().isPresent() || request.memory() instanceof MemoryRequest.Percent
@@ -182,11 +183,11 @@ record ReportedDevice(
       return 0; // it takes nothing that could be counted
     }
     return switch (request.memory()) {
-      case MemoryRequest.Unsaid() -> sellable;
+      case MemoryRequest.Unsaid() -> allocatable;
       case MemoryRequest.Bytes(long bytes) -> Math.max(MIB, bytes);
-      case MemoryRequest.Percent(int percent) when percent == 100 -> sellable;
+      case MemoryRequest.Percent(int percent) when percent == 100 -> allocatable;
       case MemoryRequest.Percent(int percent) ->
-          Math.max(MIB, BigInteger.valueOf(sellable).multiply(BigInteger.valueOf(percent))
+          Math.max(MIB, BigInteger.valueOf(allocatable).multiply(BigInteger.valueOf(percent))
               .divide(BigInteger.valueOf(100 * MIB)).longValueExact() * MIB);
     };
   }

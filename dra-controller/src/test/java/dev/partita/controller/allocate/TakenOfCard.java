@@ -87,7 +87,8 @@ record TakenOfCard(
   boolean isTooMuch(ReportedDevice anyOfCard) {
     int ways = (wholes > 0 ? 1 : 0) + (shares > 0 ? 1 : 0) + (instances.isEmpty() ? 0 : 1) + (turns > 0 ? 1 : 0)
         + (mps > 0 ? 1 : 0);
-    return ways > 1 || wholes > 1 || turns > 8 || mps > 48 || memory > anyOfCard.sellable() || cores > 100 || overlap()
+    return ways > 1 || wholes > 1 || turns > 8 || mps > 48 || memory > anyOfCard.allocatable() || cores > 100
+        || overlap()
         || instances.stream().anyMatch(this::areTooMany);
   }
 

@@ -30,7 +30,7 @@ class FleetCountTest {
   void aClaimThatIsGoneTakesNothingAnyMore() {
     ResourceClaim claim = PaperFleet.share("team", "gone", "a", 0, 8, 25);
     FleetCount after = count(count(FleetCount.NONE, List.of(claim)), List.of());
-    assertThat(after.fleet().nodes().getFirst().cards().getFirst().memorySold()).isZero();
+    assertThat(after.fleet().nodes().getFirst().cards().getFirst().memoryAllocated()).isZero();
   }
 
   @Test

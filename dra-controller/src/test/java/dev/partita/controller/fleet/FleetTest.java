@@ -31,23 +31,23 @@ class FleetTest {
   }
 
   @Test
-  void aCardIsSoldByWhatClaimsHaveOfIt() {
+  void aCardIsAllocatedByWhatClaimsHaveOfIt() {
     Fleet fleet =
         fleet(PaperFleet.node("n", 2), PaperFleet.share("team", "a", "n", 0, 8, 25),
             PaperFleet.share("team", "b", "n", 0, 16, 0));
-    assertThat(card(fleet, 0).memorySold()).isEqualTo(24 * GIB);
+    assertThat(card(fleet, 0).memoryAllocated()).isEqualTo(24 * GIB);
     assertThat(card(fleet, 0).memoryFree()).isEqualTo(116 * GIB);
-    assertThat(card(fleet, 0).coresSold()).isEqualTo(25);
+    assertThat(card(fleet, 0).coresAllocated()).isEqualTo(25);
     assertThat(card(fleet, 0).memoryUsed()).as("nobody said").isEmpty();
     assertThat(card(fleet, 1).memoryFree()).isEqualTo(140 * GIB);
   }
 
   @Test
-  void aCardThatIsTakenAsAWholeIsSoldAltogether() {
+  void aCardThatIsTakenAsAWholeIsAllocatedAltogether() {
     CardState card = card(fleet(PaperFleet.node("n", 1), PaperFleet.whole("team", "w", "n", 0)), 0);
-    assertThat(card.memorySold()).isEqualTo(140 * GIB);
+    assertThat(card.memoryAllocated()).isEqualTo(140 * GIB);
     assertThat(card.memoryFree()).isZero();
-    assertThat(card.coresSold()).isEqualTo(100);
+    assertThat(card.coresAllocated()).isEqualTo(100);
   }
 
   /** As quotas count it. */
@@ -55,10 +55,10 @@ class FleetTest {
   void aMigInstanceHasItsPartOfTheCardsTime() {
     GpuNode node = GpuNodes.ready("n", GpuNodeSpec.DEFAULT, GpuNodes.migCards("n", 1));
     CardState card = card(fleet(node, PaperFleet.instance("team", "a", "n", 0, "3g-71gb-0")), 0);
-    assertThat(card.memorySold()).isEqualTo(69 * GIB);
-    assertThat(card.coresSold()).isEqualTo(card.coresOf(card.devices().getFirst())).isBetween(42, 43);
-    assertThat(Totals.of(fleet(node, PaperFleet.instance("team", "a", "n", 0, "3g-71gb-0"))).coresSold())
-        .isEqualTo(card.coresSold());
+    assertThat(card.memoryAllocated()).isEqualTo(69 * GIB);
+    assertThat(card.coresAllocated()).isEqualTo(card.coresOf(card.devices().getFirst())).isBetween(42, 43);
+    assertThat(Totals.of(fleet(node, PaperFleet.instance("team", "a", "n", 0, "3g-71gb-0"))).coresAllocated())
+        .isEqualTo(card.coresAllocated());
   }
 
   @Test
@@ -84,19 +84,19 @@ class FleetTest {
     GpuNodes.holding(node, new HeldClaim("gone", "team", "gone", HeldClaim.Reason.ClaimGone, List.of(share, share),
         "2026-01-01T00:00:00Z"));
     CardState card = card(fleet(node), 0);
-    assertThat(card.memorySold()).isEqualTo(12 * GIB);
+    assertThat(card.memoryAllocated()).isEqualTo(12 * GIB);
     assertThat(card.memoryFree()).isEqualTo((69 + 4) * GIB);
   }
 
   @Test
-  void whatANodeHoldsForAClaimThatIsGoneIsSold() {
+  void whatANodeHoldsForAClaimThatIsGoneIsAllocated() {
     GpuNode node = PaperFleet.node("n", 1);
     node.setStatus(
         node.getStatus().withHeld(
             List.of(
                 new HeldClaim("gone", "team", "gone", HeldClaim.Reason.ClaimGone,
                     List.of(HeldDevice.share("GPU-n-0", 8 * GIB, 10)), "2026-01-01T00:00:00Z"))));
-    assertThat(card(fleet(node), 0).memorySold()).isEqualTo(8 * GIB);
+    assertThat(card(fleet(node), 0).memoryAllocated()).isEqualTo(8 * GIB);
     assertThat(card(fleet(node), 0).memoryFree()).isEqualTo(132 * GIB);
   }
 

@@ -40,13 +40,13 @@ class HeldBookingsTest {
   }
 
   @Test
-  void aShareOfANodeThatSellsMoreThanItHasTakesAsMuchMore() {
+  void aShareOfANodeThatOffersMoreThanItHasTakesAsMuchMore() {
     assertThat(bookings(150, HeldDevice.share(UUID, 8L << 30, 0))).containsExactly(share(12L << 30, 0));
     assertThat(bookings(150, HeldDevice.mps(UUID, 8L << 30, 0))).containsExactly(Booking.byMps(CARD, 12L << 30, 0));
   }
 
   @Test
-  void aShareOfAnInstanceIsNeverSoldBeyondIt() {
+  void aShareOfAnInstanceIsNeverAllocatedBeyondIt() {
     assertThat(bookings(150, HeldDevice.instanceShare(UUID, "1g.18gb", new Placement(3, 1), 8)))
         .extracting(Booking::memory).containsExactly(8L);
   }

@@ -44,7 +44,7 @@ class CardKindTest {
   private static CardKind kind(String node, Gpu card) {
     GpuHost host = Objects.requireNonNull(
         Inventory.EMPTY.refreshed(List.of(GpuNodes.ready(node, GpuNodeSpec.DEFAULT, List.of(card)))).host(node));
-    return new CardKind(host.cards().getFirst().sellableMemory(),
+    return new CardKind(host.cards().getFirst().allocatableMemory(),
         host.devices().stream().map(CardKind.DeviceKind::new).toList());
   }
 

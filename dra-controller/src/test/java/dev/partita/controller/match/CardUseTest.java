@@ -81,7 +81,7 @@ class CardUseTest {
             "8 GiB of it by MPS beside other claims, 25 % of its multiprocessors at most"),
         new Answers(SharingStrategy.BookedShare.class, "gpu-100-opaque", Taking.SHARE,
             Optional.of("gpu-100-opaque 8589934592 25"), 8,
-            "8 GiB and 25 % cores of it by the books alone, which nothing enforces"),
+            "8 GiB and 25 % cores of it, which is only counted: nothing enforces it"),
         new Answers(SharingStrategy.WholeCard.class, "gpu-0", Taking.CARD, Optional.of("gpu-0 0 0"), 16, "all of it"),
         new Answers(SharingStrategy.MigInstance.class, "gpu-0-mig-1g-18gb-3", Taking.INSTANCE,
             Optional.of("gpu-0-mig-1g-18gb-3 0 0"), 16, "MIG instance 1g.18gb of it"),

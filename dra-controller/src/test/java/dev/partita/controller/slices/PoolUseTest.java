@@ -49,7 +49,7 @@ class PoolUseTest {
   }
 
   @Test
-  void aCardOfWhoseMigInstanceThereAreSharesIsClosedToKubeSchedulerWhichWouldSellTheInstanceBesideThem() {
+  void aCardOfWhoseMigInstanceThereAreSharesIsClosedToKubeSchedulerWhichWouldAllocateTheInstanceBesideThem() {
     PoolUse use = PoolUse.of("node-0", List.of(share("gpu-2-mig-1g-18gb-0-shared", "8Gi")));
     assertThat(use.isClosedByShares(2)).isTrue();
     assertThat(PoolUse.of("node-0", List.of(share("gpu-2-mig-1g-18gb-0", null))).isClosedByShares(2)).isFalse();

@@ -162,7 +162,7 @@ final class BrowserBench {
     row("type into the search, until 50 other nodes are there", round -> find("node-4" + (100 + round)),
         round -> find("node-" + (1 + round % 4)));
     find("node");
-    page.navigate(address + "#/nodes?sort=sold");
+    page.navigate(address + "#/nodes?sort=allocated");
     rows();
     row("scroll through 50 nodes, down and up", _ -> scroll());
     page.navigate(address + "#/nodes");

@@ -186,13 +186,13 @@ class PageTest {
         true));
     show("#token=any");
     Locator sort = page.getByLabel("Sort");
-    sort.selectOption("sold");
-    assertThat(page).hasURL(Pattern.compile(".*sort=sold"));
+    sort.selectOption("allocated");
+    assertThat(page).hasURL(Pattern.compile(".*sort=allocated"));
     page.locator("nav a[href='#/claims']").click();
     assertThat(page.locator("nav a[href='#/claims'][aria-current=page]")).isVisible();
     assertThat(sort).hasValue("name");
     page.goBack();
-    assertThat(sort).hasValue("sold");
+    assertThat(sort).hasValue("allocated");
     page.goBack();
     assertThat(sort).hasValue("name");
   }

@@ -35,7 +35,7 @@ final class ShareDecoder {
 
   /**
    * Reads one result. A share that has its card alone may hold on it what is allocated to the share, as far as the card
-   * has that for shares: where the node sells more than its cards have, nobody else needs the rest.
+   * has that for shares: where the node offers more than its cards have, nobody else needs the rest.
    *
    * @param resized what a resize has given it in the place of what it was allocated
    * @param strategy whether the share has its card alone, or by MPS
@@ -50,13 +50,13 @@ final class ShareDecoder {
       Gpu gpu,
       GpuNodeSpec node) {
     Map<String, Quantity> consumed = result.getConsumedCapacity() == null ? Map.of() : result.getConsumedCapacity();
-    long sold = node.sellableBytes(gpu);
-    long most = Math.max(gpu.memoryBytes(), sold);
+    long allocatable = node.allocatableBytes(gpu);
+    long most = Math.max(gpu.memoryBytes(), allocatable);
     BigDecimal bytes;
     BigDecimal percent;
     try {
       bytes = resized.map(size -> BigDecimal.valueOf(size.memoryBytes()))
-          .or(() -> capacity(consumed, CapacityName.MEMORY)).orElse(BigDecimal.valueOf(sold));
+          .or(() -> capacity(consumed, CapacityName.MEMORY)).orElse(BigDecimal.valueOf(allocatable));
       percent = resized.map(size -> BigDecimal.valueOf(size.cores()))
           .or(() -> capacity(consumed, CapacityName.CORES)).orElse(BigDecimal.ZERO);
     } catch (IllegalArgumentException e) {
@@ -64,9 +64,9 @@ final class ShareDecoder {
     }
     if (bytes.compareTo(BigDecimal.ONE) < 0 || bytes.compareTo(BigDecimal.valueOf(most)) > 0) {
       return new Part.Refused<>(" has " + bytes + " bytes of memory allocated, the card has " + most
-          + "; if the node sold more than that when it was allocated (spec.memoryPercent of its GpuNode), sell as much again, or make the pod anew");
+          + "; if the node offered more than that when it was allocated (spec.memoryPercent of its GpuNode), offer as much again, or make the pod anew");
     }
-    boolean all = bytes.compareTo(BigDecimal.valueOf(sold)) >= 0;
+    boolean all = bytes.compareTo(BigDecimal.valueOf(allocatable)) >= 0;
     if (config.memoryPercent().orElse(100) < 100 && all) {
       return new Part.Refused<>(
           " has all of the card's memory allocated, and its config asks for " + config.memoryPercent().getAsInt()
@@ -92,7 +92,7 @@ final class ShareDecoder {
     }
     boolean alone = strategy instanceof SharingStrategy.ExclusiveShare;
     if (alone) {
-      part = Math.max(part, Math.min(allocated, node.physicalBytes(sold)));
+      part = Math.max(part, Math.min(allocated, node.physicalBytes(allocatable)));
     }
     boolean byMps = strategy instanceof SharingStrategy.Mps;
     Share share =

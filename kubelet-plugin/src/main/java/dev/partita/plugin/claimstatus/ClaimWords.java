@@ -64,7 +64,7 @@ final class ClaimWords {
   static Optional<DeviceNotes.Note> unenforced(Grant grant) {
     return grant.use() instanceof BookedShare
         ? Optional.of(DeviceNotes.Note.fails(DeviceCondition.MemoryLimitEnforced, DeviceCondition.Reason.NotEnforced,
-            "the card is opaque: its memory and time are allocated by the books alone, nothing holds programs to them,"
+            "the card is opaque: its memory and time are only counted, nothing holds programs to them,"
                 + " and what they use is not known"))
         : Optional.empty();
   }

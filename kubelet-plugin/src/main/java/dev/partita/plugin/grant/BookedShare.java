@@ -9,7 +9,7 @@ import java.util.Optional;
  * A part of an opaque card, as the books have it. Containers are told how much it is, and nothing holds them to it.
  *
  * @param memoryBytes bytes of device memory
- * @param physicalBytes bytes of the card that it is counted with; less where the node sells more than its cards have
+ * @param physicalBytes bytes of the card that it is counted with; less where the node offers more than its cards have
  * @param cores percent of the card's time, 0 for none
  */
 public record BookedShare(long memoryBytes, long physicalBytes, int cores) implements CardUse {
@@ -62,6 +62,6 @@ public record BookedShare(long memoryBytes, long physicalBytes, int cores) imple
   @Override
   public String words(String card) {
     return Bytes.words(memoryBytes) + " of " + card + (cores == 0 ? "" : ", " + cores + " % of its time")
-        + ", by the books alone: nothing holds its programs to that";
+        + ", which is only counted: nothing holds its programs to that";
   }
 }

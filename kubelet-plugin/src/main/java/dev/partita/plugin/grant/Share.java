@@ -9,7 +9,7 @@ import java.util.Optional;
  * A part of a card, to which the hook library limits containers.
  *
  * @param memoryBytes bytes of device memory, those that it has been lent included
- * @param physicalBytes bytes of the card that it may hold, likewise; less than its memory where the node sells more
+ * @param physicalBytes bytes of the card that it may hold, likewise; less than its memory where the node offers more
  *        than its cards have, or the claim oversubscribes what it has
  * @param cores percent of the card, 0 for no limit
  * @param coreLimit how cores are enforced

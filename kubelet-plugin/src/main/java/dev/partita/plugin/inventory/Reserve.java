@@ -7,7 +7,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Memory of a card that is not sold to shares, besides what the driver keeps for itself: an amount, or a part of the
+ * Memory of a card that is kept from shares, besides what the driver keeps for itself: an amount, or a part of the
  * card.
  */
 public sealed interface Reserve {

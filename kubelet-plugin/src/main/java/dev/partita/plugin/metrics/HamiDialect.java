@@ -21,14 +21,15 @@ final class HamiDialect implements Dialect {
       gauge("hami_host_gpu_memory_used_bytes", "Memory of the card in use.", GPU);
   private static final Family HOST_UTILIZATION =
       gauge("hami_host_gpu_utilization_ratio", "Percent of the time in which a kernel ran.", GPU);
-  private static final Family LIMIT = gauge("hami_gpu_memory_limit_bytes", "Memory that can be sold.", GPU);
-  private static final Family CORE_LIMIT = gauge("hami_gpu_core_limit_ratio", "Percent that can be sold.", GPU);
-  private static final Family ALLOCATED = gauge("hami_gpu_memory_allocated_bytes", "Memory that is sold.", "node",
+  private static final Family LIMIT = gauge("hami_gpu_memory_limit_bytes", "Memory that can be allocated.", GPU);
+  private static final Family CORE_LIMIT = gauge("hami_gpu_core_limit_ratio", "Percent that can be allocated.", GPU);
+  private static final Family ALLOCATED = gauge("hami_gpu_memory_allocated_bytes", "Memory that is allocated.", "node",
       "device_uuid", "device_index", "device_cores", "device_type");
   private static final Family SHARED = gauge("hami_gpu_shared_count", "Containers that share the card.", GPU);
-  private static final Family CORES = gauge("hami_gpu_core_allocated_ratio", "Percent of the card that is sold.", GPU);
+  private static final Family CORES =
+      gauge("hami_gpu_core_allocated_ratio", "Percent of the card that is allocated.", GPU);
   private static final Family ALLOCATED_RATIO =
-      gauge("hami_node_gpu_memory_allocated_ratio", "Percent of the memory that is sold.", GPU);
+      gauge("hami_node_gpu_memory_allocated_ratio", "Percent of the memory that is allocated.", GPU);
   private static final Family USED =
       gauge("hami_vgpu_memory_used_bytes", "Memory that the container's processes hold.", CONTAINER);
   private static final Family DEVICE_LIMIT =
@@ -58,13 +59,13 @@ final class HamiDialect implements Dialect {
       String[] gpu = {node.node(), uuid, index, type};
       card.figure(CardFigure.MEMORY_USED_BYTES).ifPresent(bytes -> into.put(HOST_USED, bytes, gpu));
       card.figure(CardFigure.UTILIZATION_PERCENT).ifPresent(percent -> into.put(HOST_UTILIZATION, percent, gpu));
-      into.put(LIMIT, card.sellable(), gpu);
+      into.put(LIMIT, card.allocatable(), gpu);
       into.put(CORE_LIMIT, 100, gpu);
       into.put(ALLOCATED, card.allocatedBytes(), node.node(), uuid, index, String.valueOf(card.allocatedCores()),
           type);
       into.put(SHARED, card.sharers(), gpu);
       into.put(CORES, card.allocatedCores(), gpu);
-      into.put(ALLOCATED_RATIO, card.sellable() == 0 ? 0 : 100.0 * card.allocatedBytes() / card.sellable(), gpu);
+      into.put(ALLOCATED_RATIO, card.allocatable() == 0 ? 0 : 100.0 * card.allocatedBytes() / card.allocatable(), gpu);
       card.devices().forEach(device -> write(device, cardsOf, into));
     }
   }

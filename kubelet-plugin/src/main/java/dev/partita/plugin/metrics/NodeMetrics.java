@@ -188,7 +188,7 @@ public final class NodeMetrics implements Source {
     Map<String, List<NodeSnapshot.Device>> devices = devices(prepared, reading);
     List<NodeSnapshot.Card> all = new ArrayList<>();
     for (Gpu gpu : cards.gpus()) {
-      all.add(new NodeSnapshot.Card(gpu, spec.sellableBytes(gpu),
+      all.add(new NodeSnapshot.Card(gpu, spec.allocatableBytes(gpu),
           reading.figures().getOrDefault(gpu.uuid(), Map.of()), state.xids().of(gpu.uuid()),
           devices.getOrDefault(gpu.uuid(), List.of())));
     }

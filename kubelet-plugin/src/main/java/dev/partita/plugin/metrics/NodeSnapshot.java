@@ -58,14 +58,14 @@ record NodeSnapshot(String node, String pool, String driverVersion, List<Card> c
   /**
    * A card.
    *
-   * @param sellable bytes of it that shares may have together
+   * @param allocatable bytes of it that shares may have together
    * @param figures what NVML measures of it
    * @param xids its XID errors
    * @param devices what is prepared on it
    */
   record Card(
       Gpu gpu,
-      long sellable,
+      long allocatable,
       Map<CardFigure, Double> figures,
       XidCounts.OfCard xids,
       List<Device> devices) {

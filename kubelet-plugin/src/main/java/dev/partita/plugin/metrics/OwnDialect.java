@@ -33,9 +33,9 @@ final class OwnDialect implements Dialect {
   private static final Family CARD_HEALTHY =
       card("healthy", "Whether the card can be used; the reason if not.", "reason");
   private static final Family CARD_MEMORY = card("memory_bytes", "The card's memory.");
-  private static final Family CARD_SELLABLE =
-      card("memory_sellable_bytes",
-          "Memory that shares may have together: without reserves, times what the node sells.");
+  private static final Family CARD_ALLOCATABLE =
+      card("memory_allocatable_bytes",
+          "Memory that shares may have together: without reserves, times what the node offers.");
   private static final Family CARD_ALLOCATED =
       card("memory_allocated_bytes", "Memory that prepared claims have, whether they use it or not.");
   private static final Family CARD_CORES =
@@ -111,7 +111,7 @@ final class OwnDialect implements Dialect {
   @Override
   public List<Family> families() {
     return Stream.concat(
-        Stream.of(CARD_DETAILS, CARD_HEALTHY, CARD_MEMORY, CARD_SELLABLE, CARD_ALLOCATED, CARD_CORES, CARD_CLAIMS),
+        Stream.of(CARD_DETAILS, CARD_HEALTHY, CARD_MEMORY, CARD_ALLOCATABLE, CARD_ALLOCATED, CARD_CORES, CARD_CLAIMS),
         Stream.concat(FIGURES.values().stream().distinct(),
             Stream.of(XID_ERRORS, DEVICE_MEMORY, SHARE_PHYSICAL, SHARE_MEMORY_LENT, SHARE_MEMORY_RECALLED,
                 SHARE_RECALL_OVERDUE, SHARE_USED, SHARE_PEAK, SHARE_LEDGER, SHARE_OVERHEAD, SHARE_PROCESSES,
@@ -133,7 +133,7 @@ final class OwnDialect implements Dialect {
       String reason = card.gpu().health().reason();
       into.put(CARD_HEALTHY, healthy ? 1 : 0, with(labels, reason == null ? "" : reason));
       into.put(CARD_MEMORY, card.gpu().memoryBytes(), labels);
-      into.put(CARD_SELLABLE, card.sellable(), labels);
+      into.put(CARD_ALLOCATABLE, card.allocatable(), labels);
       into.put(CARD_ALLOCATED, card.allocatedBytes(), labels);
       into.put(CARD_CORES, card.allocatedCores() * PERCENT, labels);
       into.put(CARD_CLAIMS, card.devices().size(), labels);

@@ -14,7 +14,7 @@ import java.util.Objects;
 
 /**
  * The names and labels of vgpu-manager's device-monitor (main of August 2026), for dashboards that were made for it: of
- * cards, of what is sold of them, and of containers. MIG instances and its own settings are left out.
+ * cards, of what is allocated of them, and of containers. MIG instances and its own settings are left out.
  */
 final class VgpuManagerDialect implements Dialect {
   private static final int ALL = 100;
@@ -36,17 +36,17 @@ final class VgpuManagerDialect implements Dialect {
       gauge("physical_gpu_device_health_status", "Whether the card can be used.", PHYSICAL);
 
   private static final Family TOTAL_CORES =
-      gauge("vgpu_device_total_cores_number", "Percent of the card that can be sold.", VGPU);
+      gauge("vgpu_device_total_cores_number", "Percent of the card that can be allocated.", VGPU);
   private static final Family ASSIGNED_CORES =
-      gauge("vgpu_device_assigned_cores_number", "Percent of the card that is sold.", VGPU);
+      gauge("vgpu_device_assigned_cores_number", "Percent of the card that is allocated.", VGPU);
   private static final Family CONTAINERS =
       gauge("vgpu_device_current_shared_containers_number", "Containers that share the card.", VGPU);
   private static final Family TOTAL_MEMORY =
-      gauge("vgpu_device_total_memory_in_bytes", "Memory that can be sold.", VGPU);
+      gauge("vgpu_device_total_memory_in_bytes", "Memory that can be allocated.", VGPU);
   private static final Family TOTAL_PHYSICAL =
       gauge("vgpu_device_total_physical_memory_in_bytes", "The card's own part of it.", VGPU);
   private static final Family ASSIGNED_MEMORY =
-      gauge("vgpu_device_assigned_memory_in_bytes", "Memory that is sold.", VGPU);
+      gauge("vgpu_device_assigned_memory_in_bytes", "Memory that is allocated.", VGPU);
   private static final Family ASSIGNED_PHYSICAL =
       gauge("vgpu_device_assigned_physical_memory_in_bytes", "The card's own part of it.", VGPU);
 
@@ -81,8 +81,8 @@ final class VgpuManagerDialect implements Dialect {
       into.put(TOTAL_CORES, ALL, vgpu);
       into.put(ASSIGNED_CORES, card.allocatedCores(), vgpu);
       into.put(CONTAINERS, containers.size(), vgpu);
-      into.put(TOTAL_MEMORY, card.sellable(), vgpu);
-      into.put(TOTAL_PHYSICAL, Math.min(card.sellable(), card.gpu().memoryBytes()), vgpu);
+      into.put(TOTAL_MEMORY, card.allocatable(), vgpu);
+      into.put(TOTAL_PHYSICAL, Math.min(card.allocatable(), card.gpu().memoryBytes()), vgpu);
       into.put(ASSIGNED_MEMORY, card.allocatedBytes(), vgpu);
       into.put(ASSIGNED_PHYSICAL, card.allocatedPhysicalBytes(), vgpu);
       for (ContainerRef container : containers) {

@@ -1,4 +1,4 @@
-/** What Prometheus is told of the node's cards, of what is sold of them, and of who uses it. */
+/** What Prometheus is told of the node's cards, of what is allocated of them, and of who uses it. */
 @NullMarked
 package dev.partita.plugin.metrics;
 

@@ -72,7 +72,7 @@ record LoanPlan(Map<ShareRef, Long> loans, boolean isShort) {
       guaranteed.merge(claim.claim().uid(), bytes, Math::max);
     }
     long taken = guaranteed.values().stream().mapToLong(Long::longValue).sum();
-    long free = Math.max(0, Math.min(card.memoryBytes(), node.sellableBytes(card)) - taken);
+    long free = Math.max(0, Math.min(card.memoryBytes(), node.allocatableBytes(card)) - taken);
     return split(node.loans().lent(free), borrowers);
   }
 

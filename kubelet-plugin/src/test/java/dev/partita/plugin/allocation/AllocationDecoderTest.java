@@ -227,9 +227,9 @@ class AllocationDecoderTest {
   void anOversubscribedShareHasMoreMemoryThanItMayHoldOfTheCard() {
     assertThat(use(Map.of("oversubscribe", 150), "40Gi", GpuNodeSpec.DEFAULT))
         .isEqualTo(new HookedShare(new Share(60 * Grants.GIB, 40 * Grants.GIB, 0, CoreLimit.HARD, 1)));
-    GpuNodeSpec soldTwice = new GpuNodeSpec(Allocator.Controller, List.of(), null, 200);
-    assertThat(use(Map.of("oversubscribe", 150), "40Gi", soldTwice))
-        .as("besides what the node sells beyond its cards")
+    GpuNodeSpec twiceAllocatable = new GpuNodeSpec(Allocator.Controller, List.of(), null, 200);
+    assertThat(use(Map.of("oversubscribe", 150), "40Gi", twiceAllocatable))
+        .as("besides what the node offers beyond its cards")
         .isEqualTo(new HookedShare(new Share(60 * Grants.GIB, 20 * Grants.GIB, 0, CoreLimit.HARD, 1)));
     assertThat(share(Map.of("oversubscribe", 1000), "80Gi", GpuNodeSpec.DEFAULT).memoryBytes())
         .isEqualTo(800 * Grants.GIB);
@@ -247,29 +247,29 @@ class AllocationDecoderTest {
   }
 
   @Test
-  void aShareThatHasTheCardAloneMayHoldAllOfItsMemoryThereWhateverTheNodeSells() {
-    GpuNodeSpec soldTwice = new GpuNodeSpec(Allocator.Controller, List.of(), null, 200);
-    assertThat(use(ALONE, "40Gi", soldTwice))
+  void aShareThatHasTheCardAloneMayHoldAllOfItsMemoryThereWhateverTheNodeOffers() {
+    GpuNodeSpec twiceAllocatable = new GpuNodeSpec(Allocator.Controller, List.of(), null, 200);
+    assertThat(use(ALONE, "40Gi", twiceAllocatable))
         .isEqualTo(new ExclusiveShare(new Share(40 * Grants.GIB, 40 * Grants.GIB, 0, CoreLimit.HARD, 1)));
-    assertThat(use(ALONE, "120Gi", soldTwice)).as("and no more than the card has")
+    assertThat(use(ALONE, "120Gi", twiceAllocatable)).as("and no more than the card has")
         .isEqualTo(new ExclusiveShare(new Share(120 * Grants.GIB, 80 * Grants.GIB, 0, CoreLimit.HARD, 1)));
     GpuNodeSpec reserving = new GpuNodeSpec(Allocator.Controller, List.of(), new Quantity("8Gi"), 200);
     assertThat(share(ALONE, "120Gi", reserving).physicalBytes()).as("for shares").isEqualTo(72 * Grants.GIB);
     Map<String, Object> oversubscribing = Map.of("oversubscribe", 150, "placement", Map.of("exclusive", true));
-    assertThat(use(oversubscribing, "40Gi", soldTwice))
+    assertThat(use(oversubscribing, "40Gi", twiceAllocatable))
         .isEqualTo(new ExclusiveShare(new Share(60 * Grants.GIB, 40 * Grants.GIB, 0, CoreLimit.HARD, 1)));
   }
 
   @Test
-  void whoeverWasGivenMoreThanTheNodeSellsNowIsToldWhatToDo() {
+  void whoeverWasGivenMoreThanTheNodeOffersNowIsToldWhatToDo() {
     ResourceClaim claim = TestClaims.claim("c", TestClaims.share("node", "gpu", 0, "120Gi", ""));
-    GpuNodeSpec soldMore = new GpuNodeSpec(Allocator.Controller, List.of(), null, 150);
-    assertThat(AllocationDecoder.read(claim, Driver.poolOf("node"), CARDS, soldMore))
+    GpuNodeSpec moreAllocatable = new GpuNodeSpec(Allocator.Controller, List.of(), null, 150);
+    assertThat(AllocationDecoder.read(claim, Driver.poolOf("node"), CARDS, moreAllocatable))
         .isInstanceOf(AllocationDecoder.Granted.class);
     assertThat(AllocationDecoder.read(claim, Driver.poolOf("node"), CARDS, GpuNodeSpec.DEFAULT))
         .isInstanceOfSatisfying(AllocationDecoder.Refused.class, refused -> assertThat(refused.reason())
             .contains("bytes of memory allocated, the card has " + 80 * Grants.GIB)
-            .endsWith("sell as much again, or make the pod anew"));
+            .endsWith("offer as much again, or make the pod anew"));
   }
 
   @Test
@@ -288,9 +288,9 @@ class AllocationDecoderTest {
 
   @Test
   void aShareThatHoldsAllOfTheCardAloneFitsItAndNothingBesideIt() {
-    GpuNodeSpec soldTwice = new GpuNodeSpec(Allocator.Controller, List.of(), null, 200);
-    List<Grant> alone = grants(ALONE, soldTwice, CARDS, TestClaims.share("node-0", "gpu", 0, "160Gi", ""));
-    List<Grant> beside = grants(Map.of(), soldTwice, CARDS, TestClaims.share("node-0", "gpu", 0, "1Gi", ""));
+    GpuNodeSpec twiceAllocatable = new GpuNodeSpec(Allocator.Controller, List.of(), null, 200);
+    List<Grant> alone = grants(ALONE, twiceAllocatable, CARDS, TestClaims.share("node-0", "gpu", 0, "160Gi", ""));
+    List<Grant> beside = grants(Map.of(), twiceAllocatable, CARDS, TestClaims.share("node-0", "gpu", 0, "1Gi", ""));
     ClaimRef claim = new ClaimRef("default", "c", "c");
     PreparedClaim prepared = new PreparedClaim(new ClaimRef("default", "d", "d"), PreparedClaim.Phase.COMPLETED, "boot",
         alone, Map.of(), false);

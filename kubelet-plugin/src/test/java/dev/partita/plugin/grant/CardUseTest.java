@@ -69,7 +69,7 @@ class CardUseTest {
             4, "4 GiB of static MIG instance 1g.10gb (10 GiB) of it"),
         new Answers(new BookedShare(8 * Grants.GIB, 4 * Grants.GIB, 25), false, false, false, false,
             Optional.of(HeldDevice.share(CARD, 4 * Grants.GIB, 25)), 8,
-            "8 GiB of it, 25 % of its time, by the books alone: nothing holds its programs to that"),
+            "8 GiB of it, 25 % of its time, which is only counted: nothing holds its programs to that"),
         new Answers(new AdminAccess(), false, false, false, false, Optional.empty(), 80, "admin access to it"),
         new Answers(new AdminAccess(Optional.of(INSTANCE)), false, true, false, false, Optional.empty(), 10,
             "admin access to MIG instance 1g.10gb (10 GiB) of it"));

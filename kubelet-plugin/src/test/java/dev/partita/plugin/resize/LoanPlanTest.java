@@ -81,8 +81,8 @@ class LoanPlanTest {
     List<PreparedClaim> there = List.of(growing("a", 20, 80, 0));
     assertThat(loans(there, List.of(), lending(new Lending(50, null)))).isEqualTo(Map.of("a", 30L));
     assertThat(loans(there, List.of(), lending(new Lending(0, null)))).isEqualTo(Map.of("a", 0L));
-    GpuNodeSpec soldTwice = new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, 200);
-    assertThat(loans(there, List.of(), soldTwice)).as("it sells more than its cards have")
+    GpuNodeSpec twiceAllocatable = new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, 200);
+    assertThat(loans(there, List.of(), twiceAllocatable)).as("it offers more than its cards have")
         .isEqualTo(Map.of("a", 0L));
   }
 

@@ -14,12 +14,12 @@ import org.jspecify.annotations.Nullable;
  * @param index NVML's index on its node
  * @param uuid NVML's
  * @param model short name of its model
- * @param standing whether something of it may be sold now, and if not why, in one word
+ * @param standing whether something of it may be allocated now, and if not why, in one word
  * @param problem what is wrong with it, for people; null if nothing is
  * @param memory that shares of it may hold together
- * @param memorySold what of it is taken
+ * @param memoryAllocated what of it is taken
  * @param memoryUsed what of that is used; null if nobody knows
- * @param coresSold percent of its time that are set aside
+ * @param coresAllocated percent of its time that are set aside
  * @param coresUsed percent of its time that its claims had; null if nobody knows
  * @param parts who has what, those first that the viewer may see
  */
@@ -31,9 +31,9 @@ public record CardRow(
     String standing,
     @Nullable String problem,
     long memory,
-    long memorySold,
+    long memoryAllocated,
     @Nullable Long memoryUsed,
-    int coresSold,
+    int coresAllocated,
     @Nullable Long coresUsed,
     List<Part> parts) {
   public CardRow {
@@ -42,8 +42,9 @@ public record CardRow(
 
   static CardRow of(CardState card, Sight sight) {
     return new CardRow(card.card().key().index(), card.card().gpu().uuid(), card.card().model(),
-        card.standing().toString(), card.problem().orElse(null), card.card().sellableMemory(), card.memorySold(),
-        Part.boxed(card.memoryUsed()), card.coresSold(), Part.boxed(card.coresUsed()), parts(card, sight));
+        card.standing().toString(), card.problem().orElse(null), card.card().allocatableMemory(),
+        card.memoryAllocated(),
+        Part.boxed(card.memoryUsed()), card.coresAllocated(), Part.boxed(card.coresUsed()), parts(card, sight));
   }
 
   private static List<Part> parts(CardState card, Sight sight) {
@@ -65,8 +66,8 @@ public record CardRow(
     if (others > 0 || othersCores > 0) {
       parts.add(Part.nameless(Part.Kind.others, others, othersCores));
     }
-    if (card.memorySold() > named) {
-      parts.add(Part.nameless(Part.Kind.held, card.memorySold() - named, 0));
+    if (card.memoryAllocated() > named) {
+      parts.add(Part.nameless(Part.Kind.held, card.memoryAllocated() - named, 0));
     }
     return parts;
   }

@@ -33,7 +33,7 @@ public record NodesView(Totals totals, Paged<Row> nodes) {
 
   /**
    * Those that are asked for: by a part of their name, of a model, or of the namespace and name of a claim that the
-   * viewer may see, as they are shown with a slash between; sorted by name, or with {@code sold}, {@code used} or
+   * viewer may see, as they are shown with a slash between; sorted by name, or with {@code allocated}, {@code used} or
    * {@code free} the most memory of that first.
    */
   public static NodesView of(Fleet fleet, Query query, Sight sight) {
@@ -56,7 +56,7 @@ public record NodesView(Totals totals, Paged<Row> nodes) {
   private static Comparator<NodeState> order(String sort) {
     Comparator<NodeState> byName = Comparator.comparing(NodeState::name);
     return switch (sort) {
-      case "sold" -> most(CardState::memorySold).thenComparing(byName);
+      case "allocated" -> most(CardState::memoryAllocated).thenComparing(byName);
       case "used" -> most(card -> card.memoryUsed().orElse(0)).thenComparing(byName);
       case "free" -> most(CardState::memoryFree).thenComparing(byName);
       default -> byName;

@@ -39,8 +39,8 @@ class ViewsTest {
   @Test
   void aCardIsShownWithWhatEachClaimHasAndUses() {
     CardRow card = firstCard(EVERYTHING);
-    assertThat(card.memorySold()).isEqualTo(60 * GIB);
-    assertThat(card.coresSold()).isEqualTo(30);
+    assertThat(card.memoryAllocated()).isEqualTo(60 * GIB);
+    assertThat(card.coresAllocated()).isEqualTo(30);
     assertThat(card.parts()).extracting(Part::claim).containsExactly("one", "three", "two");
     assertThat(card.parts().getFirst())
         .isEqualTo(new Part(Part.Kind.share, "a", "one", 20 * GIB, 5 * GIB, 10, 7L, List.of("one")));
@@ -93,7 +93,7 @@ class ViewsTest {
     Fleet turns = Fleet.of(List.of(PaperFleet.node("node-0", 1)), List.of(PaperFleet.turn("a", "one", "node-0", 0),
         PaperFleet.turn("a", "two", "node-0", 0), PaperFleet.turn("b", "three", "node-0", 0)));
     CardRow card = NodesView.of(turns, ALL, EVERYTHING).nodes().rows().getFirst().cards().getFirst();
-    assertThat(card.memorySold()).isEqualTo(140 * GIB);
+    assertThat(card.memoryAllocated()).isEqualTo(140 * GIB);
     assertThat(card.parts()).extracting(Part::kind).containsExactly(Part.Kind.turn, Part.Kind.turn, Part.Kind.turn);
   }
 
@@ -102,7 +102,7 @@ class ViewsTest {
     Fleet now = Fleet.of(List.of(PaperFleet.node("node-0", 1)),
         List.of(PaperFleet.proposed("a", "next", "node-0", 0, 20, 10)));
     CardRow card = NodesView.of(now, ALL, EVERYTHING).nodes().rows().getFirst().cards().getFirst();
-    assertThat(card.memorySold()).isEqualTo(20 * GIB);
+    assertThat(card.memoryAllocated()).isEqualTo(20 * GIB);
     assertThat(card.parts())
         .containsExactly(new Part(Part.Kind.share, "a", "next", 20 * GIB, null, 10, null, List.of()));
     assertThat(NodesView.of(now, ALL, PaperSight.of("b")).nodes().rows().getFirst().cards().getFirst().parts())
@@ -127,7 +127,7 @@ class ViewsTest {
     Fleet two = Fleet.of(List.of(PaperFleet.node("empty", 1), PaperFleet.node("full", 1)),
         List.of(PaperFleet.whole("a", "w", "full", 0)));
     assertThat(names(two, "")).containsExactly("empty", "full");
-    assertThat(names(two, "sold")).containsExactly("full", "empty");
+    assertThat(names(two, "allocated")).containsExactly("full", "empty");
     assertThat(names(two, "free")).containsExactly("empty", "full");
     assertThat(names(two, "unheard of")).containsExactly("empty", "full");
   }

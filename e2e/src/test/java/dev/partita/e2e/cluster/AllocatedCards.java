@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
  *
  * @param cards by pool and the card's place on the node
  */
-public record SoldCards(Map<String, List<Part>> cards) {
+public record AllocatedCards(Map<String, List<Part>> cards) {
   private static final Pattern DEVICE = Pattern.compile("(gpu-[0-9]+)(?:-mig-([0-9])g-[^-]+-([0-9]+)|-shared|)");
 
   private static final Pattern GRANTED = Pattern.compile("([0-9a-f-]{36}):memory=([^,;]+),cores=([0-9]+)");
@@ -41,7 +41,7 @@ public record SoldCards(Map<String, List<Part>> cards) {
    */
   public record Part(Way way, long memory, long cores, BitSet slices) {}
 
-  public static SoldCards of(Collection<ResourceClaim> claims) {
+  public static AllocatedCards of(Collection<ResourceClaim> claims) {
     Map<String, List<Part>> cards = new HashMap<>();
     for (ResourceClaim claim : claims) {
       if (claim.getStatus() != null && claim.getStatus().getAllocation() != null) {
@@ -53,7 +53,7 @@ public record SoldCards(Map<String, List<Part>> cards) {
         }
       }
     }
-    return new SoldCards(Map.copyOf(cards));
+    return new AllocatedCards(Map.copyOf(cards));
   }
 
   private static Part part(ResourceClaim claim, DeviceRequestAllocationResult result, Matcher device) {
@@ -95,8 +95,8 @@ public record SoldCards(Map<String, List<Part>> cards) {
     return quantity.getNumericalAmount().longValueExact();
   }
 
-  /** Fails if a card is had in two ways that exclude each other, or is sold beyond what it has. */
-  public void areSoldOnce() {
+  /** Fails if a card is had in two ways that exclude each other, or is allocated beyond what it has. */
+  public void areAllocatedOnce() {
     assertThat(cards).allSatisfy((card, parts) -> {
       Way way = parts.getFirst().way();
       assertThat(parts).allSatisfy(part -> assertThat(part.way()).isEqualTo(way));

@@ -22,7 +22,7 @@ import java.util.stream.Stream;
  *
  * @param cards by pool and the card's place on its node
  */
-record SoldCards(Map<String, List<Part>> cards) {
+record AllocatedCards(Map<String, List<Part>> cards) {
   private static final Pattern DEVICE = Pattern.compile("(gpu-[0-9]+)(|-shared|-mig-.*)");
   private static final Pattern SIZE = Pattern.compile("memory=([^,;]+),cores=([0-9]+)");
 
@@ -36,7 +36,7 @@ record SoldCards(Map<String, List<Part>> cards) {
   /** What a device of a claim has of a card: bytes, and percent of its time. */
   record Part(String claim, Way way, String device, long memory, long cores) {}
 
-  static SoldCards of(Collection<ResourceClaim> claims) {
+  static AllocatedCards of(Collection<ResourceClaim> claims) {
     Map<String, List<Part>> cards = new TreeMap<>();
     for (ResourceClaim claim : claims) {
       for (DeviceRequestAllocationResult result : results(claim)) {
@@ -49,7 +49,7 @@ record SoldCards(Map<String, List<Part>> cards) {
             .add(part(claim, result));
       }
     }
-    return new SoldCards(cards);
+    return new AllocatedCards(cards);
   }
 
   static List<DeviceRequestAllocationResult> results(ResourceClaim claim) {
@@ -112,8 +112,8 @@ record SoldCards(Map<String, List<Part>> cards) {
     return quantity.getNumericalAmount().longValueExact();
   }
 
-  /** Fails if a card is had in two ways that exclude each other, or is sold beyond the bytes that it has. */
-  void areSoldOnce(Map<String, Long> memoryOfNode) {
+  /** Fails if a card is had in two ways that exclude each other, or is allocated beyond the bytes that it has. */
+  void areAllocatedOnce(Map<String, Long> memoryOfNode) {
     cards.forEach((card, parts) -> {
       Way way = parts.getFirst().way();
       assertThat(parts).as(card).allSatisfy(part -> assertThat(part.way()).isEqualTo(way));

@@ -15,8 +15,8 @@ import java.util.Objects;
  * @param bytes by pool and device
  * @param claims how many have something
  */
-public record SoldMemory(Map<String, Long> bytes, int claims) {
-  public static SoldMemory of(Workspace workspace) {
+public record AllocatedMemory(Map<String, Long> bytes, int claims) {
+  public static AllocatedMemory of(Workspace workspace) {
     Map<String, Long> bytes = new HashMap<>();
     int claims = 0;
     for (ResourceClaim claim : workspace.client().resources(ResourceClaim.class).inNamespace(workspace.namespace())
@@ -30,13 +30,14 @@ public record SoldMemory(Map<String, Long> bytes, int claims) {
         }
       }
     }
-    return new SoldMemory(Map.copyOf(bytes), claims);
+    return new AllocatedMemory(Map.copyOf(bytes), claims);
   }
 
   /** Fails if a card was given to more than it has. */
-  public SoldMemory fits() {
+  public AllocatedMemory fits() {
     assertThat(bytes).allSatisfy(
-        (card, sold) -> assertThat(sold).isLessThanOrEqualTo(RealCluster.CARD_MEMORY - RealCluster.CARD_RESERVED));
+        (card, allocated) -> assertThat(allocated)
+            .isLessThanOrEqualTo(RealCluster.CARD_MEMORY - RealCluster.CARD_RESERVED));
     return this;
   }
 }
