@@ -41,6 +41,7 @@ final class ObjectConversion {
   private final ConvertTarget target;
   private final Set<String> written = new HashSet<>();
   private final List<String> warnings = new ArrayList<>();
+  private final SharedCards shared = new SharedCards();
   private boolean leftOut;
 
   ObjectConversion(PodConversion pods, ConvertTarget target) {
@@ -65,7 +66,9 @@ final class ObjectConversion {
 
   /** For stderr: what was not converted, and what wants attention, each with the object's name and the field's path. */
   List<String> warnings() {
-    return List.copyOf(warnings);
+    List<String> all = new ArrayList<>(warnings);
+    shared.note((template, note) -> all.add(line(template, note)));
+    return all;
   }
 
   /** Whether something asks for GPUs and stayed as it was. */
@@ -120,6 +123,7 @@ final class ObjectConversion {
     List<ClaimTemplate> templates = new ArrayList<>();
     List<FieldError> notes = new ArrayList<>();
     List<FieldError> refused = new ArrayList<>();
+    shared.pods(object, places.paths());
     for (PodPath path : places.paths()) {
       switch (pods.convert(path.of(object), path.name(), object)) {
         case Conversion.NothingAsked() -> {}
@@ -167,6 +171,9 @@ final class ObjectConversion {
       case ClaimResult.Refused(var problems) -> left(object, problems);
       case ClaimResult.Converted(var claim, var notes) -> {
         notes.forEach(note -> warn(object, note));
+        if (target == ConvertTarget.PARTITA) {
+          shared.claim(object);
+        }
         yield new Result(List.of(), claim);
       }
     };
@@ -199,12 +206,15 @@ final class ObjectConversion {
   }
 
   private void warn(JsonNode object, FieldError what) {
+    warnings.add(line(object, what));
+  }
+
+  private static String line(JsonNode object, FieldError what) {
     String namespace = object.path("metadata").path("namespace").asText();
     String name = object.path("metadata").path("name").asText();
     String generated = object.path("metadata").path("generateName").asText();
     String shown = !name.isEmpty() ? name : generated.isEmpty() ? "(no name)" : generated + "*";
-    warnings
-        .add((object.path("kind").asText() + " " + (namespace.isEmpty() ? "" : namespace + "/") + shown).strip() + ": "
-            + what);
+    return (object.path("kind").asText() + " " + (namespace.isEmpty() ? "" : namespace + "/") + shown).strip() + ": "
+        + what;
   }
 }

@@ -141,6 +141,17 @@ record PodPath(String name, JsonPointer pointer) {
     return object.at(pointer);
   }
 
+  /** Whether the object, or what holds the pod in it, says that there are several such pods. */
+  boolean isOfSeveral(JsonNode object) {
+    for (JsonPointer place = pointer; !place.matches(); place = place.head()) {
+      JsonNode holder = object.at(place.head());
+      if (holder.path("replicas").asInt() > 1 || holder.path("parallelism").asInt() > 1) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /** The object with other pods in their places. */
   static JsonNode replacedIn(JsonNode object, Map<PodPath, ObjectNode> pods) {
     JsonNode changed = object.deepCopy();
