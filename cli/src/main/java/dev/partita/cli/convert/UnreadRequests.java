@@ -286,7 +286,8 @@ final class UnreadRequests {
         visible(value, where);
       }
       number(path, field.getKey(), where, value)
-          .ifPresent(name -> unknown(isKnown).ifPresent(why -> found.add(new FieldError(name, why))));
+          .ifPresent(name -> (isQueueOfKai ? Optional.of(NO_QUOTA) : unknown(isKnown))
+              .ifPresent(why -> found.add(new FieldError(name, why))));
       if (!LABELLING.contains(field.getKey())) {
         walk(value, where, isKnown);
       }

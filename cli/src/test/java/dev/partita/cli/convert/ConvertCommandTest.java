@@ -738,6 +738,11 @@ class ConvertCommandTest {
         .startsWith("partita: Queue q: spec.resources[gpu]: counts nothing of pods that ask by claims");
     assertThat(convert(queue.formatted(2, -1)).status()).isEqualTo(3);
     assertThat(convert(queue.formatted(0, -1)).status()).isZero();
+    assertThat(convert("{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: q}, spec: {resources:"
+        + " {gpu: ResourceQuota}}}").err())
+        .isEqualTo(
+            "partita: Queue q: spec.resources[gpu]: counts nothing of pods that ask by claims; make a GpuQuota of"
+                + " it (docs/how-to/set-quotas.md)\n");
   }
 
   @Test
