@@ -34,6 +34,10 @@ final class UnreadRequests {
     }
   }
 
+  private static final Reason LIKE_GPUS =
+      new Reason("(?!deviceclass[.]resource[.]kubernetes[.]io/).[^/]*+/.*([gG][pP][uU]|vcuda).*",
+          "looks like a way to ask for GPUs, and no dialect that is known here has it");
+
   private static final List<Reason> RESOURCES =
       List.of(
           new Reason(
@@ -50,8 +54,7 @@ final class UnreadRequests {
           new Reason("tensor-fusion[.]ai/.*", TENSOR_FUSION),
           new Reason("nvshare[.]com/gpu", "is nvshare's, whose containers have all of a card's memory in turn: ask for"
               + " sharing TimeSlicing in a claim"),
-          new Reason("(?!deviceclass[.]resource[.]kubernetes[.]io/).[^/]*+/.*([gG][pP][uU]|vcuda).*",
-              "looks like a way to ask for GPUs, and no dialect that is known here has it"));
+          LIKE_GPUS);
 
   private static final List<Reason> ANNOTATIONS =
       List.of(
@@ -94,6 +97,11 @@ final class UnreadRequests {
 
   private static final String NO_QUOTA_OF_CLASS = "counts nothing of claims of other classes: name the class that they"
       + " ask for now, or make a GpuQuota of it (docs/how-to/set-quotas.md)";
+
+  /** Of a name that may be one of Kueue's for what claims ask for, which its queues count as well. */
+  private static final String NO_QUOTA_OF_UNKNOWN =
+      "looks like a resource of GPUs, and no dialect that is known here has it: unless Kueue's deviceClassMappings have"
+          + " the name, it counts nothing of pods that ask by claims (docs/how-to/use-kueue.md)";
 
   /** Of a ProvisioningRequestConfig (kueue, site/content/en/docs/concepts/admission_check). */
   private static final String NO_NODES =
@@ -307,7 +315,11 @@ final class UnreadRequests {
   /** What Kueue counts, and adds nodes for, by its objects and its configuration. */
   private void kueue(String field, JsonNode value, String where) {
     switch (field) {
-      case "coveredResources" -> ofKueue(value, where, NO_QUOTA);
+      case "coveredResources" -> {
+        ofKueue(value, where, NO_QUOTA);
+        value.forEach(name -> reason("limits", name.asText(), true).filter(LIKE_GPUS.reason()::equals)
+            .ifPresent(_ -> found.add(new FieldError(where + "[" + name.asText() + "]", NO_QUOTA_OF_UNKNOWN))));
+      }
       case "managedResources" -> ofKueue(value, where, NO_NODES);
       case "transformations" -> {
         for (int i = 0; i < value.size(); i++) {

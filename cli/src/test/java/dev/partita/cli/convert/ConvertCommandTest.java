@@ -411,6 +411,23 @@ class ConvertCommandTest {
         line -> assertThat(line).startsWith("partita: ResourceClaim c: apiVersion: is resource.k8s.io/v1alpha3"));
   }
 
+  /** A name without a domain is none of a resource: what Kueue counts by it are claims. */
+  @Test
+  void aQuotaOfAnUnknownResourceOfGpusIsNamed() throws IOException {
+    String queue =
+        "{apiVersion: kueue.x-k8s.io/v1beta2, kind: ClusterQueue, metadata: {name: q}, spec: {resourceGroups:"
+            + " [{coveredResources: [cpu, %s], flavors: []}]}}\n";
+
+    Run run = convert(queue.formatted("foo.com/gpu"));
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.err())
+        .isEqualTo("partita: ClusterQueue q: spec.resourceGroups[0].coveredResources[foo.com/gpu]: looks"
+            + " like a resource of GPUs, and no dialect that is known here has it: unless Kueue's deviceClassMappings have the"
+            + " name, it counts nothing of pods that ask by claims (docs/how-to/use-kueue.md)\n");
+    assertThat(convert(queue.formatted("gpu, foo.com/license, amd.com/gpu")).err()).isEmpty();
+  }
+
   @Test
   void classesOfOnesOwnOfOtherDriversDevicesAreNamed() throws IOException {
     String deviceClass = "{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: %s}, spec: {selectors:"
