@@ -203,14 +203,21 @@ final class UnreadRequests {
     return unread.found.stream().distinct().toList();
   }
 
-  /** The drivers' own classes come and go with these. */
+  /** The drivers' own classes come and go with these; who asks by a resource of one is converted. */
   private void ownClass(JsonNode object) {
-    if (object.path("apiVersion").asText().startsWith("resource.k8s.io/")
-        && object.path("kind").asText().equals("DeviceClass")
-        && ForeignClass.of(object.path("metadata").path("name").asText()).isEmpty()) {
+    if (!object.path("apiVersion").asText().startsWith("resource.k8s.io/") || !kind.equals("DeviceClass")) {
+      return;
+    }
+    Optional<ForeignClass> known = ForeignClass.of(object.path("metadata").path("name").asText());
+    String resource = object.path("spec").path("extendedResourceName").asText();
+    if (known.isEmpty()) {
       ForeignClass.driverIn(object.path("spec").toString()).ifPresent(driver -> found.add(new FieldError("spec",
           "is a class of your own, of devices of " + driver + ": make one of devices of " + Driver.NAME
               + ", and name that in the claims (docs/reference/devices.md)")));
+    } else if (Dialect.of(resource).isPresent()) {
+      found.add(new FieldError("spec.extendedResourceName",
+          "gives pods that ask for " + resource + " devices of " + known.get().driver()
+              + ", and such pods are converted to ask for Partita's: take it out"));
     }
   }
 

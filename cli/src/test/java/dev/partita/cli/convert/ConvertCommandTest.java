@@ -440,6 +440,20 @@ class ConvertCommandTest {
   }
 
   @Test
+  void aClassOfAnotherDriverThatServesAResourceOfPodsIsNamed() throws IOException {
+    String deviceClass = "{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: gpu-manager}, spec:"
+        + " {extendedResourceName: %s, selectors: [{cel: {expression: device.driver == 'manager.nvidia.com'}}]}}\n";
+
+    Run run = convert(deviceClass.formatted("nvidia.com/gpu"));
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.err())
+        .isEqualTo("partita: DeviceClass gpu-manager: spec.extendedResourceName: gives pods that ask for"
+            + " nvidia.com/gpu devices of manager.nvidia.com, and such pods are converted to ask for Partita's: take it out\n");
+    assertThat(convert(deviceClass.formatted("example.com/card")).err()).isEmpty();
+  }
+
+  @Test
   void claimsInAnObjectThatIsNoneAreNamed() throws IOException {
     Run run = convert("{apiVersion: apps.example.com/v1, kind: Service, metadata: {name: s}, spec: {draResources:"
         + " [{devices: [{name: gpu, deviceClassName: gpu.nvidia.com}, {name: nic, deviceClassName: nic.example.com}]}]}}");
