@@ -165,6 +165,15 @@ final class UnreadRequests {
   private static final String NODES_LIMITED = "Karpenter counts what its provider says of nodes, and not what pods ask"
       + " for; a GpuQuota limits claims (docs/how-to/set-quotas.md)";
 
+  /**
+   * Kubeflow's trainer writes a container's resources anew from what a TrainJob says of them, without claims, and a
+   * runtimePatch has no field for these (kubeflow/trainer, jobset/builder.go, trainjob_types.go; its KEP-2782 adds
+   * one).
+   */
+  private static final String OF_RUNTIME = "a TrainJob has no field for claims: ask in the pods of the runtime that"
+      + " runtimeRef names, and leave resourcesPerNode out, which replaces their claims (say numProcPerNode then); or let"
+      + " Partita's webhook convert the pods (docs/how-to/convert-pods.md)";
+
   private static final String VALUES =
       "; where these are values of a Helm chart, convert what `helm template` writes";
 
@@ -177,14 +186,23 @@ final class UnreadRequests {
   private UnreadRequests(JsonNode object, Set<String> pods) {
     this.kind = object.path("kind").asText("an object without a kind");
     String apiVersion = object.path("apiVersion").asText("no apiVersion");
-    this.unknownPods = apiVersion.startsWith("karpenter.sh/")
-        ? NODES_LIMITED
-        : PodPath.placeInBuiltIn(object).map(place -> "the pod of a " + kind + " is its " + place)
-            .orElseGet(() -> "pods in " + kind + PodPath.versionOf(object)
-                .map(known -> " of " + apiVersion + " are not known here; make it one of " + known)
-                .orElse(" are not known here" + (object.has("kind") ? "" : VALUES)));
+    this.unknownPods = unknownPods(object, kind, apiVersion);
     this.isQueueOfKai = kind.equals("Queue") && apiVersion.startsWith("scheduling.run.ai/");
     this.pods = pods;
+  }
+
+  /** What is said of pods in the object, or of what looks like pods, where none are known. */
+  private static String unknownPods(JsonNode object, String kind, String apiVersion) {
+    if (apiVersion.startsWith("karpenter.sh/")) {
+      return NODES_LIMITED;
+    }
+    if (apiVersion.startsWith("trainer.kubeflow.org/") && kind.equals("TrainJob")) {
+      return OF_RUNTIME;
+    }
+    return PodPath.placeInBuiltIn(object).map(place -> "the pod of a " + kind + " is its " + place)
+        .orElseGet(() -> "pods in " + kind + PodPath.versionOf(object)
+            .map(known -> " of " + apiVersion + " are not known here; make it one of " + known)
+            .orElse(" are not known here" + (object.has("kind") ? "" : VALUES)));
   }
 
   /**

@@ -118,6 +118,21 @@ class ConvertCommandTest {
   }
 
   @Test
+  void aTrainJobIsToldThatItsRuntimeIsToAskForClaims() throws IOException {
+    String text = "{apiVersion: trainer.kubeflow.org/v1alpha1, kind: TrainJob, metadata: {name: t}, spec: {runtimeRef:"
+        + " {name: torch}, trainer: {resourcesPerNode: {requests: {nvidia.com/gpu: 1}}}}}\n";
+
+    Run run = convert(text);
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.out()).isEqualTo(text);
+    assertThat(run.err())
+        .startsWith("partita: TrainJob t: spec.trainer.resourcesPerNode.requests[nvidia.com/gpu]: is not converted: a"
+            + " TrainJob has no field for claims: ask in the pods of the runtime that runtimeRef names, and leave"
+            + " resourcesPerNode out, which replaces their claims");
+  }
+
+  @Test
   void kindsOfVersionsThatAreNoMoreAreToldTheVersionThatIs() throws IOException {
     assertThat(convert(nested("extensions/v1beta1", "Deployment", "spec.template", "aliyun.com/gpu-mem")).err())
         .endsWith(
