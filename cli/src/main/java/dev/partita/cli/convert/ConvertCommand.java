@@ -42,7 +42,7 @@ import picocli.CommandLine.TypeConversionException;
       "Known are HAMi, vgpu-manager, GPUManager (vcuda), gpushare and cGPU, Elastic GPU, qGPU, Volcano vGPU, Koordinator, fractions of KAI and "
           + "Run:ai, nvidia.com/gpu and MIG instances of NVIDIA's device plugin; in Pods, Deployments, "
           + "StatefulSets, DaemonSets, ReplicaSets, ReplicationControllers, Jobs, CronJobs, PodTemplates, the objects of Kubeflow's trainers and "
-          + "notebooks, Ray, JobSet, LeaderWorkerSet, Volcano, Argo Rollouts, OpenKruise and OpenShift, and lists of them, YAML or JSON. "
+          + "notebooks, Ray, JobSet, LeaderWorkerSet, Grove, Volcano, Argo Rollouts, OpenKruise and OpenShift, and lists of them, YAML or JSON. "
           + "Of ResourceClaims and ResourceClaimTemplates, those of NVIDIA's DRA driver, vgpu-manager's and HAMi's.",
       "",
       "A document in which nothing is converted is written as it was, to the letter. In one that is converted comments are lost, anchors are "

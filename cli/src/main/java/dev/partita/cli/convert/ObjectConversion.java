@@ -127,11 +127,11 @@ final class ObjectConversion {
     for (PodPath path : places.paths()) {
       switch (pods.convert(path.of(object), path.name(), object)) {
         case Conversion.NothingAsked() -> {}
-        case Conversion.Refused(var problems) -> refused.addAll(problems);
+        case Conversion.Refused(var problems) -> problems.stream().map(path::shown).forEach(refused::add);
         case Conversion.Converted(var pod, var itsTemplates, var itsNotes) -> {
           changed.put(path, pod);
           templates.addAll(itsTemplates);
-          notes.addAll(itsNotes);
+          itsNotes.stream().map(path::shown).forEach(notes::add);
           if (places.isRay()) {
             notes.add(new FieldError(path.name(), RAY));
           }
@@ -156,13 +156,18 @@ final class ObjectConversion {
 
   /** What to know where the object, the Jobs that it makes or its pods are in a queue of Kueue's. */
   private static Optional<FieldError> queue(JsonNode object, PodPath.Places places) {
-    Map<String, JsonNode> labelled = new LinkedHashMap<>();
-    labelled.put("", object);
-    labelled.put("spec.jobTemplate.", object.path("spec").path("jobTemplate"));
-    places.paths().forEach(path -> labelled.put(path.name().isEmpty() ? "" : path.name() + ".", path.of(object)));
-    return labelled.entrySet().stream()
-        .filter(each -> each.getValue().path("metadata").path("labels").has(QUEUE)).findFirst()
-        .map(each -> new FieldError(each.getKey() + "metadata.labels[" + QUEUE + "]", OF_KUEUE));
+    List<FieldError> found = new ArrayList<>();
+    inQueue("", object).ifPresent(found::add);
+    inQueue("spec.jobTemplate.", object.path("spec").path("jobTemplate")).ifPresent(found::add);
+    places.paths().forEach(path -> inQueue(path.name().isEmpty() ? "" : path.name() + ".", path.of(object))
+        .map(path::shown).ifPresent(found::add));
+    return found.stream().findFirst();
+  }
+
+  private static Optional<FieldError> inQueue(String prefix, JsonNode labelled) {
+    return labelled.path("metadata").path("labels").has(QUEUE)
+        ? Optional.of(new FieldError(prefix + "metadata.labels[" + QUEUE + "]", OF_KUEUE))
+        : Optional.empty();
   }
 
   private Result claim(JsonNode object) {

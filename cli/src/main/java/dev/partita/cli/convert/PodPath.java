@@ -3,7 +3,9 @@ package dev.partita.cli.convert;
 import com.fasterxml.jackson.core.JsonPointer;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.partita.api.config.FieldError;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -13,7 +15,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Where an object holds a pod, or a pod's template.
+ * Where an object holds a pod, or a pod's template. Grove's PodCliqueSet has a pod's spec alone ({@code podSpec}), and
+ * the pod's annotations and labels two levels above (ai-dynamo/grove, podcliqueset.go).
  *
  * @param name as it is shown, for example {@code spec.tasks[0].template}; empty for a Pod
  * @param pointer the same by RFC 6901
@@ -35,6 +38,10 @@ record PodPath(String name, JsonPointer pointer) {
   private static final Map<String, List<String>> TEMPLATES = new HashMap<>();
 
   private static final String RAY = "ray.io/";
+
+  /** A field with a pod's spec alone, and where it is in what has the pod's annotations and labels. */
+  private static final String SPEC_ALONE = "podSpec";
+  private static final String BELOW_CLIQUE = ".spec." + SPEC_ALONE;
 
   /** Versions in which Kubernetes' own kinds were once, or are written by mistake. */
   private static final Pattern BUILT_IN = Pattern.compile("|v1|extensions/.*|(apps|batch)/.*");
@@ -62,6 +69,7 @@ record PodPath(String name, JsonPointer pointer) {
     TEMPLATES.put("batch.volcano.sh/Job", List.of("spec.tasks.*.template"));
     TEMPLATES.put("batch.volcano.sh/CronJob", List.of("spec.jobTemplate.spec.tasks.*.template"));
     TEMPLATES.put("training.volcano.sh/HyperJob", List.of("spec.replicatedJobs.*.templateSpec.tasks.*.template"));
+    TEMPLATES.put("grove.io/PodCliqueSet", List.of("spec.template.cliques.*" + BELOW_CLIQUE));
     TEMPLATES.put(RAY + "RayCluster", rayCluster("spec"));
     TEMPLATES.put(RAY + "RayService", rayCluster("spec.rayClusterConfig"));
     TEMPLATES.put(RAY + "RayJob", rayJob("spec"));
@@ -97,10 +105,13 @@ record PodPath(String name, JsonPointer pointer) {
     return Optional.of(new Places(found, builtIn != null, version.startsWith(RAY)));
   }
 
-  /** Where a built-in kind has its pod; nothing of other kinds. */
-  static Optional<String> placeInBuiltIn(JsonNode object) {
-    return Optional.ofNullable(TEMPLATES.get(object.path("apiVersion").asText() + "/" + object.path("kind").asText()))
-        .map(List::getFirst);
+  /** Where a kind has its pods, whose objects have them nowhere else; nothing of other kinds. */
+  static Optional<String> onlyPlace(JsonNode object) {
+    String version = object.path("apiVersion").asText();
+    String kind = "/" + object.path("kind").asText();
+    List<String> builtIn = TEMPLATES.get(version + kind);
+    return Optional.ofNullable(builtIn == null ? TEMPLATES.get(version.replaceFirst("/.*", "") + kind) : builtIn)
+        .map(List::getFirst).filter(place -> builtIn != null || place.endsWith(BELOW_CLIQUE));
   }
 
   /** The version in which a built-in kind is known, of an object of another one or of none. */
@@ -114,7 +125,7 @@ record PodPath(String name, JsonPointer pointer) {
 
   private static void find(JsonNode node, PodPath path, List<String> left, List<PodPath> found) {
     if (left.isEmpty()) {
-      if (node.isObject()) {
+      if (node.isObject() && (!path.isSpecAlone() || node.path("containers").isArray())) {
         found.add(path);
       }
       return;
@@ -136,9 +147,36 @@ record PodPath(String name, JsonPointer pointer) {
     return new PodPath(name.isEmpty() ? field : name + "." + field, pointer.appendProperty(field));
   }
 
-  /** The pod that the object holds there. */
+  private boolean isSpecAlone() {
+    return name.endsWith(BELOW_CLIQUE);
+  }
+
+  private JsonPointer clique() {
+    return pointer.head().head();
+  }
+
+  /** The pod that the object holds there, with {@code metadata} and {@code spec}. */
   JsonNode of(JsonNode object) {
-    return object.at(pointer);
+    if (!isSpecAlone()) {
+      return object.at(pointer);
+    }
+    ObjectNode pod = JsonNodeFactory.instance.objectNode();
+    for (String field : List.of("annotations", "labels")) {
+      if (object.at(clique()).has(field)) {
+        pod.withObjectProperty("metadata").set(field, object.at(clique()).path(field));
+      }
+    }
+    return pod.set("spec", object.at(pointer));
+  }
+
+  /** Where a user finds in the object what is said of the pod there. */
+  FieldError shown(FieldError ofPod) {
+    if (!isSpecAlone()) {
+      return ofPod;
+    }
+    String clique = name.substring(0, name.length() - BELOW_CLIQUE.length());
+    return new FieldError(ofPod.path().replace(name + ".spec.", name + ".").replace(name + ".metadata.", clique + "."),
+        ofPod.problem());
   }
 
   /** Whether the object, or what holds the pod in it, says that there are several such pods. */
@@ -160,6 +198,10 @@ record PodPath(String name, JsonPointer pointer) {
       if (place.matches()) {
         return each.getValue();
       }
+      if (each.getKey().isSpecAlone()) {
+        replaceClique((ObjectNode) changed.at(each.getKey().clique()), each.getValue());
+        continue;
+      }
       if (changed.at(place.head()) instanceof ArrayNode items) {
         items.set(place.last().getMatchingIndex(), each.getValue());
       } else {
@@ -167,5 +209,15 @@ record PodPath(String name, JsonPointer pointer) {
       }
     }
     return changed;
+  }
+
+  private static void replaceClique(ObjectNode clique, ObjectNode pod) {
+    ((ObjectNode) clique.path("spec")).set(SPEC_ALONE, pod.path("spec"));
+    JsonNode annotations = pod.path("metadata").path("annotations");
+    if (annotations.isEmpty()) {
+      clique.remove("annotations");
+    } else {
+      clique.set("annotations", annotations);
+    }
   }
 }

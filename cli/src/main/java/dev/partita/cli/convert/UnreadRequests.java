@@ -199,7 +199,7 @@ final class UnreadRequests {
     if (apiVersion.startsWith("trainer.kubeflow.org/") && kind.equals("TrainJob")) {
       return OF_RUNTIME;
     }
-    return PodPath.placeInBuiltIn(object).map(place -> "the pod of a " + kind + " is its " + place)
+    return PodPath.onlyPlace(object).map(place -> "the pod of a " + kind + " is its " + place)
         .orElseGet(() -> "pods in " + kind + PodPath.versionOf(object)
             .map(known -> " of " + apiVersion + " are not known here; make it one of " + known)
             .orElse(" are not known here" + (object.has("kind") ? "" : VALUES)));

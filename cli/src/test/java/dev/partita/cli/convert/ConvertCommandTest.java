@@ -2,6 +2,7 @@ package dev.partita.cli.convert;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.partita.cli.Partita;
@@ -115,6 +116,62 @@ class ConvertCommandTest {
         .isEqualTo(
             "partita: PyTorchJob w: spec.replicas.template.spec.containers[0].resources.limits[nvidia.com/gpu]: is not converted:"
                 + " pods in PyTorchJob are not known here\n");
+  }
+
+  /** Its pods have their annotations beside the spec of the clique that holds their own. */
+  @Test
+  void thePodsOfAPodCliqueSetAreConvertedWithTheirCliquesAnnotations() throws IOException {
+    Run run = convert("""
+        apiVersion: grove.io/v1alpha1
+        kind: PodCliqueSet
+        metadata: {name: s}
+        spec:
+          template:
+            cliques:
+            - name: decode
+              annotations: {gpu-fraction: '0.5', other: kept}
+              labels: {kai.scheduler/queue: a, kueue.x-k8s.io/queue-name: q}
+              spec: {roleName: decode, podSpec: {containers: [{name: c}], nodeSelector: {gpu: 'on'}}}
+            - name: prefill
+              annotations: {nvidia.com/use-gputype: A100}
+              spec: {roleName: prefill, podSpec: {containers: [{name: c, resources: {limits: {nvidia.com/gpu: 2}}}]}}
+            - name: router
+              annotations: {gpu-fraction: '0.5'}
+              labels: {kai.scheduler/queue: a}
+              spec: {podSpec: {containers: [{name: c}]}}
+        """);
+
+    assertThat(run.status()).as(run.err()).isZero();
+    JsonNode cliques = JSON.valueToTree(run.objects().getLast()).at("/spec/template/cliques");
+    assertThat(cliques).allMatch(clique -> clique.at("/spec/podSpec/resourceClaims").size() == 1);
+    assertThat(cliques.path(0).toString()).contains("\"annotations\":{\"other\":\"kept\"}", "\"labels\":{\"kai.");
+    assertThat(cliques.path(1).path("annotations").has("nvidia.com/use-gputype")).isTrue();
+    assertThat(cliques.path(2).has("annotations")).isFalse();
+    assertThat(run.out()).containsIgnoringCase("a100").contains("memoryPercent: 50").doesNotContain("nvidia.com/gpu:",
+        "gpu-fraction");
+    assertThat(run.err()).contains("PodCliqueSet s: spec.template.cliques[0].spec.podSpec.nodeSelector[gpu]: ",
+        "PodCliqueSet s: spec.template.cliques[0].labels[kueue.x-k8s.io/queue-name]: ",
+        "PodCliqueSet s: spec: is of a CustomResourceDefinition");
+  }
+
+  @Test
+  void whatAPodCliqueSetCannotSayIsToldItsPlace() throws IOException {
+    String set = "{apiVersion: grove.io/v1alpha1, kind: PodCliqueSet, metadata: {name: s}, spec: {template: {cliques:"
+        + " [{name: a, %s spec: {podSpec: %s}}]}}}\n";
+
+    Run nested = convert(set.formatted("", "{spec: " + WHOLE + "}"));
+    Run refused = convert(set.formatted("", WHOLE.replace(": 1}", ": some}")));
+
+    assertThat(nested.status()).isEqualTo(3);
+    assertThat(nested.err())
+        .isEqualTo("partita: PodCliqueSet s: spec.template.cliques[0].spec.podSpec.spec.containers[0]"
+            + ".resources.limits[nvidia.com/gpu]: is not converted: the pod of a PodCliqueSet is its"
+            + " spec.template.cliques.*.spec.podSpec\n");
+    assertThat(refused.err()).startsWith("partita: PodCliqueSet s: spec.template.cliques[0].spec.podSpec.containers[0]"
+        + ".resources.limits[nvidia.com/gpu]: is not a whole number");
+    assertThat(convert(set.formatted("annotations: {gpu-fraction: 'x'}, labels: {runai/queue: a},",
+        "{containers: [{name: c}]}")).err())
+        .startsWith("partita: PodCliqueSet s: spec.template.cliques[0].annotations[gpu-fraction]: must be a part of");
   }
 
   @Test
