@@ -104,7 +104,7 @@ matchExpressions:
 
 {{- /* Extended resources of the systems whose requests are converted, as a regular expression inside of a CEL string literal. */}}
 {{- define "partita.gpuResources" -}}
-^(deviceclass[.]resource[.]kubernetes[.]io/(.*[.])?gpu[.]partita[.]dev$|nvidia[.]com/(gpu|mig-|vgpu-|priority)|tencent[.]com/vcuda|aliyun[.]com/gpu|elasticgpu[.]io/|tke[.]cloud[.]tencent[.]com/qgpu|volcano[.]sh/(vgpu|gpu-)|koordinator[.]sh/gpu)
+^(deviceclass[.]resource[.]kubernetes[.]io/(.*[.])?gpu[.]partita[.]dev$|nvidia[.]com/(gpu|mig-|vgpu-|priority)|tencent[.]com/vcuda|aliyun[.]com/gpu|elasticgpu[.]io/|tke[.]cloud[.]tencent[.]com/qgpu|volcano[.]sh/(vgpu|gpu-)|koordinator[.]sh/gpu|kubernetes[.]io/gpu(-core|-memory(-ratio)?)?$)
 {{- end }}
 
 {{- /* The annotations of pods by which other systems' pods ask for GPUs. */}}

@@ -18,7 +18,7 @@ public enum Dialect {
   ELASTIC_GPU("Elastic GPU", "elasticgpu\\.io/.*", PercentDialect.ELASTIC_GPU),
   QGPU("qGPU", "tke\\.cloud\\.tencent\\.com/qgpu.*", PercentDialect.QGPU),
   VOLCANO("Volcano", "volcano\\.sh/(vgpu|gpu-).*", CardCountDialect.VOLCANO),
-  KOORDINATOR("Koordinator", "koordinator\\.sh/gpu.*", new Koordinator()),
+  KOORDINATOR("Koordinator", "koordinator\\.sh/gpu.*|kubernetes\\.io/gpu(-core|-memory(-ratio)?)?", new Koordinator()),
   KAI("KAI or Run:ai", new GpuFractions());
 
   /** Its containers may ask in different ways of these. */

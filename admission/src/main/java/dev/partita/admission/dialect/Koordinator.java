@@ -9,10 +9,14 @@ import dev.partita.admission.source.PodContext;
 import dev.partita.api.config.FieldError;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Cores and memory in percent of a card, or memory in bytes, of a number of cards together ({@code gpu.shared}), over
@@ -31,6 +35,12 @@ final class Koordinator implements DialectReader.OfResources {
   /** As its documentation writes it in places. */
   private static final String SHARED_TOO = DOMAIN + "gpu-shared";
 
+  /**
+   * Names of before 1.0, which its scheduler takes for the present ones (koordinator, apis/extension/deprecated.go).
+   */
+  private static final Map<String, String> FORMER = Stream.of(BOTH, CORES, MEMORY, RATIO)
+      .collect(Collectors.toUnmodifiableMap(Function.identity(), name -> name.replace(DOMAIN, "kubernetes.io/")));
+
   /** They choose cards by what is not converted: beside which NIC, in which partition of the switches, which ones. */
   static final List<String> REFUSED = List.of("scheduling.koordinator.sh/device-joint-allocate",
       "scheduling.koordinator.sh/gpu-partition-spec", "scheduling.koordinator.sh/device-allocate-hint");
@@ -44,13 +54,16 @@ final class Koordinator implements DialectReader.OfResources {
 
   @Override
   public Set<String> resources() {
-    return Set.of(BOTH, CORES, MEMORY, RATIO, SHARED, SHARED_TOO);
+    return Stream.concat(Stream.of(BOTH, CORES, MEMORY, RATIO, SHARED, SHARED_TOO), FORMER.values().stream())
+        .collect(Collectors.toUnmodifiableSet());
   }
 
   /** Memory is in bytes, of all cards together. */
   @Override
   public long most(String resource) {
-    return resource.equals(MEMORY) ? GpuRequest.MAX_COUNT * Cards.MOST_BYTES : MOST;
+    return resource.equals(MEMORY) || resource.equals(FORMER.get(MEMORY))
+        ? GpuRequest.MAX_COUNT * Cards.MOST_BYTES
+        : MOST;
   }
 
   @Override
@@ -61,43 +74,45 @@ final class Koordinator implements DialectReader.OfResources {
           .ifPresent(_ -> problems.add(new FieldError(pod.annotationPath(name), "is not converted")));
     }
     otherVendor(asked).ifPresent(problems::add);
-    boolean inOne = asked.of(BOTH) > 0;
-    if (inOne && (asked.of(CORES) > 0 || asked.of(MEMORY) > 0 || asked.of(RATIO) > 0)) {
-      problems.add(new FieldError(asked.pathOf(BOTH), "is cores and memory in one, and there are others beside it"));
+    Amounts amounts = new Amounts(asked);
+    amounts.twice().ifPresent(problems::add);
+    boolean inOne = amounts.of(BOTH) > 0;
+    if (inOne && (amounts.of(CORES) > 0 || amounts.of(MEMORY) > 0 || amounts.of(RATIO) > 0)) {
+      problems.add(new FieldError(amounts.path(BOTH), "is cores and memory in one, and there are others beside it"));
     }
-    if (asked.of(MEMORY) > 0 && asked.of(RATIO) > 0) {
-      problems.add(new FieldError(asked.pathOf(RATIO),
+    long memory = amounts.of(MEMORY);
+    if (memory > 0 && amounts.of(RATIO) > 0) {
+      problems.add(new FieldError(amounts.path(RATIO),
           "cannot be used together with " + MEMORY + "; leave one of them out"));
     }
-    long cores = inOne ? asked.of(BOTH) : asked.of(CORES);
-    long ratio = inOne ? asked.of(BOTH) : asked.of(RATIO);
-    if (ratio == 0 && asked.of(MEMORY) == 0) {
+    long cores = amounts.of(inOne ? BOTH : CORES);
+    long ratio = amounts.of(inOne ? BOTH : RATIO);
+    if (ratio == 0 && memory == 0) {
       problems.add(new FieldError(asked.firstPath(),
           MEMORY + " is missing: a share is asked for by memory, or by " + RATIO));
     }
     long shared = Math.max(asked.of(SHARED), asked.of(SHARED_TOO));
     long cards = shared > 0 ? shared : Math.max(1, Math.max(cores, ratio) / 100);
-    OptionalInt count = Cards.count(cards, shared > 0 ? asked.firstPath() : path(asked, inOne, RATIO), problems);
-    OptionalInt percent = ofEach(cores, cards, path(asked, inOne, CORES), problems);
-    OptionalInt part = ofEach(ratio, cards, path(asked, inOne, RATIO), problems);
-    if (asked.of(MEMORY) % cards != 0) {
-      problems.add(new FieldError(asked.pathOf(MEMORY), "cannot be spread evenly over " + cards + " cards"));
+    OptionalInt count =
+        Cards.count(cards, shared > 0 ? asked.firstPath() : amounts.path(inOne ? BOTH : RATIO), problems);
+    OptionalInt percent = ofEach(cores, cards, amounts.path(inOne ? BOTH : CORES), problems);
+    OptionalInt part = ofEach(ratio, cards, amounts.path(inOne ? BOTH : RATIO), problems);
+    if (memory % cards != 0) {
+      problems.add(new FieldError(amounts.path(MEMORY), "cannot be spread evenly over " + cards + " cards"));
     }
-    Cards.fits(asked.of(MEMORY) / cards, asked.pathOf(MEMORY), problems);
+    Cards.fits(memory / cards, amounts.path(MEMORY), problems);
     Optional<String> coreLimit = CorePolicy.HAMI.coreLimit(asked, pod, problems);
     reported.addAll(problems);
     if (!problems.isEmpty() || count.isEmpty()) {
       return Optional.empty();
     }
     boolean whole = shared == 0 && part.orElse(0) == 100 && percent.orElse(0) == 100;
-    Memory memory =
-        part.isPresent()
-            ? Cards.memory(part.getAsInt(), pod.cluster())
-            : new Memory.Bytes(asked.of(MEMORY) / cards);
+    Memory ofEach =
+        part.isPresent() ? Cards.memory(part.getAsInt(), pod.cluster()) : new Memory.Bytes(memory / cards);
     if (whole) {
       return Optional.of(new GpuRequest(count.getAsInt(), new Portion.Whole(), CardChoice.ANY, ShareOptions.NONE));
     }
-    return Optional.of(new GpuRequest(count.getAsInt(), new Portion.Share(memory, percent), CardChoice.ANY,
+    return Optional.of(new GpuRequest(count.getAsInt(), new Portion.Share(ofEach, percent), CardChoice.ANY,
         coreLimit.map(ShareOptions.NONE::withCoreLimit).orElse(ShareOptions.NONE)));
   }
 
@@ -128,8 +143,28 @@ final class Koordinator implements DialectReader.OfResources {
     return Optional.empty();
   }
 
-  private static String path(ResourceRequests asked, boolean inOne, String name) {
-    return asked.pathOf(inOne ? BOTH : name);
+  /** What is asked for by a name or by its former one. */
+  private record Amounts(ResourceRequests asked) {
+    long of(String name) {
+      return asked.of(written(name));
+    }
+
+    String path(String name) {
+      return asked.pathOf(written(name));
+    }
+
+    /** Where a container says one thing by both names. */
+    Optional<FieldError> twice() {
+      return FORMER.entrySet().stream().filter(each -> asked.of(each.getKey()) > 0 && asked.of(each.getValue()) > 0)
+          .map(each -> new FieldError(asked.pathOf(each.getValue()),
+              "is the former name of " + each.getKey() + ", which is asked for as well; leave one of them out"))
+          .findFirst();
+    }
+
+    private String written(String name) {
+      String former = FORMER.getOrDefault(name, name);
+      return asked.of(name) == 0 && asked.mentions(former) ? former : name;
+    }
   }
 
   /** What of an amount in percent each card has; empty if none is asked for, or if it cannot be spread. */
