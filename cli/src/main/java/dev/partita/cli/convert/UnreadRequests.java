@@ -54,6 +54,8 @@ final class UnreadRequests {
           new Reason("tensor-fusion[.]ai/.*", TENSOR_FUSION),
           new Reason("nvshare[.]com/gpu", "is nvshare's, whose containers have all of a card's memory in turn: ask for"
               + " sharing TimeSlicing in a claim"),
+          new Reason("alpha[.]kubernetes[.]io/nvidia-gpu",
+              "is what nvidia.com/gpu was before there were device plugins, and no kubelet has it any more: write that"),
           LIKE_GPUS);
 
   private static final List<Reason> ANNOTATIONS =

@@ -362,6 +362,7 @@ class ConvertCommandTest {
       value = {
         "limits: {amd.com/gpu: 1}            | resources.limits[amd.com/gpu]: is of another vendor's devices",
         "limits: {huawei.com/Ascend910B: 1}  | resources.limits[huawei.com/Ascend910B]: is of another vendor's devices",
+        "limits: {alpha.kubernetes.io/nvidia-gpu: 2} | resources.limits[alpha.kubernetes.io/nvidia-gpu]: is what nvidia.com/gpu was",
         "requests: {example.com/vgpu-mem: 1} | resources.requests[example.com/vgpu-mem]: looks like a way to ask for GPUs",
         "limits: {nvidia.com/GA102GL_A10: 1} | resources.limits[nvidia.com/GA102GL_A10]: hands a card to a virtual machine",
         "limits: {nvidia.com/GH100_H200_141GB: 1}  | resources.limits[nvidia.com/GH100_H200_141GB]: hands a card to",
