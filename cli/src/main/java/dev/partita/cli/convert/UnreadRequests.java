@@ -21,6 +21,8 @@ import java.util.stream.Stream;
  */
 final class UnreadRequests {
   private static final String OTHER_VENDOR = "is of another vendor's devices, and Partita serves NVIDIA's cards";
+  private static final String NVIDIA = "NVIDIA";
+  private static final String TENSOR_FUSION_VENDOR = "tensor-fusion.ai/vendor";
   private static final String TENSOR_FUSION = "is Tensor Fusion's: ask for memory and cores in a claim";
 
   /**
@@ -257,6 +259,7 @@ final class UnreadRequests {
         value.fieldNames().forEachRemaining(name -> {
           if (!(twice && node.path("limits").has(name)) && !isNone(value.path(name))) {
             reason(field.getKey(), name, isKnown)
+                .map(why -> why.equals(TENSOR_FUSION) && isOfOtherVendor(value) ? OTHER_VENDOR : why)
                 .ifPresent(why -> found.add(new FieldError(where + "[" + name + "]", why)));
           }
         });
@@ -405,6 +408,11 @@ final class UnreadRequests {
 
   private Optional<String> unknown(boolean isKnown) {
     return isKnown ? Optional.empty() : Optional.of("is not converted: " + unknownPods);
+  }
+
+  /** Whether annotations ask Tensor Fusion for cards of one vendor, who is not NVIDIA. */
+  private static boolean isOfOtherVendor(JsonNode annotations) {
+    return !annotations.path(TENSOR_FUSION_VENDOR).asText(NVIDIA).equalsIgnoreCase(NVIDIA);
   }
 
   /** Whether what a field counts is a DeviceClass, and such a one. */

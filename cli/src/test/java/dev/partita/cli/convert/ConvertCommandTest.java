@@ -831,6 +831,16 @@ class ConvertCommandTest {
   }
 
   @Test
+  void whatAsksTensorFusionForAnotherVendorsCardsIsNamedAsThat() throws IOException {
+    String pod = "{apiVersion: v1, kind: Pod, metadata: {name: a, annotations: {tensor-fusion.ai/vendor: %s,"
+        + " tensor-fusion.ai/vram-request: 1Gi}}, spec: {containers: [{name: c}]}}\n";
+
+    assertThat(convert(pod.formatted("Ascend")).err()).hasLineCount(1).startsWith("partita: Pod a:"
+        + " metadata.annotations[tensor-fusion.ai/vram-request]: is of another vendor's devices");
+    assertThat(convert(pod.formatted("nvidia")).err()).contains("is Tensor Fusion's");
+  }
+
+  @Test
   void limitsOfKaisQueuesAreNamed() throws IOException {
     String queue = "{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: q}, spec: {resources:"
         + " {cpu: {quota: 4, limit: 8}, gpu: {quota: %d, limit: %d, overQuotaWeight: 1}}}}\n";
