@@ -75,9 +75,15 @@ final class UnreadRequests {
   private static final Pattern FRACTIONS =
       Pattern.compile("gpu-fraction|gpu-memory|(nvidia[.]com|kai[.]scheduler)/container[.].+");
 
-  /** KubeShare asks by labels of its own objects and of pods. */
-  private static final List<Reason> LABELS =
-      List.of(new Reason("sharedgpu/gpu_(request|limit|mem)", "is KubeShare's: ask for memory and cores in a claim"));
+  /** KubeShare asks by labels of its own objects and of pods (its README.md, pod.go). */
+  private static final List<Reason> LABELS = List.of(
+      new Reason("sharedgpu/gpu_request",
+          "is KubeShare's part of a card's time, and of its memory where gpu_mem does not"
+              + " say how much: ask for cores, 50 for 0.5, and for memory in a claim, and for so many whole cards where it is"
+              + " above 1"),
+      new Reason("sharedgpu/gpu_limit", "is KubeShare's: coreLimit in a GpuShareConfig is Soft for a limit of 1.0, and"
+          + " Hard for one that is gpu_request; one in between has no equal"),
+      new Reason("sharedgpu/gpu_mem", "is KubeShare's, in bytes: ask for so much memory in a claim"));
 
   private static final Map<String, List<Reason>> BY_FIELD =
       Map.of("limits", RESOURCES, "requests", RESOURCES, "annotations", ANNOTATIONS, "labels", LABELS);

@@ -831,6 +831,19 @@ class ConvertCommandTest {
   }
 
   @Test
+  void eachOfKubeSharesLabelsIsToldWhatToAskFor() throws IOException {
+    Run run = convert("{apiVersion: v1, kind: Pod, metadata: {name: a, labels: {sharedgpu/gpu_request: '0.5',"
+        + " sharedgpu/gpu_limit: '1.0', sharedgpu/gpu_mem: '3073741824', sharedgpu/priority: '0'}}, spec: {containers:"
+        + " [{name: c}]}}\n");
+
+    assertThat(run.status()).isEqualTo(3);
+    assertThat(run.err().lines()).satisfiesExactly(
+        line -> assertThat(line).contains("labels[sharedgpu/gpu_request]: is KubeShare's", "cores, 50 for 0.5"),
+        line -> assertThat(line).contains("labels[sharedgpu/gpu_limit]: is KubeShare's", "Soft for a limit of 1.0"),
+        line -> assertThat(line).contains("labels[sharedgpu/gpu_mem]: is KubeShare's, in bytes"));
+  }
+
+  @Test
   void whatAsksTensorFusionForAnotherVendorsCardsIsNamedAsThat() throws IOException {
     String pod = "{apiVersion: v1, kind: Pod, metadata: {name: a, annotations: {tensor-fusion.ai/vendor: %s,"
         + " tensor-fusion.ai/vram-request: 1Gi}}, spec: {containers: [{name: c}]}}\n";
