@@ -1,8 +1,9 @@
 #!/bin/sh
 # Fetches what the tests and the release build take from elsewhere, by pinned checksums, into target/outside/<what>;
 # nothing of it belongs to the project, and nothing of it is needed to build.
-# fetch.sh [drivers|tools|headers|clients|compiler|style|numba|device-plugin|kueue|karpenter|volcano|kai]…, without an argument all but numba, which is
-# large, and device-plugin, kueue, karpenter, volcano and kai, which are built for some minutes. What is there already is left alone.
+# fetch.sh [drivers|tools|headers|clients|compiler|style|numba|device-plugin|kueue|karpenter|cluster-autoscaler|volcano|kai]…, without an argument all
+# but numba, which is large, and device-plugin, kueue, karpenter, cluster-autoscaler, volcano and kai, which are built for some minutes. What is there
+# already is left alone. PARTITA_AUTOSCALER may name a git directory of Cluster Autoscaler's repository, to take it from there.
 # Exit status 1, with the reason, if something cannot be had.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd -P)
@@ -135,9 +136,17 @@ lay() {
     chmod -R u+w "$2"
 }
 
+# compile: the $packages of $part/source, with what lies in WHAT.missing added: what that lacks.
+compile() {
+    [ ! -d "$here/$what.missing" ] || cp -r "$here/$what.missing/." "$part/source"
+    for package in $(echo "$packages" | tr , ' '); do
+        (cd "$part/source" && GOFLAGS= CGO_ENABLED="$cgo" go build -ldflags '-s -w' -o "$part/${package##*/}" "./$package") ||
+            stop "$name $version cannot be built"
+    done
+}
+
 # Go programs, built from a module, whose own go.sum pins what it needs. The first line of the pins names it and its programs, with commas between
-# them, and what else of it is kept beside these. Each further line names a module that belongs into a folder of it, as where it is made. What lies
-# in WHAT.missing is added: what neither has.
+# them, and what else of it is kept beside these. Each further line names a module that belongs into a folder of it, as where it is made.
 programs() { # WHAT, 1 if it needs cgo
     cgo=$2
     begin "$1" "$here/$1.pins" || return 0
@@ -150,14 +159,37 @@ programs() { # WHAT, 1 if it needs cgo
             dir=$(module "$inner@$innerversion" "$innersum") || exit 1
             lay "$dir" "$part/source/$folder"
         done
-        [ ! -d "$here/$what.missing" ] || cp -r "$here/$what.missing/." "$part/source"
-        for package in $(echo "$packages" | tr , ' '); do
-            (cd "$part/source" && GOFLAGS= CGO_ENABLED="$cgo" go build -ldflags '-s -w' -o "$part/${package##*/}" "./$package") ||
-                stop "$name $version cannot be built"
-        done
+        compile
         [ -z "$beside" ] || cp -r "$part/source/$beside" "$part/"
     }
     rm -rf "$part/source"
+    finish
+}
+
+# Go programs, built from a folder of a git repository at a commit that a tag of it names, for a module that Go's module proxy does not have. Its own
+# go.sum pins what it needs.
+programs_of_repository() { # WHAT, a git directory to take it from, empty for the repository of the pins
+    cgo=0
+    git=$2
+    begin "$1" "$here/$1.pins" || return 0
+    need go "a Go that its module can be built with, 1.26 or newer: https://go.dev/dl"
+    need git "apt install git"
+    grep -v '^#' "$pins" | {
+        read -r name version commit folder packages
+        if [ -z "$git" ]; then
+            git=$part/git
+            git init -q --bare "$git"
+            git --git-dir="$git" fetch -q --depth 1 "$name" "refs/tags/$version:refs/tags/$version" ||
+                stop "$name cannot be had; PARTITA_AUTOSCALER may name a git directory of it"
+        fi
+        got=$(git --git-dir="$git" rev-parse --verify -q "refs/tags/$version^{commit}") || stop "$git has no tag $version"
+        [ "$got" = "$commit" ] || stop "the tag $version is commit $got, not $commit"
+        git --git-dir="$git" archive -o "$part/source.tar" "$commit:$folder"
+        mkdir "$part/source"
+        tar -xf "$part/source.tar" -C "$part/source"
+        compile
+    }
+    rm -rf "$part/source" "$part/source.tar" "$part/git"
     finish
 }
 
@@ -168,8 +200,9 @@ for each in ${*:-drivers tools headers clients compiler style}; do
     headers | compiler | style) wheels "$each" ;;
     device-plugin) programs "$each" 1 ;;
     kueue | karpenter | volcano | kai) programs "$each" 0 ;;
+    cluster-autoscaler) programs_of_repository "$each" "${PARTITA_AUTOSCALER:-}" ;;
     *)
-        echo "usage: fetch.sh [drivers|tools|headers|clients|compiler|style|numba|device-plugin|kueue|karpenter|volcano|kai]..." >&2
+        echo "usage: fetch.sh [drivers|tools|headers|clients|compiler|style|numba|device-plugin|kueue|karpenter|cluster-autoscaler|volcano|kai]..." >&2
         exit 2
         ;;
     esac
