@@ -29,7 +29,7 @@ record Document(Path path, Map<Integer, String> prose, List<Block> blocks) {
   static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
 
   private static final Pattern LINK = Pattern.compile("\\[[^\\]]*\\]\\(([^)\\s]+)\\)");
-  private static final Pattern CODE_SPAN = Pattern.compile("`[^`]*`");
+  private static final Pattern CODE_SPAN = Pattern.compile("`([^`]*)`");
   private static final Pattern HEADING = Pattern.compile("#{1,6} +(.*?)#* *");
 
   /**
@@ -43,6 +43,9 @@ record Document(Path path, Map<Integer, String> prose, List<Block> blocks) {
 
   /** A link that does not leave the project: its line, and what stands between the parentheses. */
   record Link(int line, String target) {}
+
+  /** Code within running text: the line where it begins, and what stands between the backticks, on one line. */
+  record Span(int line, String text) {}
 
   /** Every page of the project: what builds make, and what is fetched, is not looked into. */
   static List<Document> all() throws IOException {
@@ -88,6 +91,34 @@ record Document(Path path, Map<Integer, String> prose, List<Block> blocks) {
           }
         });
     return links;
+  }
+
+  /** The code in the running text, which may go on in the next line, but not beyond its paragraph. */
+  List<Span> spans() {
+    List<Span> spans = new ArrayList<>();
+    StringBuilder paragraph = new StringBuilder();
+    List<Integer> lines = new ArrayList<>();
+    int before = 0;
+    for (Map.Entry<Integer, String> line : prose.entrySet()) {
+      if (line.getKey() != before + 1 || line.getValue().isBlank()) {
+        addSpans(paragraph.toString(), lines, spans);
+        paragraph.setLength(0);
+        lines.clear();
+      }
+      before = line.getKey();
+      paragraph.append(line.getValue()).append('\n');
+      lines.add(before);
+    }
+    addSpans(paragraph.toString(), lines, spans);
+    return spans;
+  }
+
+  private static void addSpans(String paragraph, List<Integer> lines, List<Span> spans) {
+    Matcher span = CODE_SPAN.matcher(paragraph);
+    while (span.find()) {
+      int line = (int) paragraph.substring(0, span.start()).chars().filter(each -> each == '\n').count();
+      spans.add(new Span(lines.get(line), span.group(1).strip().replaceAll("\\s+", " ")));
+    }
   }
 
   /** The anchors that GitHub gives the headings: the second of a name gets {@code -1}, and so on. */

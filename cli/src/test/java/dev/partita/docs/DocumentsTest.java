@@ -28,6 +28,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.yaml.snakeyaml.Yaml;
+import picocli.CommandLine;
+import picocli.CommandLine.MissingParameterException;
+import picocli.CommandLine.ParseResult;
 
 /**
  * Holds what the pages say against the tree: links, commands, objects. What the API server thinks of the objects is for
@@ -42,6 +45,7 @@ class DocumentsTest {
   private static final Pattern WORD = Pattern.compile("\"([^\"]*)\"|'([^']*)'|(\\S+)");
   private static final Pattern COMMENT = Pattern.compile("(^|\\s)#.*");
   private static final Pattern BETWEEN_COMMANDS = Pattern.compile("\\|\\||&&|[|;]|\\$\\(|\\)");
+  private static final Pattern PARTITA = Pattern.compile("^(?:kubectl |kubectl-|\\./)?partita (?=[a-z-])");
   private static final int MOST_COLUMNS = 120;
   private static final int MOST_WORDS_OF_README = 900;
 
@@ -88,6 +92,36 @@ class DocumentsTest {
         }
       }
     }
+  }
+
+  /** A span may leave out what a call needs. */
+  @Test
+  void partitaKnowsEveryCommandAndOptionThatRunningTextNames() throws IOException {
+    List<String> wrong = new ArrayList<>();
+    int seen = 0;
+    for (Document document : Document.all()) {
+      for (Document.Span span : document.spans()) {
+        Matcher partita = PARTITA.matcher(span.text());
+        if (partita.find()) {
+          seen++;
+          CommandLine commandLine = Partita.commandLine();
+          collectErrors(commandLine);
+          String[] arguments =
+              callsOfPartita("./partita " + span.text().substring(partita.end())).getFirst();
+          for (ParseResult it = commandLine.parseArgs(arguments); it != null; it = it.subcommand()) {
+            it.errors().stream().filter(error -> !(error instanceof MissingParameterException))
+                .forEach(error -> wrong.add(document.path() + ":" + span.line() + ": " + error.getMessage()));
+          }
+        }
+      }
+    }
+    assertThat(wrong).isEmpty();
+    assertThat(seen).isGreaterThan(50);
+  }
+
+  private static void collectErrors(CommandLine commandLine) {
+    commandLine.getCommandSpec().parser().collectErrors(true);
+    commandLine.getSubcommands().values().forEach(DocumentsTest::collectErrors);
   }
 
   @Test

@@ -3,6 +3,7 @@ package dev.partita.e2e.pages;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** Commands of pages that are not typed here, each with the reason. Whatever no line names is run. */
 final class Excuses {
@@ -76,6 +77,28 @@ final class Excuses {
           "changes what all tests use; WebhookCertificateIT does it"),
       new Excuse("kubectl delete -n partita-system certificate/", "needs cert-manager"));
 
+  /** Commands that sentences name, and that are part of no block that is typed; what stands above is excused here, too. */
+  static final List<Excuse> IN_RUNNING_TEXT = List.of(
+      new Excuse("(docker|podman|skopeo) login|podman save|crane |kind |mmdebstrap ",
+          "other people's programs, for registries and images of the reader's; ImagesIT has a base image and a registry"),
+      new Excuse("(ausearch|nvidia-modprobe|systemctl|journalctl|rm|umount) ", "on a node, as its administrator"),
+      new Excuse("kubectl get \\S+( -A| NODE)? -o (yaml|wide)$",
+          "prints any kind so; CrdTest holds the columns and fields of ours"),
+      new Excuse("kubectl get gpunode NODE -o jsonpath='\\{\\.status\\.bindingClaims\\}'",
+          "empty but for the moments of a binding; NodeBindingClaimsTest says when"),
+      new Excuse("kubectl explain ", "prints what a definition says; CrdTest holds ours"),
+      new Excuse("kubectl (un)?cordon\\b", "keeps pods of other tests off a node"),
+      new Excuse("kubectl describe node NODE$", "shows what other systems' plugins gave out, and a lab has none"),
+      new Excuse("kubectl label node NODE gpu\\.partita\\.dev/plugin-$", "NodeSettingsIT takes the label off"),
+      new Excuse("kubectl label node NODE (gpu|vgpu-manager-enable|nvidia-device-enable|gpushare)-$",
+          "takes off what another system's installation set; a lab has none of them"),
+      new Excuse("kubectl annotate resourceclaim NAME look=again", "for a fault of KAI, which a lab has not"),
+      new Excuse("kubectl wait .* job/partita-uninstall$",
+          "there only where somebody uninstalls without Helm's hooks: UninstallIT has Helm wait for it"),
+      new Excuse("kubectl delete (crd|namespace)\\b", "takes away what all tests use"),
+      new Excuse("kubectl (apply --dry-run=server -o yaml|apply -f - <<EOF|logs --previous)$",
+          "a way of calling, of which the sentence leaves out the object"));
+
   /** What pages show of other clusters than this one; the commands are run all the same. */
   static final List<ShownElsewhere> SHOWN_ELSEWHERE =
       List.of(new ShownElsewhere("^h200 .* n$|^n +4$|^team ", "WhatIfCommandsTest, of a cluster that it makes up"));
@@ -85,6 +108,12 @@ final class Excuses {
   /** Why a command is not run; empty if it is. */
   static Optional<String> of(String command) {
     return ALL.stream().filter(excuse -> excuse.covers(command)).map(Excuse::why).findFirst();
+  }
+
+  /** Why a command that a sentence names is not run; empty if none is known. */
+  static Optional<String> ofNamed(String command) {
+    return Stream.concat(ALL.stream(), IN_RUNNING_TEXT.stream()).filter(excuse -> excuse.covers(command))
+        .map(Excuse::why).findFirst();
   }
 
   /** Why what a page shows is not held against what came out here; empty if it is. */
