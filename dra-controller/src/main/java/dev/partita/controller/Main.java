@@ -1,16 +1,19 @@
 package dev.partita.controller;
 
-import dev.partita.api.Bytes;
+import dev.partita.api.Amount;
 import dev.partita.controller.certificate.WebhookNames;
 import dev.partita.controller.edge.ControllerClient;
 import dev.partita.controller.uninstall.UninstallCommand;
 import dev.partita.serving.log.ConsoleLog;
 import dev.partita.serving.log.LogLevel;
 import dev.partita.serving.metrics.MetricsReaders;
+import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -44,6 +47,8 @@ public final class Main implements Callable<Integer> {
 
   /** A pod that stops is killed after 30 s. */
   private static final Duration MOST_STOPPING = Duration.ofSeconds(25);
+
+  private static final BigDecimal KIB = BigDecimal.valueOf(1024);
 
   @Option(
       names = "--identity",
@@ -270,7 +275,7 @@ public final class Main implements Callable<Integer> {
           metricsPort == 0
               ? Optional.empty()
               : Optional.of(new ControllerSettings.MetricsEndpoint(metricsPort, metricsAccess)),
-          autoscaledNodes, bytes(hostMemory));
+          autoscaledNodes, hostMemory(hostMemory));
     } catch (NumberFormatException e) {
       throw new ParameterException(spec.commandLine(), "--webhook-port must be a number: " + webhookPort, e);
     } catch (IllegalArgumentException e) {
@@ -278,9 +283,14 @@ public final class Main implements Callable<Integer> {
     }
   }
 
-  private long bytes(String quantity) {
-    return Bytes.parse(quantity).orElseThrow(
-        () -> new ParameterException(spec.commandLine(), "--host-memory must be an amount such as 300Mi: " + quantity));
+  /** In bytes, rounded up to whole KiB: API servers write those as we do, so that slices stay as they were written. */
+  private static long hostMemory(String quantity) {
+    try {
+      BigDecimal kibibytes = Amount.of(new Quantity(quantity)).divide(KIB, 0, RoundingMode.CEILING);
+      return kibibytes.multiply(KIB).longValueExact();
+    } catch (IllegalArgumentException | ArithmeticException e) {
+      throw new IllegalArgumentException("--host-memory must be an amount such as 300Mi: " + quantity, e);
+    }
   }
 
   /** Waits for what was begun to end, and not for the thread: that one exits, and waits for this. */

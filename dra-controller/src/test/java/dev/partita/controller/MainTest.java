@@ -71,6 +71,8 @@ class MainTest {
   void whatACardCostsOfTheHostsMemoryIsNothingUntilSomebodySaysHowMuch() {
     assertThat(settings().hostMemory()).isZero();
     assertThat(settings("--host-memory=300Mi").hostMemory()).isEqualTo(300L << 20);
+    assertThat(settings("--host-memory=300M").hostMemory()).as("in KiB, rounded up").isEqualTo(292_969L << 10);
+    assertThat(settings("--host-memory=0.3Gi").hostMemory()).isEqualTo(314_573L << 10);
   }
 
   @ParameterizedTest

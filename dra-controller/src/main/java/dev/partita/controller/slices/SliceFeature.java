@@ -1,23 +1,22 @@
 package dev.partita.controller.slices;
 
-import io.fabric8.kubernetes.api.model.resource.v1.Device;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpec;
 import java.util.Set;
 
-/** What of a slice's devices only some API servers keep: with its feature gate off a server drops it. */
+/** What of a slice only some API servers keep: with its feature gate off a server drops it. */
 enum SliceFeature {
   /** Pods are bound once the MIG instance is made that kube-scheduler allocated (KEP-5007). */
   BINDING_CONDITIONS("DRADeviceBindingConditions") {
     @Override
-    boolean isIn(Device device) {
-      return !device.getBindingConditions().isEmpty();
+    boolean isIn(ResourceSliceSpec slice) {
+      return slice.getDevices().stream().anyMatch(device -> !device.getBindingConditions().isEmpty());
     }
   },
   /** Devices that are modes of one card say so besides the counters that they take of it (KEP-5963). */
   COMPATIBILITY_GROUPS("DRADeviceCompatibilityGroups") {
     @Override
-    boolean isIn(Device device) {
-      return device.getConsumesCounters().stream()
+    boolean isIn(ResourceSliceSpec slice) {
+      return slice.getDevices().stream().flatMap(device -> device.getConsumesCounters().stream())
           .anyMatch(taken -> taken.getAdditionalProperties().containsKey(CardCounters.GROUPS));
     }
   },
@@ -27,17 +26,13 @@ enum SliceFeature {
     boolean isIn(ResourceSliceSpec slice) {
       return slice.getAdditionalProperties().containsKey(SlicePlan.PARTITION_TYPE_ATTRIBUTE);
     }
-
-    @Override
-    boolean isIn(Device device) {
-      return device.getAttributes().containsKey(SlicePlan.PARTITION_TYPE);
-    }
   },
   /** Devices say how much of their node's memory their containers take besides what pods request (KEP-5517). */
   NODE_RESOURCES("DRANodeAllocatableResources") {
     @Override
-    boolean isIn(Device device) {
-      return device.getAdditionalProperties().containsKey(SlicePlan.NODE_RESOURCES);
+    boolean isIn(ResourceSliceSpec slice) {
+      return slice.getDevices().stream()
+          .anyMatch(device -> device.getAdditionalProperties().containsKey(SlicePlan.NODE_RESOURCES));
     }
   };
 
@@ -55,9 +50,5 @@ enum SliceFeature {
     return gate;
   }
 
-  abstract boolean isIn(Device device);
-
-  boolean isIn(ResourceSliceSpec slice) {
-    return slice.getDevices().stream().anyMatch(this::isIn);
-  }
+  abstract boolean isIn(ResourceSliceSpec slice);
 }

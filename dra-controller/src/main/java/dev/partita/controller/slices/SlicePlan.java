@@ -94,13 +94,12 @@ public final class SlicePlan {
       Set<SliceFeature> features,
       long hostMemory) {
     @Nullable CardCounters counters = hasCounters(host) ? new CardCounters(devices) : null;
-    boolean counted =
-        features.contains(SliceFeature.PARTITION_TYPES) && host.devices().size() <= MAX_PARTITION_TYPES;
+    boolean counted = counters != null && host.devices().size() <= MAX_PARTITION_TYPES;
     return new PublishedCard(
         devices.getFirst().name().index(),
         devices.stream().map(device -> {
           DeviceBuilder builder = device(device, host.allocator(), counters, features);
-          if (counters != null && counted) {
+          if (counted) { // with the gate off too: the devices are then the same whenever the gate is tried again
             builder.addToAttributes(PARTITION_TYPE, attribute(new AttributeValue.Text(device.name().toString())));
           }
           if (hostMemory > 0 && features.contains(SliceFeature.NODE_RESOURCES)) {
@@ -147,7 +146,7 @@ public final class SlicePlan {
     ResourceSliceSpecBuilder slice = spec(node).withDevices(devices);
     var counted = devices.stream().filter(device -> !device.getConsumesCounters().isEmpty()).toList();
     if (features.contains(SliceFeature.PARTITION_TYPES) && !counted.isEmpty()
-        && counted.stream().allMatch(SliceFeature.PARTITION_TYPES::isIn)) {
+        && counted.stream().allMatch(device -> device.getAttributes().containsKey(PARTITION_TYPE))) {
       slice.addToAdditionalProperties(PARTITION_TYPE_ATTRIBUTE, Driver.NAME + "/" + PARTITION_TYPE);
     }
     return slice.build();

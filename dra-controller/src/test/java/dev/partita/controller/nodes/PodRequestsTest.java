@@ -12,10 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/**
- * Expected are the sums of {@code PodRequests} in Kubernetes' component-helpers 0.36, and of claims in 0.37, as
- * kube-scheduler calls it.
- */
+/** Expected are the sums of {@code PodRequests} in Kubernetes' component-helpers: of 0.36, and of 0.37 for claims. */
 class PodRequestsTest {
   private static final long GIB = 1L << 30;
 

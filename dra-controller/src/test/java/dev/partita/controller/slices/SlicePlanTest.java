@@ -21,6 +21,7 @@ import dev.partita.controller.TaintRuleBuilder;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSliceSpec;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.ArrayList;
@@ -300,10 +301,16 @@ class SlicePlanTest {
   void aSliceNamesNoTypesWhereADeviceThatConsumesCountersHasNone() {
     Set<SliceFeature> types = Set.of(SliceFeature.PARTITION_TYPES);
     GpuHost host = host(migNode(Allocator.Scheduler, 1));
-    List<PublishedCard> before = SlicePlan.cards(host);
+    List<PublishedCard> before = SlicePlan.cards(host).stream()
+        .map(card -> new PublishedCard(card.index(), card.devices().stream().map(
+            device -> new DeviceBuilder(device).removeFromAttributes("partitionType").build()).toList(),
+            card.counters()))
+        .toList();
     assertThat(SlicePlan.of("node-0", before, (_, _) -> 0, types).getFirst().getAdditionalProperties()).isEmpty();
-    assertThat(SlicePlan.of("node-0", SlicePlan.cards(host, types, 0), (_, _) -> 0, Set.of()).getFirst()
-        .getAdditionalProperties()).as("the API server drops it").isEmpty();
+    ResourceSliceSpec dropped = SlicePlan.of("node-0", SlicePlan.cards(host), (_, _) -> 0, Set.of()).getFirst();
+    assertThat(dropped.getAdditionalProperties()).as("the API server drops it").isEmpty();
+    assertThat(dropped.getDevices()).as("so that nothing changes when it is tried again")
+        .isEqualTo(counted(migNode(Allocator.Scheduler, 1)).getFirst().getDevices());
   }
 
   private static List<ResourceSliceSpec> counted(GpuNode node) {

@@ -18,7 +18,9 @@ import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -45,6 +47,10 @@ class PartitionTypesIT {
               .anyMatch(slice -> slice.getSpec().getAdditionalProperties().containsKey("partitionTypeAttribute")));
       PodUnderTest whole = workspace.pod("whole", node, Ask.wholeCards(1), "exec sleep 600").awaitRunning();
       String taken = whole.claim().awaitAllocated().getFirst().getDevice();
+      PodUnderTest share = workspace.pod("share", node, Ask.share("8Gi"), "exec sleep 600").awaitRunning();
+      String shared = share.claim().awaitAllocated().getFirst().getDevice();
+      Set<String> cannotBeHad =
+          Set.of(taken, taken + "-shared", shared, shared.replace("-shared", ""));
 
       Map<?, ?> pool = status(cluster, cleanup, node);
       assertThat(pool.get("validationError")).isNull();
@@ -52,10 +58,18 @@ class PartitionTypesIT {
           .collect(Collectors.toMap(type -> type.get("type"), type -> type.get("allocatable"))))
           .hasSize(2 * RealCluster.CARDS)
           .allSatisfy((device, allocatable) -> assertThat(allocatable).as(device.toString())
-              .isEqualTo(device.equals(taken) || device.equals(taken + "-shared") ? 0 : 1));
-      assertThat(Objects.toString(pool.get("shareableSummary"))).contains("memory", "available");
+              .isEqualTo(cannotBeHad.contains(device) ? 0 : 1));
+      assertThat(consumedMemory(pool)).isEqualTo("8Gi");
+      share.deleteAndAwait();
       whole.deleteAndAwait();
     }
+  }
+
+  private static @Nullable Object consumedMemory(Map<?, ?> pool) {
+    Map<?, ?> shareable = (Map<?, ?>) Objects.requireNonNull(pool.get("shareableSummary"));
+    return ((List<?>) Objects.requireNonNull(shareable.get("capacity"))).stream().map(Map.class::cast)
+        .filter(capacity -> Objects.toString(capacity.get("name")).endsWith("memory")).findFirst().orElseThrow()
+        .get("consumed");
   }
 
   private static Map<?, ?> status(RealCluster cluster, Cleanup cleanup, String node) {

@@ -77,7 +77,9 @@ final class Excuses {
           "changes what all tests use; WebhookCertificateIT does it"),
       new Excuse("kubectl delete -n partita-system certificate/", "needs cert-manager"));
 
-  /** Commands that sentences name, and that are part of no block that is typed; what stands above is excused here, too. */
+  /**
+   * Commands that sentences name, and that are part of no block that is typed; what stands above is excused here, too.
+   */
   static final List<Excuse> IN_RUNNING_TEXT = List.of(
       new Excuse("(docker|podman|skopeo) login|podman save|crane |kind |mmdebstrap ",
           "other people's programs, for registries and images of the reader's; ImagesIT has a base image and a registry"),
