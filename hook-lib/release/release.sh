@@ -82,6 +82,13 @@ if [ "${1:-}" = tree ]; then # tree FOLDER TARGET COMPILER-OPTION CMAKE-OPTION..
     tree "$folder" "$(compiler "$target" $option)" "$target" "$@"
     exit
 fi
+# One at a time: `./partita release` and the release build's test call it beside each other.
+mkdir -p target
+exec 9> target/release-build.lock
+flock -n 9 || {
+    echo "release: another build of it runs here; waiting for it" >&2
+    flock 9
+}
 for each in ${*:-x86_64-gnu aarch64-gnu x86_64-musl aarch64-musl}; do
     case $each in
     x86_64-gnu | aarch64-gnu | x86_64-musl | aarch64-musl) release "$each" ;;

@@ -28,6 +28,7 @@ import org.assertj.core.api.SoftAssertions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** The program as kubectl starts it, on a real cluster: what it shows, and what it changes. */
 @OnRealCluster
@@ -113,6 +114,7 @@ class KubectlPartitaIT {
    */
   @Test
   @Timeout(value = 10, unit = TimeUnit.MINUTES)
+  @ResourceLock(ReleaseFolderIT.COMMAND)
   void theArchiveRunsWithoutAJdk(RealCluster cluster, @TempDir Path folder) {
     Outcome staged =
         cluster.command().execute(List.of("bash", cluster.home().resolve("deploy/command/stage.sh").toString()),

@@ -43,7 +43,7 @@ final class Excuses {
       new Excuse("kubectl logs .* job/partita-uninstall$", "there only where Helm could not uninstall: UninstallIT"),
       new Excuse("\\./partita images .*--registry registry\\.example", "needs a registry; ImagesIT has one"),
       new Excuse("\\./partita release|for image in|image=registry\\.example|cosign |sha256sum ",
-          "needs registries, keys and hours; ReleaseTest makes all of it but the images, ImagesIT these"),
+          "needs registries, keys and another JDK; ReleaseFolderIT makes a release of one processor"),
       new Excuse("ctr ", "on a node, with the files of a release; a lab imports its images so"),
       new Excuse("dpkg |apt-get |for package in|export PARTITA_JDK_ARM64", "installs packages on the machine"),
       new Excuse("sh hook-lib/build\\.sh fetch", "downloads and builds for minutes; CI does it before this test"),
