@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.partita.e2e.cluster.Ask;
+import dev.partita.e2e.cluster.ClaimUnderTest;
 import dev.partita.e2e.cluster.Controllers;
 import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.HelmRelease;
@@ -15,6 +16,7 @@ import dev.partita.e2e.cluster.Workspace;
 import io.fabric8.kubernetes.api.model.APIResource;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceSlice;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
@@ -23,6 +25,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
@@ -60,6 +63,10 @@ class UninstallIT {
           .inNamespace(RealCluster.NAMESPACE).withLabel("app.kubernetes.io/part-of", HelmRelease.NAME).list().getItems()
           .isEmpty());
       assertThat(traces(cluster.client())).as("what is left in the API").isEmpty();
+      assertThat(ofOurFinalizers(cluster.client())).as("objects that cannot go without Partita").isEmpty();
+      ClaimUnderTest claim = waits.claim();
+      waits.deleteAndAwait();
+      await("the claim of a pod that waited").atMost(Workspace.PATIENCE).until(() -> claim.find().isEmpty());
       assertThat(cluster.files().shell(node, "find /var/run/cdi -name '*partita*'")).as("CDI specs").isEmpty();
     } finally {
       release.install(values);
@@ -76,6 +83,26 @@ class UninstallIT {
         .filter(claim -> claim.getStatus() != null && !claim.getStatus().getReservedFor().isEmpty())
         .map(claim -> claim.getMetadata().getNamespace() + "/" + claim.getMetadata().getName() + " by "
             + claim.getStatus().getReservedFor() + ", deleted " + claim.getMetadata().getDeletionTimestamp())
+        .toList();
+  }
+
+  /**
+   * Objects with a finalizer of Partita's own name. The one that its controller puts on claims is Kubernetes' own, and
+   * kube-controller-manager takes it off.
+   */
+  private static List<String> ofOurFinalizers(KubernetesClient client) {
+    return Stream.of(
+        client.resources(ResourceClaim.class).inAnyNamespace().list(),
+        client.resources(ResourceClaimTemplate.class).inAnyNamespace().list(),
+        client.pods().inAnyNamespace().list(),
+        client.nodes().list(),
+        client.namespaces().list(),
+        client.genericKubernetesResources("gpu.partita.dev/v1alpha1", "GpuNode").list(),
+        client.genericKubernetesResources("gpu.partita.dev/v1alpha1", "GpuQuota").inAnyNamespace().list())
+        .flatMap(list -> list.getItems().stream())
+        .filter(object -> object.getMetadata().getFinalizers().stream().anyMatch(name -> name.contains("partita")))
+        .map(object -> object.getKind() + " " + object.getMetadata().getName() + " "
+            + object.getMetadata().getFinalizers())
         .toList();
   }
 
