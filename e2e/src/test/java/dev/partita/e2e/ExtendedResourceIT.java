@@ -6,11 +6,15 @@ import static org.awaitility.Awaitility.await;
 import dev.partita.e2e.cluster.ClaimUnderTest;
 import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.DependsOnVersion;
+import dev.partita.e2e.cluster.NeedsSteadyController;
 import dev.partita.e2e.cluster.OnRealCluster;
 import dev.partita.e2e.cluster.OnSettingsNode;
 import dev.partita.e2e.cluster.PodUnderTest;
 import dev.partita.e2e.cluster.RealCluster;
 import dev.partita.e2e.cluster.Workspace;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceClassBuilder;
+import io.fabric8.kubernetes.client.utils.Serialization;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -50,6 +54,33 @@ class ExtendedResourceIT {
       assertHasWholeCard(byName, node);
       byClass.deleteAndAwait();
       byName.deleteAndAwait();
+    } finally {
+      cluster.patchGpuNode(node, "{\"allocator\": \"Controller\"}");
+      daemons.awaitFreeCards(node);
+    }
+  }
+
+  /** As {@code docs/reference/devices.md} has it made. */
+  @Test
+  @NeedsSteadyController // while no controller answers, pods of other tests stay unconverted, and would get cards by this class
+  void whereKubeSchedulerAllocatesAPodThatAsksForNvidiasResourceGetsACardByAClassThatHasItsName(
+      RealCluster cluster,
+      Workspace workspace) {
+    String node = cluster.settingsNode();
+    Daemons daemons = new Daemons(cluster.client());
+    daemons.awaitFreeCards(node);
+    workspace.withoutAdmission();
+    workspace.createInCluster(Serialization.asYaml(new DeviceClassBuilder()
+        .withNewMetadata().withName(workspace.namespace()).endMetadata()
+        .withNewSpec().withExtendedResourceName("nvidia.com/gpu").withSelectors(
+            cluster.client().resources(DeviceClass.class).withName("whole.gpu.partita.dev").require().getSpec()
+                .getSelectors())
+        .endSpec().build()));
+    cluster.patchGpuNode(node, "{\"allocator\": \"Scheduler\"}");
+    try {
+      PodUnderTest pod = asking(workspace, "asks", node, "nvidia.com/gpu");
+      assertHasWholeCard(pod, node);
+      pod.deleteAndAwait();
     } finally {
       cluster.patchGpuNode(node, "{\"allocator\": \"Controller\"}");
       daemons.awaitFreeCards(node);
