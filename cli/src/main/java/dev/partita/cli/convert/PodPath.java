@@ -41,7 +41,7 @@ record PodPath(String name, JsonPointer pointer) {
 
   /** A field with a pod's spec alone, and where it is in what has the pod's annotations and labels. */
   private static final String SPEC_ALONE = "podSpec";
-  private static final String BELOW_CLIQUE = ".spec." + SPEC_ALONE;
+  static final String BELOW_CLIQUE = ".spec." + SPEC_ALONE;
 
   /** Versions in which Kubernetes' own kinds were once, or are written by mistake. */
   private static final Pattern BUILT_IN = Pattern.compile("|v1|extensions/.*|(apps|batch)/.*");
@@ -174,9 +174,12 @@ record PodPath(String name, JsonPointer pointer) {
     if (!isSpecAlone()) {
       return ofPod;
     }
+    return new FieldError(shown(ofPod.path()), shown(ofPod.problem()));
+  }
+
+  private String shown(String text) {
     String clique = name.substring(0, name.length() - BELOW_CLIQUE.length());
-    return new FieldError(ofPod.path().replace(name + ".spec.", name + ".").replace(name + ".metadata.", clique + "."),
-        ofPod.problem());
+    return text.replace(name + ".spec.", name + ".").replace(name + ".metadata.", clique + ".");
   }
 
   /** Whether the object, or what holds the pod in it, says that there are several such pods. */

@@ -262,9 +262,10 @@ final class UnreadRequests {
       JsonNode value = field.getValue();
       if (value.isObject() && BY_FIELD.containsKey(field.getKey())) {
         boolean twice = field.getKey().equals("requests");
+        boolean isOfKnown = isKnown || (!twice && pods.contains(path + PodPath.BELOW_CLIQUE));
         value.fieldNames().forEachRemaining(name -> {
           if (!(twice && node.path("limits").has(name)) && !isNone(value.path(name))) {
-            reason(field.getKey(), name, isKnown)
+            reason(field.getKey(), name, isOfKnown)
                 .map(why -> why.equals(TENSOR_FUSION) && isOfOtherVendor(value) ? OTHER_VENDOR : why)
                 .ifPresent(why -> found.add(new FieldError(where + "[" + name + "]", why)));
           }

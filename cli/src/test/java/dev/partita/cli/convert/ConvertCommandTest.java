@@ -172,6 +172,12 @@ class ConvertCommandTest {
     assertThat(convert(set.formatted("annotations: {gpu-fraction: 'x'}, labels: {runai/queue: a},",
         "{containers: [{name: c}]}")).err())
         .startsWith("partita: PodCliqueSet s: spec.template.cliques[0].annotations[gpu-fraction]: must be a part of");
+    assertThat(convert(set.formatted("annotations: {gpu-fraction: '0.5'},", "{containers: [{name: c}]}")).err())
+        .as("without a queue").contains("cliques[0].annotations[gpu-fraction]: is KAI's or Run:ai's in a pod with")
+        .doesNotContain("the pod of a PodCliqueSet is");
+    assertThat(convert(set.formatted("annotations: {gpu-fraction: '0.5'}, labels: {runai/queue: a},",
+        "{containers: [{name: c, resources: {limits: {tencent.com/vcuda-core: 10}}}]}")).err())
+        .as("two ways at once").contains("spec.podSpec.containers[0]").doesNotContain("podSpec.spec", "podSpec.meta");
   }
 
   @Test
