@@ -137,6 +137,11 @@ func slicesOf(n node) []resourceapi.ResourceSliceSpec {
 		}
 		counters.SharedCounters = append(counters.SharedCounters, resourceapi.CounterSet{Name: wholeName(i), Counters: n.counters(c)})
 	}
+	if len(devices.Devices) <= 32 { // as many as a ResourcePoolStatusRequest counts
+		for _, d := range devices.Devices {
+			d.Attributes["partitionType"] = text(d.Name)
+		}
+	}
 	return []resourceapi.ResourceSliceSpec{devices, counters}
 }
 
