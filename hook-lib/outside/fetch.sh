@@ -25,14 +25,20 @@ begin() {
     what=$1
     pins=$2
     part=$target/.$what.part
-    cmp -s "$pins" "$target/$what/.pins" && return 1
+    stamp | cmp -s - "$target/$what/.pins" && return 1
     need python3 "apt install python3"
     rm -rf "$part"
     mkdir "$part"
 }
 
+# stamp: what target/outside/WHAT is made of: its pins, and what of ours is built into it.
+stamp() {
+    cat "$pins"
+    [ ! -d "$here/$what.missing" ] || (cd "$here/$what.missing" && find . -type f | sort | xargs sha256sum)
+}
+
 finish() {
-    cp "$pins" "$part/.pins"
+    stamp > "$part/.pins"
     rm -rf "${target:?}/$what"
     mv "$part" "$target/$what"
     echo "outside: $what: fetched"
