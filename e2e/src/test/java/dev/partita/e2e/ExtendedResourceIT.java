@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.partita.e2e.cluster.ClaimUnderTest;
+import dev.partita.e2e.cluster.Cleanup;
 import dev.partita.e2e.cluster.Daemons;
 import dev.partita.e2e.cluster.DependsOnVersion;
 import dev.partita.e2e.cluster.NeedsSteadyController;
@@ -45,8 +46,9 @@ class ExtendedResourceIT {
                 - cel: {expression: "device.driver == 'gpu.partita.dev' && device.attributes['gpu.partita.dev'].mode == 'whole'"}
             """
             .formatted(workspace.namespace(), named));
-    cluster.patchGpuNode(node, "{\"allocator\": \"Scheduler\"}");
-    try {
+    try (Cleanup cleanup = new Cleanup()) {
+      cleanup.undo("the cards of " + node, () -> daemons.awaitFreeCards(node));
+      cluster.leaveToScheduler(node, cleanup);
       PodUnderTest byClass = asking(workspace, "by-class", node,
           "deviceclass.resource.kubernetes.io/whole.gpu.partita.dev");
       assertHasWholeCard(byClass, node);
@@ -54,9 +56,6 @@ class ExtendedResourceIT {
       assertHasWholeCard(byName, node);
       byClass.deleteAndAwait();
       byName.deleteAndAwait();
-    } finally {
-      cluster.patchGpuNode(node, "{\"allocator\": \"Controller\"}");
-      daemons.awaitFreeCards(node);
     }
   }
 
@@ -76,14 +75,12 @@ class ExtendedResourceIT {
             cluster.client().resources(DeviceClass.class).withName("whole.gpu.partita.dev").require().getSpec()
                 .getSelectors())
         .endSpec().build()));
-    cluster.patchGpuNode(node, "{\"allocator\": \"Scheduler\"}");
-    try {
+    try (Cleanup cleanup = new Cleanup()) {
+      cleanup.undo("the cards of " + node, () -> daemons.awaitFreeCards(node));
+      cluster.leaveToScheduler(node, cleanup);
       PodUnderTest pod = asking(workspace, "asks", node, "nvidia.com/gpu");
       assertHasWholeCard(pod, node);
       pod.deleteAndAwait();
-    } finally {
-      cluster.patchGpuNode(node, "{\"allocator\": \"Controller\"}");
-      daemons.awaitFreeCards(node);
     }
   }
 

@@ -91,9 +91,7 @@ class MigIT {
     Daemons daemons = new Daemons(cluster.client());
     daemons.awaitFreeCards(node);
     try (Cleanup cleanup = new Cleanup()) {
-      cleanup.undo("what " + node + " offers, and who allocates there",
-          () -> cluster.patchGpuNode(node, "{\"allocator\": \"Controller\", \"publish\": null}"));
-      cluster.patchGpuNode(node, "{\"allocator\": \"Scheduler\", \"publish\": [\"Whole\", \"Shared\", \"Mig\"]}");
+      cluster.leaveToScheduler(node, cleanup, "Whole", "Shared", "Mig");
       await("binding conditions").atMost(Workspace.PATIENCE)
           .until(() -> daemons.slices(node).stream().flatMap(slice -> slice.getSpec().getDevices().stream())
               .anyMatch(device -> device.getName().startsWith("gpu-0-mig-1g-") && device.getTaints().isEmpty()

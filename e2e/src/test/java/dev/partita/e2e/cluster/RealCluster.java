@@ -218,6 +218,19 @@ public final class RealCluster implements AutoCloseable {
     gpuNode(node).patch(PatchContext.of(PatchType.JSON_MERGE), "{\"spec\": " + spec + "}");
   }
 
+  /**
+   * Leaves a node to kube-scheduler until the end.
+   *
+   * @param publish the modes in which its cards are offered meanwhile, as GpuNodes name them; as before if there are
+   *        none
+   */
+  public void leaveToScheduler(String node, Cleanup cleanup, String... publish) {
+    cleanup.undo("what " + node + " offers, and who allocates there",
+        () -> patchGpuNode(node, "{\"allocator\": \"Controller\", \"publish\": null}"));
+    String modes = publish.length == 0 ? "" : ", \"publish\": [\"" + String.join("\", \"", publish) + "\"]";
+    patchGpuNode(node, "{\"allocator\": \"Scheduler\"" + modes + "}");
+  }
+
   public NodeFiles files() {
     return files;
   }

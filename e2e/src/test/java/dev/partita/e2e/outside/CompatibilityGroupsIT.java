@@ -33,9 +33,7 @@ class CompatibilityGroupsIT {
     Daemons daemons = new Daemons(cluster.client());
     daemons.awaitFreeCards(node);
     try (Cleanup cleanup = new Cleanup()) {
-      cleanup.undo("what " + node + " offers, and who allocates there",
-          () -> cluster.patchGpuNode(node, "{\"allocator\": \"Controller\", \"publish\": null}"));
-      cluster.patchGpuNode(node, "{\"allocator\": \"Scheduler\", \"publish\": [\"Whole\", \"Shared\", \"Mig\"]}");
+      cluster.leaveToScheduler(node, cleanup, "Whole", "Shared", "Mig");
       await("compatibility groups").atMost(Workspace.PATIENCE).untilAsserted(() -> {
         assertThat(groups(daemons, node, "gpu-0")).containsExactly("whole");
         assertThat(groups(daemons, node, "gpu-0-shared")).containsExactly("shared");

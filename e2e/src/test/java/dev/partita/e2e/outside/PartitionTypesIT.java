@@ -39,9 +39,7 @@ class PartitionTypesIT {
     Daemons daemons = new Daemons(cluster.client());
     daemons.awaitFreeCards(node);
     try (Cleanup cleanup = new Cleanup()) {
-      cleanup.undo("what " + node + " offers, and who allocates there",
-          () -> cluster.patchGpuNode(node, "{\"allocator\": \"Controller\", \"publish\": null}"));
-      cluster.patchGpuNode(node, "{\"allocator\": \"Scheduler\", \"publish\": [\"Whole\", \"Shared\"]}");
+      cluster.leaveToScheduler(node, cleanup, "Whole", "Shared");
       await("slices that name types").atMost(Workspace.PATIENCE).until(
           () -> daemons.slices(node).stream()
               .anyMatch(slice -> slice.getSpec().getAdditionalProperties().containsKey("partitionTypeAttribute")));
