@@ -143,7 +143,7 @@ final class Koordinator implements DialectReader.OfResources {
     return Optional.empty();
   }
 
-  /** What is asked for by a name or by its former one. */
+  /** Reads what a container asks for by the present names, also where it is written by the former ones. */
   private record Amounts(ResourceRequests asked) {
     long of(String name) {
       return asked.of(written(name));

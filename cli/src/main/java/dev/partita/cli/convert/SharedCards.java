@@ -10,12 +10,12 @@ import java.util.Map;
 import java.util.function.BiConsumer;
 
 /**
- * Finds templates by which several pods had a card together if their driver was told so ({@code --consumable-shares} of
- * NVIDIA's and of vgpu-manager's, off unless it is set). Nothing in a claim tells: by default each pod has a card of
- * its own, and the pods are converted to that. As it holds of a whole cluster, it is said once.
+ * Finds ResourceClaimTemplates whose pods may have had one card together. They had it if their DRA driver was started
+ * with {@code --consumable-shares}, as NVIDIA's and vgpu-manager's can be; nothing in a claim tells. By default each
+ * pod has a card of its own, and the pods are converted to that. As the flag is a whole cluster's, it is said once.
  */
 final class SharedCards {
-  /** A template that asks for a card without an amount of its memory, and where it does. */
+  /** A ResourceClaimTemplate that asks for a card and for no amount of its memory, and the path of that request. */
   private record Template(JsonNode object, String path) {}
 
   private final Map<String, Template> templates = new LinkedHashMap<>();

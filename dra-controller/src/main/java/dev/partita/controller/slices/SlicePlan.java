@@ -94,19 +94,9 @@ public final class SlicePlan {
       Set<SliceFeature> features,
       long hostMemory) {
     @Nullable CardCounters counters = hasCounters(host) ? new CardCounters(devices) : null;
-    boolean counted = counters != null && host.devices().size() <= MAX_PARTITION_TYPES;
     return new PublishedCard(
         devices.getFirst().name().index(),
-        devices.stream().map(device -> {
-          DeviceBuilder builder = device(device, host.allocator(), counters, features);
-          if (counted) { // with the gate off too: the devices are then the same whenever the gate is tried again
-            builder.addToAttributes(PARTITION_TYPE, attribute(new AttributeValue.Text(device.name().toString())));
-          }
-          if (hostMemory > 0 && features.contains(SliceFeature.NODE_RESOURCES)) {
-            builder.addToAdditionalProperties(NODE_RESOURCES, overhead(hostMemory));
-          }
-          return builder.build();
-        }).toList(),
+        devices.stream().map(device -> device(device, host, counters, features, hostMemory)).toList(),
         Optional.ofNullable(counters).map(CardCounters::set));
   }
 
@@ -210,11 +200,12 @@ public final class SlicePlan {
     return Map.of("memory", Map.of("overhead", Map.of("perContainer", Bytes.quantity(hostMemory).toString())));
   }
 
-  private static DeviceBuilder device(
+  private static io.fabric8.kubernetes.api.model.resource.v1.Device device(
       Device device,
-      Allocator allocator,
+      GpuHost host,
       @Nullable CardCounters counters,
-      Set<SliceFeature> features) {
+      Set<SliceFeature> features,
+      long hostMemory) {
     Map<String, io.fabric8.kubernetes.api.model.resource.v1.DeviceAttribute> attributes = new TreeMap<>();
     device.attributes().forEach((name, value) -> attributes.put(name, attribute(value)));
     Map<String, DeviceCapacity> capacities = new TreeMap<>();
@@ -224,21 +215,28 @@ public final class SlicePlan {
             .withName(device.name().toString())
             .withAttributes(attributes)
             .withCapacity(capacities)
-            .withTaints(taints(device, allocator));
+            .withTaints(taints(device, host.allocator()));
     if (device.allowsMultipleAllocations()) {
       builder.withAllowMultipleAllocations(true);
     }
     if (counters != null) {
       builder.withConsumesCounters(
           features.contains(SliceFeature.COMPATIBILITY_GROUPS) ? counters.withGroups(device) : counters.of(device));
+      if (host.devices().size() <= MAX_PARTITION_TYPES) {
+        // with the gate off too: the devices are then the same whenever the gate is tried again
+        builder.addToAttributes(PARTITION_TYPE, attribute(new AttributeValue.Text(device.name().toString())));
+      }
     }
-    if (features.contains(SliceFeature.BINDING_CONDITIONS) && allocator == Allocator.Scheduler
+    if (features.contains(SliceFeature.BINDING_CONDITIONS) && host.allocator() == Allocator.Scheduler
         && isToBeMade(device)) {
       builder.withBindsToNode(true)
           .withBindingConditions(InstanceCondition.InstanceMade.name())
           .withBindingFailureConditions(InstanceCondition.InstanceFailed.name());
     }
-    return builder;
+    if (hostMemory > 0 && features.contains(SliceFeature.NODE_RESOURCES)) {
+      builder.addToAdditionalProperties(NODE_RESOURCES, overhead(hostMemory));
+    }
+    return builder.build();
   }
 
   /** Whether it is a MIG instance that nobody has made yet. */
