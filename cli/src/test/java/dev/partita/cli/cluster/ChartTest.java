@@ -209,6 +209,22 @@ class ChartTest {
     assertThat(driverRootIsReadOnly(simulated)).isFalse();
   }
 
+  /** Simulated cards are cut by writing files; real ones only by who is privileged. */
+  @Test
+  void cuttingRealCardsWithoutAPrivilegedContainerIsRefused() {
+    for (Map<String, Object> unprivileged : List.<Map<String, Object>>of(Map.of("plugin.privileged", false),
+        Map.of("plugin.runtimeClassName", "nvidia"))) {
+      Map<String, Object> values = new HashMap<>(unprivileged);
+      values.put("plugin.mig", true);
+      assertThatThrownBy(() -> Chart.rendered(values)).hasMessageContaining("plugin.mig: true needs a privileged")
+          .hasMessageContaining("set plugin.privileged: true");
+      values.put("simulation.enabled", true);
+      assertThat(Chart.rendered(values)).isNotEmpty();
+    }
+    assertThat(Chart.privileged(
+        Map.of("plugin.mig", true, "plugin.runtimeClassName", "nvidia", "plugin.privileged", true))).isTrue();
+  }
+
   private static boolean driverRootIsReadOnly(PodSpec pod) {
     return pod.getContainers().getFirst().getVolumeMounts().stream()
         .filter(mount -> mount.getName().equals("driver-root"))

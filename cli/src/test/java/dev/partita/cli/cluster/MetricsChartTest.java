@@ -1,6 +1,7 @@
 package dev.partita.cli.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.fabric8.kubernetes.api.model.ContainerPort;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
@@ -52,6 +53,15 @@ class MetricsChartTest {
         .containsExactly("health");
     assertThat(Chart.environment(plugin).keySet()).noneMatch(name -> name.contains("METRICS"));
     assertThat(Chart.text(Map.of("metrics.enabled", false))).doesNotContain("partita-metrics-reader");
+  }
+
+  @Test
+  void whatReadsMetricsIsRefusedWhereThereAreNone() {
+    for (String reader : List.of("podMonitor", "serviceMonitor", "prometheusRule", "dashboards")) {
+      assertThatThrownBy(
+          () -> Chart.rendered(Map.of("metrics.enabled", false, "metrics." + reader + ".enabled", true)))
+          .hasMessageContaining("metrics." + reader + ".enabled: true needs metrics.enabled: true");
+    }
   }
 
   @Test
