@@ -315,7 +315,8 @@ public final class KubeletPlugin implements AutoCloseable {
     DriverLimits limits =
         opened(
             new DriverLimits(
-                reader, new PodCgroups(settings.cgroupRoot(), System::nanoTime), store, inventory::current));
+                settings.cardPolicy().driverLimits(), reader, new PodCgroups(settings.cgroupRoot(), System::nanoTime),
+                store, inventory::current));
     NodeSteps steps =
         new NodeSteps(here.pool(), store, open.libraries(), specs, inventory::current,
             new NodeSteps.Driver(mig, settings.mig(), limits, new TimeSlices(new NvidiaSmi(settings.driverRoot())),

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.partita.plugin.nvml.CardReader;
+import dev.partita.plugin.nvml.MemoryLimitControl;
 import dev.partita.plugin.nvml.NvmlException;
 import dev.partita.plugin.nvml.jna.NvmlLibrary;
 import java.io.IOException;
@@ -25,6 +26,8 @@ class NvmlMemoryLimitTest {
       assertThat(nvml.memoryLimit(card, node.root)).hasValue(8 * GIB);
       nvml.limitMemory(card, node.root, 9 * GIB);
       assertThat(nvml.memoryLimit(card, node.root)).hasValue(9 * GIB);
+      nvml.limitMemory(card, node.root, MemoryLimitControl.NO_LIMIT);
+      assertThat(nvml.memoryLimit(card, node.root)).isEmpty();
       assertThatThrownBy(() -> nvml.limitMemory(card, node.root.resolve("none"), GIB))
           .isInstanceOf(NvmlException.class);
     }

@@ -274,6 +274,19 @@ class ChartTest {
     assertThatThrownBy(() -> Chart.rendered(Map.of("plugin.onExcess", "evict"))).hasMessageContaining("onExcess");
   }
 
+  /** One that is privileged lifts what limits it has set before they were switched off. */
+  @Test
+  void thePluginSeesTheNodesCgroupsWhereItLimitsPodsOrMayLiftLimits() {
+    assertThat(mountsCgroups(Map.of())).isTrue();
+    assertThat(mountsCgroups(Map.of("plugin.driverMemoryLimits", false))).isTrue();
+    assertThat(mountsCgroups(Map.of("plugin.driverMemoryLimits", false, "plugin.privileged", false))).isFalse();
+  }
+
+  private static boolean mountsCgroups(Map<String, Object> values) {
+    return Chart.plugin(values).getContainers().getFirst().getVolumeMounts().stream()
+        .anyMatch(mount -> mount.getMountPath().equals("/sys/fs/cgroup"));
+  }
+
   private static List<String> capabilities(PodSpec plugin) {
     return plugin.getContainers().getFirst().getSecurityContext().getCapabilities().getAdd();
   }

@@ -32,7 +32,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Has the driver hold pods to the memory of their shares, on the cards that can. It stands behind the interception
  * library, which alone shows the share inside the container and shares it out among processes: where the driver sets no
- * limit, that is said, and the library's holds as before. So nothing here keeps a claim from being prepared.
+ * limit, that is said, and the library's holds as before. So nothing here keeps a claim from being prepared. Where it
+ * is not wanted, it lifts what was set while it was.
  */
 public final class DriverLimits implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DriverLimits.class);
@@ -42,6 +43,7 @@ public final class DriverLimits implements AutoCloseable {
   private static final Duration PERIOD = Duration.ofSeconds(10);
   private static final Duration ALLOWED = Duration.ofMinutes(2);
 
+  private final boolean wanted;
   private final MemoryLimitControl driver;
   private final PatientCalls calls = new PatientCalls("memory-limits", PATIENCE);
   private final PodCgroups cgroups;
@@ -50,14 +52,17 @@ public final class DriverLimits implements AutoCloseable {
   private final Map<PodLimit, String> failed = new ConcurrentHashMap<>();
 
   /**
+   * @param wanted whether pods are to be held; else the limits that they have by an earlier plugin are lifted
    * @param cgroups where the pods' cgroups are
    * @param inventory which cards there are, and whether the driver limits them
    */
   public DriverLimits(
+      boolean wanted,
       MemoryLimitControl driver,
       PodCgroups cgroups,
       ClaimStore store,
       Supplier<Inventory> inventory) {
+    this.wanted = wanted;
     this.driver = driver;
     this.cgroups = cgroups;
     this.store = store;
@@ -83,6 +88,12 @@ public final class DriverLimits implements AutoCloseable {
     Set<String> cards = limitedCards();
     cards.retainAll(cardsOfShares(claim));
     if (cards.isEmpty()) {
+      return;
+    }
+    if (!wanted) {
+      for (String card : cards) { // before the sizes change by which they are known
+        bringAbout(card, Map.of());
+      }
       return;
     }
     Set<String> own = store.pods().of(claim.claim().uid());
@@ -123,7 +134,7 @@ public final class DriverLimits implements AutoCloseable {
     try {
       List<PodLimit> limits = new ArrayList<>();
       for (String card : cards) { // with its lock: whoever changes a claim's sizes there has the driver told before
-        store.lock().onCards(Set.of(card), () -> limits.addAll(setAll(card, atWork)));
+        store.lock().onCards(Set.of(card), () -> limits.addAll(bringAbout(card, atWork)));
       }
       failed.keySet().retainAll(limits);
     } catch (IOException e) {
@@ -134,21 +145,22 @@ public final class DriverLimits implements AutoCloseable {
     return PERIOD;
   }
 
-  /** Sets the limits of one card as its claims are recorded; gives them. */
-  private List<PodLimit> setAll(String card, Map<String, Set<String>> podsAtWork) throws IOException {
+  /** Sets the limits of one card as its claims are recorded, or lifts them; gives them. */
+  private List<PodLimit> bringAbout(String card, Map<String, Set<String>> podsAtWork) throws IOException {
     Set<String> cards = Set.of(card);
     List<PreparedClaim> claims =
         store.checkpoint().readAll().stream().filter(claim -> hasShareOf(claim, cards)).toList();
     Map<String, Set<String>> pods = reserved(claims);
     podsAtWork.forEach((claim, uids) -> pods.computeIfAbsent(claim, uid -> new TreeSet<>()).addAll(uids));
     List<PodLimit> limits = PodLimit.of(claims, pods, cards, written(claims));
-    limits.forEach(this::set);
+    limits.forEach(wanted ? this::set : this::lift);
     return limits;
   }
 
+  /** Of the cards that can have limits; where none are wanted any more, of all. */
   private Set<String> limitedCards() {
     return inventory.get() instanceof Inventory.Cards cards
-        ? cards.gpus().stream().filter(gpu -> cards.enforcerOf(gpu.uuid()).limitsPods()).map(Gpu::uuid)
+        ? cards.gpus().stream().filter(gpu -> !wanted || cards.enforcerOf(gpu.uuid()).limitsPods()).map(Gpu::uuid)
             .collect(Collectors.toCollection(HashSet::new))
         : new HashSet<>();
   }
@@ -207,6 +219,27 @@ public final class DriverLimits implements AutoCloseable {
     if (now.isEmpty() || now.getAsLong() != limit.bytes()) {
       driver.limitMemory(limit.card(), cgroup, limit.bytes());
       LOG.info("pod {}: the driver holds it to {} of card {}", limit.podUid(), Bytes.words(limit.bytes()),
+          limit.card());
+    }
+  }
+
+  /** A limit of another size is somebody else's. */
+  private void lift(PodLimit limit) {
+    try {
+      Optional<Path> cgroup = cgroups.of(limit.podUid());
+      if (cgroup.isPresent()) {
+        calls.change("lifting a pod's memory limit", () -> lift(limit, cgroup.get()));
+      }
+    } catch (NvmlException | IOException e) { // such as a driver that has no limits
+      LOG.debug("pod {}: cannot see whether the driver limits its memory: {}", limit.podUid(), e.toString());
+    }
+  }
+
+  private void lift(PodLimit limit, Path cgroup) throws NvmlException {
+    OptionalLong now = driver.memoryLimit(limit.card(), cgroup);
+    if (now.isPresent() && now.getAsLong() == limit.bytes()) {
+      driver.limitMemory(limit.card(), cgroup, MemoryLimitControl.NO_LIMIT);
+      LOG.info("pod {}: the driver holds it to {} of card {} no longer", limit.podUid(), Bytes.words(limit.bytes()),
           limit.card());
     }
   }

@@ -9,6 +9,9 @@ import java.util.OptionalLong;
  * thread at a time.
  */
 public interface MemoryLimitControl {
+  /** Lifts a limit: NVML_DEVICE_MEMORY_LIMIT_MAX, as an unsigned number. */
+  long NO_LIMIT = -1;
+
   /**
    * The limit that there is, in bytes.
    *
@@ -21,7 +24,7 @@ public interface MemoryLimitControl {
   /**
    * Sets it. An allocation beyond it is out of memory; what is held already stays.
    *
-   * @param bytes no more than the card has
+   * @param bytes no more than the card has, or {@link #NO_LIMIT}
    */
   void limitMemory(String card, Path cgroup, long bytes) throws NvmlException;
 }

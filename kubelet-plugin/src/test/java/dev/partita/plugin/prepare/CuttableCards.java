@@ -127,7 +127,11 @@ final class CuttableCards implements CardReader {
     if (refusesLimits) {
       throw new NvmlException("nvmlDeviceSetMemoryLimits_v1", 17, "operating system error");
     }
-    limits.put(cgroup + " " + card, bytes);
+    if (bytes == NO_LIMIT) {
+      limits.remove(cgroup + " " + card);
+    } else {
+      limits.put(cgroup + " " + card, bytes);
+    }
   }
 
   @Override

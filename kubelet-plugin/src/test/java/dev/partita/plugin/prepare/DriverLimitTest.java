@@ -111,6 +111,34 @@ class DriverLimitTest extends OnNodeOfPlugins {
     assertThat(node.cards.limits).containsOnly(entry(pod + " GPU-0", 8 * GIB));
   }
 
+  @Test
+  void aPluginThatMayNotSetLimitsLiftsThoseOfOneThatMight() throws IOException {
+    node.cards.limitsMemory = true;
+    Path pod = cgroup(POD);
+    Path other = cgroup(OTHER);
+    node.prepare(claimOf(List.of(POD), "8Gi"));
+    node.prepare(claimOf(List.of(OTHER), "2Gi"));
+    assertThat(node.cards.limits).containsOnlyKeys(pod + " GPU-0", other + " GPU-0");
+    node.cards.limits.put(other + " GPU-0", GIB); // an administrator's own
+    node.driverLimits = false;
+    node.runParts(real -> real, parts -> {
+      parts.inventory().refresh();
+      return parts.limits().check(Map::of);
+    });
+    assertThat(node.cards.limits).containsOnly(entry(other + " GPU-0", GIB));
+  }
+
+  @Test
+  void aShareThatGrowsIsNotHeldToItsFormerSizeByALimitThatNobodyHasLiftedYet() throws IOException {
+    node.cards.limitsMemory = true;
+    cgroup(POD);
+    node.prepare(claimOf(List.of(POD), "8Gi"));
+    assertThat(node.cards.limits).isNotEmpty();
+    node.driverLimits = false;
+    assertThat(grow()).isEmpty();
+    assertThat(node.cards.limits).isEmpty();
+  }
+
   private static PreparedClaim sized(PreparedClaim record, long bytes) {
     Grant grant = record.grants().getFirst();
     return record.with(List.of(new Grant(grant.requests(), grant.device(), grant.shareId(), grant.card(),

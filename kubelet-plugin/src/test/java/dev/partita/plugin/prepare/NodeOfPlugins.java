@@ -71,6 +71,9 @@ final class NodeOfPlugins {
   /** Which claims the search for leftovers has found to be gone; null before it has looked. */
   @Nullable Set<String> gone;
 
+  /** Whether the plugins that live from now on may have the driver hold pods to their memory. */
+  boolean driverLimits = true;
+
   final Path root;
   private final KubernetesClient client;
   private final List<ResourceClaim> made = new ArrayList<>();
@@ -174,7 +177,7 @@ final class NodeOfPlugins {
     AtomicReference<InstancesOfClaims> instances = new AtomicReference<>();
     InventoryReader reader =
         new InventoryReader(driver, root.resolve("sys"), library -> cards, TestCardFiles.in(root, NODE),
-            new CardPolicy(new Reserve.Amount(0), true, true),
+            new CardPolicy(new Reserve.Amount(0), true, driverLimits),
             new FlapFile(root.resolve("state/flaps"), bootId, clock),
             () -> Objects.requireNonNull(instances.get()).now());
     HookLibraries libraries = new HookLibraries(root.resolve("hook"), root.resolve("opt"));
@@ -189,7 +192,7 @@ final class NodeOfPlugins {
           checkpoint, cdi, folders, new MetadataFolders(root.resolve("run")), new ClaimPods(root.resolve("run")), lock);
       instances.set(new InstancesOfClaims(store));
       PodCgroups cgroups = new PodCgroups(root.resolve("cgroup"), System::nanoTime);
-      try (DriverLimits limits = new DriverLimits(reader, cgroups, store, inventory::current)) {
+      try (DriverLimits limits = new DriverLimits(driverLimits, reader, cgroups, store, inventory::current)) {
         MpsFolders mps = new MpsFolders(root.resolve("run/mps"), Path.of("/dev/shm"));
         NodeSteps real =
             new NodeSteps(

@@ -2,6 +2,7 @@ package dev.partita.plugin.nvml.jna;
 
 import com.sun.jna.Memory;
 import com.sun.jna.Pointer;
+import dev.partita.plugin.nvml.MemoryLimitControl;
 import dev.partita.plugin.nvml.NvmlException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -12,7 +13,6 @@ record NvmlMemoryLimits(NvmlCalls nvml, Pointer device) {
   private static final int SET_BYTES = 24; // nvmlSetMemoryLimits_v1_t: nameSpace, softLimit, hardLimit
   private static final int GET_BYTES = 32; // nvmlGetMemoryLimits_v1_t: the same, currentUsed
   private static final int HARD_LIMIT = 16;
-  private static final long NONE = -1; // NVML_DEVICE_MEMORY_LIMIT_MAX
   private static final String GET = "nvmlDeviceGetMemoryLimits_v1";
 
   /** Whether the driver knows limits of the cgroup, be there one or not. */
@@ -34,7 +34,7 @@ record NvmlMemoryLimits(NvmlCalls nvml, Pointer device) {
       throw new NvmlException(GET, code, nvml.describe(code));
     }
     long hard = limits.getLong(HARD_LIMIT);
-    return hard == NONE ? OptionalLong.empty() : OptionalLong.of(hard);
+    return hard == MemoryLimitControl.NO_LIMIT ? OptionalLong.empty() : OptionalLong.of(hard);
   }
 
   /** Without a soft limit: one would have to be taken back before the cgroup goes (NVIDIA's MPS guide). */
