@@ -4,9 +4,11 @@ import dev.partita.api.gpu.Gpu;
 import dev.partita.api.gpu.GpuHealth;
 import dev.partita.cdi.CdiSpec;
 import dev.partita.cdi.ContainerEdits;
+import dev.partita.cdi.DeviceNode;
 import dev.partita.cdi.Mount;
 import dev.partita.cdi.driver.DriverFile;
 import dev.partita.cdi.driver.DriverFiles;
+import dev.partita.cdi.driver.DriverNode;
 import dev.partita.cdi.driver.GraphicsFile;
 import dev.partita.plugin.claim.PreparedClaim.Phase;
 import dev.partita.plugin.claim.PreparedClaim;
@@ -31,10 +33,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Has CDI specs of prepared claims written anew, when they are missing, name other files than the driver has now (whose
- * names have its version in them), or another device node than a card has now. Kubelet starts a container that ended
- * again without asking for its claim: that must not fail after an upgrade of the driver, or after a reboot, which takes
- * specs and usage regions along, and must give no container another one's card. Where the driver may have been loaded
- * anew, or a card reset, the claims' time slices are set again, and their MIG instances made again.
+ * names have its version in them), lack one of its device nodes, or name another one than it or a card has now. Kubelet
+ * starts a container that ended again without asking for its claim: that must not fail after an upgrade of the driver,
+ * or after a reboot, which takes specs and usage regions along, and must give no container another one's card. Where
+ * the driver may have been loaded anew, or a card reset, the claims' time slices are set again, and their MIG instances
+ * made again.
  */
 public final class SpecRenewal {
   private static final Logger LOG = LoggerFactory.getLogger(SpecRenewal.class);
@@ -160,10 +163,10 @@ public final class SpecRenewal {
     }
     renew(record).ifPresentOrElse(
         problem -> LOG.warn(
-            "claim {}: its CDI spec, a usage region or its device metadata is missing, or the spec names the files of another driver or another card's device node, and it cannot be written anew: {}",
+            "claim {}: its CDI spec, a usage region or its device metadata is missing, or the spec names files or device nodes of another driver or another card, and it cannot be written anew: {}",
             record.claim(), problem),
         () -> LOG.info(
-            "claim {}: its CDI spec, a usage region or its device metadata was missing, or the spec named the files of another driver or another card's device node; all has been written anew for driver {}",
+            "claim {}: its CDI spec, a usage region or its device metadata was missing, or the spec named files or device nodes of another driver or another card; all has been written anew for driver {}",
             record.claim(), driver.map(DriverFiles::version).orElse("none")));
   }
 
@@ -195,18 +198,27 @@ public final class SpecRenewal {
   }
 
   /**
-   * Whether the spec names every file of the driver that all containers get, and none for graphics that is not there.
+   * Whether the spec names every file and device node of the driver that all containers get, and none for graphics that
+   * is not there.
    */
   static boolean names(CdiSpec spec, DriverFiles driver) {
-    List<Mount> mounts =
+    List<ContainerEdits> edits =
         Stream.concat(Stream.of(spec.containerEdits()), spec.devices().stream().map(device -> device.containerEdits()))
-            .map(ContainerEdits::mounts)
-            .flatMap(List::stream)
             .toList();
+    List<Mount> mounts = edits.stream().map(ContainerEdits::mounts).flatMap(List::stream).toList();
+    List<DeviceNode> nodes = edits.stream().map(ContainerEdits::deviceNodes).flatMap(List::stream).toList();
     Set<String> mounted = mounts.stream().map(Mount::hostPath).collect(Collectors.toSet());
     Set<String> graphics = driver.graphics().stream().map(DriverFile::hostPath).collect(Collectors.toSet());
     return driver.mounted().map(DriverFile::hostPath).allMatch(mounted::contains)
         && mounts.stream().filter(mount -> GraphicsFile.isAt(mount.containerPath())).map(Mount::hostPath)
-            .allMatch(graphics::contains);
+            .allMatch(graphics::contains)
+        && driver.controlNodes().stream().allMatch(node -> nodes.stream().anyMatch(its -> isNow(its, node)))
+        && driver.cardNodes().values().stream().allMatch(
+            node -> nodes.stream().filter(its -> its.path().equals(node.path())).allMatch(its -> isNow(its, node)));
+  }
+
+  /** The kernel gives nvidia-uvm a number that is free, and its node is made when a program first needs it. */
+  private static boolean isNow(DeviceNode node, DriverNode now) {
+    return node.path().equals(now.path()) && node.major() == now.major() && node.minor() == now.minor();
   }
 }
