@@ -10,13 +10,16 @@ import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.grant.Grant;
 import dev.partita.plugin.held.HeldClaims;
 import dev.partita.plugin.inventory.Inventory;
+import dev.partita.plugin.share.QuotaFile;
 import dev.partita.plugin.step.Step;
 import dev.partita.plugin.store.ClaimStore;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.grpc.Context;
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -109,17 +112,39 @@ record Preparation(
         ref, Phase.COMPLETED, here.bootId(), grants, view.env(), view.mixed(), Optional.of(granted.names()));
     try {
       store.pods().see(claim); // before the first step: one of them limits the pods
-      Optional<Obstacle> obstacle =
-          store.lock().onCards(LockedSteps.cardsOf(grants), () -> beginUnlessObstructed(wanted, cards, goal));
-      if (obstacle.isPresent()) {
-        return new Attempt.Obstructed(obstacle.get());
-      }
-      // without the cards: from its first record on the others count with it, so nobody waits for this one's disk
-      return goal == Goal.INSTANCES ? new Attempt.Prepared(wanted.in(Phase.STARTED)) : complete(wanted);
+      PreparedClaim lent = withWrittenLoans(wanted);
+      Attempt attempt = prepareAs(lent, cards, goal);
+      return attempt instanceof Attempt.Obstructed && !lent.equals(wanted) ? prepareAs(wanted, cards, goal) : attempt;
     } catch (IOException | RuntimeException e) {
       rollBack(wanted, goal == Goal.RECORD ? Step.forget(ref.uid()) : Step.undo(ref.uid()), e);
       throw e;
     }
+  }
+
+  private Attempt prepareAs(PreparedClaim wanted, Inventory.Cards cards, Goal goal) throws IOException {
+    Optional<Obstacle> obstacle =
+        store.lock().onCards(LockedSteps.cardsOf(wanted.grants()), () -> beginUnlessObstructed(wanted, cards, goal));
+    if (obstacle.isPresent()) {
+      return new Attempt.Obstructed(obstacle.get());
+    }
+    // without the cards: from its first record on the others count with it, so nobody waits for this one's disk
+    return goal == Goal.INSTANCES ? new Attempt.Prepared(wanted.in(Phase.STARTED)) : complete(wanted);
+  }
+
+  /**
+   * The claim with what its containers have been lent, by the quota files that are left of one whose record is lost: it
+   * comes back as every loan does, and is not cut off.
+   */
+  private PreparedClaim withWrittenLoans(PreparedClaim wanted) throws IOException {
+    Map<String, QuotaFile.Limits> written = store.folders().limits(wanted.claim().uid());
+    return wanted.with(wanted.grants().stream().map(grant -> {
+      QuotaFile.@Nullable Limits limits = written.get(grant.shareKey());
+      return limits == null
+          ? grant
+          : grant.growing().map(share -> grant
+              .lent(Math.clamp(limits.memoryBytes() - share.guaranteedBytes(), 0, share.lendableBytes())))
+              .orElse(grant);
+    }).toList());
   }
 
   private boolean hasFiles(String uid) throws IOException {

@@ -39,6 +39,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.DeviceAllocationConfiguration
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -282,6 +283,46 @@ class LendingOfClaimTest extends OnNodeOfPlugins {
   private static PreparedClaim wanted(long gib) {
     return new PreparedClaim(new ClaimRef("default", "wanted", "0b5e8a9e-0000-4000-8000-000000000001"),
         PreparedClaim.Phase.COMPLETED, "boot", List.of(Grants.share("a", 0, "wanted", gib, 0)), Map.of(), false);
+  }
+
+  @Test
+  void aClaimWhoseRecordIsLostKeepsWhatItsContainersWereLent() throws IOException {
+    ResourceClaim claim = lentUpTo100Gib();
+    Files.delete(root.resolve("state/claims/" + claim.getMetadata().getUid() + ".claim"));
+    node.runParts(real -> real, parts -> {
+      assertThat(parts.preparer().rebuild(NodeOfPlugins.ref(claim)).orElseThrow())
+          .isInstanceOf(ClaimService.Ready.class);
+      assertThat(parts.checkpoint().readAll().getFirst().grants().getFirst().share().orElseThrow().lentBytes())
+          .isEqualTo(92 * GIB);
+      return true;
+    });
+    assertThat(node.quotas()).singleElement().asString().contains("\nmemory " + 100 * GIB + "\n");
+  }
+
+  @Test
+  void aClaimWhoseRecordIsLostIsHeldToItsOwnMemoryWhereAnotherOneHasBeenGivenWhatItWasLent() throws IOException {
+    ResourceClaim claim = lentUpTo100Gib();
+    Files.delete(root.resolve("state/claims/" + claim.getMetadata().getUid() + ".claim"));
+    node.gone = Set.of(); // so what is left of it is in nobody's way
+    assertThat(node.prepare(node.newClaim(share(NodeOfPlugins.NODE, "b", 0, "100Gi", ""))))
+        .isInstanceOf(ClaimService.Ready.class);
+    node.runParts(real -> real, parts -> {
+      assertThat(parts.preparer().rebuild(NodeOfPlugins.ref(claim)).orElseThrow())
+          .isInstanceOf(ClaimService.Ready.class);
+      return true;
+    });
+    assertThat(node.quotas()).hasSize(2).anySatisfy(quota -> assertThat(quota).contains("\nmemory " + 8 * GIB + "\n"));
+  }
+
+  private ResourceClaim lentUpTo100Gib() throws IOException {
+    ResourceClaim claim = growing();
+    node.runParts(real -> real, parts -> {
+      assertThat(parts.preparer().prepare(NodeOfPlugins.ref(claim))).isInstanceOf(ClaimService.Ready.class);
+      lend(parts, NodeOfPlugins.ref(claim), 92 * GIB);
+      return true;
+    });
+    assertThat(node.quotas()).singleElement().asString().contains("\nmemory " + 100 * GIB + "\n");
+    return claim;
   }
 
   /** Each share holds 40 GiB, and it is never seen what they hold after they are held to less. */
