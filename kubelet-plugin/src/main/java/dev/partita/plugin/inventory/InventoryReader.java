@@ -157,7 +157,7 @@ public final class InventoryReader implements AutoCloseable, MigControl, MemoryL
         ? new Inventory.NoCards(NodeReason.NoGpus,
             "no card of NVIDIA's on the node's PCI bus is for its driver; see lspci -k")
         : new Inventory.NoCards(NodeReason.NoDriver,
-            "cards of NVIDIA's on the node's PCI bus: %d; %s".formatted(cards.getAsInt(), message));
+            "cards of NVIDIA's on the node's PCI bus: " + cards.getAsInt() + "; " + message);
   }
 
   /**
@@ -351,8 +351,8 @@ public final class InventoryReader implements AutoCloseable, MigControl, MemoryL
     return onBus == 0
         ? Optional.empty()
         : Optional.of(new Inventory.NoCards(NodeReason.NvmlFailed,
-            "cards of NVIDIA's on the node's PCI bus: %d; the driver %s lists none of them; %s"
-                .formatted(onBus, files.version(), WHERE_TO_LOOK)));
+            "cards of NVIDIA's on the node's PCI bus: " + onBus + "; the driver " + files.version()
+                + " lists none of them; " + WHERE_TO_LOOK));
   }
 
   private Optional<ClaimedInstances> claimedNow() {

@@ -55,7 +55,7 @@ public final class QuotaFile {
    * @param generation counts the contents that this share has had, from 1
    */
   static String text(ClaimRef claim, Grant grant, Share share, Overhead overhead, long generation) {
-    return """
+    return String.format(Locale.ROOT, """
         partita-quota 1
         generation %d
         claim %s
@@ -66,18 +66,17 @@ public final class QuotaFile {
         core-limit %s
         priority %d
         end
-        """
-        .formatted(
-            generation,
-            claim.qualifiedName(),
-            claim.uid(),
-            grant.use().uuidInContainers(grant.card()),
-            share.memoryBytes(),
-            overhead.lines(),
-            share.physicalBytes() == share.memoryBytes() ? "" : "physical " + share.physicalBytes() + "\n",
-            share.cores(),
-            share.coreLimit().name().toLowerCase(Locale.ROOT),
-            share.priority());
+        """,
+        generation,
+        claim.qualifiedName(),
+        claim.uid(),
+        grant.use().uuidInContainers(grant.card()),
+        share.memoryBytes(),
+        overhead.lines(),
+        share.physicalBytes() == share.memoryBytes() ? "" : "physical " + share.physicalBytes() + "\n",
+        share.cores(),
+        share.coreLimit().name().toLowerCase(Locale.ROOT),
+        share.priority());
   }
 
   /** The same content as an earlier one keeps its generation; another one takes the next. */

@@ -9,6 +9,7 @@ import dev.partita.plugin.claimstatus.DeviceNotes;
 import dev.partita.plugin.grant.Share;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
@@ -132,14 +133,14 @@ public final class UsageWords {
   }
 
   public static String message(ShareUse use, CoreUse.Exceeded exceeded) {
-    return "its processes had %d %% of the time of %s since %s, where %s %d %% at most: %s. That much does not go through the interception library: a libcuda of its own, a forged ledger, or work that it does not hold back (kernels of many seconds, copies within the card). Look at what the pod runs"
-        .formatted(
-            exceeded.percent(),
-            use.share().card(),
-            exceeded.since(),
-            whose(use),
-            exceeded.limit(),
-            users(exceeded.users()));
+    return String.format(Locale.ROOT,
+        "its processes had %d %% of the time of %s since %s, where %s %d %% at most: %s. That much does not go through the interception library: a libcuda of its own, a forged ledger, or work that it does not hold back (kernels of many seconds, copies within the card). Look at what the pod runs",
+        exceeded.percent(),
+        use.share().card(),
+        exceeded.since(),
+        whose(use),
+        exceeded.limit(),
+        users(exceeded.users()));
   }
 
   private static String whose(ShareUse use) {
@@ -150,8 +151,9 @@ public final class UsageWords {
     if (users.isEmpty()) {
       return "they have ended";
     }
-    return named(users, user -> "process %d (pid on the node) %d %%%s".formatted(user.pid(), user.percent(),
-        user.inLedger() ? "" : " and in no ledger"));
+    return named(users,
+        user -> String.format(Locale.ROOT, "process %d (pid on the node) %d %%%s", user.pid(), user.percent(),
+            user.inLedger() ? "" : " and in no ledger"));
   }
 
   /**
@@ -166,9 +168,10 @@ public final class UsageWords {
   }
 
   private static String offenders(List<ProcessUse> offenders) {
-    return named(offenders, process -> "process %d (pid on the node) holds %s, of which the ledger has %s"
-        .formatted(process.pid(), Bytes.words(process.bytes()),
-            process.ledgerBytes() == 0 ? "nothing" : Bytes.words(process.ledgerBytes())));
+    return named(offenders, process -> String.format(Locale.ROOT,
+        "process %d (pid on the node) holds %s, of which the ledger has %s", process.pid(),
+        Bytes.words(process.bytes()),
+        process.ledgerBytes() == 0 ? "nothing" : Bytes.words(process.ledgerBytes())));
   }
 
   /** A container may have hundreds: the API would refuse a condition of more than 32 KiB, and all that is beside it. */
