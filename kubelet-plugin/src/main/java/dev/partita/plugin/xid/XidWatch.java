@@ -6,6 +6,7 @@ import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.nvml.NvmlException;
 import dev.partita.plugin.nvml.XidEvent;
 import java.time.Duration;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,6 +20,7 @@ public final class XidWatch {
   private final InventoryReader reader;
   private final NodeInventory inventory;
   private final XidCounts counts;
+  private final XidLines lines = new XidLines(System::nanoTime);
   private boolean explained;
 
   /** @param counts where all of them are counted */
@@ -54,21 +56,28 @@ public final class XidWatch {
 
   private void take(XidEvent event) {
     counts.add(event);
+    Optional<String> earlier = lines.of(event);
     switch (event.kind()) {
-      case PROGRAM ->
-          LOG.info("card {}: {}: a matter of the program that had it; the card works", event.card(), event.reason());
-      case NOTE -> LOG.info("card {}: {}: nothing is to be done", event.card(), event.reason());
+      case PROGRAM -> say(event, earlier, "a matter of the program that had it; the card works");
+      case NOTE -> say(event, earlier, "nothing is to be done");
       case RECOVERY -> {
-        LOG.info("card {}: {}: the driver asks for something else to be done with it", event.card(), event.reason());
+        say(event, earlier, "the driver asks for something else to be done with it");
         inventory.readSoon();
       }
-      case CARD -> blame(event);
+      case CARD -> blame(event, earlier);
     }
   }
 
-  private void blame(XidEvent event) {
+  private static void say(XidEvent event, Optional<String> earlier, String what) {
+    earlier.ifPresent(before -> LOG.info("card {}: {}{}: {}", event.card(), event.reason(), before, what));
+  }
+
+  private void blame(XidEvent event, Optional<String> earlier) {
     boolean isNew = reader.blame(event);
-    LOG.warn("card {}: {}{}", event.card(), event.reason(), isNew ? ": it is unhealthy until that is over" : " again");
+    if (isNew || earlier.isPresent()) {
+      LOG.warn("card {}: {}{}{}", event.card(), event.reason(), earlier.orElse(""),
+          isNew ? ": it is unhealthy until that is over" : " again");
+    }
     if (isNew) {
       inventory.readSoon();
     }
