@@ -1,9 +1,11 @@
 package dev.partita.controller.decode;
 
+import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.module.SimpleModule;
+import dev.partita.api.ApiServerJson;
 import dev.partita.controller.decode.KeptFields.Kind;
 import io.fabric8.kubernetes.api.model.WatchEvent;
 import io.fabric8.kubernetes.client.Config;
@@ -73,7 +75,9 @@ public final class InformerClient {
   }
 
   /** Events come by a websocket as one text each, which no interceptor sees. */
-  private static final class FilteredEvents extends KubernetesSerialization {
+  static final class FilteredEvents extends KubernetesSerialization {
+    private static final JsonFactory JSON = ApiServerJson.factory();
+
     FilteredEvents() {
       super(new ObjectMapper().registerModule(new SimpleModule().addDeserializer(String.class, new SharedStrings())),
           true);
@@ -86,7 +90,7 @@ public final class InformerClient {
       }
       byte[] event = text.getBytes(StandardCharsets.UTF_8);
       try {
-        Optional<Kind> kind = kindIn(event).flatMap(KeptFields::ofKind);
+        Optional<Kind> kind = kindIn(text).flatMap(KeptFields::ofKind);
         return super.unmarshal(
             new ByteArrayInputStream(kind.isEmpty() ? event : ObjectFilter.event(kind.get(), event, event.length)),
             type);
@@ -95,8 +99,8 @@ public final class InformerClient {
       }
     }
 
-    private static Optional<String> kindIn(byte[] event) throws IOException {
-      try (JsonParser in = new ObjectMapper().createParser(event)) {
+    private static Optional<String> kindIn(String event) throws IOException {
+      try (JsonParser in = JSON.createParser(event)) {
         in.nextToken();
         while (in.nextToken() == JsonToken.FIELD_NAME) {
           boolean isObject = in.currentName().equals("object");

@@ -171,6 +171,17 @@ public final class KeptFields {
   /** How many characters are kept of a text that is cut off: more than are read of it, so that its reader sees that. */
   static final int MOST_OF_TEXT = 5000;
 
+  /**
+   * How deeply a kept value may nest: far more than any field of Kubernetes does, and no decoder's stack ends there.
+   */
+  static final int MOST_LEVELS = 100;
+
+  /** Characters of a kept name: more than a key of Kubernetes has, a domain of 253 with a name of 63. */
+  static final int MOST_OF_NAME = 512;
+
+  /** Characters of a kept number. */
+  static final int MOST_OF_NUMBER = 100;
+
   private static final String GPU_RESOURCES = "<gpus>";
   private static final String APART = "*";
   private static final String CUT = "~";

@@ -8,8 +8,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fields of a pod or claim that the controller reads, but that were too large to be kept ({@link KeptFields#MOST}).
- * Nothing is decided by the rest of such an object; its owner is told so instead.
+ * The fields of a pod or claim that the controller reads, but that were too large or too deep to be kept
+ * ({@link KeptFields#MOST}). Nothing is decided by the rest of such an object; its owner is told so instead.
  */
 public final class LeftOut {
   /**
@@ -34,7 +34,9 @@ public final class LeftOut {
   public static String words(String path) {
     return path + " is too large: the controller keeps " + (KeptFields.most(path) >> 10)
         + " KiB of the fields that it reads of an object's "
-        + path.split("\\.", 2)[0];
+        + path.split("\\.", 2)[0] + ", no value that nests more than " + KeptFields.MOST_LEVELS
+        + " levels deep, no name of more than " + KeptFields.MOST_OF_NAME + " characters and no number of more than "
+        + KeptFields.MOST_OF_NUMBER;
   }
 
   private static List<String> in(@Nullable Map<String, Object> unknown) {

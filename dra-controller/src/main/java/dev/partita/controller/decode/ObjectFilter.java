@@ -5,21 +5,24 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.util.TokenBuffer;
+import dev.partita.api.ApiServerJson;
 import dev.partita.api.Excerpt;
 import dev.partita.controller.decode.KeptFields.Fields;
 import dev.partita.controller.decode.KeptFields.Kind;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
  * Copies an object's JSON without what {@link KeptFields} does not list. In objects that tenants write, a list or a
- * field that is kept whole is left out if more than {@link KeptFields#MOST} would be kept with it; the copy then says
- * which. Some texts are cut off instead.
+ * field that is kept whole is left out if more than {@link KeptFields#MOST} would be kept with it, or if it is nested
+ * so deeply, or has names or numbers so long, that decoders refuse it; the copy then says which. Some texts are cut off
+ * instead.
  */
 final class ObjectFilter {
-  private static final JsonFactory JSON = new JsonFactory();
+  private static final JsonFactory JSON = ApiServerJson.factory();
 
   // What a value takes on the heap as one of the client's objects, roughly: an object has a table and several lists of
   // its own.
@@ -31,6 +34,7 @@ final class ObjectFilter {
   private final Kind kind;
   private final List<String> leftOut = new ArrayList<>();
   private long budget;
+  private int level;
 
   private ObjectFilter(Kind kind) {
     this.kind = kind;
@@ -148,6 +152,12 @@ final class ObjectFilter {
 
   /** Copies a value, and takes from the budget what it costs; when that is used up the rest is passed over. */
   private void counted(JsonParser in, Fields kept, JsonGenerator out) throws IOException {
+    refuseIf(++level > KeptFields.MOST_LEVELS);
+    copy(in, kept, out);
+    level--;
+  }
+
+  private void copy(JsonParser in, Fields kept, JsonGenerator out) throws IOException {
     switch (in.currentToken()) {
       case START_ARRAY -> {
         budget -= LIST_BYTES;
@@ -168,6 +178,7 @@ final class ObjectFilter {
             in.skipChildren();
           } else {
             budget -= FIELD_BYTES + name.length();
+            refuseIf(name.length() > KeptFields.MOST_OF_NAME);
             out.writeFieldName(name);
             element(in, field, out);
           }
@@ -180,9 +191,28 @@ final class ObjectFilter {
           out.writeString(Excerpt.beginning(in.getText(), KeptFields.MOST_OF_TEXT));
         } else {
           budget -= SCALAR_BYTES + in.getTextLength();
-          out.copyCurrentEventExact(in);
+          refuseIf(in.currentToken().isNumeric() && !isOrdinary(in.getText()));
+          if (budget < 0) {
+            out.writeNull();
+          } else {
+            out.copyCurrentEventExact(in);
+          }
         }
       }
+    }
+  }
+
+  private static boolean isOrdinary(String number) {
+    try {
+      return number.length() <= KeptFields.MOST_OF_NUMBER && Double.isFinite(new BigDecimal(number).doubleValue());
+    } catch (NumberFormatException e) { // its exponent is no int
+      return false;
+    }
+  }
+
+  private void refuseIf(boolean odd) {
+    if (odd && kind.bounded()) {
+      budget = -1;
     }
   }
 

@@ -1,7 +1,7 @@
 package dev.partita.controller.edge;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.partita.api.ApiServerJson;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -20,7 +20,8 @@ public final class ControllerClient {
   }
 
   private static KubernetesSerialization serialization() {
-    return new KubernetesSerialization(new ObjectMapper().addMixIn(ObjectMeta.class, WithoutManagedFields.class), true);
+    return new KubernetesSerialization(ApiServerJson.mapper().addMixIn(ObjectMeta.class, WithoutManagedFields.class),
+        true);
   }
 
   @JsonIgnoreProperties("managedFields")

@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.fabric8.kubernetes.api.model.WatchEvent;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimList;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -13,7 +17,10 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class FilteredBodyTest {
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -160,6 +167,59 @@ class FilteredBodyTest {
         JSON.readTree(ObjectFilter.object(KeptFields.ofKind("ResourceSlice").orElseThrow(), bytes, bytes.length));
     assertThat(kept.path("spec")).isEqualTo(JSON.readTree(slice).path("spec"));
     assertThat(kept.path("metadata").has("managedFields")).isFalse();
+  }
+
+  /** Bytes are those of ISO 8859-1, so that some can be none of UTF-8. API servers take and send all of these. */
+  @ParameterizedTest
+  @MethodSource("valuesThatDecodersRefuse")
+  void aValueThatDecodersRefuseKeepsNobodyFromReadingTheOtherObjects(String value) throws IOException {
+    String odd = claim("odd", value);
+    String list = "{\"kind\":\"ResourceClaimList\",\"items\":[" + odd + "," + claim("other", "1") + "]}";
+    FilteredBody body = new FilteredBody(KeptFields.ofKind("ResourceClaim").orElseThrow(), true);
+    ResourceClaimList read = new KubernetesSerialization().unmarshal(
+        new String(body.arrived(ByteBuffer.wrap(list.getBytes(StandardCharsets.ISO_8859_1))), StandardCharsets.UTF_8),
+        ResourceClaimList.class);
+    assertThat(read.getItems()).extracting(claim -> claim.getMetadata().getName()).containsExactly("odd", "other");
+    assertThat(LeftOut.of(read.getItems().getLast())).isEmpty();
+    String text = new String(odd.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8);
+    WatchEvent event = new InformerClient.FilteredEvents()
+        .unmarshal("{\"type\":\"ADDED\",\"object\":" + text + "}", WatchEvent.class);
+    assertThat(event.getObject()).isInstanceOfSatisfying(ResourceClaim.class, claim -> {
+      assertThat(claim.getMetadata()).isEqualTo(read.getItems().getFirst().getMetadata());
+      assertThat(LeftOut.of(claim)).isEqualTo(LeftOut.of(read.getItems().getFirst()));
+    });
+  }
+
+  static Stream<String> valuesThatDecodersRefuse() {
+    return Stream.of("[".repeat(9_900) + "]".repeat(9_900), "{\"a\":".repeat(9_900) + "1" + "}".repeat(9_900),
+        "0." + "1".repeat(10_000), "1".repeat(10_000), "1e" + "9".repeat(2_000), "1e99999999999", "1e999999999",
+        "-1e-99999999999", "{\"" + "a".repeat(60_000) + "\":1}",
+        "{\"" + "a".repeat(1_000_000) + "\":1}", "\"\\ud800\"", "{\"\\udc00\":1}", "\"\u00c3\"", "\"\u00ff\u0080\"");
+  }
+
+  @Test
+  void whatNestsTooDeeplyOrHasANumberOrNameTooLongIsLeftOutAndNamed() throws IOException {
+    for (String value : List.of("[".repeat(101) + "]".repeat(101), "1".repeat(101),
+        "{\"" + "a".repeat(513) + "\":1}")) {
+      byte[] bytes = claim("odd", value).getBytes(StandardCharsets.UTF_8);
+      JsonNode kept =
+          JSON.readTree(ObjectFilter.object(KeptFields.ofKind("ResourceClaim").orElseThrow(), bytes, bytes.length));
+      assertThat(kept.path("partitaLeftOut")).as(value).hasToString("[\"spec.devices\"]");
+    }
+    assertThat(LeftOut.words("spec.devices")).contains("64 KiB").contains("more than 100 levels");
+  }
+
+  @Test
+  void namesInFieldsThatAreDroppedMayHaveAnyLength() throws IOException {
+    byte[] bytes = ("{\"metadata\":{\"name\":\"p\",\"managedFields\":[{\"fieldsV1\":{\"k:" + "a".repeat(1_400_000)
+        + "\":{}}}]}}").getBytes(StandardCharsets.UTF_8);
+    assertThat(ObjectFilter.object(PODS, bytes, bytes.length)).asString().isEqualTo("{\"metadata\":{\"name\":\"p\"}}");
+  }
+
+  private static String claim(String name, String value) {
+    return "{\"kind\":\"ResourceClaim\",\"apiVersion\":\"resource.k8s.io/v1\",\"metadata\":{\"name\":\"" + name
+        + "\"},\"spec\":{\"devices\":{\"config\":[{\"opaque\":{\"driver\":\"x.example.com\",\"parameters\":{\"a\":"
+        + value + "}}}]}}}";
   }
 
   private static String filtered(FilteredBody body, String text, Random random) throws IOException {

@@ -3,6 +3,7 @@ package dev.partita.plugin.kube;
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonIncludeProperties;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.partita.api.ApiServerJson;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerStatus;
 import io.fabric8.kubernetes.api.model.Node;
@@ -36,7 +37,7 @@ public final class PluginClient {
   }
 
   static KubernetesSerialization serialization() {
-    ObjectMapper mapper = new ObjectMapper();
+    ObjectMapper mapper = ApiServerJson.mapper();
     mapper.addMixIn(ObjectMeta.class, MetadataFields.class);
     mapper.addMixIn(Node.class, NodeFields.class);
     mapper.addMixIn(Pod.class, PodFields.class);
