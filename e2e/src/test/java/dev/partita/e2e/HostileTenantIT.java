@@ -23,6 +23,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -306,6 +307,30 @@ class HostileTenantIT {
     }
     assertThat(made).as("what the API server takes").hasSizeGreaterThan(5);
     made.forEach(name -> awaitDecided(workspace, name));
+  }
+
+  /** Bytes are those of ISO 8859-1, so that some can be none of UTF-8. */
+  @Test
+  void whatJsonDecodersRefuseAndTheApiTakesHidesNobodyElsesObjects() throws Exception {
+    String claims = "/apis/resource.k8s.io/v1/namespaces/" + tenant.namespace() + "/resourceclaims";
+    Map<String, String> values = Map.of("deep", "[".repeat(3_000) + "]".repeat(3_000), "long-number",
+        "0." + "1".repeat(5_000), "name", "{\"" + "a".repeat(9_000) + "\":1}",
+        "half-a-pair", "{\"\\udc00\":\"\\ud800\"}", "no-utf8", "\"\u00c3\u00ff\"");
+    for (var value : values.entrySet()) {
+      String claim = """
+          {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "%s"},
+           "spec": {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu.partita.dev"}}],
+             "config": [{"opaque": {"driver": "x.example.com", "parameters": {"a": %s}}}]}}}
+          """.formatted(value.getKey(), value.getValue());
+      assertThat(tenant.post(claims, claim.getBytes(StandardCharsets.ISO_8859_1))).as(value.getKey()).isEqualTo(201);
+    }
+    String pod = """
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "long-name"},
+         "spec": {"schedulingGates": [{"name": "example.com/wait"}],
+           "containers": [{"name": "main", "image": "none", "env": [{"name": "%s", "value": "x"}]}]}}
+        """.formatted("A".repeat(400_000));
+    String pods = "/api/v1/namespaces/" + tenant.namespace() + "/pods";
+    assertThat(tenant.post(pods, pod.getBytes(StandardCharsets.US_ASCII))).isEqualTo(201);
   }
 
   @Test

@@ -7,8 +7,11 @@ import io.fabric8.kubernetes.api.model.rbac.RoleBindingBuilder;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.Resource;
+import io.fabric8.kubernetes.client.http.HttpRequest;
 import java.io.ByteArrayInputStream;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.ExecutionException;
 
 /**
  * Somebody who has the built-in role {@code edit} in one namespace, and no other right.
@@ -54,6 +57,18 @@ public record Tenant(String namespace, KubernetesClient client) implements AutoC
   /** Makes an object in his namespace. */
   public HasMetadata create(HasMetadata object) {
     return client.resource(object).inNamespace(namespace).create();
+  }
+
+  /**
+   * Sends an object as these bytes are, which no client would.
+   *
+   * @param path below the server, such as {@code /api/v1/namespaces/a/pods}
+   * @return the HTTP status
+   */
+  public int post(String path, byte[] json) throws InterruptedException, ExecutionException {
+    HttpRequest request = client.getHttpClient().newHttpRequestBuilder()
+        .uri(URI.create(client.getMasterUrl().toString()).resolve(path)).post("application/json", json).build();
+    return client.getHttpClient().sendAsync(request, String.class).get().code();
   }
 
   /** The object that a YAML document describes. */
