@@ -5,7 +5,7 @@ import io.fabric8.kubernetes.api.model.NamedContext;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
-import java.io.File;
+import io.fabric8.kubernetes.client.internal.KubeConfigUtils;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -17,6 +17,8 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** A client for the cluster of a kubeconfig. */
 public final class ClusterClient {
@@ -29,12 +31,12 @@ public final class ClusterClient {
 
   private ClusterClient() {}
 
-  /** The kubeconfig that kubectl would take with this environment; the first one where it would merge several. */
+  /** The kubeconfig that kubectl would take with this environment; where it would merge several, the first there is. */
   public static Path current(Map<String, String> environment) {
-    String named = environment.getOrDefault("KUBECONFIG", "");
-    return named.isEmpty()
-        ? Path.of(environment.getOrDefault("HOME", "/"), ".kube", "config")
-        : Path.of(named.split(":", 2)[0]).toAbsolutePath();
+    List<Path> named = Stream.of(environment.getOrDefault("KUBECONFIG", "").split(":", -1))
+        .filter(name -> !name.isEmpty()).map(name -> Path.of(name).toAbsolutePath()).toList();
+    return named.stream().filter(Files::exists).findFirst().or(() -> named.stream().findFirst())
+        .orElseGet(() -> Path.of(environment.getOrDefault("HOME", "/"), ".kube", "config"));
   }
 
   /**
@@ -102,18 +104,24 @@ public final class ClusterClient {
    * @throws CommandFailure if the file cannot be read, or has no such context
    */
   static Config config(Path kubeconfig, Optional<String> context) {
-    Optional<String> program = KubeconfigCheck.check(kubeconfig, context);
-    File file = kubeconfig.toFile();
-    Config config;
+    return config(List.of(kubeconfig), context);
+  }
+
+  /** The same of files that are merged as kubectl does: what several say is as the first says it. */
+  private static Config config(List<Path> kubeconfigs, Optional<String> context) {
+    Optional<String> program = KubeconfigCheck.check(kubeconfigs, context);
+    String at = kubeconfigs.stream().map(Path::toString).collect(Collectors.joining(" and "));
+    Config config = Config.empty();
     try {
-      config = context.isEmpty() ? Config.fromKubeconfig(file) : Config.fromKubeconfig(context.get(), file);
+      KubeConfigUtils.merge(config, context.orElse(null), kubeconfigs.stream().map(Path::toFile)
+          .map(KubeConfigUtils::parseConfig).toArray(io.fabric8.kubernetes.api.model.Config[]::new));
     } catch (RuntimeException e) {
-      throw CommandFailure.usage("the kubeconfig at " + kubeconfig + " cannot be read: "
+      throw CommandFailure.usage("the kubeconfig at " + at + " cannot be read: "
           + ClusterAnswers.rootOf(e).lines().findFirst().orElse(""));
     }
     if (program.isPresent() && !hasCredentials(config)) { // the client ignores what the program said of that
       throw CommandFailure
-          .failed("'" + program.get() + "', which the kubeconfig at " + kubeconfig + " names under exec,"
+          .failed("'" + program.get() + "', which the kubeconfig at " + at + " names under exec,"
               + " gave no credentials: see whether kubectl gets some; else run it by hand with the arguments that stand"
               + " there, for it may be missing, or want you to log in");
     }
@@ -133,15 +141,11 @@ public final class ClusterClient {
    */
   static Config config(Map<String, String> environment, Optional<String> context) {
     String named = environment.getOrDefault("KUBECONFIG", "");
-    boolean several = named.contains(":");
-    Path file = current(environment);
-    boolean inPod = !file.toFile().canRead() && environment.containsKey("KUBERNETES_SERVICE_HOST");
-    if (several && !inPod) {
-      KubeconfigCheck.checkSomeIsThere(named);
+    boolean inPod = !current(environment).toFile().canRead() && environment.containsKey("KUBERNETES_SERVICE_HOST");
+    if (named.contains(":") && !inPod) {
+      return config(KubeconfigCheck.existing(named), context);
     }
-    return several || inPod
-        ? checked(Config.autoConfigure(context.orElse(null)), inPod ? Optional.empty() : context)
-        : config(file, context);
+    return inPod ? Config.autoConfigure(context.orElse(null)) : config(current(environment), context);
   }
 
   /** The client would fall back to the current context without a word. */

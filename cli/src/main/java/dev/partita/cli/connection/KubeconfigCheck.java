@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -30,44 +31,53 @@ final class KubeconfigCheck {
   private KubeconfigCheck() {}
 
   /**
-   * Refuses a file by which no cluster can be asked.
+   * Refuses files by which no cluster can be asked.
    *
+   * @param files that are merged: of what has the same name in several, that of the first counts
    * @param context the one that was asked for; empty for the current one
-   * @return the program that gives the user's credentials; empty if the file names none
-   * @throws CommandFailure if no cluster can be asked by this file
+   * @return the program that gives the user's credentials; empty if the files name none
+   * @throws CommandFailure if no cluster can be asked by these files
    */
-  static Optional<String> check(Path file, Optional<String> context) {
-    Config config = parsed(file, read(file));
-    List<NamedContext> contexts = orNone(config.getContexts());
-    String name = context.orElse(Objects.requireNonNullElse(config.getCurrentContext(), ""));
+  static Optional<String> check(List<Path> files, Optional<String> context) {
+    List<Config> configs = files.stream().map(file -> parsed(file, read(file))).toList();
+    List<NamedContext> contexts = all(configs, Config::getContexts);
+    String at = files.stream().map(Path::toString).collect(Collectors.joining(" and "));
+    String name = context.orElseGet(() -> configs.stream().flatMap(each -> Stream.ofNullable(each.getCurrentContext()))
+        .filter(current -> !current.isEmpty()).findFirst().orElse(""));
     if (name.isEmpty()) {
-      throw refused(file, contexts.isEmpty()
+      throw refused(at, contexts.isEmpty()
           ? "names no cluster" + ANOTHER
           : "has no current context: name one by --context; it has " + names(contexts));
     }
     NamedContext chosen = contexts.stream().filter(each -> name.equals(each.getName())).findFirst()
         .orElseThrow(() -> CommandFailure.usage("there is no context '" + name + "' in the kubeconfig"
-            + (contexts.isEmpty() ? " at " + file : "; it has " + names(contexts))));
+            + (contexts.isEmpty() ? " at " + at : "; it has " + names(contexts))));
     @Nullable String cluster = chosen.getContext() == null ? null : chosen.getContext().getCluster();
-    if (orNone(config.getClusters()).stream().noneMatch(each -> isAt(each, cluster))) {
-      throw refused(file, "has no server for the cluster '" + Objects.requireNonNullElse(cluster, "") + "' of context '"
+    if (all(configs, Config::getClusters).stream().noneMatch(each -> isAt(each, cluster))) {
+      throw refused(at, "has no server for the cluster '" + Objects.requireNonNullElse(cluster, "") + "' of context '"
           + name + "'" + ANOTHER);
     }
-    return orNone(config.getUsers()).stream()
+    return all(configs, Config::getUsers).stream()
         .filter(each -> Objects.equals(each.getName(), chosen.getContext().getUser()) && each.getUser() != null)
         .flatMap(each -> Stream.ofNullable(each.getUser().getExec())).map(ExecConfig::getCommand)
         .filter(Objects::nonNull).findFirst();
   }
 
   /**
-   * @param files with colons between them; kubectl merges those that are there
-   * @throws CommandFailure if none is
+   * Those files of a {@code KUBECONFIG} that say something: kubectl leaves out the others as well.
+   *
+   * @param named the files, with colons between them
+   * @throws CommandFailure if there is none
    */
-  static void checkSomeIsThere(String files) {
-    if (Stream.of(files.split(":", -1)).filter(name -> !name.isEmpty())
-        .noneMatch(name -> Files.exists(Path.of(name)))) {
-      throw CommandFailure.usage("there is no kubeconfig at " + files.replace(":", " or ") + ANOTHER);
+  static List<Path> existing(String named) {
+    List<Path> files = Stream.of(named.split(":", -1)).filter(name -> !name.isEmpty()).map(Path::of)
+        .filter(file -> Files.exists(file)).toList();
+    if (files.isEmpty()) {
+      throw CommandFailure.usage("there is no kubeconfig at " + named.replace(":", " or ") + ANOTHER);
     }
+    List<Path> some = files.stream().filter(file -> !Files.isRegularFile(file) || file.toFile().length() > 0)
+        .toList();
+    return some.isEmpty() ? files : some;
   }
 
   private static boolean isAt(NamedCluster each, @Nullable String name) {
@@ -114,15 +124,15 @@ final class KubeconfigCheck {
         : Optional.empty();
   }
 
-  private static CommandFailure refused(Path file, String why) {
-    return CommandFailure.usage("the kubeconfig at " + file + " " + why);
+  private static CommandFailure refused(Object at, String why) {
+    return CommandFailure.usage("the kubeconfig at " + at + " " + why);
   }
 
   private static String names(List<NamedContext> contexts) {
     return contexts.stream().map(NamedContext::getName).collect(Collectors.joining(", "));
   }
 
-  private static <T> List<T> orNone(@Nullable List<T> list) {
-    return Objects.requireNonNullElse(list, List.of());
+  private static <T> List<T> all(List<Config> configs, Function<Config, @Nullable List<T>> list) {
+    return configs.stream().flatMap(config -> Stream.ofNullable(list.apply(config))).flatMap(List::stream).toList();
   }
 }

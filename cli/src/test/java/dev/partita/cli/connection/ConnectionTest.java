@@ -3,7 +3,6 @@ package dev.partita.cli.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.partita.cli.command.CommandFailure;
 import dev.partita.cli.command.CommandRun;
 import com.sun.net.httpserver.HttpServer;
 import io.fabric8.kubernetes.api.model.StatusBuilder;
@@ -21,7 +20,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -176,16 +174,6 @@ class ConnectionTest {
     Files.write(folder.resolve("bytes"), new byte[]{(byte) 0xff, (byte) 0xfe, 0});
     assertOneLine(CommandRun.of("top", "--kubeconfig", folder.resolve("bytes").toString()), 2,
         "bytes cannot be read: it is not text in UTF-8");
-  }
-
-  @Test
-  void ofSeveralKubeconfigsOneMustBeThere(@TempDir Path folder) throws IOException {
-    String none = folder.resolve("a") + ":" + folder.resolve("b");
-    assertThatThrownBy(() -> ClusterClient.config(Map.of("KUBECONFIG", none), Optional.empty()))
-        .isInstanceOf(CommandFailure.class)
-        .hasMessageContaining("there is no kubeconfig at " + none.replace(":", " or ") + "; name another");
-    String some = folder.resolve("a") + ":" + kubeconfig(folder);
-    assertThat(ClusterClient.config(Map.of("KUBECONFIG", some), Optional.empty())).isNotNull();
   }
 
   /** The client takes every key for RSA's, and says that no server answers. */
