@@ -475,12 +475,19 @@ class DiagnosisTest {
   }
 
   @Test
-  void whoMaySeeNeitherCardsNorPluginsHasAFailureThatNamesTheRight() {
+  void aRightWithoutWhichNodesCannotBeSeenIsOneFailure() {
     Map<Right, Boolean> none = ALL_RIGHTS.keySet().stream().collect(Collectors.toMap(right -> right, _ -> false));
-    List<Finding> findings = RightChecks.of(known(none));
-    assertThat(notWell(findings)).hasSize(RightChecks.NEEDED.size())
-        .contains("fail your rights: you may not list gpunodes.gpu.partita.dev: needed by top, cordon, doctor",
-            "fail your rights: you may not list pods: needed by explain, logs, doctor",
+    Snapshot.Nodes hidden =
+        new Snapshot.Nodes(nodes().nodes(), new Reading.Forbidden<>("gpunodes is forbidden"),
+            new Reading.Forbidden<>("pods is forbidden"), known(List.of()), known(Map.of()));
+    List<Finding> findings =
+        Diagnosis.of(new Snapshot(cluster(), installation(), hidden, known(none))).findings();
+    assertThat(notWell(findings)).filteredOn(text -> text.startsWith("fail")).containsExactly(
+        "fail cards: could not be looked at: gpunodes is forbidden",
+        "fail node plugin: could not be looked at: pods is forbidden");
+    assertThat(notWell(findings)).filteredOn(text -> text.contains("your rights")).hasSize(RightChecks.NEEDED.size())
+        .contains("warn your rights: you may not list gpunodes.gpu.partita.dev: needed by top, cordon",
+            "warn your rights: you may not list pods: needed by explain, logs",
             "warn your rights: you may not get pods/log: needed by logs");
     assertThat(findings).extracting(Finding::mend).contains("ask for a role with that right",
         "ask for a role with that right in Partita's namespace");
