@@ -13,6 +13,7 @@ import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
 import org.yaml.snakeyaml.error.Mark;
 import org.yaml.snakeyaml.error.MarkedYAMLException;
+import org.yaml.snakeyaml.error.YAMLException;
 import org.yaml.snakeyaml.nodes.MappingNode;
 import org.yaml.snakeyaml.nodes.Node;
 import org.yaml.snakeyaml.nodes.NodeTuple;
@@ -28,6 +29,9 @@ import org.yaml.snakeyaml.resolver.Resolver;
 final class YamlText {
   /** Characters of one document; what an API server takes is far below. */
   private static final int MAX_LENGTH = 64 << 20;
+
+  /** Characters of one line, of which the parser takes time by the square; an API server takes no object so large. */
+  private static final int MAX_LINE = 2 << 20;
 
   /** Collections in one another, as JSON's reader has it; schemas in CustomResourceDefinitions have more than 50. */
   static final int MAX_DEPTH = 1000;
@@ -48,6 +52,9 @@ final class YamlText {
       } catch (JsonProcessingException notJson) {
         // YAML, perhaps: its reader says what is wrong otherwise.
       }
+    }
+    if (text.lines().anyMatch(line -> line.length() > MAX_LINE)) {
+      throw new YAMLException("it has a line of more than " + (MAX_LINE >> 20) + " MiB");
     }
     LoaderOptions options = new LoaderOptions();
     options.setCodePointLimit(MAX_LENGTH);

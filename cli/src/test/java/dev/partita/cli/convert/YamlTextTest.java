@@ -67,6 +67,18 @@ class YamlTextTest {
   }
 
   @Test
+  void aLineThatTakesTheParserLongIsRefused() {
+    assertThat(YamlText.read("a: " + "x".repeat(1 << 20))).isEqualTo(Map.of("a", "x".repeat(1 << 20)));
+    String many = "x".repeat(3 << 20);
+    for (String text : List.of("a: " + many, "? " + many + "\n: v", many + ": v", "a: \"" + many + "\"", "# " + many,
+        "a: |\n  " + many, "a: b\n" + " ".repeat(3 << 20) + "c: d", "{\"" + many + "\": 1")) {
+      assertThatThrownBy(() -> YamlText.read(text)).as(text.substring(0, 9)).isInstanceOf(YAMLException.class)
+          .hasMessage("it has a line of more than 2 MiB");
+    }
+    assertThat(YamlText.read("{\"a\": \"" + many + "\"}")).as("JSON").isEqualTo(Map.of("a", many));
+  }
+
+  @Test
   void whatAliasesStandForCountsAsDeepAsItIsWrittenOut() {
     assertThat(YamlText.read(aliased(500, 499))).isInstanceOf(List.class);
     assertThat(YamlText.read("[".repeat(1000) + "x" + "]".repeat(1000))).isInstanceOf(List.class);
