@@ -1,13 +1,14 @@
 package dev.partita.cli.command;
 
 import java.io.IOException;
+import java.net.Authenticator;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.PasswordAuthentication;
 import java.net.Proxy;
 import java.net.ProxySelector;
 import java.net.SocketAddress;
 import java.net.URI;
-import java.net.URISyntaxException;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -21,12 +22,14 @@ import org.jspecify.annotations.Nullable;
  * {@code NO_PROXY}, or the same names in small letters (golang.org/x/net/http/httpproxy). For example, with
  * {@code HTTPS_PROXY=proxy.corp:3128} and {@code NO_PROXY=.corp,10.0.0.0/8} a registry of another domain is asked by
  * the proxy, and an API server at 10.1.2.3 without one. Proxies that are themselves asked by TLS ({@code https://}) or
- * SOCKS, and a name and password for the proxy, are left out.
+ * SOCKS are left out.
  */
 public final class EnvironmentProxies extends ProxySelector {
   private static final List<Proxy> NONE = List.of(Proxy.NO_PROXY);
   private static final Map<String, Integer> PORTS = Map.of("http", 80, "https", 443);
-  private static final int PROXY_PORT = 80;
+
+  /** As the JDK has it, a name and password are for no proxy that makes a connection for TLS. */
+  private static final String NO_LOGIN = "jdk.http.auth.tunneling.disabledSchemes";
 
   private final Map<String, String> environment;
 
@@ -39,60 +42,98 @@ public final class EnvironmentProxies extends ProxySelector {
     boolean isNamed = Stream.of("http.proxyHost", "https.proxyHost", "socksProxyHost")
         .anyMatch(name -> System.getProperty(name) != null);
     if (!isNamed) {
+      if (System.getProperty(NO_LOGIN) == null) {
+        System.setProperty(NO_LOGIN, "");
+      }
       setDefault(new EnvironmentProxies(environment));
+      Authenticator.setDefault(new ProxyLogins(environment));
     }
   }
 
-  /**
-   * The proxy by which this process asks a host for pages over TLS, as {@code name:port}; empty if it asks it directly.
-   *
-   * @param host with or without a port
-   */
-  public static Optional<String> inUse(String host) {
-    return getDefault().select(URI.create("https://" + host + "/")).stream()
+  /** For clients that ask for it when a proxy wants it. */
+  private static final class ProxyLogins extends Authenticator {
+    private final Map<String, String> environment;
+
+    ProxyLogins(Map<String, String> environment) {
+      this.environment = environment;
+    }
+
+    @Override
+    protected @Nullable PasswordAuthentication getPasswordAuthentication() {
+      return getRequestorType() != RequestorType.PROXY
+          ? null
+          : PORTS.keySet().stream().flatMap(scheme -> named(environment, scheme).stream())
+              .filter(proxy -> proxy.host().equalsIgnoreCase(getRequestingHost())
+                  && proxy.port() == getRequestingPort())
+              .flatMap(proxy -> proxy.login().stream()).findFirst()
+              .map(login -> new PasswordAuthentication(login.user(), login.password().toCharArray())).orElse(null);
+    }
+  }
+
+  /** The proxy of the environment by which this process asks a server; empty if it asks it directly. */
+  public static Optional<NamedProxy> of(URI server) {
+    return getDefault() instanceof EnvironmentProxies its ? of(its.environment, server) : Optional.empty();
+  }
+
+  /** How this process asks a server, to stand behind its name; empty if directly, as nobody wants it otherwise. */
+  public static String way(URI server) {
+    return inUse(server).map(proxy -> " through the proxy " + proxy).orElseGet(
+        () -> getDefault() instanceof EnvironmentProxies its && isLeftOut(its.environment, server)
+            ? " without " + variable(server).toUpperCase(Locale.ROOT) + ", which is not as http://proxy.example:3128"
+            : "");
+  }
+
+  private static Optional<String> inUse(URI server) {
+    return getDefault().select(server).stream()
         .flatMap(proxy -> proxy.address() instanceof InetSocketAddress address ? Stream.of(address) : Stream.empty())
         .map(address -> address.getHostString() + ":" + address.getPort()).findFirst();
   }
 
   @Override
   public List<Proxy> select(URI uri) {
-    return of(environment, uri).map(address -> List.of(new Proxy(Proxy.Type.HTTP, address))).orElse(NONE);
+    return of(environment, uri)
+        .map(proxy -> InetSocketAddress.createUnresolved(proxy.host(), proxy.port()))
+        .map(address -> List.of(new Proxy(Proxy.Type.HTTP, address))).orElse(NONE);
   }
 
   @Override
   public void connectFailed(URI uri, SocketAddress proxy, IOException why) {}
 
   /** The proxy for an address; empty if it is to be asked without one. */
-  static Optional<InetSocketAddress> of(Map<String, String> environment, URI uri) {
-    String scheme = Objects.requireNonNullElse(uri.getScheme(), "").toLowerCase(Locale.ROOT);
-    @Nullable Integer standardPort = PORTS.get(scheme);
+  static Optional<NamedProxy> of(Map<String, String> environment, URI uri) {
+    return isFor(environment, uri) ? NamedProxy.parse(value(environment, variable(uri))) : Optional.empty();
+  }
+
+  private static boolean isLeftOut(Map<String, String> environment, URI uri) {
+    return isFor(environment, uri) && !value(environment, variable(uri)).isEmpty()
+        && of(environment, uri).isEmpty();
+  }
+
+  private static String variable(URI uri) {
+    return uri.getScheme().toLowerCase(Locale.ROOT) + "_proxy";
+  }
+
+  private static Optional<NamedProxy> named(Map<String, String> environment, String scheme) {
+    return NamedProxy.parse(value(environment, scheme + "_proxy"));
+  }
+
+  /** Whether an address is to be asked by a proxy, if one is named. */
+  private static boolean isFor(Map<String, String> environment, URI uri) {
+    @Nullable Integer standardPort =
+        PORTS.get(Objects.requireNonNullElse(uri.getScheme(), "").toLowerCase(Locale.ROOT));
     @Nullable String name = uri.getHost();
     if (standardPort == null || name == null) {
-      return Optional.empty();
+      return false;
     }
     String host = name.replaceAll("[\\[\\]]", "").toLowerCase(Locale.ROOT);
     int port = uri.getPort() < 0 ? standardPort : uri.getPort();
-    return isDirect(host, port, value(environment, "NO_PROXY"))
-        ? Optional.empty()
-        : address(value(environment, scheme + "_proxy"));
+    return !isDirect(host, port, value(environment, "NO_PROXY"));
   }
 
   private static String value(Map<String, String> environment, String name) {
     return Stream.of(name.toUpperCase(Locale.ROOT), name.toLowerCase(Locale.ROOT))
         .flatMap(each -> Stream.ofNullable(environment.get(each))).filter(value -> !value.isBlank())
         .map(String::strip).findFirst().orElse("");
-  }
-
-  private static Optional<InetSocketAddress> address(String proxy) {
-    try {
-      URI uri = new URI(proxy.contains("://") ? proxy : "http://" + proxy);
-      return !uri.getScheme().equalsIgnoreCase("http") || uri.getHost() == null
-          ? Optional.empty()
-          : Optional.of(InetSocketAddress.createUnresolved(uri.getHost(),
-              uri.getPort() < 0 ? PROXY_PORT : uri.getPort()));
-    } catch (URISyntaxException none) {
-      return Optional.empty();
-    }
   }
 
   private static boolean isDirect(String host, int port, String noProxy) {

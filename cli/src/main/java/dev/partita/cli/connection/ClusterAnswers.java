@@ -32,7 +32,7 @@ public final class ClusterAnswers {
    * @param asked what the client was made of
    */
   public static CommandFailure failure(KubernetesClientException e, Config asked) {
-    return failure(e, " at " + address(asked) + source(asked));
+    return failure(e, " at " + address(asked) + ClusterProxy.way(asked) + source(asked));
   }
 
   private static CommandFailure failure(KubernetesClientException e, String where) {
@@ -85,8 +85,19 @@ public final class ClusterAnswers {
   /** The server's own message, or what kept the client from reaching it: one line of bounded length. */
   public static String reason(KubernetesClientException e) {
     String said = Optional.ofNullable(e.getStatus()).flatMap(status -> Optional.ofNullable(status.getMessage()))
-        .orElseGet(() -> isOfAnother(e) ? "something else does, such as a proxy with a page of its own" : rootOf(e));
+        .orElseGet(() -> isOfAnother(e)
+            ? "something else does, such as a proxy with a page of its own"
+            : isUnknownToProxy(e)
+                ? "the proxy wants a name and password, or others than HTTPS_PROXY or the kubeconfig's proxy-url give it"
+                : rootOf(e));
     return Excerpt.of(said.strip().replaceAll("\\p{Cntrl}+", " "), LONGEST);
+  }
+
+  /** The client fails so of a proxy's status 407, which the JDK gives it without a body. */
+  private static boolean isUnknownToProxy(KubernetesClientException e) {
+    return Stream.iterate((Throwable) e, Objects::nonNull, Throwable::getCause).limit(DEEPEST)
+        .anyMatch(cause -> cause instanceof NullPointerException
+            && String.valueOf(cause.getMessage()).contains("AsyncBody.done()"));
   }
 
   /** Whether what came is no object of Kubernetes at all: of one that lacks or has a field the client says its path. */

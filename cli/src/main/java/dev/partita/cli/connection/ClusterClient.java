@@ -70,6 +70,7 @@ public final class ClusterClient {
    */
   static KubernetesClient of(Config config) {
     keyAlgorithm(config).ifPresent(config::setClientKeyAlgo); // the client takes every PKCS #8 key for RSA
+    ClusterProxy.use(config);
     try {
       return new KubernetesClientBuilder().withConfig(config).build();
     } catch (IllegalArgumentException e) { // a proxy without a port

@@ -19,6 +19,7 @@ import dev.partita.cli.command.FileProblem;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.SocketException;
+import java.net.URI;
 import java.net.UnknownHostException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -141,10 +142,9 @@ record ImageBuilder(Path cache, boolean insecure, Duration patience, RegistryLog
         request.base() instanceof BaseImage.InRegistry(ImageReference reference)
             ? Stream.of(reference)
             : Stream.empty();
-    String proxies =
-        Stream.concat(base, pushed.stream()).flatMap(asked -> EnvironmentProxies.inUse(asked.getRegistry()).stream())
-            .distinct().collect(Collectors.joining(" or "));
-    return proxies.isEmpty() ? "" : " through the proxy " + proxies;
+    return Stream.concat(base, pushed.stream())
+        .map(asked -> EnvironmentProxies.way(URI.create("https://" + asked.getRegistry() + "/")))
+        .filter(way -> !way.isEmpty()).distinct().collect(Collectors.joining(" or"));
   }
 
   private static String withoutRegistry(BaseImage base) {

@@ -16,6 +16,12 @@ class EnvironmentProxiesTest {
     "https://a.example        | http://proxy.corp       | proxy.corp:80",
     "https://a.example        | https://proxy.corp      | none",
     "https://a.example        | ' proxy.corp:3128 '     | proxy.corp:3128",
+    "https://a.example        | http://jo:pw@proxy.corp:3128     | jo:pw@proxy.corp:3128",
+    "https://a.example        | jo:pw@proxy.corp:3128            | jo:pw@proxy.corp:3128",
+    "https://a.example        | http://jo:p%40+:w@proxy.corp     | jo:p@+:w@proxy.corp:80",
+    "https://a.example        | http://jo:p@w@proxy.corp:1       | jo:p@w@proxy.corp:1",
+    "https://a.example        | http://jo@proxy.corp:1           | jo:@proxy.corp:1",
+    "https://a.example        | http://jo:%zz@proxy.corp:1       | none",
     "http://a.example         | proxy.corp:3128         | none",
     "https://localhost:6443   | proxy.corp:3128         | none",
     "https://127.0.0.1:6443   | proxy.corp:3128         | none",
@@ -59,6 +65,7 @@ class EnvironmentProxiesTest {
 
   private static String of(Map<String, String> environment, String address) {
     return EnvironmentProxies.of(environment, URI.create(address))
-        .map(proxy -> proxy.getHostString() + ":" + proxy.getPort()).orElse("none");
+        .map(proxy -> proxy.login().map(login -> login.user() + ":" + login.password() + "@").orElse("") + proxy.name())
+        .orElse("none");
   }
 }
