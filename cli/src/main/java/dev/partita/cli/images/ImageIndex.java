@@ -40,7 +40,8 @@ final class ImageIndex {
 
   /** Pushes it; gives its digest. */
   String push(ImageReference to, boolean insecure, RegistryLogins logins) {
-    FailoverHttpClient http = new FailoverHttpClient(insecure, insecure, event -> {});
+    boolean overHttp = false; // the login, as Jib has it of images
+    FailoverHttpClient http = new FailoverHttpClient(insecure, overHttp, event -> {});
     try {
       RegistryClient.Factory factory =
           RegistryClient.factory(EventHandlers.NONE, to.getRegistry(), to.getRepository(), http);

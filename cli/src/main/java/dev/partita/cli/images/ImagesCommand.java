@@ -75,7 +75,7 @@ public final class ImagesCommand implements Runnable {
           + "'docker save', a root folder's tar file (mmdebstrap), or scratch for nothing.") private @Nullable String base;
 
   @Option(names = "--insecure",
-      description = "Registries may answer over HTTP, or with a certificate that nobody vouches for.") private boolean insecure;
+      description = "Registries may answer over HTTP, or with a certificate that nobody vouches for. Over HTTP no login is sent.") private boolean insecure;
 
   @Override
   public void run() {

@@ -9,6 +9,7 @@ import com.google.cloud.tools.jib.api.RegistryImage;
 import com.google.cloud.tools.jib.api.RegistryUnauthorizedException;
 import com.google.cloud.tools.jib.frontend.CredentialRetrieverFactory;
 import com.google.cloud.tools.jib.http.ResponseException;
+import com.google.cloud.tools.jib.registry.RegistryCredentialsNotSentException;
 import com.google.cloud.tools.jib.registry.credentials.CredentialRetrievalException;
 import dev.partita.api.Excerpt;
 import java.io.IOException;
@@ -133,6 +134,8 @@ final class RegistryLogins {
       case RegistryUnauthorizedException refused -> Optional.of(refusal(refused.getImageReference()));
       case RegistryAuthenticationFailedException refused when isRefused(refused.getCause()) ->
           Optional.of(refusal(refused.getServerUrl() + "/" + refused.getImageName()));
+      case RegistryCredentialsNotSentException notSent ->
+          Optional.of(notSent.getMessage() + ": have the registry speak TLS, or let you in without a login");
       default -> Optional.empty();
     };
   }

@@ -74,7 +74,7 @@ public final class ReleaseCommand implements Runnable {
       description = "What the images lie on, as in 'partita images'; a file is for one processor, so only with --only.") private @Nullable String base;
 
   @Option(names = "--insecure",
-      description = "Registries may answer over HTTP, or with a certificate that nobody vouches for.") private boolean insecure;
+      description = "Registries may answer over HTTP, or with a certificate that nobody vouches for. Over HTTP no login is sent.") private boolean insecure;
 
   @Override
   public void run() {

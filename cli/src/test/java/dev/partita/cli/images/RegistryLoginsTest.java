@@ -23,9 +23,9 @@ class RegistryLoginsTest {
   @TempDir Path folder = Path.of("");
 
   /** @param login in docker's configuration, of the registry */
-  private RegistryLogins logins(LockedRegistry registry, String section, String login) throws IOException {
+  private RegistryLogins logins(String registry, String section, String login) throws IOException {
     return new RegistryLogins(List.of(folder.resolve("none"), Files.writeString(folder.resolve("config.json"), """
-        {"%s": {"%s": %s}}""".formatted(section, registry.address(), login))));
+        {"%s": {"%s": %s}}""".formatted(section, registry, login))));
   }
 
   private static String auth(String userAndPassword, String more) {
@@ -33,45 +33,57 @@ class RegistryLoginsTest {
     return "{\"auth\": \"%s\"%s}".formatted(encoded, more);
   }
 
-  private static ImageReference image(LockedRegistry registry) {
-    return ImageBuilder.reference(registry.address() + "/base:v1");
+  private static ImageReference image(String registry) {
+    return ImageBuilder.reference(registry + "/base:v1");
   }
 
-  private void make(LockedRegistry registry, RegistryLogins logins) throws IOException {
+  private void make(String registry, RegistryLogins logins) throws IOException {
     ImageRequest request =
         ImageTree.request(ImageTree.in(folder, "some"), Processor.AMD64, image(registry).toString());
     new ImageBuilder(folder.resolve("cache"), true, Duration.ofSeconds(1), logins)
         .toArchive(request, folder.resolve("some.tar"));
   }
 
-  private static void pushIndex(LockedRegistry registry, RegistryLogins logins) {
+  private static void pushIndex(String registry, RegistryLogins logins) {
     new ImageIndex(List.of()).push(image(registry), true, logins);
   }
 
   @Test
   void whyAHelperGaveNoLoginIsSaid() throws IOException {
     try (LockedRegistry registry = LockedRegistry.start()) {
-      RegistryLogins logins = logins(registry, "credHelpers", "\"of-no-program\"");
+      RegistryLogins logins = logins(registry.address(), "credHelpers", "\"of-no-program\"");
       String says =
           "the registry wants a login for " + registry.address() + "/base, and none was found"
               + " (The system does not have docker-credential-of-no-program CLI; Caused by: ";
-      assertThatThrownBy(() -> make(registry, logins)).isInstanceOf(CommandFailure.class)
+      assertThatThrownBy(() -> make(registry.address(), logins)).isInstanceOf(CommandFailure.class)
           .hasMessageStartingWith("some: " + says).hasMessageEndingWith("): mend that, or log in anew");
-      assertThatThrownBy(() -> pushIndex(registry, logins)).isInstanceOf(CommandFailure.class)
-          .hasMessageStartingWith("the index %s cannot be pushed: ".formatted(image(registry)) + says);
+      assertThatThrownBy(() -> pushIndex(registry.address(), logins)).isInstanceOf(CommandFailure.class)
+          .hasMessageStartingWith("the index %s cannot be pushed: ".formatted(image(registry.address())) + says);
     }
   }
 
   @Test
   void aLoginThatIsRefusedIsNotSaidToBeMissing() throws IOException {
     try (LockedRegistry registry = LockedRegistry.start()) {
-      RegistryLogins logins = logins(registry, "auths", auth("jo:wrong", ""));
+      RegistryLogins logins = logins(registry.address(), "auths", auth("jo:wrong", ""));
       String says =
           "the registry refuses the login by credentials from Docker config (" + folder.resolve("config.json")
               + ") for " + registry.address() + "/base: log in anew, or as somebody who may do this";
-      assertThatThrownBy(() -> make(registry, logins)).hasMessageStartingWith("some: " + says);
-      assertThatThrownBy(() -> pushIndex(registry, logins)).isInstanceOf(CommandFailure.class)
+      assertThatThrownBy(() -> make(registry.address(), logins)).hasMessageStartingWith("some: " + says);
+      assertThatThrownBy(() -> pushIndex(registry.address(), logins)).isInstanceOf(CommandFailure.class)
           .hasMessageContaining(says);
+    }
+  }
+
+  @Test
+  void aLoginIsNotSentOverHttp() throws IOException {
+    try (PlainRegistry registry = new PlainRegistry()) {
+      RegistryLogins logins = logins(registry.address(), "auths", auth("jo:secret", ""));
+      String says = "Required credentials for " + registry.address()
+          + "/base were not sent because the connection was over HTTP: have the registry speak TLS";
+      assertThatThrownBy(() -> make(registry.address(), logins)).hasMessageStartingWith("some: " + says);
+      assertThatThrownBy(() -> pushIndex(registry.address(), logins)).hasMessageContaining(": " + says);
+      assertThat(registry.sent()).isNotEmpty().noneMatch(line -> line.startsWith("Authorization"));
     }
   }
 
@@ -82,8 +94,8 @@ class RegistryLoginsTest {
       String says =
           "the registry wants a login for %s/base: log in by 'docker login', 'podman login' or 'skopeo login'"
               .formatted(registry.address());
-      assertThatThrownBy(() -> make(registry, none)).hasMessage("some: " + says);
-      assertThatThrownBy(() -> pushIndex(registry, none)).hasMessageEndingWith(": " + says);
+      assertThatThrownBy(() -> make(registry.address(), none)).hasMessage("some: " + says);
+      assertThatThrownBy(() -> pushIndex(registry.address(), none)).hasMessageEndingWith(": " + says);
     }
   }
 
@@ -119,8 +131,9 @@ class RegistryLoginsTest {
   void aTokenIsNotTakenForAPassword() throws IOException {
     try (LockedRegistry registry = LockedRegistry.start()) {
       RegistryLogins logins =
-          logins(registry, "auths", auth("00000000-0000-0000-0000-000000000000:", ", \"identitytoken\": \"t\""));
-      assertThatThrownBy(() -> pushIndex(registry, logins)).isInstanceOf(CommandFailure.class)
+          logins(registry.address(), "auths",
+              auth("00000000-0000-0000-0000-000000000000:", ", \"identitytoken\": \"t\""));
+      assertThatThrownBy(() -> pushIndex(registry.address(), logins)).isInstanceOf(CommandFailure.class)
           .hasMessageContaining("the registry refuses the login by ");
     }
   }
