@@ -33,18 +33,21 @@ public final class PodEvents {
    *
    * @param reason one CamelCase word
    * @param action one CamelCase word: what was being done
+   * @return false where the API server did not take it and may later
    */
-  public void warn(String namespace, String pod, String uid, String reason, String action, String note) {
+  public boolean warn(String namespace, String pod, String uid, String reason, String action, String note) {
     EventObject said = new EventObject(EventObject.About.POD, namespace, pod, uid, true, reason, action, note);
     Event event = said.first(said.nameByNote(), "dra-controller", instance, clock.instant());
     try {
       edge.write(WriteKind.EVENT, () -> client.resource(event).create());
+      return true;
     } catch (RuntimeException e) {
       if (ApiEdge.isNamespaceEnding(e)) {
         LOG.debug("pod {}/{}: event {} not written, its namespace is being deleted", namespace, pod, reason);
       } else if (!ApiEdge.isConflict(e)) {
         LOG.warn("pod {}/{}: cannot write event {}: {}", namespace, pod, reason, e.getMessage());
       }
+      return !ApiEdge.isTransient(e) && !ApiEdge.isNotSent(e);
     }
   }
 }

@@ -11,6 +11,7 @@ import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashSet;
@@ -18,13 +19,19 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Tells each {@link UnconvertedPod} once, by an event, why it waits. Admission lets a pod pass unchanged while no
  * controller answers, and such a pod would wait for ever. Runs during one term of leadership.
  */
 public final class UnconvertedPods implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(UnconvertedPods.class);
   private static final Duration GATHER = Duration.ofMillis(100);
+
+  /** After a failure of the API server, which may pass before the pod changes. */
+  private static final Duration PAUSE = Duration.ofSeconds(10);
 
   private record Look(ObjectKey pod, String uid) {}
 
@@ -32,6 +39,7 @@ public final class UnconvertedPods implements AutoCloseable {
   private final ClusterView view;
   private final PodEvents events;
   private final Set<String> leftAlone;
+  private final Duration pause;
   private final EventLoop<Look> loop;
   private final Consumer<ClusterEvent> listener = this::observe;
 
@@ -40,6 +48,12 @@ public final class UnconvertedPods implements AutoCloseable {
 
   /** @param namespace of the controller, whose pods admission leaves as they are */
   public UnconvertedPods(KubernetesClient client, ClusterView view, PodEvents events, String namespace) {
+    this(client, view, events, namespace, PAUSE);
+  }
+
+  /** @param pause before a pod is looked at again that could not be told */
+  UnconvertedPods(KubernetesClient client, ClusterView view, PodEvents events, String namespace, Duration pause) {
+    this.pause = pause;
     this.client = client;
     this.view = view;
     this.events = events;
@@ -76,16 +90,29 @@ public final class UnconvertedPods implements AutoCloseable {
       return;
     }
     Collection<String> missing = UnconvertedPod.missing(pod, this::isOffered);
-    if (!missing.isEmpty()) {
-      @Nullable Pod whole = client.pods().inNamespace(look.pod().namespace()).withName(look.pod().name()).get();
-      if (whole == null || !whole.getMetadata().getUid().equals(look.uid())) {
-        return;
-      }
-      told.add(look.uid());
-      UnconvertedPod.note(missing, client.getKubernetesSerialization().convertValue(whole, ObjectNode.class))
-          .ifPresent(note -> events.warn(look.pod().namespace(), look.pod().name(), look.uid(), "NotConverted",
-              "ConvertPod", note));
+    if (!missing.isEmpty() && !isTold(look, missing)) {
+      loop.postAfter(pause, look);
     }
+  }
+
+  /** Whether it was told what it waits for, or there is nothing to tell; false where the API server failed. */
+  private boolean isTold(Look look, Collection<String> missing) {
+    @Nullable Pod whole;
+    try {
+      whole = client.pods().inNamespace(look.pod().namespace()).withName(look.pod().name()).get();
+    } catch (KubernetesClientException e) {
+      LOG.debug("pod {}: cannot be read: {}", look.pod(), e.getMessage());
+      return false;
+    }
+    if (whole == null || !whole.getMetadata().getUid().equals(look.uid())) {
+      return true;
+    }
+    boolean isTold =
+        UnconvertedPod.note(missing, client.getKubernetesSerialization().convertValue(whole, ObjectNode.class))
+            .map(note -> events.warn(look.pod().namespace(), look.pod().name(), look.uid(), "NotConverted",
+                "ConvertPod", note))
+            .orElse(true);
+    return isTold && told.add(look.uid());
   }
 
   private boolean isLeftAlone(Pod pod) {
