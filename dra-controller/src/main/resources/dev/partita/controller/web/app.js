@@ -6,6 +6,9 @@ const TABS = { nodes: 'Nodes', claims: 'Claims', pods: 'Waiting pods', quotas: '
 const AGAIN = 3000;
 const OLDER = 10000;
 const SILENT = 60000; // the server says something every 15 s, or later while it waits for the API server
+// The server ends what it has not answered for half a minute.
+const UNANSWERED = 'No answer from the controller yet; asking anew. If it stays so, see whether the command that opened this'
+  + ' page still runs, and look at the controller\'s log: it answers late where the API server does.';
 let root = document.getElementById('app');
 
 // A token is kept in this tab alone, and never stands in an address for longer than it takes to read it.
@@ -102,6 +105,9 @@ async function follow() {
       }
     } finally {
       open.abort(); // and with it what was to happen in silence
+    }
+    if (!state.shown && !state.problem && !mine.signal.aborted) {
+      state.problem = UNANSWERED;
     }
     state.live = false;
     draw();

@@ -64,6 +64,7 @@ class PageTest {
   private final AtomicInteger opened = new AtomicInteger(); // streams, also those that have ended
   private final AtomicInteger heartbeats = new AtomicInteger();
   private volatile boolean beats;
+  private volatile boolean endsUnanswered;
   private HttpListener server;
   private Page page;
 
@@ -115,6 +116,9 @@ class PageTest {
   }
 
   private void tell(String asked, HttpAnswer.Sink sink) throws IOException {
+    if (endsUnanswered) {
+      throw new IOException("it took too long");
+    }
     String last = "";
     do {
       String now = event(Objects.requireNonNull(said.get(asked)));
@@ -273,6 +277,18 @@ class PageTest {
     await("another stream").until(() -> opened.get() == 2 && streams.get() == 1);
     assertThat(page.getByRole(AriaRole.STATUS)).hasText("live");
     assertThat(main()).not().containsText("Nothing has come");
+  }
+
+  /** As the server ends what takes longer than half a minute. */
+  @Test
+  void aFirstViewThatIsNotAnsweredIsSaidWithWhatToDo() {
+    say("any", "nodes", nodes("node-0"));
+    endsUnanswered = true;
+    show("#token=any");
+    assertThat(main()).containsText("No answer from the controller yet; asking anew. If it stays so, see whether");
+    endsUnanswered = false;
+    assertThat(main()).containsText("node-0");
+    assertThat(main()).not().containsText("No answer");
   }
 
   /** What is within an image is not told to screen readers (WAI-ARIA 1.2, Children Presentational). */
