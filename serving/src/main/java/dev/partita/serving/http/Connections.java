@@ -23,6 +23,7 @@ final class Connections {
   private final Set<One> asking = new LinkedHashSet<>();
   private final Set<One> idle = new LinkedHashSet<>();
   private final Set<One> answered = new LinkedHashSet<>();
+  private boolean areEnded;
 
   /** @param nanoTime as {@link System#nanoTime} */
   Connections(int most, LongSupplier nanoTime) {
@@ -65,11 +66,14 @@ final class Connections {
     }
   }
 
-  /** A new one; empty if there is no room, since all others are being answered. */
+  /** A new one; empty if all have been ended, or if there is no room, since all others are being answered. */
   Optional<One> open(Closeable socket) {
     One fresh = new One(socket);
     Optional<One> last;
     synchronized (this) {
+      if (areEnded) {
+        return Optional.empty();
+      }
       last = asking.size() + idle.size() + answered.size() < most ? Optional.empty() : last();
       if (last.isEmpty() && asking.size() + idle.size() + answered.size() >= most) {
         return Optional.empty();
@@ -92,8 +96,14 @@ final class Connections {
     overdue.forEach(Connections::closed);
   }
 
-  /** Ends all, also those that are being answered. */
+  /**
+   * Ends all, also those that are being answered, and those to come: whoever waits in accept(2) may be given one more
+   * after the port was closed.
+   */
   void endAll() {
+    synchronized (this) {
+      areEnded = true;
+    }
     all().forEach(One::ended);
   }
 

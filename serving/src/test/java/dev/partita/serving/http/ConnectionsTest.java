@@ -78,6 +78,14 @@ class ConnectionsTest {
     assertThat(ended).containsExactly("first", "second", "fourth");
   }
 
+  @Test
+  void onceAllAreEndedNoneIsTaken() {
+    open("first");
+    connections.endAll();
+    assertThat(ended).containsExactly("first");
+    assertThat(connections.open(() -> ended.add("second"))).isEmpty();
+  }
+
   private Connections.One open(String name) {
     return connections.open(() -> ended.add(name)).orElseThrow();
   }
