@@ -46,6 +46,7 @@ import dev.partita.controller.selector.DeviceSelectors;
 import dev.partita.controller.state.ClaimLedger;
 import dev.partita.controller.state.SchedulerState;
 import dev.partita.controller.state.Vetoes;
+import dev.partita.controller.turns.SetAside;
 import dev.partita.controller.turns.Turn;
 import dev.partita.controller.watch.ClusterEvent;
 import dev.partita.controller.watch.ClusterView;
@@ -127,6 +128,19 @@ public final class AllocationLoop implements AutoCloseable {
       String instance,
       boolean autoscaledNodes,
       UnaryOperator<Decider> decides) {
+    this(client, edge, view, clock, instance, autoscaledNodes, decides, SetAside.FIRST);
+  }
+
+  /** @param afterFailure how long nothing is decided about a pod after a first decision that fails */
+  AllocationLoop(
+      KubernetesClient client,
+      ApiEdge edge,
+      ClusterView view,
+      Clock clock,
+      String instance,
+      boolean autoscaledNodes,
+      UnaryOperator<Decider> decides,
+      Duration afterFailure) {
     this.view = view;
     ClaimReader claims = new ClaimReader(view::deviceClass, new DeviceSelectors());
     OthersProposals others = new OthersProposals(claim -> asked(claims.read(claim)), monotonicClock);
@@ -162,7 +176,8 @@ public final class AllocationLoop implements AutoCloseable {
     this.scheduler = new PodScheduler(view, state, decisions, preemption, writes, gates, abandoned, notes);
     GangScheduler gangs =
         new GangScheduler(view, monotonicClock, decisions, scheduler, preemption, gates, abandoned, retries);
-    this.queue = new PodQueue(view, state.loads(), scheduler, gangs, retries, budget, processorTime, monotonicClock);
+    this.queue = new PodQueue(view, state.loads(), scheduler, gangs, retries, budget, processorTime, monotonicClock,
+        afterFailure);
     this.questions = new Questions(view, state, new Explanations(view, scheduler, decisions, budget)::answer);
     this.resizeWriter =
         new ResizeWriter(client, edge.isolated("resizes"),

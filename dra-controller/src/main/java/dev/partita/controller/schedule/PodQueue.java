@@ -90,13 +90,16 @@ public final class PodQueue {
   private final DecisionBudget budget;
   private final LongSupplier processorTime;
   private final FairQueue<Turn> queue = new FairQueue<>(System::nanoTime);
-  private final SetAside<String> aside = new SetAside<>();
+  private final SetAside<String> aside;
   private final SearchSlots slots;
   private final Map<String, Load> roomBefore = new HashMap<>();
   private boolean mayHelpAll;
   private volatile int waiting; // for threads that only want to know
 
-  /** @param processorTime of this thread, in ns */
+  /**
+   * @param processorTime of this thread, in ns
+   * @param firstPause after a decision that fails
+   */
   public PodQueue(
       ClusterObjects view,
       NodeLoads loads,
@@ -105,7 +108,9 @@ public final class PodQueue {
       Retries retries,
       DecisionBudget budget,
       LongSupplier processorTime,
-      Clock monotonicClock) {
+      Clock monotonicClock,
+      Duration firstPause) {
+    this.aside = new SetAside<>(firstPause);
     this.slots = new SearchSlots(monotonicClock, PART_OF_THE_TIME);
     this.view = view;
     this.loads = loads;

@@ -13,12 +13,18 @@ import org.jspecify.annotations.Nullable;
  * @param <K> what is decided about, one by one
  */
 public final class SetAside<K> {
-  static final Duration FIRST = Duration.ofMillis(500);
+  public static final Duration FIRST = Duration.ofMillis(500);
   private static final int MOST_DOUBLINGS = 7;
 
   private record Past(int failures, boolean isHeld) {}
 
+  private final Duration first;
   private final Map<K, Past> past = new HashMap<>();
+
+  /** @param first the pause after one failure */
+  public SetAside(Duration first) {
+    this.first = first;
+  }
 
   /**
    * A decision failed.
@@ -28,7 +34,7 @@ public final class SetAside<K> {
   public Duration failed(K what) {
     int failures = failures(what);
     past.put(what, new Past(failures + 1, true));
-    return FIRST.multipliedBy(1L << Math.min(failures, MOST_DOUBLINGS));
+    return first.multipliedBy(1L << Math.min(failures, MOST_DOUBLINGS));
   }
 
   /** A decision took too long, and goes on at its next turn. */

@@ -8,6 +8,7 @@ import dev.partita.controller.Cluster;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.publish.PublicationLoop;
+import dev.partita.controller.turns.SetAside;
 import dev.partita.controller.watch.ClusterView;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
@@ -36,9 +37,7 @@ class FailedDecisionTest {
   private final ApiEdge edge = new ApiEdge(() -> true);
   private final ClusterView view = new ClusterView(cluster.client);
   private final PublicationLoop publication = new PublicationLoop(cluster.client, edge, view, Clock.systemUTC(), 0);
-  private final AllocationLoop loop =
-      new AllocationLoop(cluster.client, edge, view, Clock.systemUTC(), "test", false,
-          decider -> new WatchedDecider(decider, this::hangOrFail));
+  private Optional<AllocationLoop> started = Optional.empty();
 
   /** What decisions about these pods end in, by name. */
   private final Map<String, Failure> failing = new ConcurrentHashMap<>();
@@ -76,19 +75,27 @@ class FailedDecisionTest {
   @AfterEach
   void close() {
     cluster.awaitQuiet();
-    loop.close();
+    started.ifPresent(AllocationLoop::close);
     publication.close();
     view.close();
     cluster.close();
   }
 
-  private void start(int cards) {
+  private AllocationLoop start(int cards) {
+    return start(cards, SetAside.FIRST);
+  }
+
+  private AllocationLoop start(int cards, Duration afterFailure) {
     cluster.add(GpuNodes.ready("node-0", cards, "NVIDIA H200", 140 * GpuNodes.GIB));
     view.start();
     publication.start();
     eventually().until(() -> view.slices("node-0").size() == 1 && view.deviceClass("gpu.partita.dev") != null
         && view.deviceClass("whole.gpu.partita.dev") != null);
+    AllocationLoop loop = new AllocationLoop(cluster.client, edge, view, Clock.systemUTC(), "test", false,
+        decider -> new WatchedDecider(decider, this::hangOrFail), afterFailure);
+    started = Optional.of(loop);
     loop.start();
+    return loop;
   }
 
   @ParameterizedTest
@@ -134,7 +141,7 @@ class FailedDecisionTest {
 
   @Test
   void thatDoesNotComeBackIsToldToTheLivenessProbeUntilItDoes() {
-    start(1);
+    AllocationLoop loop = start(1);
     CountDownLatch back = new CountDownLatch(1);
     hanging.put("slow", back);
     cluster.claim("slow", "gpu.partita.dev", Map.of("memory", "1Gi"));
@@ -176,13 +183,13 @@ class FailedDecisionTest {
 
   @Test
   void ofAGangHasNoPauseForAGangThatIsMadeAnewUnderItsName() {
-    start(2);
+    start(2, Duration.ofMinutes(10));
     failing.put("member-1", Failure.EXCEPTION);
     for (int i = 0; i < 2; i++) {
       cluster.claim("member-" + i, "whole.gpu.partita.dev", Map.of());
       cluster.client.resource(member("member-" + i)).create();
     }
-    eventually().until(() -> attempts.size() >= 5); // the next would be 8 s later
+    eventually().until(() -> !attempts.isEmpty());
     failing.clear();
     for (int i = 0; i < 2; i++) {
       cluster.client.pods().inNamespace("default").withName("member-" + i).delete();
@@ -190,8 +197,7 @@ class FailedDecisionTest {
     for (int i = 0; i < 2; i++) {
       cluster.client.resource(member("member-" + i)).create();
     }
-    eventually().atMost(Duration.ofSeconds(5))
-        .until(() -> cluster.isAllocated("member-0") && cluster.isAllocated("member-1"));
+    eventually().until(() -> cluster.isAllocated("member-0") && cluster.isAllocated("member-1"));
   }
 
   private static Pod member(String name) {

@@ -6,7 +6,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class SetAsideTest {
-  private final SetAside<String> aside = new SetAside<>();
+  private final SetAside<String> aside = new SetAside<>(SetAside.FIRST);
 
   @Test
   void thePauseDoublesWithEveryFailureInARowUpToAMinute() {
