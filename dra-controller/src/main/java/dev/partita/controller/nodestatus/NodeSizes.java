@@ -36,7 +36,8 @@ import org.slf4j.LoggerFactory;
 public final class NodeSizes {
   private static final Logger LOG = LoggerFactory.getLogger(NodeSizes.class);
 
-  private static final Duration AGAIN = Duration.ofSeconds(5);
+  /** How long to wait before looking again at a card that has not enough. */
+  public static final Duration AGAIN = Duration.ofSeconds(5);
 
   /**
    * So many of each are told of: an object of more than 1.5 MiB is not taken, and then the plugin could not say how its
@@ -46,8 +47,11 @@ public final class NodeSizes {
 
   private final NodeStatusWriter writer;
   private final ClusterView view;
+  private final Duration again;
 
-  public NodeSizes(NodeStatusWriter writer, ClusterView view) {
+  /** @param again how long to wait before looking again, such as {@link #AGAIN} */
+  public NodeSizes(NodeStatusWriter writer, ClusterView view, Duration again) {
+    this.again = again;
     this.writer = writer;
     this.view = view;
   }
@@ -64,7 +68,7 @@ public final class NodeSizes {
       LOG.info("gpunode {}: its plugin is told the sizes of {} resized shares", host.name(),
           plan.resizes().granted().size());
     }
-    return plan.isWhole() ? Optional.empty() : Optional.of(AGAIN);
+    return plan.isWhole() ? Optional.empty() : Optional.of(again);
   }
 
   /**

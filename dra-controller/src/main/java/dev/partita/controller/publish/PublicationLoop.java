@@ -80,12 +80,23 @@ public final class PublicationLoop implements AutoCloseable {
    *        0 for none to be counted
    */
   public PublicationLoop(KubernetesClient client, ApiEdge edge, ClusterView view, Clock clock, long hostMemory) {
+    this(client, edge, view, clock, hostMemory, NodeSizes.AGAIN);
+  }
+
+  /** @param sizesAgain how long to wait before looking again at a card that has not enough for what was granted */
+  PublicationLoop(
+      KubernetesClient client,
+      ApiEdge edge,
+      ClusterView view,
+      Clock clock,
+      long hostMemory,
+      Duration sizesAgain) {
     this.view = view;
     this.slices = new SlicePublisher(client, edge, view, hostMemory);
     this.classes = new ClassPublisher(client, edge, view);
     NodeStatusWriter writer = new NodeStatusWriter(client, edge);
     this.conditions = new NodeConditions(client, writer, view, clock);
-    this.sizes = new NodeSizes(writer, view);
+    this.sizes = new NodeSizes(writer, view, sizesAgain);
     this.otherDrivers = new NodeOtherDrivers(writer, view);
     this.bindingClaims = new NodeBindingClaims(writer, view);
     this.loop = new EventLoop<>("publication", GATHER, this::handle);
