@@ -76,6 +76,24 @@ class SlicePublisherTest {
     assertThat(timesOfEvictions()).as("of another time").isNotEmpty().containsOnlyNulls();
   }
 
+  @Test
+  void whoComesToLeadKnowsThatTimeFromTheSlicesThatAreThere() {
+    Gpu broken = GpuNodes.card("node-0", 0, "NVIDIA H200", 140 * GpuNodes.GIB, GpuHealth.unhealthy("Lost", ""));
+    GpuNode node = GpuNodes.ready("node-0", new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, null,
+        List.of(), List.of(), List.of("Lost"), null), List.of(broken));
+    cluster.add(node);
+    view.start();
+    publish(node);
+    everyTaint(taint -> taint.setTimeAdded("2026-01-01T00:00:00Z"));
+    SlicePublisher next = new SlicePublisher(cluster.client, new ApiEdge(() -> true), view, 0, this::claimsOn);
+    publish(next, node);
+    assertThat(timesOfEvictions()).isNotEmpty().containsOnly("2026-01-01T00:00:00Z");
+    cluster.client.resources(ResourceSlice.class).delete();
+    Cluster.eventually().until(() -> view.slices("node-0").isEmpty());
+    publish(next, node);
+    assertThat(timesOfEvictions()).isNotEmpty().containsOnly("2026-01-01T00:00:00Z");
+  }
+
   private void everyTaint(Consumer<DeviceTaint> change) {
     for (ResourceSlice slice : cluster.client.resources(ResourceSlice.class).list().getItems()) {
       slice.getSpec().getDevices().stream().flatMap(device -> device.getTaints().stream()).forEach(change);
@@ -92,7 +110,11 @@ class SlicePublisherTest {
 
   /** Ends when the view shows what was written. */
   private void publish(GpuNode node) {
-    publisher.publish("node-0", Inventory.EMPTY.refreshed(List.of(node)).host("node-0"), node);
+    publish(publisher, node);
+  }
+
+  private void publish(SlicePublisher by, GpuNode node) {
+    by.publish("node-0", Inventory.EMPTY.refreshed(List.of(node)).host("node-0"), node);
     shown();
   }
 
