@@ -85,12 +85,17 @@ public final class ClusterAnswers {
   /** The server's own message, or what kept the client from reaching it: one line of bounded length. */
   public static String reason(KubernetesClientException e) {
     String said = Optional.ofNullable(e.getStatus()).flatMap(status -> Optional.ofNullable(status.getMessage()))
-        .orElseGet(() -> isOfAnother(e)
-            ? "something else does, such as a proxy with a page of its own"
-            : isUnknownToProxy(e)
-                ? "the proxy wants a name and password, or others than HTTPS_PROXY or the kubeconfig's proxy-url give it"
-                : rootOf(e));
+        .orElseGet(() -> withoutStatus(e));
     return Excerpt.of(said.strip().replaceAll("\\p{Cntrl}+", " "), LONGEST);
+  }
+
+  private static String withoutStatus(KubernetesClientException e) {
+    if (isOfAnother(e)) {
+      return "something else does, such as a proxy with a page of its own";
+    }
+    return isUnknownToProxy(e)
+        ? "the proxy wants a name and password, or others than HTTPS_PROXY or the kubeconfig's proxy-url give it"
+        : rootOf(e);
   }
 
   /** The client fails so of a proxy's status 407, which the JDK gives it without a body. */
