@@ -19,9 +19,10 @@ import org.jspecify.annotations.Nullable;
  * card by the counters that its devices consume: the counters of an allocated device must not change (KEP-4815), and if
  * its device were no longer offered, kube-scheduler would allocate the card again. Until then the card has a taint, so
  * that it becomes free. The same holds for a card that the controller gave to a single share and that kube-scheduler is
- * to allocate now, or to several in turn: kube-scheduler knows neither, and would allocate the rest. And it holds for a
- * card of which a device is allocated that is not offered any more: kube-scheduler may have allocated it while the card
- * was changed, or kubelet has deleted the slices since.
+ * to allocate now, or to several in turn, and for one of which a share has more than it was allocated: kube-scheduler
+ * knows of none of these, and would allocate the rest. And it holds for a card of which a device is allocated that is
+ * not offered any more: kube-scheduler may have allocated it while the card was changed, or kubelet has deleted the
+ * slices since.
  *
  * @param cards all, in order
  * @param held indices of those that wait
@@ -49,7 +50,8 @@ record HeldCards(List<PublishedCard> cards, List<Integer> held) {
         cards.add(waiting(now, card));
         held.add(card.index());
       } else if (byKubeScheduler
-          && (use.isClosedByShares(card.index()) || heldOnNode.contains(card.index()) || use.hasOtherThan(card))) {
+          && (use.isClosedByShares(card.index()) || use.grown().contains(card.index())
+              || heldOnNode.contains(card.index()) || use.hasOtherThan(card))) {
         cards.add(waiting(card, card));
         held.add(card.index());
       } else {

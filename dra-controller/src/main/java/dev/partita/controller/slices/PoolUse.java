@@ -7,6 +7,7 @@ import dev.partita.api.Driver;
 import dev.partita.api.device.CapacityName;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.claim.AllocatedClaim;
+import dev.partita.controller.claim.AllocatedShare;
 import dev.partita.controller.watch.AllocatedDevices;
 import io.fabric8.kubernetes.api.model.resource.v1.Device;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceCapacity;
@@ -24,8 +25,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param devices names, as published
  * @param byCard what is taken of each card, by index
+ * @param grown indices of cards of which a share was granted more than it was allocated, or has more still:
+ *        kube-scheduler counts what it was allocated
  */
-record PoolUse(Set<String> devices, Map<Integer, List<Booking>> byCard) {
+record PoolUse(Set<String> devices, Map<Integer, List<Booking>> byCard, Set<Integer> grown) {
   static PoolUse of(String node, Collection<ResourceClaim> claims) {
     Set<String> devices =
         claims.stream()
@@ -39,7 +42,17 @@ record PoolUse(Set<String> devices, Map<Integer, List<Booking>> byCard) {
             .flatMap(claim -> AllocatedClaim.bookings(claim).stream())
             .filter(booking -> booking.card().node().equals(node))
             .collect(Collectors.groupingBy(booking -> booking.card().index()));
-    return new PoolUse(devices, byCard);
+    Set<Integer> grown =
+        claims.stream()
+            .flatMap(claim -> AllocatedClaim.shares(claim).stream())
+            .filter(share -> share.card().node().equals(node) && isGrown(share))
+            .map(share -> share.card().index())
+            .collect(Collectors.toSet());
+    return new PoolUse(devices, byCard, grown);
+  }
+
+  private static boolean isGrown(AllocatedShare share) {
+    return !share.sizes().booked().isWithin(share.sizes().allocated());
   }
 
   /**

@@ -114,7 +114,7 @@ class HeldCardsTest {
   @Test
   void whatAShareHasToItselfTakesNothingNewWhenKubeSchedulerBeginsToAllocate() {
     PoolUse use = new PoolUse(Set.of("gpu-1-shared"),
-        Map.of(1, List.of(new Booking(new CardKey("node-0", 1), DeviceMode.WHOLE, 0, 0))));
+        Map.of(1, List.of(new Booking(new CardKey("node-0", 1), DeviceMode.WHOLE, 0, 0))), Set.of());
     HeldCards cards = offered(SHARES_ONLY, published(host(Allocator.Controller, List.of(PublishedMode.Shared))), use);
     assertThat(cards.held()).containsExactly(1);
     assertThat(taints(cards.cards().getFirst().devices().getFirst())).isEmpty();
@@ -123,6 +123,17 @@ class HeldCardsTest {
         .isEqualTo(SlicePlan.cards(SHARES_ONLY));
     GpuHost byController = host(Allocator.Controller, List.of(PublishedMode.Shared));
     assertThat(offered(byController, published(byController), use).held()).as("the controller knows").isEmpty();
+  }
+
+  @Test
+  void aCardWhoseShareHasMoreThanItWasAllocatedTakesNothingNewWhereKubeSchedulerAllocates() {
+    PoolUse use = new PoolUse(Set.of("gpu-1-shared"), Map.of(), Set.of(1));
+    HeldCards cards = offered(SHARES_ONLY, published(SHARES_ONLY), use);
+    assertThat(cards.held()).containsExactly(1);
+    assertThat(taints(cards.cards().getFirst().devices().getFirst())).isEmpty();
+    assertThat(taints(cards.cards().getLast().devices().getFirst())).containsExactly("gpu.partita.dev/changing");
+    GpuHost byController = host(Allocator.Controller, List.of(PublishedMode.Shared));
+    assertThat(offered(byController, published(byController), use).held()).as("the controller counts it").isEmpty();
   }
 
   @Test
@@ -138,7 +149,7 @@ class HeldCardsTest {
 
   @Test
   void whatTheNodeHoldsForAClaimThatIsGoneTakesNothingNewWhereKubeSchedulerAllocates() {
-    PoolUse none = new PoolUse(Set.of(), Map.of());
+    PoolUse none = new PoolUse(Set.of(), Map.of(), Set.of());
     HeldCards cards = HeldCards.of(SlicePlan.cards(BOTH), published(BOTH), none, Set.of(1), true);
     assertThat(cards.held()).containsExactly(1);
     assertThat(cards.cards().getLast().devices())
@@ -159,7 +170,7 @@ class HeldCardsTest {
     GpuNode node = GpuNodes.ready("node-0", new GpuNodeSpec(Allocator.Scheduler, List.of(), null), List.of(card));
     GpuHost host = Objects.requireNonNull(Inventory.EMPTY.refreshed(List.of(node)).host("node-0"));
     HeldCards cards =
-        HeldCards.of(SlicePlan.cards(host), Map.of(), new PoolUse(Set.of(), Map.of()), Set.of(0), true);
+        HeldCards.of(SlicePlan.cards(host), Map.of(), new PoolUse(Set.of(), Map.of(), Set.of()), Set.of(0), true);
     assertThat(cards.cards().getFirst().devices().stream().collect(Collectors.toMap(Device::getName,
         HeldCardsTest::taints)))
         .isEqualTo(Map.of(
@@ -168,7 +179,7 @@ class HeldCardsTest {
   }
 
   private static HeldCards offered(GpuHost wanted, Map<Integer, PublishedCard> published, Set<String> allocated) {
-    return offered(wanted, published, new PoolUse(allocated, Map.of()));
+    return offered(wanted, published, new PoolUse(allocated, Map.of(), Set.of()));
   }
 
   private static HeldCards offered(GpuHost wanted, Map<Integer, PublishedCard> published, PoolUse use) {

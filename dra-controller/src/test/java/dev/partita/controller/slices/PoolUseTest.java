@@ -6,6 +6,8 @@ import dev.partita.api.Driver;
 import dev.partita.api.gpu.Gpu;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
 import dev.partita.api.node.GpuNodeSpec;
+import dev.partita.api.resize.GrantedSizes;
+import dev.partita.api.resize.ShareSize;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.booking.Booking;
 import dev.partita.controller.inventory.CardKey;
@@ -41,7 +43,7 @@ class PoolUseTest {
   @Test
   void ofACardInTurnNothingIsLeftThoughNoMemoryIsBooked() {
     Booking turn = Booking.turn(new CardKey("node-0", 2));
-    PoolUse use = new PoolUse(Set.of("gpu-2-shared"), Map.of(2, List.of(turn)));
+    PoolUse use = new PoolUse(Set.of("gpu-2-shared"), Map.of(2, List.of(turn)), Set.of());
     assertThat(use.isClosedByShares(2)).isTrue();
     assertThat(use.isClosedByShares(1)).isFalse();
     assertThat(LARGE_AND_SMALL.stream().sorted(use.bestFitFirst()).map(PublishedCard::index))
@@ -53,6 +55,16 @@ class PoolUseTest {
     PoolUse use = PoolUse.of("node-0", List.of(share("gpu-2-mig-1g-18gb-0-shared", "8Gi")));
     assertThat(use.isClosedByShares(2)).isTrue();
     assertThat(PoolUse.of("node-0", List.of(share("gpu-2-mig-1g-18gb-0", null))).isClosedByShares(2)).isFalse();
+  }
+
+  @Test
+  void aCardIsGrownAsLongAsAShareOfItCountsWithMoreThanItWasAllocated() {
+    ResourceClaim asAllocated = share("gpu-0-shared", "8Gi");
+    ResourceClaim larger = granted("gpu-1-shared", "memory=100Gi,cores=0");
+    ResourceClaim more = granted("gpu-2-shared", "memory=8Gi,cores=40");
+    ResourceClaim smaller = granted("gpu-3-shared", "memory=1Gi,cores=0");
+    assertThat(PoolUse.of("node-0", List.of(asAllocated, larger, more, smaller)).grown()).containsExactly(1, 2);
+    assertThat(PoolUse.of("node-1", List.of(larger)).grown()).as("of another node").isEmpty();
   }
 
   @Test
@@ -87,8 +99,15 @@ class PoolUseTest {
     return SlicePlan.cards(Objects.requireNonNull(Inventory.EMPTY.refreshed(List.of(node)).host("node-0")));
   }
 
+  private static ResourceClaim granted(String device, String size) {
+    return new GrantedSizes(Map.of("a-share", ShareSize.parse(size).orElseThrow()))
+        .on(share(device, "8Gi"));
+  }
+
   private static ResourceClaim share(String device, @Nullable String memory) {
     return new ResourceClaimBuilder()
+        .withNewMetadata()
+        .endMetadata()
         .withNewStatus()
         .withNewAllocation()
         .withNewDevices()
