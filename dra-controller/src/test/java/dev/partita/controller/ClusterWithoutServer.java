@@ -195,6 +195,14 @@ public final class ClusterWithoutServer implements ClusterObjects {
     }
   }
 
+  /** The pod is gone. */
+  public void remove(ObjectKey pod) {
+    Optional.ofNullable(pods.remove(pod)).map(gone -> gone.getMetadata().getUid()).ifPresent(uid -> {
+      priorities.remove(uid);
+      state.loads().remove(uid);
+    });
+  }
+
   /** Adds a claim, or replaces it. */
   public void put(ResourceClaim claim) {
     claims.put(ObjectKey.of(claim), claim);

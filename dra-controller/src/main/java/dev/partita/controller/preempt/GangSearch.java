@@ -95,9 +95,10 @@ final class GangSearch {
     }
   }
 
-  /** For how many of the pods others have to go. */
+  /** For how many of the pods others have to go, or have to give back what they had. */
   private static long rooms(Map<Pod, Nomination> found) {
-    return found.values().stream().filter(nomination -> !nomination.awaited().pods().isEmpty()).count();
+    return found.values().stream().map(Nomination::awaited)
+        .filter(awaited -> !awaited.pods().isEmpty() || !awaited.claims().isEmpty()).count();
   }
 
   private static PodPlan plan(Pod pod, Decision.Wait wait, Outcome.Allocated outcome) {

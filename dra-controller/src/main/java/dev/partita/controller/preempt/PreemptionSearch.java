@@ -20,6 +20,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -51,6 +52,7 @@ public final class PreemptionSearch {
   private final Clock clock;
   private final Clock timeOfDay;
   private final Map<String, Instant> sparedUntil = new HashMap<>(); // by UID of the pod
+  private final Map<String, Instant> endedSince = new HashMap<>(); // by UID of the claim, as seen here
 
   /**
    * @param clock cannot be set, unlike the time of day: for how long something lasts
@@ -113,8 +115,8 @@ public final class PreemptionSearch {
   record Room(Nomination nomination, Outcome.Allocated outcome) {}
 
   /**
-   * The place that pods make which are being deleted already; if that is none, the cheapest that pods of lower priority
-   * can make for a pod that waits; if they cannot, the cheapest that borrowers can make.
+   * The place that pods make which have ended, or are being deleted already; if that is none, the cheapest that pods of
+   * lower priority can make for a pod that waits; if they cannot, the cheapest that borrowers can make.
    *
    * @param leaving UIDs of pods that are taken for gone already
    */
@@ -127,11 +129,42 @@ public final class PreemptionSearch {
   }
 
   private Optional<Room> going(Pod pod, Decision.Wait wait, Set<String> leaving) {
-    return choose(pod, wait, new Grounds.Priority(),
-        node -> VictimsOnNode.going(objects, node,
-            other -> !leaving.contains(other.getMetadata().getUid()) && isGoneSoon(other)),
-        onNode -> onNode.victims().keySet())
+    Map<String, VictimsOnNode> nodes = going(leaving);
+    return ended(pod, wait, nodes)
+        .or(() -> choose(pod, wait, new Grounds.Priority(), node -> Objects.requireNonNull(nodes.get(node)),
+            onNode -> onNode.victims().keySet()))
         .map(room -> new Room(room.nomination().evictingNobody(), room.outcome()));
+  }
+
+  private SortedMap<String, VictimsOnNode> going(Set<String> leaving) {
+    SortedMap<String, VictimsOnNode> nodes = new TreeMap<>();
+    Set<String> ended = new HashSet<>();
+    for (String node : state.inventory().hosts().keySet()) {
+      nodes.put(node, VictimsOnNode.going(objects, node,
+          other -> !leaving.contains(other.getMetadata().getUid()) && isGoneSoon(other),
+          claim -> {
+            ended.add(claim.getMetadata().getUid());
+            return isFreedSoon(claim);
+          }));
+    }
+    endedSince.keySet().retainAll(ended);
+    return nodes;
+  }
+
+  /** The place that pods make which have ended: their claims have yet to be freed. */
+  private Optional<Room> ended(Pod pod, Decision.Wait wait, Map<String, VictimsOnNode> nodes) {
+    for (VictimsOnNode onNode : nodes.values()) {
+      Set<String> freed = onNode.freedBy(Set.of());
+      if (!freed.isEmpty()) {
+        GpuHost host = Objects.requireNonNull(state.inventory().host(onNode.node()));
+        Optional<Outcome.Allocated> outcome = without(onNode, Set.of(), wait, host);
+        if (outcome.isPresent()) {
+          return Optional.of(new Room(
+              nomination(pod, outcome.get(), List.of(), new Grounds.Priority(), freed, 0), outcome.get()));
+        }
+      }
+    }
+    return Optional.empty();
   }
 
   private Optional<Room> reclaim(Pod pod, Decision.Wait wait, Set<String> leaving) {
@@ -255,6 +288,13 @@ public final class PreemptionSearch {
         : Math.clamp(
             Objects.requireNonNullElse(pod.getSpec().getTerminationGracePeriodSeconds(), DEFAULT_GRACE_SECONDS), 0,
             LONGEST_GRACE_SECONDS);
+  }
+
+  /** Whether it is worth waiting for a claim to be freed whose users have ended. */
+  private boolean isFreedSoon(ResourceClaim claim) {
+    Instant now = clock.instant();
+    Instant since = endedSince.computeIfAbsent(claim.getMetadata().getUid(), _ -> now);
+    return now.isBefore(since.plus(PATIENCE));
   }
 
   /** Whether it is worth waiting for a pod that is being deleted. */

@@ -195,6 +195,50 @@ class PreemptionSearchTest {
     assertThat(victims(pod)).as("it takes too long to go").isEqualTo("y");
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"Succeeded", "Failed", "gone"})
+  void nobodyGoesForRoomThatIsLeftByAPodThatHasEnded(String how) {
+    start("a:2", "x 50 a/0 100, y 1 a/1 100");
+    ends("x", how);
+    Pod pod = cluster.waiting("p 10 60");
+    Nomination nomination = find(pod).orElseThrow();
+    assertThat(nomination.victims()).isEmpty();
+    assertThat(nomination.place().bookings())
+        .containsExactly(List.of(new Booking(new CardKey("a", 0), DeviceMode.SHARED, 60 * GpuNodes.GIB, 0)));
+    assertThat(nomination.awaited().pods()).isEmpty();
+    assertThat(nomination.awaited().claims()).containsExactly("claim of default/x");
+    cluster.clock.advance(Duration.ofMinutes(4));
+    assertThat(victims(pod)).isEqualTo("nobody");
+    cluster.clock.advance(Duration.ofMinutes(1));
+    assertThat(victims(pod)).as("its claim is not freed").isEqualTo("y");
+  }
+
+  @Test
+  void aClaimThatAPodUsesBesideOneThatHasEndedIsNotFree() {
+    start("a:1", "x 50 a/0 100");
+    cluster.put(ClusterWithoutServer.pod(new ObjectKey("default", "other"), 50).editSpec().editResourceClaim(0)
+        .withResourceClaimName("x").endResourceClaim().withNodeName("a").endSpec().build());
+    ends("x", "Succeeded");
+    assertThat(find(cluster.waiting("p 10 60"))).isEmpty();
+  }
+
+  @Test
+  void roomThatIsLeftByAPodThatHasEndedIsForOneOfAGang() {
+    start("a:2", "x 50 a/0 100, y 1 a/1 100");
+    ends("x", "Succeeded");
+    assertThat(victimsOfGang("t0 10 100, t1 10 100")).isEqualTo("t0: nobody, t1: y");
+  }
+
+  /** Its claim stays reserved for it until kube-controller-manager frees it. */
+  private void ends(String pod, String how) {
+    ObjectKey key = new ObjectKey("default", pod);
+    if (how.equals("gone")) {
+      cluster.remove(key);
+    } else {
+      cluster.put(new PodBuilder(requireNonNull(cluster.pod(key))).withNewStatus().withPhase(how).endStatus().build());
+    }
+  }
+
   @Test
   void nobodyWaitsForLongerThanAnHourForOthersToGo() {
     start("a:2", "x 1 a/0 100, y 1 a/1 100");
