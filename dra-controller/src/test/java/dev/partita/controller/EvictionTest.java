@@ -22,6 +22,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -36,6 +38,8 @@ class EvictionTest {
         (method.getName().equals("evictionNotSent") ? notSent : refused).add(arguments[2]);
         return null;
       });
+
+  private volatile Predicate<Nomination> stands = _ -> true;
 
   @AfterEach
   void close() {
@@ -133,6 +137,48 @@ class EvictionTest {
     assertThat(refused).hasSize(before);
   }
 
+  @Test
+  void nobodyIsEvenTriedForAPodThatIsGoneBeforeItIsItsTurn() {
+    AtomicInteger evictions = countEvictions();
+    stands = _ -> false;
+    evict(List.of(cluster.pod("victim")));
+    assertThat(evictions).hasValue(0);
+    assertThat(notSent).as("there is nobody to look for room for").isEmpty();
+  }
+
+  /** By when somebody is evicted the pod may have got another place: each trial takes a while. */
+  @Test
+  void nobodyGoesForAPodThatIsGoneWhileItIsTriedWhetherTheyMay() {
+    Pod victim = cluster.pod("victim");
+    AtomicInteger evictions = countEvictions();
+    stands = _ -> evictions.get() == 0;
+    evict(List.of(victim));
+    assertThat(evictions).as("the trial").hasPositiveValue();
+    assertThat(cluster.client.resource(victim).get()).isNotNull();
+    assertThat(notes()).isEmpty();
+  }
+
+  @Test
+  void whereOneOfAGangIsGoneRoomIsLookedForAgainForTheOthers() {
+    Pod victim = cluster.pod("victim");
+    stands = nomination -> nomination.pod().uid().equals("uid-other");
+    evict(Map.of(preemptor("gone"), nomination("gone", List.of(victim(victim))), preemptor("other"),
+        nomination("other", List.of())));
+    assertThat(cluster.client.resource(victim).get()).isNotNull();
+    assertThat(notSent).as("the victim that the gang awaits").containsExactly(victim.getMetadata().getUid());
+  }
+
+  private AtomicInteger countEvictions() {
+    AtomicInteger evictions = new AtomicInteger();
+    cluster.rules.fail(request -> {
+      if (request.getPath().endsWith("/eviction")) {
+        evictions.incrementAndGet();
+      }
+      return Fault.NONE;
+    });
+    return evictions;
+  }
+
   private Pod served(String name, String ready) {
     Pod pod = new PodBuilder().withNewMetadata().withName(name).withNamespace("default").addToLabels("app", "served")
         .endMetadata().withNewSpec().endSpec().withNewStatus()
@@ -155,17 +201,31 @@ class EvictionTest {
   }
 
   private void evict(List<Pod> pods) {
-    List<Victim> victims = pods.stream().map(Pod::getMetadata)
-        .map(its -> new Victim(its.getUid(), its.getNamespace(), its.getName(), 1, "")).toList();
-    Pod preemptor = new PodBuilder().withNewMetadata().withName("p").withNamespace("default").withUid("uid-p")
+    List<Victim> victims = pods.stream().map(EvictionTest::victim).toList();
+    evict(Map.of(preemptor("p"), nomination("p", victims)));
+  }
+
+  private static Victim victim(Pod pod) {
+    return new Victim(pod.getMetadata().getUid(), pod.getMetadata().getNamespace(), pod.getMetadata().getName(), 1, "");
+  }
+
+  private static Pod preemptor(String name) {
+    return new PodBuilder().withNewMetadata().withName(name).withNamespace("default").withUid("uid-" + name)
         .endMetadata().build();
-    Nomination nomination = new Nomination(new Nomination.Preemptor("uid-p", "default", 10),
+  }
+
+  private static Nomination nomination(String preemptor, List<Victim> victims) {
+    return new Nomination(new Nomination.Preemptor("uid-" + preemptor, "default", 10),
         new Nomination.Place("node-0", List.of(), PodRequests.of(new PodBuilder().withNewSpec().endSpec().build())),
         victims, new Nomination.Grounds.Priority(),
         new Nomination.Awaited(victims.stream().map(Victim::uid).collect(Collectors.toSet()), Set.of(), Instant.MAX));
+  }
+
+  private void evict(Map<Pod, Nomination> nominations) {
     try (Evictor evictor = new Evictor(cluster.controllersClient(), edge,
-        new PodEvents(cluster.controllersClient(), edge, Clock.systemUTC(), "test"), listener)) {
-      evictor.evict(Map.of(preemptor, nomination));
+        new PodEvents(cluster.controllersClient(), edge, Clock.systemUTC(), "test"), listener,
+        nomination -> stands.test(nomination))) {
+      evictor.evict(nominations);
     }
   }
 

@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -38,29 +39,53 @@ public final class Evictor implements AutoCloseable {
   private final ApiEdge edge;
   private final PodEvents events;
   private final WriteListener listener;
+  private final Predicate<Nomination> stands;
   private final ExecutorService thread =
       Executors.newSingleThreadExecutor(Thread.ofPlatform().name("evictor").daemon().factory());
 
-  public Evictor(KubernetesClient client, ApiEdge edge, PodEvents events, WriteListener listener) {
+  /** @param stands whether a place is kept still for which others are to go; any thread may ask */
+  public Evictor(
+      KubernetesClient client,
+      ApiEdge edge,
+      PodEvents events,
+      WriteListener listener,
+      Predicate<Nomination> stands) {
     this.client = client;
     this.edge = edge;
     this.events = events;
     this.listener = listener;
+    this.stands = stands;
   }
 
   /**
    * Begins to evict the victims: first all on trial, so that none goes in vain because another one may not, or not
-   * together with it.
+   * together with it. None goes either where the pod is gone meanwhile, or has got another place.
    *
    * @param nominations by the pod for which it is
    */
   public void evict(Map<Pod, Nomination> nominations) {
     thread.execute(
         () -> {
-          if (areEvicted(nominations, true) && mayGoTogether(nominations)) {
+          if (stand(nominations) && areEvicted(nominations, true) && stand(nominations) && mayGoTogether(nominations)
+              && stand(nominations)) {
             areEvicted(nominations, false);
           }
         });
+  }
+
+  /** Whether all of them stand; if not, room is looked for again for those that do. */
+  private boolean stand(Map<Pod, Nomination> nominations) {
+    List<Map.Entry<Pod, Nomination>> standing =
+        nominations.entrySet().stream().filter(one -> stands.test(one.getValue())).toList();
+    if (standing.size() == nominations.size()) {
+      return true;
+    }
+    LOG.info("nobody is evicted for {}: what was kept for a pod of these is not any more",
+        nominations.keySet().stream().map(ObjectKey::of).toList());
+    nominations.values().stream().flatMap(nomination -> nomination.victims().stream()).findFirst()
+        .ifPresent(victim -> standing.forEach(one -> listener.evictionNotSent(ObjectKey.of(one.getKey()),
+            one.getValue().pod().uid(), victim.uid())));
+    return false;
   }
 
   private boolean areEvicted(Map<Pod, Nomination> nominations, boolean onTrial) {

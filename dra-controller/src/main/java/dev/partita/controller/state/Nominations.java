@@ -2,22 +2,22 @@ package dev.partita.controller.state;
 
 import dev.partita.controller.nodes.NodeLoads;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 
 /**
  * Keeps the nominations of pods. What they keep counts as taken for pods of lower and of equal priority. For one
- * thread.
+ * thread, but for {@link #stands}.
  */
 final class Nominations {
   private final ClaimLedger ledger;
   private final NodeLoads loads;
-  private final Map<String, Nomination> byPod = new HashMap<>();
+  private final Map<String, Nomination> byPod = new ConcurrentHashMap<>();
   private final Set<String> suspended = new HashSet<>();
   private boolean gaveUp;
 
@@ -28,6 +28,12 @@ final class Nominations {
 
   Optional<Nomination> of(String podUid) {
     return Optional.ofNullable(byPod.get(podUid));
+  }
+
+  /** Whether this is what is kept for its pod: it has neither ended nor been replaced. */
+  @SuppressWarnings("ReferenceEquality") // what is kept anew for the pod may be equal
+  boolean stands(Nomination nomination) {
+    return byPod.get(nomination.pod().uid()) == nomination;
   }
 
   /** UIDs of the claims that victims give back, or have given back. */

@@ -92,6 +92,11 @@ public final class SchedulerState {
     return nominations.of(podUid);
   }
 
+  /** Whether this is what is kept for its pod: it has neither ended nor been replaced. Any thread may ask. */
+  public boolean stands(Nomination nomination) {
+    return nominations.stands(nomination);
+  }
+
   /** UIDs of the claims that victims give back, or have given back. */
   public Set<String> claimsOfVictims() {
     return nominations.claims();

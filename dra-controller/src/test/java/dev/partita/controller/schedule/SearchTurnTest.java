@@ -32,7 +32,8 @@ class SearchTurnTest {
   private final WriteListener nobody = (WriteListener) Proxy
       .newProxyInstance(getClass().getClassLoader(), new Class<?>[]{WriteListener.class}, (_, _, _) -> null);
   private final Evictor evictor =
-      new Evictor(server.client, EDGE, new PodEvents(server.client, EDGE, cluster.clock, "test"), nobody);
+      new Evictor(server.client, EDGE, new PodEvents(server.client, EDGE, cluster.clock, "test"), nobody,
+          cluster.state::stands);
   private final Preemption preemption =
       new Preemption(cluster, cluster.clock, cluster.state,
           new PreemptionSearch(cluster, cluster.state, cluster.decisions, cluster.priorities, cluster.clock,
