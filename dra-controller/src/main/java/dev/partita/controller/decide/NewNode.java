@@ -42,6 +42,19 @@ public sealed interface NewNode {
     }
   }
 
+  /** Whether one more would do was not looked at. Autoscalers may know. */
+  record Unknown() implements NewNode {
+    @Override
+    public String words() {
+      return "it is not known whether one more node would do";
+    }
+
+    @Override
+    public boolean mayHelp() {
+      return true;
+    }
+  }
+
   /** One more would have room for the pod, which may not have it. */
   record OverQuota() implements NewNode {
     @Override

@@ -56,14 +56,24 @@ public final class PodDecisions {
 
   /**
    * Decides about a pod of a gang beside those before it, whose places are assumed in the scope, and assumes its place
-   * there if it has one.
+   * there if it has one. One whose claims are on a node on which it cannot run beside those before it has none.
    */
   public Decision assume(Pod pod, SchedulerState.Scope scope) {
     Decision decision = of(pod, scope.placed(), Optional.empty());
-    if (decision instanceof Decision.Allocate(PodPlan plan)) {
-      scope.assume(plan);
-    }
-    return decision;
+    return switch (decision) {
+      case Decision.Allocate(PodPlan plan) -> {
+        scope.assume(plan);
+        yield decision;
+      }
+      case Decision.Settled(Optional<String> node) when node.isPresent() ->
+          scope.settle(pod, node.get()).map(refusal -> noRoom(node.get(), refusal)).orElse(decision);
+      case Decision _ -> decision;
+    };
+  }
+
+  private static Decision noRoom(String node, String refusal) {
+    return new Decision.Wait(List.of(), List.of(), new WhyWaiting.NoRoomBesideClaims(node, refusal),
+        _ -> Optional.empty(), NewNode.Unknown::new);
   }
 
   /** Assumes a place for each of these pods of a gang, beside those before it, or for none. */

@@ -30,6 +30,19 @@ public sealed interface WhyWaiting {
     }
   }
 
+  /** Its claims are on a node, by others of its gang or already, on which it cannot run. */
+  record NoRoomBesideClaims(String node, String refusal) implements WhyWaiting {
+    @Override
+    public String summary(int maxLength) {
+      return Excerpt.of("its claims are on node " + node + ": " + refusal, maxLength - 1);
+    }
+
+    @Override
+    public Optional<ClaimRef> claimAtFault() {
+      return Optional.empty();
+    }
+  }
+
   /** Known from a pod of the same shape. */
   record KnownOfAlike(String summary, Optional<ClaimRef> claimAtFault) implements WhyWaiting {
     @Override

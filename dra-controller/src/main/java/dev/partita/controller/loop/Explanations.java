@@ -137,7 +137,7 @@ final class Explanations {
               switch (wait.why()) {
                 case WhyWaiting.Explained(Explanation explanation) ->
                     explanation.nodes().stream().map(Explanations::reason).toList();
-                case WhyWaiting.KnownOfAlike _ -> List.of();
+                case WhyWaiting.KnownOfAlike _,WhyWaiting.NoRoomBesideClaims _ -> List.of();
               });
     };
   }

@@ -1,5 +1,6 @@
 package dev.partita.controller.state;
 
+import dev.partita.controller.claim.PodClaims;
 import dev.partita.controller.claim.PodOrder;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.nodes.NodeFit;
@@ -168,6 +169,30 @@ public final class SchedulerState {
       });
       SchedulerState.this.assume(plan);
       before.keySet().forEach(claim -> placed.put(claim, plan.outcome().node()));
+    }
+
+    /**
+     * Counts a pod on the node where its claims are, which others have as well or which are allocated already; one that
+     * cannot run there is not counted.
+     *
+     * @return why it cannot; empty if it can as far as is known, or is bound
+     */
+    public Optional<String> settle(Pod pod, String node) {
+      if (PodClaims.isBound(pod)) {
+        return Optional.empty(); // it counts
+      }
+      String uid = pod.getMetadata().getUid();
+      @Nullable Node known = objects.node(node);
+      Optional<String> refusal =
+          known == null
+              ? Optional.of("there is no such Node")
+              : NodeFit.refusal(pod, known, loads.without(uid, node));
+      if (refusal.isEmpty()) {
+        Optional<NodeLoads.Entry> before = loads.entry(uid);
+        undo.push(() -> loads.restore(uid, before));
+        loads.put(uid, node, PodRequests.of(pod));
+      }
+      return refusal;
     }
 
     /** The node of every claim, by UID, for which something was assumed in this. */

@@ -90,6 +90,32 @@ class PodDecisionsTest {
         .isInstanceOfSatisfying(GangDecision.Placed.class, placed -> assertThat(placed.plans()).hasSize(1));
   }
 
+  @ParameterizedTest(name = "{0} CPU each")
+  @CsvSource(delimiter = '|', textBlock = """
+      2 | t0 a/0
+      3 | t1 waits
+      """)
+  void podsOfAGangThatShareAClaimAreOnItsNodeOnlyIfThereIsRoomForAllOfThem(String cpu, String decided) {
+    cluster.node(new NodeBuilder().withNewMetadata().withName("a").endMetadata()
+        .withNewStatus().addToAllocatable("cpu", new Quantity("4")).addToAllocatable("pods", new Quantity("10"))
+        .endStatus().build(), 1);
+    List<Pod> gang = cluster.gang("t0 0 70, t1 0 70").stream()
+        .map(pod -> new PodBuilder(pod).editSpec().editResourceClaim(0).withResourceClaimName("t0").endResourceClaim()
+            .addNewContainer().withNewResources().addToRequests("cpu", new Quantity(cpu)).endResources().endContainer()
+            .endSpec().build())
+        .toList();
+    String before = cluster.taken();
+    GangDecision decision = cluster.decisions.placeAll(gang);
+    assertThat(words(decision)).isEqualTo(decided);
+    if (decision instanceof GangDecision.NoPlace(Pod _, Decision.Wait wait)) {
+      assertThat(cluster.taken()).as("nothing is assumed").isEqualTo(before);
+      assertThat(wait.why().summary(WhyWaiting.MAX_EXPLANATION))
+          .isEqualTo("its claims are on node a: too little CPU is free on the node");
+    } else {
+      assertThat(gang).allMatch(pod -> cluster.state.loads().counts(pod.getMetadata().getUid()));
+    }
+  }
+
   @Test
   void aGangIsKubeSchedulersWhereItAllocates() {
     cluster.nodeOfScheduler("a", 2);
