@@ -1,11 +1,13 @@
 package dev.partita.controller.commit;
 
+import dev.partita.api.DeviceName;
 import dev.partita.api.node.GpuNode;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.claim.AllocationStatus;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.held.HeldBookings;
 import dev.partita.controller.inventory.Card;
+import dev.partita.controller.inventory.Device;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.inventory.Inventory;
 import dev.partita.controller.place.ClaimPlacement;
@@ -30,6 +32,7 @@ import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,8 +40,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Writes what was decided for some pods together, so that no two instances can over-commit a card. First it proposes
  * every claim's allocation on the claim. Once this instance sees its proposals, and with them everything that was
- * written before them, it looks whether the cards hold them all. Only then it writes the allocations, each under the
- * version of its proposal.
+ * written before them, it looks whether the cards hold them all, and are offered still. Only then it writes the
+ * allocations, each under the version of its proposal.
  */
 final class AllocationTransaction {
   private static final Logger LOG = LoggerFactory.getLogger(AllocationTransaction.class);
@@ -148,13 +151,20 @@ final class AllocationTransaction {
         LOG.info("pod {}: kube-scheduler allocates on {} now", ObjectKey.of(plan.pod()), plan.outcome().node());
         return false; // it knows nothing of proposals
       }
+      @Nullable GpuHost host = host(plan.outcome().node());
+      Optional<String> refusal = refusal(plan, host);
+      if (refusal.isPresent()) {
+        LOG.info("pod {}: {}: {}; deciding anew", ObjectKey.of(plan.pod()), plan.outcome().node(), refusal.get());
+        return false;
+      }
       List<ResourceClaim> claims = view.claimsOn(plan.outcome().node());
       if (!plan.outcome().claims().stream().allMatch(
           placement -> isAmong(
               claims, Objects.requireNonNull(proposed.get(placement.claim()), placement.claim().name())))) {
         return false; // changed already: it could not be written any more
       }
-      Optional<Card> over = Overcommitment.find(plan.outcome().claims(), claims, held(plan.outcome().node()), spent);
+      List<HeldBookings> held = host == null ? List.of() : HeldBookings.of(host);
+      Optional<Card> over = Overcommitment.find(plan.outcome().claims(), claims, held, spent);
       if (over.isPresent()) {
         LOG.info("pod {}: another claim got {} at the same time", ObjectKey.of(plan.pod()), over.get().key());
         return false;
@@ -163,13 +173,31 @@ final class AllocationTransaction {
     return true;
   }
 
-  private List<HeldBookings> held(String node) {
+  /** The node as it is reported now, which is read by itself: nobody waits for all of a large cluster here. */
+  private @Nullable GpuHost host(String node) {
     @Nullable GpuNode gpuNode = view.gpuNode(node);
-    if (gpuNode == null || gpuNode.getStatus() == null || gpuNode.getStatus().held().isEmpty()) {
-      return List.of();
+    return gpuNode == null ? null : Inventory.EMPTY.refreshed(List.of(gpuNode), view.taintRules()).host(node);
+  }
+
+  /** Why the node's devices cannot be given to the pod any more; empty if they can. */
+  private static Optional<String> refusal(PodPlan plan, @Nullable GpuHost host) {
+    if (host == null) {
+      return Optional.of("the node is not reported any more");
     }
-    @Nullable GpuHost host = Inventory.EMPTY.refreshed(List.of(gpuNode)).host(node);
-    return host == null ? List.of() : HeldBookings.of(host);
+    Map<DeviceName, Device> offered =
+        host.devices().stream().collect(Collectors.toMap(Device::name, Function.identity()));
+    return host.unready().or(() -> plan.outcome().claims().stream().flatMap(claim -> claim.devices().stream())
+        .flatMap(placed -> refusal(placed, offered.get(placed.device().name())).stream()).findFirst());
+  }
+
+  private static Optional<String> refusal(ClaimPlacement.DevicePlacement placed, @Nullable Device now) {
+    if (now == null) {
+      return Optional.of("device " + placed.device().name() + " is not offered any more");
+    }
+    return now.taints().stream()
+        .filter(taint -> placed.request().tolerations().stream().noneMatch(toleration -> toleration.covers(taint)))
+        .findFirst()
+        .map(taint -> "device " + placed.device().name() + " has the taint " + taint.key());
   }
 
   /** Whether the claim is there exactly as it was proposed. */

@@ -2,7 +2,11 @@ package dev.partita.controller.commit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.api.gpu.Gpu;
+import dev.partita.api.gpu.GpuHealth;
+import dev.partita.api.gpu.OtherServer;
 import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.GpuNodeSpec;
 import dev.partita.controller.Cluster;
 import dev.partita.controller.GpuNodes;
 import dev.partita.controller.allocate.Outcome;
@@ -38,6 +42,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class AllocationTransactionTest {
   private static final GpuNode NODE = GpuNodes.ready("node-0", 1, "NVIDIA H200", 100 * GpuNodes.GIB);
@@ -72,6 +78,8 @@ class AllocationTransactionTest {
         ClusterView first = view(cluster);
         ClusterView second = view(cluster);
         ExecutorService threads = Executors.newFixedThreadPool(2)) {
+      cluster.add(NODE);
+      Cluster.eventually().until(() -> first.gpuNode("node-0") != null && second.gpuNode("node-0") != null);
       for (int round = 0; round < 15; round++) {
         CyclicBarrier start = new CyclicBarrier(2);
         Future<Boolean> a = threads.submit(attempt(cluster, first, "a" + round, start));
@@ -92,6 +100,41 @@ class AllocationTransactionTest {
         assertThat(written).isZero();
       }
     }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"as it was, true", "gone, false", "not ready, false", "whole cards only, false", "ill, false",
+    "of another plugin, false"})
+  void nothingIsWrittenWhereTheDeviceCannotBeHadAnyMore(String now, boolean written) throws Exception {
+    try (Cluster cluster = Cluster.empty(); ClusterView view = view(cluster)) {
+      if (!now.equals("gone")) {
+        cluster.add(node(now));
+        Cluster.eventually().until(
+            () -> view.gpuNode("node-0") != null && Objects.requireNonNull(view.gpuNode("node-0")).getStatus() != null);
+      }
+      ResourceClaim claim = cluster.claim("c", "gpu.partita.dev", Map.of("memory", "60Gi"));
+      assertThat(transaction(cluster, EDGE, view, claim).run()).isEqualTo(written);
+      assertThat(cluster.isAllocated("c")).isEqualTo(written);
+      assertThat(AllocatedClaim.isProposed(cluster.client.resource(claim).get())).as("it is withdrawn").isFalse();
+    }
+  }
+
+  private static GpuNode node(String now) {
+    Gpu card = GpuNodes.cards("node-0", 1, "NVIDIA H200", 100 * GpuNodes.GIB).getFirst();
+    return switch (now) {
+      case "not ready" -> {
+        GpuNode node = GpuNodes.ready("node-0", GpuNodeSpec.DEFAULT, List.of(card));
+        node.getStatus().conditions().getFirst().setStatus("False");
+        yield node;
+      }
+      case "whole cards only" -> GpuNodes.ready("node-0", new GpuNodeSpec(GpuNodeSpec.Allocator.Controller,
+          List.of(GpuNodeSpec.PublishedMode.Whole), null), List.of(card));
+      case "ill" -> GpuNodes.ready("node-0", GpuNodeSpec.DEFAULT,
+          List.of(card.withHealth(GpuHealth.unhealthy("GpuIsLost", "it fell off the bus"))));
+      case "of another plugin" -> GpuNodes.ready("node-0", GpuNodeSpec.DEFAULT,
+          List.of(card.withServedBy(List.of(new OtherServer("nvidia.com/gpu", true, 1)))));
+      default -> NODE;
+    };
   }
 
   @Test
