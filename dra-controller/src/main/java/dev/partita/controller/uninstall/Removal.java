@@ -56,15 +56,28 @@ record Removal(KubernetesClient client, String namespace, String deployment, Dur
    */
   void run() throws RefusedException {
     refuseInUse();
-    int replicas = endControllers();
+    Optional<Deployment> controllers =
+        Optional.ofNullable(client.apps().deployments().inNamespace(namespace).withName(deployment).get());
+    int replicas =
+        controllers.map(its -> Objects.requireNonNullElse(its.getSpec().getReplicas(), 1)).orElse(0);
     try {
+      controllers.ifPresent(this::end);
       refuseInUse();
       remove();
     } catch (RefusedException | RuntimeException failure) {
       if (replicas > 0) {
-        scale(replicas);
+        scaleBack(replicas, failure);
       }
       throw failure;
+    }
+  }
+
+  private void scaleBack(int replicas, Exception failure) {
+    try {
+      scale(replicas);
+    } catch (RuntimeException e) {
+      failure.addSuppressed(e);
+      say.accept("the controllers are still ended: scale Deployment " + deployment + " to " + replicas);
     }
   }
 
@@ -93,13 +106,8 @@ record Removal(KubernetesClient client, String namespace, String deployment, Dur
     }
   }
 
-  /** Ends them and waits for their pods, which would make anew what is removed; gives how many there were. */
-  private int endControllers() {
-    Deployment controllers = client.apps().deployments().inNamespace(namespace).withName(deployment).get();
-    if (controllers == null) {
-      return 0;
-    }
-    int replicas = Objects.requireNonNullElse(controllers.getSpec().getReplicas(), 1);
+  /** Ends them and waits for their pods, which would make anew what is removed. */
+  private void end(Deployment controllers) {
     scale(0);
     Map<String, String> labels = controllers.getSpec().getSelector().getMatchLabels();
     client.pods().inNamespace(namespace).withLabels(labels)
@@ -108,12 +116,10 @@ record Removal(KubernetesClient client, String namespace, String deployment, Dur
     List<Pod> left = client.pods().inNamespace(namespace).withLabels(labels).list().getItems().stream()
         .filter(pod -> !PodClaims.hasEnded(pod)).toList();
     if (!left.isEmpty()) {
-      scale(replicas);
       throw new IllegalStateException("the controllers have not ended within " + patience.toSeconds() + " s: pod "
           + left.getFirst().getMetadata().getName());
     }
     say.accept("ended the controllers");
-    return replicas;
   }
 
   private void scale(int replicas) {

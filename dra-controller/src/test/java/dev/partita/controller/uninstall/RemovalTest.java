@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.PodSchedulingGate;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.apps.DeploymentBuilder;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.api.model.coordination.v1.LeaseBuilder;
@@ -25,6 +26,7 @@ import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.Interceptor;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -34,6 +36,7 @@ import org.junit.jupiter.api.Test;
 
 class RemovalTest {
   private static final String CONTROLLERS = "partita-dra-controller";
+  private static final Map<String, String> LABELS = Map.of("app.kubernetes.io/name", "dra-controller");
 
   private final Cluster cluster = Cluster.empty();
   private final List<String> said = new ArrayList<>();
@@ -107,14 +110,42 @@ class RemovalTest {
     assertThat(said).isEmpty();
   }
 
+  @Test
+  void controllersAreStartedAgainWhereItCannotBeSeenWhetherTheyHaveEnded() {
+    make(controllers());
+    List<String> scaled = Collections.synchronizedList(new ArrayList<>());
+    Interceptor fails = new Interceptor() {
+      @Override
+      public void before(BasicBuilder builder, HttpRequest request, RequestTags tags) {
+        String path = request.uri().getPath();
+        if (path.endsWith("/scale")) {
+          scaled.add(request.bodyString());
+        } else if (path.endsWith("/namespaces/partita-system/pods")) {
+          throw new IllegalStateException("the API server is away");
+        }
+      }
+    };
+    try (KubernetesClient client = new KubernetesClientBuilder().withConfig(cluster.client.getConfiguration())
+        .withHttpClientBuilderConsumer(http -> http.addOrReplaceInterceptor("test", fails)).build()) {
+      Removal failing = new Removal(client, "partita-system", CONTROLLERS, Duration.ofSeconds(30), said::add);
+      assertThatThrownBy(failing::run).isInstanceOf(RuntimeException.class);
+    }
+    assertThat(scaled).containsExactly("{\"spec\":{\"replicas\":0}}", "{\"spec\":{\"replicas\":1}}");
+    assertThat(names(ResourceSlice.class)).contains("ours");
+  }
+
+  private static Deployment controllers() {
+    return new DeploymentBuilder().withNewMetadata().withName(CONTROLLERS).withNamespace("partita-system")
+        .endMetadata().withNewSpec().withReplicas(1).withNewSelector().withMatchLabels(LABELS).endSelector().endSpec()
+        .build();
+  }
+
   /** kubelet fails the pods of a node that shuts down. No ReplicaSet deletes those: they do not count for it. */
   @Test
   void aControllersPodThatHasEndedIsNotWaitedFor() throws Removal.RefusedException {
-    Map<String, String> labels = Map.of("app.kubernetes.io/name", "dra-controller");
-    make(new DeploymentBuilder().withNewMetadata().withName(CONTROLLERS).withNamespace("partita-system").endMetadata()
-        .withNewSpec().withReplicas(1).withNewSelector().withMatchLabels(labels).endSelector().endSpec().build());
+    make(controllers());
     Pod ended = new PodBuilder().withNewMetadata().withName("of-a-node-that-shut-down").withNamespace("partita-system")
-        .withLabels(labels).endMetadata().withNewSpec().addNewContainer().withName("main").withImage("image")
+        .withLabels(LABELS).endMetadata().withNewSpec().addNewContainer().withName("main").withImage("image")
         .endContainer().endSpec().build();
     make(ended);
     cluster.client.resource(new PodBuilder(ended).withNewStatus().withPhase("Failed").withReason("Terminated")
