@@ -4,11 +4,13 @@ import static dev.partita.controller.Cluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.controller.claim.AllocatedClaim;
+import dev.partita.controller.claim.AllocationStatus;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -88,6 +90,26 @@ class WaitingPodTest {
         .withPreemptionPolicy("Never").endSpec().build()).create();
     assertThat(cluster.note("c", "Unallocatable")).contains("too little CPU is free on the node");
     cluster.deallocate("first");
+    assertThat(cluster.result("c").getDevice()).isEqualTo("gpu-0-shared");
+  }
+
+  @Test
+  void theCpuOfAPodThatAnotherDriverHadPlacedIsFreeWhenThatTakesItsClaimBack() {
+    cluster.add(GpuNodes.ready("node-0", 1, "NVIDIA H200", 140 * GpuNodes.GIB));
+    cluster.client.nodes().withName("node-0").editStatus(
+        node -> new NodeBuilder(node).withNewStatus().addToAllocatable("cpu", new Quantity("4")).endStatus().build());
+    cluster.start();
+    ResourceClaim nic = cluster.claim("nic", "nic.example.com", Map.of());
+    cluster.client.resource(new ResourceClaimBuilder(nic).withNewStatus().withNewAllocation().withNewDevices()
+        .addNewResult().withRequest("gpu").withDriver("nic.example.com").withPool("node-0").withDevice("nic-0")
+        .endResult().endDevices().withNodeSelector(AllocationStatus.onlyOn("node-0")).endAllocation().endStatus()
+        .build()).updateStatus();
+    cluster.client.resource(asking(requesting("other", "3"), "nic")).create();
+    cluster.claim("c", "gpu.partita.dev", Map.of("memory", "8Gi"));
+    cluster.client.resource(new PodBuilder(asking(requesting("p", "3"), "c")).editSpec().withPriority(10)
+        .withPreemptionPolicy("Never").endSpec().build()).create();
+    assertThat(cluster.note("c", "Unallocatable")).contains("too little CPU is free on the node");
+    cluster.deallocate("nic");
     assertThat(cluster.result("c").getDevice()).isEqualTo("gpu-0-shared");
   }
 

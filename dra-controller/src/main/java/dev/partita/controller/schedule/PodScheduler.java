@@ -198,7 +198,13 @@ public final class PodScheduler {
       }
       case Decision.Settled(Optional<String> node) -> {
         state.endNomination(pod.getMetadata().getUid());
-        node.ifPresent(name -> state.loads().put(pod.getMetadata().getUid(), name, PodRequests.of(pod)));
+        String uid = pod.getMetadata().getUid();
+        if (node.isPresent()) {
+          state.loads().put(uid, node.get(), PodRequests.of(pod));
+        } else if (!PodClaims.isBound(pod) && state.loads().counts(uid)) {
+          state.giveBackRoom(uid); // what another driver had given it is taken back
+          alike.forget();
+        }
         notes.settled(pod, node);
         gates.open(pod);
       }

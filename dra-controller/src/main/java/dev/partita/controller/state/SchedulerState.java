@@ -31,6 +31,7 @@ public final class SchedulerState {
   private final NodeLoads loads = new NodeLoads(this::nodeChanged);
   private final Nominations nominations;
   private Inventory inventory = Inventory.EMPTY;
+  private boolean gaveRoomBack;
 
   public SchedulerState(ClusterObjects objects, ClaimLedger claims) {
     this.objects = objects;
@@ -118,9 +119,17 @@ public final class SchedulerState {
     nominations.removeAwaiting(victimUid);
   }
 
-  /** Whether something that was kept is free for others since this was last asked. */
+  /** Counts the pod, which has lost its place, on no node any more: its CPU and memory there are free for others. */
+  public void giveBackRoom(String podUid) {
+    gaveRoomBack |= loads.counts(podUid);
+    loads.remove(podUid);
+  }
+
+  /** Whether something that was kept, or given back, is free for others since this was last asked. */
   public boolean gaveUp() {
-    return nominations.gaveUp();
+    boolean before = gaveRoomBack;
+    gaveRoomBack = false;
+    return nominations.gaveUp() || before;
   }
 
   /** Opens a scope. What is done in it is undone when it is closed. */
