@@ -58,6 +58,7 @@ public final class DraController implements AutoCloseable {
   private @Nullable AdmissionEndpoint admission;
   private @Nullable Campaign campaign;
   private @Nullable Term term;
+  private @Nullable Term last; // which ends as this is closed
   private boolean closed;
 
   private DraController(ControllerSettings settings, KubernetesClient client, Clock clock) {
@@ -261,9 +262,14 @@ public final class DraController implements AutoCloseable {
 
   private void end() {
     @Nullable Term ending;
+    @Nullable Term closing;
     synchronized (this) {
       ending = term;
+      closing = last;
       term = null;
+    }
+    if (closing != null) {
+      closing.stopWriting(); // what it still writes would be written without the lease
     }
     if (ending != null) {
       ending.stopWriting();
@@ -299,6 +305,7 @@ public final class DraController implements AutoCloseable {
       shown = web;
       asked = admission;
       ending = term;
+      last = term;
       term = null;
     }
     if (asked != null) {
