@@ -170,6 +170,37 @@ class ResizeTest {
   }
 
   @Test
+  void whatAShareInUseWasGrantedIsTakenBackOnceItsNodeHasSaidThatItIsInForce() {
+    cluster.add(GpuNodes.ready("node-0", 1, H200, CARD));
+    cluster.start();
+    share("c", "20Gi");
+    cluster.reserve("c", "c");
+    ask("c", "memory=100Gi");
+    awaitAnswer("c", "memory=100Gi: granted");
+    ask("c", "memory=20Gi");
+    awaitAnswer("c", "memory=20Gi: waits: node node-0 has yet to say that memory=100Gi,cores=0 is in force");
+    saysInForce("c", "memory=100Gi,cores=0");
+    awaitAnswer("c", "memory=20Gi: granted");
+  }
+
+  /** Neither of them is told to the node. */
+  @Test
+  void whatTwoControllersHaveGrantedAtOnceBeyondTheCardCanBeTakenBackAtOnce() {
+    cluster.add(GpuNodes.ready("node-0", 1, H200, CARD));
+    cluster.start();
+    for (String name : List.of("c", "other")) {
+      String id = share(name, "20Gi");
+      cluster.reserve(name, name);
+      cluster.client.resources(ResourceClaim.class).inNamespace("default").withName(name)
+          .edit(read -> new GrantedSizes(Map.of(id, ShareSize.parse("memory=100Gi,cores=0").orElseThrow())).on(read));
+    }
+    ask("c", "memory=20Gi");
+    awaitAnswer("c", "memory=20Gi: granted");
+    ask("other", "memory=30Gi");
+    assertThat(awaitAnswer("other", "memory=30Gi: ")).as("its node may be told of its 100 GiB now").contains("waits");
+  }
+
+  @Test
   void aQuotaHoldsForWhatAClaimGrowsTo() {
     cluster.add(GpuNodes.ready("node-0", 1, H200, CARD));
     cluster.labelNamespace("team", "a");

@@ -50,7 +50,7 @@ public final class AllocatedClaim {
   }
 
   /** Whether somebody may be using it: then its devices are not free even if nobody says where they are. */
-  static boolean isReserved(ResourceClaim claim) {
+  public static boolean isReserved(ResourceClaim claim) {
     return !reservedFor(claim).isEmpty();
   }
 

@@ -32,7 +32,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Decides whether shares in use can have another size. They stay on their cards: the size is granted where what is free
- * of the card and of the namespace's quotas holds the difference. A smaller size is always granted.
+ * of the card and of the namespace's quotas holds the difference. A smaller size is always granted, of a share in use
+ * once its node has said that what was granted before is in force.
  *
  * <p>For example, a share of 8 GiB asks for 12 on a card of which other claims have 130 of 140 GiB: 12 is more than the
  * 10 that they leave, so that it waits.
@@ -80,6 +81,10 @@ public final class ResizeDecider {
     boolean more = false;
     for (AllocatedShare share : shares) {
       switch (size(share, asked.of(share.request(), share.sizes().granted()))) {
+        case Size.Wanted(ShareSize wanted) when isYetToBeInForce(claim, share, wanted) -> {
+          return new Waits("node " + share.card().node() + " has yet to say that " + share.sizes().granted()
+              + " is in force");
+        }
         case Size.Wanted(ShareSize wanted) -> {
           if (!wanted.equals(share.sizes().allocated())) {
             sizes.put(GrantedSizes.key(share.shareId()), wanted);
@@ -95,6 +100,18 @@ public final class ResizeDecider {
     List<Booking> bookings = AllocatedClaim.bookings(granted.on(claim));
     Optional<String> tooMuch = more ? tooMuch(claim, bookings) : Optional.empty();
     return tooMuch.<ResizeDecision>map(Waits::new).orElseGet(() -> new Granted(granted, bookings));
+  }
+
+  /**
+   * Whether the share would count with less than its processes may hold: its node may have put what was granted before
+   * into force, and only when it has said so the claim shows what counts until the smaller size is in force. Where its
+   * card has not enough for all that was granted, as when two controllers have granted at once, the node is not told of
+   * it: to wait for it would be to wait for ever.
+   */
+  private boolean isYetToBeInForce(ResourceClaim claim, AllocatedShare share, ShareSize wanted) {
+    return AllocatedClaim.isReserved(claim)
+        && !share.sizes().granted().isWithin(wanted.max(share.sizes().inForce()))
+        && card(share.card()).filter(state.claims().account(share.card())::exceeds).isEmpty();
   }
 
   /** What a share of its card can be. */
@@ -151,8 +168,7 @@ public final class ResizeDecider {
     for (Booking booking : bookings) {
       wanted = booking.card().equals(key) ? wanted.plus(booking) : wanted;
     }
-    Optional<Card> card = Optional.ofNullable(state.inventory().host(key.node()))
-        .flatMap(host -> host.cards().stream().filter(each -> each.key().equals(key)).findFirst());
+    Optional<Card> card = card(key);
     if (card.isEmpty() || !wanted.exceeds(card.get())) {
       return Optional.empty();
     }
@@ -162,6 +178,11 @@ public final class ResizeDecider {
             + Bytes.words(wanted.memory() - others.memory())
         : Math.max(0, Account.CORES - others.cores()) + " % cores beside what others have, and the claim would have "
             + (wanted.cores() - others.cores()) + " %"));
+  }
+
+  private Optional<Card> card(CardKey key) {
+    return Optional.ofNullable(state.inventory().host(key.node()))
+        .flatMap(host -> host.cards().stream().filter(each -> each.key().equals(key)).findFirst());
   }
 
   private static String where(CardKey card) {
