@@ -1,6 +1,7 @@
 package dev.partita.controller.quota;
 
 import dev.partita.api.DeviceName;
+import dev.partita.api.MigSlot;
 import dev.partita.api.quota.Amounts;
 import dev.partita.api.quota.GpuQuotaStatus;
 import dev.partita.controller.booking.Booking;
@@ -9,6 +10,7 @@ import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.inventory.GpuHost;
 import dev.partita.controller.request.ClaimRequest;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +19,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,10 +42,12 @@ public final class QuotaLedger {
   private final Map<CardKey, Card> cards = new HashMap<>();
   private final Map<String, Map<String, String>> nodes = new HashMap<>(); // labels
   private List<Quota> quotas = List.of();
+  private long largest; // bytes of the largest card
 
   /**
    * Counts everything anew: quotas, or what they select by, have changed. What a claim has of a card that is not
    * reported any more counts as it did before: its node may come back, and the claim has the card until it is released.
+   * Of a card that was not reported since this began, a whole one counts like the largest that is known.
    */
   public void refresh(QuotaWorld now) {
     Set<CardKey> taken = claims.values().stream().flatMap(entry -> entry.bookings().stream()).map(Booking::card)
@@ -51,6 +56,7 @@ public final class QuotaLedger {
     nodes.keySet().retainAll(taken.stream().map(CardKey::node).collect(Collectors.toSet()));
     nodes.putAll(now.nodes());
     now.inventory().hosts().values().forEach(host -> host.cards().forEach(card -> cards.put(card.key(), card)));
+    largest = cards.values().stream().mapToLong(Card::allocatableMemory).max().orElse(0);
     quotas = now.quotas().entrySet().stream().map(quota -> Quota.of(quota.getKey(), quota.getValue(), now)).toList();
     claims.values().forEach(this::add);
   }
@@ -246,21 +252,30 @@ public final class QuotaLedger {
   }
 
   private Use use(Booking booking) {
-    @Nullable Card card = cards.get(booking.card());
     return switch (booking.device()) {
-      case DeviceName.Whole _ -> new Use(card == null ? 0 : card.allocatableMemory(), 100, 1, 0);
+      case DeviceName.Whole _ -> whole(booking.card());
       // nothing holds who has turns to less than all
       case DeviceName.Shared _ -> booking.isTurn()
-          ? new Use(card == null ? 0 : card.allocatableMemory(), 100, 1, 0)
+          ? whole(booking.card())
           : new Use(booking.memory(), booking.cores(), 1, 0);
       case DeviceName.Opaque _,DeviceName.MigShared _ -> new Use(booking.memory(), booking.cores(), 1, 0);
-      case DeviceName.Mig mig ->
-          card == null
-              ? new Use(0, 0, 1, 0)
-              : card.mig().kind(mig.slot())
-                  .map(kind -> new Use(kind.profile().memoryBytes(), card.mig().percent(kind), 1, 0))
-                  .orElse(new Use(card.allocatableMemory(), 100, 1, 0));
+      case DeviceName.Mig mig -> instance(booking.card(), mig.slot());
     };
+  }
+
+  private Use whole(CardKey key) {
+    @Nullable Card card = cards.get(key);
+    return new Use(card == null ? largest : card.allocatableMemory(), 100, 1, 0);
+  }
+
+  /** What the instance is of its card; of a card that nobody knows, what others have by that name. */
+  private Use instance(CardKey key, MigSlot slot) {
+    @Nullable Card card = cards.get(key);
+    return (card == null ? cards.values().stream() : Stream.of(card))
+        .flatMap(each -> each.mig().kind(slot)
+            .map(kind -> new Use(kind.profile().memoryBytes(), each.mig().percent(kind), 1, 0)).stream())
+        .max(Comparator.comparingLong(Use::memory))
+        .orElseGet(() -> whole(key));
   }
 
   private Map<String, String> labels(String node) {

@@ -115,6 +115,31 @@ class QuotaLedgerTest {
   }
 
   @Test
+  void aCardThatWasNeverReportedCountsLikeTheLargestOneThatIs() {
+    GpuQuotaSpec.Limit limit = limit("", memory("150Gi"));
+    quota(limit);
+    ledger.put("1", "a-dev", List.of(new Booking(new CardKey("gone", 0), DeviceMode.WHOLE, 0, 0)));
+    assertThat(ledger.refusal("a-dev", List.of(request(11)), host("h-0")))
+        .contains("namespace quota team-a: 140 GiB of 150 GiB memory, 11 GiB asked");
+    ledger.put("2", "a-dev", List.of(Booking.turn(new CardKey("gone", 1))));
+    assertThat(status().used()).isEqualTo(new Amounts(new Quantity("280Gi"), 200L, 2L, 2L));
+    quota(Map.of(), INVENTORY.refreshed(List.of(GpuNodes.ready("gone", 2, "NVIDIA A100", 80 * GIB))), limit);
+    assertThat(status().used()).as("it is reported").isEqualTo(new Amounts(new Quantity("160Gi"), 200L, 2L, 2L));
+  }
+
+  @Test
+  void anInstanceOfACardThatWasNeverReportedCountsLikeThatOfACardThatIs() {
+    GpuNode cut = GpuNodes.ready("m-0", GpuNodeSpec.DEFAULT, GpuNodes.migCards("m-0", 1));
+    quota(Map.of(), INVENTORY.refreshed(List.of(cut)), limit("", memory("500Gi")));
+    ledger.put("1", "a-dev",
+        List.of(new Booking(new CardKey("gone", 0), new DeviceName.Mig(0, new MigSlot("1g-18gb", 3)), 0, 0)));
+    assertThat(status().used()).isEqualTo(new Amounts(new Quantity("16Gi"), 15L, 1L, 1L));
+    ledger.put("2", "a-dev",
+        List.of(new Booking(new CardKey("gone", 1), new DeviceName.Mig(1, new MigSlot("1g-5gb", 3)), 0, 0)));
+    assertThat(Objects.requireNonNull(status().used()).cores()).as("nobody knows that profile").isEqualTo(15 + 100);
+  }
+
+  @Test
   void aCardInTurnCountsLikeAWholeOneForNothingHoldsTheClaimToLess() {
     quota(limit("", memory("150Gi")));
     ClaimRequest turn = new ClaimRequest(new ClaimRef("a-dev", "t", "uid-t"),
