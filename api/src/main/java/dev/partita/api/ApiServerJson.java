@@ -6,10 +6,10 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.ObjectCodec;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -69,17 +69,17 @@ public final class ApiServerJson {
 
     @Override
     public JsonParser createParser(InputStream json) throws IOException {
-      return createParser(json.readAllBytes());
+      return super.createParser(new RepairedJson(json));
     }
 
     @Override
     public JsonParser createParser(byte[] json) throws IOException {
-      return super.createParser(RepairedJson.of(json));
+      return createParser(json, 0, json.length);
     }
 
     @Override
     public JsonParser createParser(byte[] json, int offset, int length) throws IOException {
-      return createParser(Arrays.copyOfRange(json, offset, offset + length));
+      return createParser(new ByteArrayInputStream(json, offset, length));
     }
 
     @Override

@@ -50,6 +50,15 @@ class ApiServerJsonTest {
   }
 
   @Test
+  void whatIsRepairedMayLieAnywhereInALongText() throws IOException {
+    for (int before = 65_500; before < 65_540; before++) {
+      String read =
+          read("x".repeat(before) + "\\ud83d\\ude00\u00c3\u00a9\\udc00\u00f0\u009f\u0098\u0080\u00ff\\\\ud800");
+      assertThat(read.substring(before)).isEqualTo("\ud83d\ude00\u00e9?\ud83d\ude00?\\ud800");
+    }
+  }
+
+  @Test
   void aMapperThatIsCopiedReadsAsItDid() throws IOException {
     assertThat(mapper.copy().readTree("{\"\\udc00\":1}").size()).isEqualTo(1);
   }

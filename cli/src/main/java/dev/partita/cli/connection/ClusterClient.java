@@ -1,10 +1,12 @@
 package dev.partita.cli.connection;
 
+import dev.partita.api.ApiServerJson;
 import dev.partita.cli.command.CommandFailure;
 import io.fabric8.kubernetes.api.model.NamedContext;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.fabric8.kubernetes.client.internal.KubeConfigUtils;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -72,7 +74,8 @@ public final class ClusterClient {
     keyAlgorithm(config).ifPresent(config::setClientKeyAlgo); // the client takes every PKCS #8 key for RSA
     ClusterProxy.use(config);
     try {
-      return new KubernetesClientBuilder().withConfig(config).build();
+      return new KubernetesClientBuilder().withConfig(config)
+          .withKubernetesSerialization(new KubernetesSerialization(ApiServerJson.mapper(), true)).build();
     } catch (IllegalArgumentException e) { // a proxy without a port
       throw CommandFailure.usage("no client can be made by this kubeconfig: "
           + ClusterAnswers.rootOf(e).lines().findFirst().orElse("") + "; look at proxy-url there");
