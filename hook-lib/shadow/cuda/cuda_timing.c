@@ -316,6 +316,22 @@ void timing_begin(struct timed_launch *launch, CUstream stream, bool per_thread)
     launch->track = track;
 }
 
+/*
+ * The launch may have come behind the end of its window, which another thread closed meanwhile. Where that cannot end
+ * later instead, what the launch takes is estimated.
+ */
+static void end_behind_its_window(const struct timed_launch *launch, uint32_t kernels, bool gap) {
+    struct track *track = launch->track;
+    if (load_relaxed(&track->open) || !window_extend_last(track, kernels, launch->open_ended, gap))
+        windows_miss(track->clock->card, track_takes(track, kernels, launch->open_ended));
+}
+
+static void end_its_window(struct track *track, bool gap) {
+    window_close(track, gap);
+    if (load_relaxed(&track->open) && track_ends_at_once(track))
+        window_join_last(track);
+}
+
 void timing_end(const struct timed_launch *launch, uint32_t kernels, CUresult result) {
     struct track *track = launch->track;
     if (!track) {
@@ -323,13 +339,14 @@ void timing_end(const struct timed_launch *launch, uint32_t kernels, CUresult re
             end_missed(launch, kernels);
         return;
     }
+    bool ended = !load_relaxed(&track->open);
     uint32_t launches = load_relaxed(&track->launches) + kernels;
     store_relaxed(&track->launches, launches);      /* threads that launch into one stream at once may lose some */
     if (launch->ticks > load_relaxed(&track->last)) /* one that began later may have ended before */
         store_relaxed(&track->last, launch->ticks);
     bool first = launches == kernels,
-         last = launches >= load_relaxed(&track->allowance) || load_relaxed(&track->sparse) || launch->open_ended ||
-                load_relaxed(&track->ending) ||
+         last = ended || launches >= load_relaxed(&track->allowance) || load_relaxed(&track->sparse) ||
+                launch->open_ended || load_relaxed(&track->ending) ||
                 launch->ticks - load_relaxed(&track->opened) >= WINDOW_US * load_relaxed(&ticks_us);
     if (!first && !last)
         return;
@@ -340,10 +357,10 @@ void timing_end(const struct timed_launch *launch, uint32_t kernels, CUresult re
     int mode = timing_calls_begin();
     const struct clock *clock = enter_clock_of(track);
     if (clock) {
-        if (load_relaxed(&track->open))
-            window_close(track, gap);
-        if (load_relaxed(&track->open) && track_ends_at_once(track))
-            window_join_last(track);
+        if (ended || !load_relaxed(&track->open))
+            end_behind_its_window(launch, kernels, gap);
+        else
+            end_its_window(track, gap);
         windows_poll(clock);
         timing_lock_leave(clock_lock(clock));
     }

@@ -335,7 +335,8 @@ static void end_window(struct track *track, bool gap) {
     if (track->count == TRACK_PENDING)
         windows_poll(track->clock);
     if (track->count == TRACK_PENDING || stream_capturing(track->stream))
-        return; /* it stays open */
+        return;                       /* it stays open */
+    store_relaxed(&track->ending, 1); /* a launch that comes behind the end looks whether it did */
     window.end = clock_record(track->clock, track->stream);
     if (!window.end) {
         window_give_up(track);
@@ -346,8 +347,8 @@ static void end_window(struct track *track, bool gap) {
     window.launches = load_relaxed(&track->launches);
     window.bound = !gap ? 0 : window.open_ended ? track->loop : track->most * window.launches;
     window.closed = cores_now();
-    uint64_t each = window.open_ended ? track->loop : track->each * window.launches;
-    window.guess = each ? each : UNKNOWN_NS;
+    uint64_t takes = track_takes(track, window.launches, window.open_ended);
+    window.guess = takes ? takes : UNKNOWN_NS;
     track->pending[(track->first + track->count) % TRACK_PENDING] = window;
     store_relaxed(&track->count, track->count + 1);
     struct backlog *backlog = &backlogs[track->clock->card];
@@ -371,7 +372,7 @@ void window_close(struct track *track, bool gap) {
 /* As long as its launches take by what was learned of them, but no longer than until now. */
 static void estimate_window(const struct track *track) {
     uint64_t from = track->now.recorded, now = cores_now(), passed = now > from ? now - from : 0;
-    uint64_t takes = track->now.open_ended ? track->loop : track->each * load_relaxed(&track->launches);
+    uint64_t takes = track_takes(track, load_relaxed(&track->launches), track->now.open_ended);
     windows_used(track->clock->card, from, from, from + (takes > 0 && takes < passed ? takes : passed));
 }
 
@@ -380,25 +381,36 @@ static CUevent record_last(struct track *track) {
     CUevent end = NULL;
     if (track->clock->ending || !track_is_ours(track) || !track_enter(track, &pushed))
         return NULL;
-    if (track->count == TRACK_PENDING && !stream_capturing(track->stream))
+    if (track->count > 0 && !stream_capturing(track->stream))
         end = clock_record(track->clock, track->stream);
     context_leave(pushed);
     return end;
 }
 
+bool window_extend_last(struct track *track, uint32_t launches, bool open_ended, bool gap) {
+    CUevent end = record_last(track);
+    if (!end)
+        return false;
+    struct window *last = &track->pending[(track->first + track->count - 1) % TRACK_PENDING];
+    clock_drop_event(track->clock, last->end);
+    last->end = end;
+    last->open_ended |= open_ended;
+    if (last->open_ended)
+        last->bound = 0;
+    else if (gap || last->bound)
+        last->bound = (last->bound ? last->bound : track->most * last->launches) + track->most * launches;
+    last->closed = cores_now();
+    last->launches += launches;
+    uint64_t takes = track_takes(track, launches, open_ended);
+    last->guess += takes;
+    __atomic_fetch_add(&backlogs[track->clock->card].ns, takes, __ATOMIC_RELAXED);
+    return true;
+}
+
 void window_join_last(struct track *track) {
     window_give_up(track);
-    CUevent end = record_last(track);
-    if (end) {
-        struct window *last = &track->pending[(track->first + TRACK_PENDING - 1) % TRACK_PENDING];
-        clock_drop_event(track->clock, last->end);
-        last->end = end;
-        last->bound += last->bound ? track->most * load_relaxed(&track->launches) : 0;
-        last->closed = cores_now();
-        last->launches += load_relaxed(&track->launches);
-    } else {
+    if (!window_extend_last(track, load_relaxed(&track->launches), track->now.open_ended, false))
         estimate_window(track);
-    }
     clock_drop_event(track->clock, track->now.start);
 }
 

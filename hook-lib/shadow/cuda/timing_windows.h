@@ -143,6 +143,11 @@ void track_unlist(struct track *track);
 /* The context has ended: its clock is free for another one, and so are its tracks, of which none is listed. */
 void clock_free(struct clock *clock);
 
+/* ns that so many launches take, or one with loops of its own, by what was learned; 0: nothing was. */
+static inline uint64_t track_takes(const struct track *track, uint32_t launches, bool open_ended) {
+    return open_ended ? load_relaxed(&track->loop) : load_relaxed(&track->each) * launches;
+}
+
 /* Windows. */
 
 /* Of a card: windows that the card has not done yet. */
@@ -171,6 +176,12 @@ void window_close(struct track *track, bool gap);
  * having seen that it was to close it. A launch counts as on its way for some hundredths of a second.
  */
 void window_end_before(struct track *track);
+
+/*
+ * Launches came behind the last window's end, one of loops or so many others: that window, which is pending, ends here
+ * instead. `gap`: as for window_close. False: none is, or nothing can be recorded in the stream.
+ */
+bool window_extend_last(struct track *track, uint32_t launches, bool open_ended, bool gap);
 
 /*
  * There is no room for one more window, and none will be: the last one that is pending ends here. Where nothing can be

@@ -627,6 +627,35 @@ static void launches_are_timed_while_another_thread_is_long_in_the_driver(void) 
     CHECK(busy >= 270 * MS);
 }
 
+static CUstream shared_stream;
+
+/* Kernels so long that each has a window for itself, which others' launches come behind. */
+static void *spin_in_the_shared_stream(void *unused) {
+    CHECK_EQUAL(CUDA(cuCtxSetCurrent)(cuda.context), CUDA_SUCCESS);
+    for (int i = 0; i < 100; i++)
+        spin(threads_function, 500 * US, shared_stream);
+    return unused;
+}
+
+static void what_threads_launch_into_one_stream_at_once_is_charged(void) {
+    enum { THREADS = 4 };
+    pthread_t threads[THREADS];
+    start(90);
+    threads_function = spin_function();
+    CHECK_EQUAL(CUDA(cuStreamCreate)(&shared_stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    spin(threads_function, 500 * US, shared_stream);
+    stage_delay("cuLaunchKernel", 100);
+    uint64_t before = timed(), hardware = cores_busy(getpid());
+    for (int i = 0; i < THREADS; i++)
+        CHECK_EQUAL(pthread_create(&threads[i], NULL, spin_in_the_shared_stream, NULL), 0);
+    for (int i = 0; i < THREADS; i++)
+        CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
+    uint64_t charged = timed() - before, busy = cores_busy(getpid()) - hardware;
+    fprintf(stderr, "%.1f of %.1f ms are charged\n", (double)charged / MS, (double)busy / MS);
+    CHECK_EQUAL(busy, THREADS * 50 * MS);
+    CHECK(charged >= busy * 85 / 100);
+}
+
 static CUstream held_stream;
 
 static void *record_for_long(void *unused) {
@@ -826,6 +855,7 @@ int main(int argc, char **argv) {
         CASE(launches_beside_a_capture_are_timed_and_do_not_end_it),
         CASE(threads_with_streams_of_their_own_share_one_limit),
         CASE(launches_are_timed_while_another_thread_is_long_in_the_driver),
+        CASE(what_threads_launch_into_one_stream_at_once_is_charged),
         CASE(launches_that_cannot_be_timed_go_on_and_are_charged_by_what_is_known_of_their_stream),
         CASE(a_driver_without_events_is_said_not_to_be_limited),
         CASE(launches_of_which_it_is_not_known_whether_they_are_captured_are_said_not_to_be_timed),
