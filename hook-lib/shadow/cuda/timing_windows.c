@@ -9,7 +9,7 @@
 #include "cuda/cuda_driver.h"
 #include "partita/usage_region.h"
 
-enum { LAUNCHES_MAX = 32, UNDER_WAY_US = 100000, EXACT_BURSTS = 16, PATIENCE_MAX = 16 };
+enum { LAUNCHES_MAX = 32, AWAY_US = 30, UNDER_WAY_US = 100000, EXACT_BURSTS = 16, PATIENCE_MAX = 16 };
 static const uint64_t AIM_NS = 2000000, LONG_NS = 100000, UNKNOWN_NS = 12000000, REBASE_NS = 4000000000;
 
 struct backlog backlogs[CARDS_MAX];
@@ -453,6 +453,12 @@ static bool launch_is_under_way(const struct track *track) {
     return begun > load_relaxed(&track->last) && ticks_now() - begun < UNDER_WAY_US * ticks_in_a_microsecond();
 }
 
+/* Whether the program has been away since its last launch, and the card has done that meanwhile. */
+static bool card_waits_for_program(const struct track *track) {
+    return load_relaxed(&track->last) + AWAY_US * ticks_in_a_microsecond() < ticks_now() && DRIVER(cuStreamQuery) &&
+           !stream_capturing(track->stream) && DRIVER(cuStreamQuery)(track->stream) == CUDA_SUCCESS;
+}
+
 void window_end_before(struct track *track) {
     if (!load_relaxed(&track->open))
         return;
@@ -462,7 +468,7 @@ void window_end_before(struct track *track) {
         if (launch_is_under_way(track)) /* else it may have ended without having seen that */
             return;
     }
-    window_close(track, was_left);
+    window_close(track, was_left || card_waits_for_program(track));
 }
 
 void window_after_gap(struct track *track) {

@@ -360,28 +360,76 @@ static void a_program_that_never_waits_for_its_long_kernels_has_no_more_than_its
     CHECK(measure(one, 10000) <= 35); /* with the two that begin at once */
 }
 
-/* Its window has time in which the card may have waited for the program, which does not say when it waits for that. */
-static void a_long_kernel_at_the_end_of_each_burst_is_charged(void) {
-    enum { SHORT = 6 };
+enum { SHORT = 6 };
+
+static void short_burst(CUfunction function, CUstream stream) {
+    for (int i = 0; i < SHORT; i++)
+        spin(function, 10 * US, stream);
+}
+
+/* Of which several launches make a window by now. */
+static CUstream stream_of_short_bursts(CUfunction function) {
     CUstream stream;
-    start(5);
-    CUfunction function = spin_function();
     CHECK_EQUAL(CUDA(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
-    for (int i = 0; i < 20; i++) { /* until several launches make a window */
-        for (int j = 0; j < SHORT; j++)
-            spin(function, 10 * US, stream);
+    for (int i = 0; i < 20; i++) {
+        short_burst(function, stream);
         CHECK_EQUAL(CUDA(cuStreamSynchronize)(stream), CUDA_SUCCESS);
     }
+    return stream;
+}
+
+static void long_kernels_behind_bursts_are_charged(bool waits) {
+    start(5);
+    CUfunction function = spin_function();
+    CUstream stream = stream_of_short_bursts(function);
     uint64_t begin = cores_now(), busy = cores_busy(getpid());
     while (cores_now() - begin < 4000 * MS) {
-        for (int j = 0; j < SHORT; j++)
-            spin(function, 10 * US, stream);
+        short_burst(function, stream);
         spin(function, 20 * MS, stream);
         wait_ms(22);
+        if (waits)
+            CHECK_EQUAL(CUDA(cuStreamSynchronize)(stream), CUDA_SUCCESS);
     }
     double percent = (double)(cores_busy(getpid()) - busy) * 100 / (double)(cores_now() - begin);
     fprintf(stderr, "%.1f %% of the card\n", percent);
     CHECK(percent <= 20);
+}
+
+/* Its window has time in which the card may have waited for the program, which does not say when it waits for that. */
+static void a_long_kernel_at_the_end_of_each_burst_is_charged(void) {
+    long_kernels_behind_bursts_are_charged(false);
+}
+
+static void a_long_kernel_that_is_done_before_the_program_waits_for_it_is_charged(void) {
+    long_kernels_behind_bursts_are_charged(true);
+}
+
+static void does_nothing(void *nothing) {
+    (void)nothing;
+}
+
+static void what_a_program_does_between_a_launch_and_a_wait_is_not_charged(void) {
+    enum { BURSTS = 60 };
+    start(90);
+    CUfunction function = spin_function();
+    CUstream stream = stream_of_short_bursts(function);
+    CUevent event;
+    CHECK_EQUAL(CUDA(cuEventCreate)(&event, 0), CUDA_SUCCESS);
+    uint64_t before = timed(), busy = cores_busy(getpid());
+    for (int i = 0; i < BURSTS; i++) {
+        short_burst(function, stream);
+        wait_ms(5);
+        if (i % 3 == 0)
+            CHECK_EQUAL(CUDA(cuStreamSynchronize)(stream), CUDA_SUCCESS);
+        else if (i % 3 == 1)
+            CHECK_EQUAL(CUDA(cuLaunchHostFunc)(stream, does_nothing, NULL), CUDA_SUCCESS);
+        else
+            CHECK_EQUAL(CUDA(cuEventQuery)(event), CUDA_SUCCESS);
+    }
+    double charged = (double)(timed() - before) / MS;
+    CHECK_EQUAL(cores_busy(getpid()) - busy, BURSTS * SHORT * 10 * US);
+    fprintf(stderr, "%.1f of %.1f ms are charged\n", charged, BURSTS * SHORT * 0.01);
+    CHECK(charged <= BURSTS * 2);
 }
 
 static void hold_until(void *flag) {
@@ -867,11 +915,13 @@ int main(int argc, char **argv) {
         CASE(a_hard_limit_is_never_exceeded),
         CASE(a_program_that_never_waits_for_its_long_kernels_has_no_more_than_its_share),
         CASE(a_long_kernel_at_the_end_of_each_burst_is_charged),
+        CASE(a_long_kernel_that_is_done_before_the_program_waits_for_it_is_charged),
         CASE(launches_go_on_one_by_one_though_nothing_comes_to_an_end),
         CASE(two_processes_of_a_share_have_one_limit_and_one_may_be_killed),
         CASE(a_wiped_region_gives_nobody_more),
         CASE(a_new_quota_counts_while_the_program_runs),
         CASE(what_a_program_does_between_two_launches_is_not_charged),
+        CASE(what_a_program_does_between_a_launch_and_a_wait_is_not_charged),
         CASE(a_share_alone_is_held_to_its_limit_by_what_reports_say_of_it),
         CASE(what_a_stream_does_between_kernels_is_not_charged),
         CASE(a_soft_limit_lends_idle_time_and_takes_it_back),
