@@ -176,7 +176,8 @@ static unsigned int wait_for_turn(CUcontext home, int card, struct track *track,
         } else if (goes_on_without_progress(backlog, progress, now - moved, open_ended)) {
             break;
         }
-        uint64_t pause = ahead && due == 0 ? (now - moved) / 8 + 50000 : due;
+        /* The windows that a stream is full of may be short; a sleep lasts 50 us longer than it is told. */
+        uint64_t least = far ? 50000 : 1000, pause = ahead && due == 0 ? (now - moved) / 8 + least : due;
         if (due > 0 && cores_several()) /* others may launch at any moment; where one may follow, they may be waiting */
             pause = turn < PARTITA_TURNS ? FOLLOWING_NS : pause < LOOKING_NS ? pause : LOOKING_NS;
         timing_sleep(

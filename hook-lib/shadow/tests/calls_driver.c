@@ -35,6 +35,9 @@ PARTITA_EXPORT const struct call *calls_driver_call(unsigned int number);
 /* Called within a launch, before the driver has it. */
 PARTITA_EXPORT void (*calls_driver_launching)(void);
 
+/* Nothing of what was launched is done. */
+PARTITA_EXPORT bool calls_driver_hangs;
+
 unsigned int calls_driver_count(void) {
     return __atomic_load_n(&count, __ATOMIC_ACQUIRE);
 }
@@ -151,7 +154,7 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
 }
 
 CUresult cuEventQuery(CUevent event) {
-    return event ? CUDA_SUCCESS : called("query", NULL);
+    return !event ? called("query", NULL) : calls_driver_hangs ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 
 CUresult cuEventElapsedTime(float *ms, CUevent start, CUevent end) {

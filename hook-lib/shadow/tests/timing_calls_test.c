@@ -372,6 +372,44 @@ static void a_green_context_is_made_current_in_no_other_thread(void) {
     CHECK_EQUAL(pthread_join(thread, NULL), 0);
 }
 
+static bool *hangs;
+static long first_pause;
+
+/* In the place of the C library's, so that it is seen for how long the library sleeps. */
+PARTITA_EXPORT int nanosleep(const struct timespec *pause, struct timespec *rest) {
+    if (hangs && *hangs) {
+        first_pause = (long)pause->tv_sec * 1000000000 + pause->tv_nsec;
+        *hangs = false;
+    }
+    return clock_nanosleep(CLOCK_MONOTONIC, 0, pause, rest);
+}
+
+static long first_pause_of_a_full_stream(CUstream stream) {
+    enum { MANY = 100 };
+    *hangs = true;
+    for (int i = 0; i < MANY && *hangs; i++) { /* each in a window for itself */
+        for (clock_t begin = clock(); clock() - begin < CLOCKS_PER_SEC / 10000;) {
+        }
+        launch(stream);
+    }
+    CHECK(!*hangs);
+    return first_pause;
+}
+
+/* Short windows are done soon, and the card has nothing to do then. */
+static void a_launch_that_waits_only_for_room_among_its_streams_windows_looks_again_soon(void) {
+    enum { TRIES = 20 }; /* the thread may have been away before it sleeps, where the machine is busy */
+    CUstream stream = stream_of(PRIMARY, 1);
+    bool soon = false;
+    start();
+    hangs = function("calls_driver_hangs");
+    launch(stream); /* now it is known what a launch takes */
+    CHECK_EQUAL(CUDA(cuCtxSynchronize)(), CUDA_SUCCESS);
+    for (int i = 0; i < TRIES && !soon; i++)
+        soon = first_pause_of_a_full_stream(stream) < 50000;
+    CHECK(soon);
+}
+
 int main(int argc, char **argv) {
     static const struct test_case cases[] = {
         CASE(beside_blocking_streams_no_window_is_left_open_in_the_legacy_stream),
@@ -382,6 +420,7 @@ int main(int argc, char **argv) {
         CASE(a_thread_that_polls_ends_its_own_windows),
         CASE(a_window_that_another_thread_ends_while_a_launch_is_on_its_way_ends_behind_that),
         CASE(a_window_ends_before_a_wait_behind_two_launches_that_were_on_their_way_at_once),
+        CASE(a_launch_that_waits_only_for_room_among_its_streams_windows_looks_again_soon),
         CASE(a_green_context_is_made_current_in_no_other_thread),
     };
     return RUN_CASES(cases, argc, argv);
