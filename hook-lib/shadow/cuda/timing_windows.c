@@ -242,7 +242,7 @@ static void learn_of_window(struct track *track, const struct window *window, ui
     }
     uint64_t each = ns / (window->launches ? window->launches : 1) + 1;
     uint64_t average = track->each ? (3 * track->each + each) / 4 : each;
-    if (track_is_exact(track) && window->launches == 1 && each > LONG_NS && each > 2 * track->each)
+    if (track_is_exact(track) && each > LONG_NS && each > 2 * track->each)
         long_kernel_found(track);
     store_relaxed(&track->each, each > 2 * average ? each : average); /* rather too few launches at a time */
     track->most = each > track->most ? each : track->most - (track->most - each) / 16;

@@ -241,6 +241,39 @@ static void what_is_launched_slowly_is_charged_what_it_takes(void) {
     CHECK(timed() - before >= 100 * MS);
 }
 
+enum { KERNELS = 10 };
+
+static CUgraphExec chain_of_kernels(uint64_t each_ns) {
+    CUgraph graph = new_graph();
+    CUgraphNode last = NULL;
+    for (int i = 0; i < KERNELS; i++)
+        last = add(graph, last, spins, each_ns, 0);
+    return executable(graph);
+}
+
+/* Of which each fourth has a long graph at its end; the card waits for the program behind each. */
+static void bursts(unsigned int count, CUgraphExec quick, CUgraphExec slow, CUstream stream) {
+    for (unsigned int i = 0; i < count; i++) {
+        for (int j = 0; j < 6; j++)
+            spin(spins, 10 * US, stream);
+        CHECK_EQUAL(CUDA(cuGraphLaunch)(i % 4 ? quick : slow, stream), CUDA_SUCCESS);
+        wait_ms(12);
+    }
+}
+
+static void a_long_graph_at_the_end_of_bursts_is_charged_what_it_takes(void) {
+    CUstream stream;
+    start(90);
+    CUgraphExec quick = chain_of_kernels(10 * US), slow = chain_of_kernels(MS);
+    CHECK_EQUAL(CUDA(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    bursts(160, quick, slow, stream); /* until it is known that some are long */
+    uint64_t before = timed(), hardware = cores_busy(getpid());
+    bursts(100, quick, slow, stream);
+    double charged = (double)(timed() - before) / MS, busy = (double)(cores_busy(getpid()) - hardware) / MS;
+    fprintf(stderr, "%.1f of %.1f ms are charged\n", charged, busy);
+    CHECK(charged > busy * 0.8 && charged < busy * 1.2);
+}
+
 static CUexternalSemaphore semaphore_of_another_api(void) {
     CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC handle = {.type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD};
     CUexternalSemaphore semaphore;
@@ -304,6 +337,7 @@ int main(int argc, char **argv) {
         CASE(loops_that_suddenly_take_long_are_not_launched_far_ahead),
         CASE(loops_that_run_for_long_let_few_others_come_behind),
         CASE(what_is_launched_slowly_is_charged_what_it_takes),
+        CASE(a_long_graph_at_the_end_of_bursts_is_charged_what_it_takes),
         CASE(semaphores_pass_through_and_cost_nothing),
         CASE(semaphores_between_kernels_are_captured_while_a_limit_is_in_force),
     };
