@@ -122,9 +122,13 @@ void ranges_put_back(struct ranges *ranges, uint32_t list) {
     }
 }
 
-uint32_t ranges_drop(struct ranges *ranges, uint32_t list, uint32_t *value) {
-    uint32_t next = at(ranges, list)->right;
+uint32_t ranges_next(const struct ranges *ranges, uint32_t list, uint32_t *value) {
     *value = at(ranges, list)->value;
+    return at(ranges, list)->right;
+}
+
+uint32_t ranges_drop(struct ranges *ranges, uint32_t list, uint32_t *value) {
+    uint32_t next = ranges_next(ranges, list, value);
     at(ranges, list)->right = ranges->unused;
     ranges->unused = list;
     ranges->unused_count++;

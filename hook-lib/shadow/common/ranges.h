@@ -33,6 +33,9 @@ uint32_t ranges_take(struct ranges *ranges, uint64_t address, uint64_t size);
 /* Puts a list that was taken back. */
 void ranges_put_back(struct ranges *ranges, uint32_t list);
 
+/* Tells the value of the first of a list that was taken, and gives the next. */
+uint32_t ranges_next(const struct ranges *ranges, uint32_t list, uint32_t *value);
+
 /* Drops the first of a list that was taken, tells its value, and gives the next. */
 uint32_t ranges_drop(struct ranges *ranges, uint32_t list, uint32_t *value);
 

@@ -48,10 +48,10 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CU
 
 enum { FREE_UNKNOWN = 0 };
 
-/* What the current card has free; only where something was exported. */
-static uint64_t free_before(void) {
+/* What the current card has free. */
+static uint64_t free_of_card(void) {
     size_t free, total;
-    bool known = page_exports() && DRIVER(cuMemGetInfo_v2) && DRIVER(cuMemGetInfo_v2)(&free, &total) == CUDA_SUCCESS;
+    bool known = DRIVER(cuMemGetInfo_v2) && DRIVER(cuMemGetInfo_v2)(&free, &total) == CUDA_SUCCESS;
     return known ? free + 1 : FREE_UNKNOWN;
 }
 
@@ -61,7 +61,7 @@ static void look_what_is_left(struct page_left left, uint64_t before) {
         return;
     bool gone = !DRIVER(cuMemGetInfo_v2); /* of such a driver nothing can be known */
     if (before != FREE_UNKNOWN && cuda_current_card(&card) == CUDA_SUCCESS && card == left.card)
-        gone |= free_before() >= before + left.units * PARTITA_UNIT;
+        gone |= free_of_card() >= before + left.units * PARTITA_UNIT;
     if (gone)
         cards_release(left.card, SHARE_RESIDENT, left.units);
     else
@@ -70,8 +70,8 @@ static void look_what_is_left(struct page_left left, uint64_t before) {
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
     NEED(cuMemRelease);
-    uint64_t free = free_before();
     page_object object = page_release_begin(handle);
+    uint64_t free = page_exported(object) ? free_of_card() : FREE_UNKNOWN;
     CUresult result = DRIVER(cuMemRelease)(handle);
     look_what_is_left(page_release_end(object, handle, result == CUDA_SUCCESS), free);
     return result;
@@ -98,8 +98,8 @@ CUresult cuMemMap(CUdeviceptr pointer, size_t size, size_t offset, CUmemGenericA
 
 CUresult cuMemUnmap(CUdeviceptr pointer, size_t size) {
     NEED(cuMemUnmap);
-    uint64_t free = free_before();
     uint32_t unmapping = page_unmap_begin(pointer, size);
+    uint64_t free = page_unmapping_exported(unmapping) ? free_of_card() : FREE_UNKNOWN;
     CUresult result = DRIVER(cuMemUnmap)(pointer, size);
     look_what_is_left(page_unmap_end(unmapping, result == CUDA_SUCCESS), free);
     return result;

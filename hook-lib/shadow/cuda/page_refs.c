@@ -205,8 +205,32 @@ page_object page_created(uint64_t handle, int card, int device, uint64_t units) 
     return object;
 }
 
-bool page_exports(void) {
-    return load_relaxed(&exports) != 0;
+/* Under the lock. What is bound to a multicast object may end with it. */
+static bool was_exported(page_object object) {
+    return object && (objects[object].exported > 0 || objects[object].card == PAGE_NO_CARD);
+}
+
+bool page_exported(page_object object) {
+    if (load_relaxed(&exports) == 0)
+        return false;
+    page_books_enter();
+    bool so = was_exported(object);
+    page_books_leave();
+    return so;
+}
+
+bool page_unmapping_exported(uint32_t unmapping) {
+    if (load_relaxed(&exports) == 0)
+        return false;
+    bool so = false;
+    page_books_enter();
+    while (unmapping && !so) {
+        page_object object;
+        unmapping = ranges_next(&mappings, unmapping, &object);
+        so = was_exported(object);
+    }
+    page_books_leave();
+    return so;
 }
 
 page_object page_release_begin(uint64_t handle) {

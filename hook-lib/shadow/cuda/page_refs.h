@@ -37,8 +37,9 @@ page_object page_created(uint64_t handle, int card, int device, uint64_t units);
 page_object page_export_begin(uint64_t handle);
 void page_export_end(page_object object, bool exported);
 
-/* Whether any was. */
-bool page_exports(void);
+/* Whether what a call lets go of was exported: the allocation, or one of those that are being unmapped. */
+bool page_exported(page_object object);
+bool page_unmapping_exported(uint32_t unmapping);
 
 /*
  * What is left of exported allocations that a call let go of, still charged: to be given back (cards_release) or left

@@ -170,6 +170,28 @@ static void exported_memory_that_nobody_else_holds_is_given_back_at_once(void) {
     CHECK_EQUAL(cuda_free(), QUOTA);
 }
 
+/* After the first export, too: the driver takes its time to say what the card has free. */
+static void what_the_card_has_free_is_asked_only_about_memory_that_was_exported(void) {
+    const CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                      .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
+    CUmemGenericAllocationHandle exported, kept;
+    CUdeviceptr at;
+    stage();
+    cuda_start(box, 0);
+    exported = export_some();
+    CHECK_EQUAL(((__typeof__(&cuMemCreate))cuda_function("cuMemCreate"))(&kept, 2 * MIB, &prop, 0), CUDA_SUCCESS);
+    CHECK_EQUAL(((__typeof__(&cuMemAddressReserve))cuda_function("cuMemAddressReserve"))(&at, 2 * MIB, 0, 0, 0),
+                CUDA_SUCCESS);
+    CHECK_EQUAL(((__typeof__(&cuMemMap))cuda_function("cuMemMap"))(at, 2 * MIB, 0, kept, 0), CUDA_SUCCESS);
+    stage_delay("cuMemGetInfo_v2", 1);
+    CHECK_EQUAL(release(kept), CUDA_SUCCESS);
+    CHECK_EQUAL(((__typeof__(&cuMemUnmap))cuda_function("cuMemUnmap"))(at, 2 * MIB), CUDA_SUCCESS);
+    CHECK_EQUAL(stage_delayed(), 0);
+    CHECK_EQUAL(release(exported), CUDA_SUCCESS);
+    CHECK_EQUAL(stage_delayed(), 2);
+    CHECK_EQUAL(cuda_free(), QUOTA);
+}
+
 /* Without a context nothing tells what the card has free: what was exported would stay charged for a while. */
 static void memory_that_could_not_be_exported_is_given_back_at_once(void) {
     const CUmemAllocationProp prop = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -194,6 +216,7 @@ int main(int argc, char **argv) {
         CASE(memory_that_only_an_importer_holds_stays_charged_until_the_plugin_has_counted_it_there),
         CASE(what_one_share_left_behind_is_not_freed_with_memory_of_another),
         CASE(exported_memory_that_nobody_else_holds_is_given_back_at_once),
+        CASE(what_the_card_has_free_is_asked_only_about_memory_that_was_exported),
         CASE(memory_that_could_not_be_exported_is_given_back_at_once),
     };
     return RUN_CASES(cases, argc, argv);

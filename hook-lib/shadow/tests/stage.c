@@ -134,6 +134,10 @@ const char *stage_instance(int gpu, const char *profile) {
     return part.uuid;
 }
 
+uint64_t stage_delayed(void) {
+    return hardware()->faults[0].calls;
+}
+
 uint64_t stage_card_used(int gpu) {
     return hardware()->used[gpu];
 }

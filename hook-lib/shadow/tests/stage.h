@@ -34,6 +34,9 @@ uint64_t stage_pool_keeps(uint64_t reserved);
 /* From now on the driver's function takes that much longer, and no other one; 0: as long as ever. */
 void stage_delay(const char *function, unsigned int us);
 
+/* How often that function was called since. */
+uint64_t stage_delayed(void);
+
 /* From now on this function of the driver gives this error, and no other one does; 0: none. */
 void stage_fail(const char *function, int error);
 
