@@ -320,9 +320,27 @@ static void charge_missed(int card) {
     }
 }
 
+static bool launch_is_under_way(const struct track *track) {
+    uint64_t begun = load_relaxed(&track->begun);
+    return begun > load_relaxed(&track->last) && ticks_now() - begun < UNDER_WAY_US * ticks_in_a_microsecond();
+}
+
+/*
+ * Nobody else can record in a thread's own stream. Where the thread is away for long, or has ended, its window would
+ * stay open.
+ */
+static bool is_left_behind(const struct track *track) {
+    return load_relaxed(&track->open) && !track_is_ours(track) && !launch_is_under_way(track) &&
+           load_relaxed(&track->last) + UNDER_WAY_US * ticks_in_a_microsecond() < ticks_now();
+}
+
 void windows_poll(const struct clock *clock) {
     for (EACH_LISTED(track, clock)) {
         while (track->count > 0 && !track->clock->ending && account_for(track)) {
+        }
+        if (is_left_behind(track)) {
+            bound_may_be_too_low(track);
+            window_join_last(track);
         }
         if (track->count == 0 && !load_relaxed(&track->open))
             track_unlist(track);
@@ -446,11 +464,6 @@ bool windows_under_way(int card) {
                 if (load_relaxed(&track->count) > 0 || load_relaxed(&track->open))
                     return true;
     return false;
-}
-
-static bool launch_is_under_way(const struct track *track) {
-    uint64_t begun = load_relaxed(&track->begun);
-    return begun > load_relaxed(&track->last) && ticks_now() - begun < UNDER_WAY_US * ticks_in_a_microsecond();
 }
 
 /* Whether the program has been away since its last launch, and the card has done that meanwhile. */

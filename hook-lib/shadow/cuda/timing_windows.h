@@ -234,7 +234,10 @@ void windows_close_legacy(const struct clock *clock);
 /* Whether the track's windows end with the launch that opened them. Needs no lock. */
 bool track_ends_at_once(const struct track *track);
 
-/* Takes account of what the card has done. Takes tracks from the list. */
+/*
+ * Takes account of what the card has done. Takes tracks from the list. What another thread left open in its own stream
+ * is estimated after a tenth of a second.
+ */
 void windows_poll(const struct clock *clock);
 
 /* Whether the card has not done all windows of this process, or one is open. Needs no lock. */

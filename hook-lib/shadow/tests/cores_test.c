@@ -782,6 +782,30 @@ static void launches_whose_card_is_not_known_are_said_not_to_be_timed(void) {
     what_the_driver_does_not_tell_is_said("cuCtxGetDevice");
 }
 
+static void *leave_bursts_in_ones_own_stream(void *unused) {
+    CHECK_EQUAL(CUDA(cuCtxSetCurrent)(cuda.context), CUDA_SUCCESS);
+    for (int i = 0; i < 20; i++) { /* until several launches make a window */
+        short_burst(threads_function, CU_STREAM_PER_THREAD);
+        CHECK_EQUAL(CUDA(cuStreamSynchronize)(CU_STREAM_PER_THREAD), CUDA_SUCCESS);
+    }
+    short_burst(threads_function, CU_STREAM_PER_THREAD);
+    return unused;
+}
+
+static void the_last_launches_of_a_thread_that_ended_without_a_wait_are_under_way_no_more(void) {
+    pthread_t thread;
+    start(90);
+    threads_function = spin_function();
+    spin(threads_function, 0, NULL); /* `spin` looks its function up once */
+    CHECK_EQUAL(pthread_create(&thread, NULL, leave_bursts_in_ones_own_stream, NULL), 0);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    for (int i = 0; i < 10000 && cores_region(box)->slots[0].windows != 0; i++) {
+        CHECK_EQUAL(CUDA(cuCtxSynchronize)(), CUDA_SUCCESS);
+        wait_ms(1);
+    }
+    CHECK_EQUAL(cores_region(box)->slots[0].windows, 0);
+}
+
 static CUcontext of_green;
 static int green_has_launched[2], green_may_end[2];
 
@@ -910,6 +934,7 @@ int main(int argc, char **argv) {
         CASE(launches_whose_context_is_not_known_are_said_not_to_be_timed),
         CASE(launches_whose_card_is_not_known_are_said_not_to_be_timed),
         CASE(what_a_thread_launched_in_a_green_context_is_not_timed_in_another_threads_stream),
+        CASE(the_last_launches_of_a_thread_that_ended_without_a_wait_are_under_way_no_more),
         CASE(a_process_that_uses_one_of_several_limited_cards_is_held_to_its_limit),
         CASE(a_limit_holds_beside_a_card_without_one),
         CASE(a_hard_limit_is_never_exceeded),

@@ -6,6 +6,7 @@
 
 #include "cases.h"
 #include "check.h"
+#include "common/ticks.h"
 #include "cores/cores.h"
 #include "cuda/cuda_contexts.h"
 
@@ -131,8 +132,27 @@ static void all_windows_of_a_context_are_closed_though_closing_one_changes_the_l
     CHECK_EQUAL(under_way, 0);
 }
 
+/* The driver takes the name of a thread's own stream for the calling thread's. */
+static void a_window_that_another_thread_left_open_in_its_own_stream_is_estimated_once_it_is_old(void) {
+    uint64_t of_another = track_owner_in((CUcontext)(void *)&context, CU_STREAM_PER_THREAD) ^ 64;
+    start();
+    struct track *track = track_make((uint64_t)(uintptr_t)CU_STREAM_PER_THREAD, of_another, CU_STREAM_PER_THREAD,
+                                     (CUcontext)(void *)&context, clock_make((CUcontext)(void *)&context, 0));
+    CHECK(track);
+    launch_in_a_window(track);
+    track->last = ticks_now();
+    windows_poll(clocks);
+    CHECK(track->open);
+    track->last = 1;
+    windows_poll(clocks);
+    CHECK(!track->open && !track->listed);
+    CHECK_EQUAL(used, 1);
+    CHECK_EQUAL(under_way, 0);
+}
+
 int main(int argc, char **argv) {
     static const struct test_case cases[] = {
+        CASE(a_window_that_another_thread_left_open_in_its_own_stream_is_estimated_once_it_is_old),
         CASE(all_windows_of_a_context_are_closed_though_closing_one_changes_the_list),
     };
     return RUN_CASES(cases, argc, argv);
