@@ -17,10 +17,14 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Serves the admission webhooks of one instance. */
 public final class AdmissionEndpoint implements AutoCloseable {
+  /** Where claims could pass a quota unread. Pods could pass nothing, and not all that are sent are ours. */
+  private static final Set<String> STRICT = Set.of("/validate", "/validate-allocations");
+
   private final ServingKeys keys = new ServingKeys();
   private final SchedulerQuotas quotas;
   private final CertificateReload reload;
@@ -55,6 +59,7 @@ public final class AdmissionEndpoint implements AutoCloseable {
                 "/validate-allocations",
                 watch.watched("validate-allocations", new AllocationReview(node -> isControllers(view.gpuNode(node)))),
                 "/validate-bindings", watch.watched("validate-bindings", new BindingReview(view))),
+            STRICT,
             watch::unreviewed);
     this.reload = new CertificateReload(client, names, keys);
   }

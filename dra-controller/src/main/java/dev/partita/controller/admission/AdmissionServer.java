@@ -6,14 +6,17 @@ import dev.partita.serving.http.HttpAnswer;
 import dev.partita.serving.http.HttpListener;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.net.HttpURLConnection;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -24,8 +27,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Answers AdmissionReviews over HTTPS. API servers show no certificate of their own by default, so anybody who reaches
  * the port can send some. Therefore answers tell nothing but what follows from the question, and the time, length and
- * number of questions are bounded. What cannot be answered gets an HTTP status; the webhook's failure policy says what
- * that means.
+ * number of questions are bounded. What cannot be answered gets an HTTP status, and the webhook's failure policy says
+ * what that means. Where whoever makes an object could pass a quota by that, the object is refused instead.
  */
 public final class AdmissionServer implements AutoCloseable {
   /** Bytes of a request: the API server itself takes no object beyond 3 MiB, and stores none beyond 1.5 MiB. */
@@ -50,6 +53,7 @@ public final class AdmissionServer implements AutoCloseable {
   private final HttpListener server;
   private final ServingKeys keys;
   private final Map<String, Function<AdmissionRequest, Verdict>> reviews;
+  private final Set<String> strict;
   private final IntConsumer unreviewed;
   private final Semaphore large = new Semaphore(LARGE_AT_ONCE);
   private final Semaphore working = new Semaphore(AT_ONCE);
@@ -60,10 +64,12 @@ public final class AdmissionServer implements AutoCloseable {
       int port,
       ServingKeys keys,
       Map<String, Function<AdmissionRequest, Verdict>> reviews,
+      Set<String> strict,
       IntConsumer unreviewed) throws IOException {
     this.keys = keys;
     this.unreviewed = unreviewed;
     this.reviews = Map.copyOf(reviews);
+    this.strict = Set.copyOf(strict);
     this.server =
         HttpListener.start(
             new InetSocketAddress(port), "admission", CONNECTIONS, Thread.ofVirtual().name("admission-", 0).factory(),
@@ -76,6 +82,7 @@ public final class AdmissionServer implements AutoCloseable {
    * @param port 0 for any free one
    * @param keys what to serve with, now or later
    * @param reviews what to ask at which path
+   * @param strict paths at which an object is refused that cannot be reviewed
    * @param unreviewed is told the HTTP status of each answer that is no verdict
    * @throws IOException if the port cannot be had
    */
@@ -83,8 +90,9 @@ public final class AdmissionServer implements AutoCloseable {
       int port,
       ServingKeys keys,
       Map<String, Function<AdmissionRequest, Verdict>> reviews,
+      Set<String> strict,
       IntConsumer unreviewed) throws IOException {
-    return new AdmissionServer(port, keys, reviews, unreviewed);
+    return new AdmissionServer(port, keys, reviews, strict, unreviewed);
   }
 
   public int port() {
@@ -139,7 +147,7 @@ public final class AdmissionServer implements AutoCloseable {
     byte[] start = in.readNBytes(SMALL_BODY);
     if (start.length < SMALL_BODY) {
       exchange.arrived();
-      return within(working, () -> answer(start, review.get()));
+      return within(working, () -> answer(start, exchange.path(), review.get()));
     }
     return within(large, () -> answerLarge(start, in, exchange, review.get()));
   }
@@ -151,25 +159,42 @@ public final class AdmissionServer implements AutoCloseable {
       Function<AdmissionRequest, Verdict> review) throws IOException {
     byte[] rest = in.readNBytes(MAX_BODY - start.length + 1);
     if (start.length + rest.length > MAX_BODY) {
-      in.readNBytes(MAX_BODY); // with more left unread the connection is reset, and the answer may be lost with it
-      return HttpAnswer.text(413, "the body has more than " + MAX_BODY + " bytes");
+      // with some left unread the connection is reset, and the answer may be lost with it
+      in.transferTo(OutputStream.nullOutputStream());
+      return unreviewed(413, "the review has more than " + MAX_BODY + " bytes" + ReviewTree.ADVICE, exchange.path(),
+          ReviewCodec.uid(start));
     }
     exchange.arrived();
     byte[] body = Arrays.copyOf(start, start.length + rest.length);
     System.arraycopy(rest, 0, body, start.length, rest.length);
-    return within(working, () -> answer(body, review));
+    return within(working, () -> answer(body, exchange.path(), review));
   }
 
-  private static HttpAnswer answer(byte[] body, Function<AdmissionRequest, Verdict> review) {
+  private HttpAnswer answer(byte[] body, String path, Function<AdmissionRequest, Verdict> review) {
+    AdmissionRequest request;
     try {
-      AdmissionRequest request = ReviewCodec.decode(body);
-      return new HttpAnswer(200, "application/json", ReviewCodec.encode(request.uid(), review.apply(request)));
+      request = ReviewCodec.decode(body);
     } catch (ReviewCodec.BadReviewException e) {
-      return HttpAnswer.text(400, e.why());
+      return unreviewed(400, e.why(), path, e.uid());
+    }
+    try {
+      return verdict(request.uid(), review.apply(request));
     } catch (RuntimeException | StackOverflowError e) {
       LOG.error("an admission review failed", e);
-      return HttpAnswer.text(500, "the review failed; the controller's log says why");
+      return unreviewed(500, "the review failed; the controller's log says why", path, Optional.of(request.uid()));
     }
+  }
+
+  private static HttpAnswer verdict(String uid, Verdict verdict) {
+    return new HttpAnswer(200, "application/json", ReviewCodec.encode(uid, verdict));
+  }
+
+  /** Refuses the object, or leaves it to the failure policy what becomes of it. */
+  private HttpAnswer unreviewed(int status, String why, String path, Optional<String> uid) {
+    return uid.filter(_ -> strict.contains(path))
+        .map(known -> verdict(known, new Verdict.Forbidden("Partita cannot review it, and it could pass a quota: "
+            + why, List.of())))
+        .orElseGet(() -> HttpAnswer.text(status, why));
   }
 
   private interface Work {

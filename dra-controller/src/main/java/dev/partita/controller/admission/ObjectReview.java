@@ -160,9 +160,12 @@ public final class ObjectReview implements Function<AdmissionRequest, Verdict> {
       }
     } else if (spec.isObject()) {
       try {
-        requests
-            .errors(serialization.convertValue(spec, ResourceClaimSpec.class))
+        ResourceClaimSpec read = serialization.convertValue(spec, ResourceClaimSpec.class);
+        requests.errors(read)
             .forEach(error -> errors.add(new FieldError(prefix + error.path(), error.problem())));
+        if (ReviewTree.isCut(spec) && requests.isOurs(read)) {
+          errors.add(uncounted(prefix));
+        }
       } catch (IllegalArgumentException e) {
         errors.add(unreadable(prefix));
       }
@@ -188,6 +191,14 @@ public final class ObjectReview implements Function<AdmissionRequest, Verdict> {
 
   private static FieldError unreadable(String prefix) {
     return new FieldError(prefix + "spec", "cannot be read as that of a ResourceClaim");
+  }
+
+  /** Informers may keep less of it than was asked for, and quotas would count that. */
+  private static FieldError uncounted(String prefix) {
+    return new FieldError(prefix + "spec.devices.config",
+        "has parameters that are nested more than " + ReviewTree.MAX_DEPTH + " levels deep, or numbers of more than "
+            + ReviewTree.MAX_DIGITS + " digits, beside requests for devices of " + Driver.NAME
+            + ": leave them out, or put them into a claim of their own");
   }
 
   /** What is wrong with those configs of a list that are for our driver. */

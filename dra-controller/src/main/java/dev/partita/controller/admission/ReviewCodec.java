@@ -1,11 +1,8 @@
 package dev.partita.controller.admission;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.partita.api.DnsName;
@@ -13,8 +10,10 @@ import dev.partita.api.Excerpt;
 import dev.partita.api.config.FieldError;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Reads and writes AdmissionReviews of admission.k8s.io/v1 as JSON. Anybody in the cluster can send some, so they are
@@ -26,9 +25,8 @@ final class ReviewCodec {
 
   private static final int MAX_UID = 253;
 
-  // No object of a cluster comes near to these.
-  private static final int MAX_DEPTH = 200;
-  private static final int MAX_TOKENS = 150_000;
+  /** Bytes of a review among which its UID stands: API servers write it before the object. */
+  private static final int HEAD = 4096;
 
   /** API servers cut off longer ones, and all of them together at 4096. */
   private static final int MAX_WARNING = 256;
@@ -39,52 +37,52 @@ final class ReviewCodec {
   private static final int UNPROCESSABLE = 422;
   private static final int FORBIDDEN = 403;
 
-  private static final ObjectMapper MAPPER =
-      JsonMapper.builder(
-          JsonFactory.builder()
-              .streamReadConstraints(
-                  StreamReadConstraints.builder()
-                      .maxNestingDepth(MAX_DEPTH)
-                      .maxTokenCount(MAX_TOKENS)
-                      .maxDocumentLength(AdmissionServer.MAX_BODY)
-                      .build())
-              .build())
-          .build();
+  private static final ObjectMapper MAPPER = new ObjectMapper();
 
   private ReviewCodec() {}
 
-  /** It is no AdmissionReview of that version with a request; the message is for who sent it. */
+  /** It is no AdmissionReview of that version with a request, or cannot be read; the message is for who sent it. */
   static final class BadReviewException extends Exception {
     private final String why;
+    private final Optional<String> uid;
 
-    BadReviewException(String why) {
+    BadReviewException(String why, Optional<String> uid) {
       super(why);
       this.why = why;
+      this.uid = uid;
+    }
+
+    BadReviewException(String why) {
+      this(why, Optional.empty());
     }
 
     String why() {
       return why;
     }
+
+    /** Of the request, if it is one that cannot be read to its end. */
+    Optional<String> uid() {
+      return uid;
+    }
   }
 
   static AdmissionRequest decode(byte[] body) throws BadReviewException {
-    JsonNode review;
+    ReviewTree tree = new ReviewTree();
     try {
-      review = MAPPER.readTree(body);
+      tree.read(body);
     } catch (JsonProcessingException e) {
       throw new BadReviewException(
-          "the body is not JSON, or too large a document: " + e.getOriginalMessage().lines().findFirst().orElse(""));
+          "the review cannot be read: " + e.getOriginalMessage().lines().findFirst().orElse(""), uid(tree));
     } catch (IOException e) {
-      throw new BadReviewException("the body cannot be read");
+      throw new BadReviewException("the review cannot be read: " + e.getMessage(), uid(tree));
     }
+    JsonNode review = tree.root();
     if (!API_VERSION.equals(review.path("apiVersion").asText()) || !KIND.equals(review.path("kind").asText())) {
       throw new BadReviewException("the body must be an " + KIND + " of " + API_VERSION);
     }
     JsonNode request = review.path("request");
-    String uid = request.path("uid").asText();
-    if (uid.isEmpty() || uid.length() > MAX_UID) {
-      throw new BadReviewException("request.uid must be there, and have at most " + MAX_UID + " characters");
-    }
+    String uid = uid(tree).orElseThrow(
+        () -> new BadReviewException("request.uid must be there, and have at most " + MAX_UID + " characters"));
     String namespace = request.path("namespace").asText();
     if (!namespace.isEmpty() && !DnsName.isLabel(namespace)) {
       // it becomes part of paths
@@ -98,6 +96,22 @@ final class ReviewCodec {
         namespace,
         request.path("object"),
         request.path("oldObject"));
+  }
+
+  /** The UID of a review of which no more than the beginning is there. */
+  static Optional<String> uid(byte[] beginning) {
+    ReviewTree tree = new ReviewTree();
+    try {
+      tree.read(Arrays.copyOf(beginning, Math.min(beginning.length, HEAD)));
+    } catch (IOException e) {
+      // it ends in the midst of something
+    }
+    return uid(tree);
+  }
+
+  private static Optional<String> uid(ReviewTree tree) {
+    return Optional.of(tree.root().path("request").path("uid").asText())
+        .filter(uid -> !uid.isEmpty() && uid.length() <= MAX_UID);
   }
 
   static String encode(String uid, Verdict verdict) {

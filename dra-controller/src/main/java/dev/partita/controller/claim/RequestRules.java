@@ -43,6 +43,12 @@ public final class RequestRules {
     this.classes = classes;
   }
 
+  /** Whether one of the claim's requests is for our devices. */
+  public boolean isOurs(ResourceClaimSpec spec) {
+    return RequestPart.of(spec).stream()
+        .anyMatch(part -> Ownership.isOurs(part.className(), classes.apply(part.className()), part.selectors()));
+  }
+
   /** All that is wrong; paths begin with {@code spec}, as they do in a ResourceClaim. */
   public List<FieldError> errors(ResourceClaimSpec spec) {
     List<FieldError> errors = new ArrayList<>();

@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
 import javax.net.ssl.SSLException;
@@ -27,6 +28,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class AdmissionServerTest {
@@ -42,7 +45,9 @@ class AdmissionServerTest {
 
   @BeforeEach
   void start() throws IOException {
-    server = AdmissionServer.start(0, keys, Map.of("/validate", request -> review.apply(request)), unreviewed::add);
+    Function<AdmissionRequest, Verdict> asked = request -> review.apply(request);
+    server = AdmissionServer.start(0, keys, Map.of("/validate", asked, "/strict", asked), Set.of("/strict"),
+        unreviewed::add);
     keys.use(certificates.serving());
   }
 
@@ -156,7 +161,8 @@ class AdmissionServerTest {
   @Test
   void depthNumberAndLengthAreBounded() throws IOException {
     assertThat(
-        call().post("/validate", ApiServerCall.review("", "pods", "x", "[".repeat(5_000) + "]".repeat(5_000))).status())
+        call().post("/validate", ApiServerCall.review("", "pods", "x", "[".repeat(11_000) + "]".repeat(11_000)))
+            .status())
         .isEqualTo(400);
     assertThat(
         call().post("/validate", ApiServerCall.review("", "pods", "x", "[" + "{},".repeat(200_000) + "{}]")).status())
@@ -169,6 +175,60 @@ class AdmissionServerTest {
         .isEqualTo(413);
     assertThat(unreviewed).as("told to who counts").contains(400, 413).doesNotContain(200);
     assertThat(call().post("/validate", POD).status()).isEqualTo(200);
+  }
+
+  static List<Arguments> tooLarge() {
+    return List.of(
+        Arguments.of("[" + "{},".repeat(200_000) + "{}]", "more than 150000 fields and values; use fewer"),
+        Arguments.of("[".repeat(11_000) + "]".repeat(11_000), "nesting depth"),
+        Arguments.of("\"" + "<".repeat(5 << 20) + "\"", "more than 4194304 bytes; use fewer"),
+        Arguments.of("\"\u0000\"", "CTRL-CHAR"));
+  }
+
+  /** Else the webhook's failure policy would let it through, and a claim could pass every quota so. */
+  @ParameterizedTest
+  @MethodSource("tooLarge")
+  void whatCannotBeReadIsRefusedWhereItCouldPassAQuotaAndNowhereElse(String object, String why) throws IOException {
+    String asked = ApiServerCall.review("resource.k8s.io", "resourceclaims", "team", object);
+    ApiServerCall.Answer answer = call().post("/strict", asked);
+    assertThat(answer.status()).isEqualTo(200);
+    JsonNode response = JSON.readTree(answer.body()).path("response");
+    assertThat(response.path("uid").asText()).isEqualTo("705ab4f5-6393-11e8-b7cc-42010a800002");
+    assertThat(response.path("allowed").asBoolean(true)).isFalse();
+    assertThat(response.path("status").path("message").asText()).contains("cannot review it").contains(why);
+    assertThat(call().post("/validate", asked).status()).isIn(400, 413);
+  }
+
+  @Test
+  void aReviewThatFailsRefusesWhereQuotasCouldBePassed() throws IOException {
+    review =
+        request -> {
+          throw new IllegalStateException("secret");
+        };
+    ApiServerCall.Answer answer = call().post("/strict", POD);
+    assertThat(answer.status()).isEqualTo(200);
+    assertThat(answer.body()).contains("\"allowed\":false", "the controller's log says why")
+        .doesNotContain("secret");
+  }
+
+  /** Go's JSON takes 10,000 levels, and API servers bound neither levels nor digits of opaque parameters. */
+  @Test
+  void whatIsNestedDeeplyAndLongNumbersArePassedOver() throws IOException {
+    List<AdmissionRequest> seen = new ArrayList<>();
+    review =
+        request -> {
+          seen.add(request);
+          return Verdict.allowed();
+        };
+    String deep = "{\"a\": 1, \"deep\": " + "[".repeat(9_990) + "]".repeat(9_990) + ", \"long\": 1" + "0".repeat(9_000)
+        + ", \"b\": [2.5, 12345678901, true, null]}";
+    assertThat(call().post("/validate", ApiServerCall.review("resource.k8s.io", "resourceclaims", "team", deep))
+        .status()).isEqualTo(200);
+    JsonNode object = seen.getFirst().object();
+    assertThat(ReviewTree.isCut(object)).isTrue();
+    assertThat(object.path("long")).isSameAs(ReviewTree.CUT);
+    assertThat(object.path("a").asInt()).isEqualTo(1);
+    assertThat(object.path("b")).isEqualTo(JSON.readTree("[2.5, 12345678901, true, null]"));
   }
 
   @Test
@@ -227,7 +287,7 @@ class AdmissionServerTest {
 
   @Test
   void withoutACertificateNobodyIsServed() throws IOException {
-    try (AdmissionServer bare = AdmissionServer.start(0, new ServingKeys(), Map.of(), unreviewed::add)) {
+    try (AdmissionServer bare = AdmissionServer.start(0, new ServingKeys(), Map.of(), Set.of(), unreviewed::add)) {
       assertThatThrownBy(() -> new ApiServerCall(bare.port(), NAME, certificates.trusted()).post("/validate", POD))
           .isInstanceOf(IOException.class);
     }

@@ -10,6 +10,7 @@ import dev.partita.api.config.FieldError;
 import dev.partita.controller.claim.RequestRules;
 import dev.partita.controller.decode.LeftOut;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
@@ -320,6 +321,27 @@ class ObjectReviewTest {
       assertThat(telling.apply(request("resource.k8s.io", "resourceclaims", "CREATE", "poor", claim, "")))
           .isEqualTo(new Verdict.Forbidden(configs == 1 ? "[]" : "[spec.devices]", List.of()));
     }
+  }
+
+  /** The API bounds the length of opaque parameters, but neither their depth nor the digits of a number. */
+  @ParameterizedTest
+  @ValueSource(strings = {"deep", "long"})
+  void aConfigThatIsCutIsNoMatterUnlessTheClaimAsksForDevicesOfOurs(String kind) throws Exception {
+    String parameters = kind.equals("deep")
+        ? "{'a': " + "[".repeat(5_000) + "]".repeat(5_000) + "}"
+        : "{'a': " + "9".repeat(10_000) + "}";
+    String claim = "{'metadata': {'generateName': 'x-'}, 'spec': {'devices': {'requests': [{'name': 'a', 'exactly':"
+        + " {'deviceClassName': '%s', 'tolerations': [{'operator': 'Exists', 'effect': 'NoExecute'}]}}], 'config':"
+        + " [{'opaque': {'driver': 'nic.example', 'parameters': " + parameters + "}}]}}}";
+    assertThat(sent(claim.formatted("nic.example"))).isEqualTo(Verdict.allowed());
+    assertThat(sent(claim.formatted("gpu.partita.dev"))).isInstanceOfSatisfying(Verdict.Invalid.class,
+        invalid -> assertThat(invalid.message()).contains("spec.devices.config: has parameters that are nested more"
+            + " than 200 levels deep, or numbers of more than 1000 digits", "leave them out"));
+  }
+
+  private Verdict sent(String claim) throws ReviewCodec.BadReviewException {
+    return review.apply(ReviewCodec.decode(ApiServerCall.review("resource.k8s.io", "resourceclaims", "team",
+        claim.replace('\'', '"')).getBytes(StandardCharsets.UTF_8)));
   }
 
   /** Whoever reaches the port can ask so. It would be read anew for each request. */
