@@ -30,8 +30,12 @@ public interface Exchange {
    */
   InputStream body() throws IOException;
 
-  /** Says that what is wanted of the body has been read: from now on the connection is kept until it is answered. */
-  void arrived();
+  /**
+   * Says that what is wanted of the body has been read: from now on the connection is kept until the answer is there.
+   *
+   * @throws IOException if it was cut off before
+   */
+  void arrived() throws IOException;
 
   /** Of a connection with encryption. */
   Optional<SSLSession> session();

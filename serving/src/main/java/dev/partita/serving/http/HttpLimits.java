@@ -15,6 +15,9 @@ public final class HttpLimits {
   /** From the end of the request until the answer has been read. */
   static final Duration ANSWER = Duration.ofSeconds(30);
 
+  /** Bytes of all answers of a server that wait to be read; of a single answer there may be more. */
+  static final long UNSENT_BYTES = 32 << 20;
+
   /**
    * Between two requests; longer than the 90 s that API servers keep an idle connection (k8s.io/apimachinery,
    * util/net): who closes it first must be the one who asks, for what he sends just then is lost.

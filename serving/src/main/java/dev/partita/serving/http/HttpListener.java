@@ -283,7 +283,11 @@ public final class HttpListener implements AutoCloseable {
     answer.headers().forEach(response::setHeader);
     ContentType type = ContentType.parse(answer.type());
     response.setEntity(switch (answer.body()) {
-      case HttpAnswer.Body.Complete(String text) -> new StringEntity(text, type);
+      case HttpAnswer.Body.Complete(String text) -> {
+        StringEntity entity = new StringEntity(text, type);
+        one.isWritten(entity.getContentLength());
+        yield entity;
+      }
       case HttpAnswer.Body.Stream(HttpAnswer.Source source, Runnable _) ->
           new EntityTemplate(UNKNOWN_LENGTH, type, null, out -> stream(source, new Pieces(out, connection, one)));
     });
@@ -352,8 +356,10 @@ public final class HttpListener implements AutoCloseable {
     }
 
     @Override
-    public void arrived() {
-      one.isAnswered();
+    public void arrived() throws IOException {
+      if (!one.isAnswered()) {
+        throw new IOException("cut off to make room for others");
+      }
     }
   }
 }

@@ -51,6 +51,61 @@ class ConnectionsTest {
   }
 
   @Test
+  void whoHasNotReadItsAnswerForLongestIsEndedForANewOne() {
+    List<Connections.One> all = List.of(open("first"), open("second"), open("third"));
+    all.forEach(Connections.One::isAnswered);
+    all.get(1).isWritten(100);
+    now.addAndGet(1);
+    all.get(0).isWritten(100);
+    now.addAndGet(1);
+    open("fourth");
+    now.addAndGet(1);
+    open("fifth");
+    now.addAndGet(1);
+    open("sixth");
+    assertThat(ended).containsExactly("second", "first", "fourth");
+  }
+
+  @Test
+  void answersThatNobodyReadsTakeABoundedNumberOfBytes() {
+    List<Connections.One> all = List.of(open("first"), open("second"), open("third"));
+    all.get(0).isWritten(HttpLimits.UNSENT_BYTES + 1);
+    assertThat(ended).as("there is no other").isEmpty();
+    all.get(1).isWritten(1);
+    assertThat(ended).containsExactly("first");
+    all.get(2).isWritten(HttpLimits.UNSENT_BYTES - 1);
+    assertThat(ended).containsExactly("first");
+    all.get(2).idles();
+    all.get(2).isWritten(HttpLimits.UNSENT_BYTES - 1);
+    assertThat(ended).as("what was read counts no more").containsExactly("first");
+    all.get(2).isWritten(HttpLimits.UNSENT_BYTES);
+    assertThat(ended).containsExactly("first", "second");
+  }
+
+  @Test
+  void whoAsksOrReadsIsNotEndedForIdleOnesBeforeThereAreHalfAsMany() {
+    Connections four = new Connections(4, now::get);
+    for (String name : List.of("idle-1", "idle-2", "idle-3")) {
+      four.open(() -> ended.add(name)).orElseThrow().idles();
+    }
+    for (String name : List.of("new-1", "new-2", "new-3")) {
+      assertThat(four.open(() -> ended.add(name))).isPresent();
+      now.addAndGet(1);
+    }
+    assertThat(ended).containsExactly("idle-1", "new-1");
+  }
+
+  @Test
+  void whoWasCutOffIsToldSoWhenItWouldBeAnswered() {
+    Connections.One first = open("first");
+    Connections.One second = open("second");
+    open("third");
+    open("fourth");
+    assertThat(first.isAnswered()).isFalse();
+    assertThat(second.isAnswered()).isTrue();
+  }
+
+  @Test
   void whatHasHadItsTimeIsEnded() {
     open("asks");
     open("idle").idles();

@@ -9,12 +9,15 @@ import java.io.InputStreamReader;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -25,6 +28,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class HttpListenerTest {
   @Test
@@ -184,6 +188,41 @@ class HttpListenerTest {
     try (HttpListener listener = listener(handler)) {
       assertThat(answerToChunks(listener, "a: 1\r\n")).isEqualTo("HTTP/1.1 200 OK");
       assertThat(answerToChunks(listener, "a: 1\r\nb: 2\r\n")).isNull();
+    }
+  }
+
+  /** Four is all that the listener has. */
+  @Test
+  @Timeout(20)
+  void whoAsksAndDoesNotReadTheAnswerKeepsNobodyOut() throws Exception {
+    CountDownLatch asked = new CountDownLatch(4);
+    String large = "x".repeat(8 << 20);
+    Exchange.Handler handler = exchange -> {
+      asked.countDown();
+      return HttpAnswer.text(200, exchange.path().equals("/large") ? large : "it");
+    };
+    List<Socket> silent = new ArrayList<>();
+    try (HttpListener listener = listener(handler)) {
+      for (int i = 0; i < 4; i++) {
+        Socket socket = new Socket(InetAddress.getLoopbackAddress(), listener.port());
+        silent.add(socket);
+        socket.getOutputStream()
+            .write("GET /large HTTP/1.1\r\nHost: h\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+      }
+      asked.await();
+      String answer = "";
+      while (!answer.equals("HTTP/1.1 200 OK")) { // as long as the answers are not begun, there is no room
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), listener.port())) {
+          socket.getOutputStream().write("GET / HTTP/1.1\r\nHost: h\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+          answer = String.valueOf(lines(socket.getInputStream()).readLine());
+        } catch (SocketException e) {
+          answer = "";
+        }
+      }
+    } finally {
+      for (Socket socket : silent) {
+        socket.close();
+      }
     }
   }
 
