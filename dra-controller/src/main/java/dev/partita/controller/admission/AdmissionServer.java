@@ -40,9 +40,9 @@ public final class AdmissionServer implements AutoCloseable {
   private static final int LARGE_AT_ONCE = 2;
 
   /** How many reviews are worked on at once: as trees they take many times their bytes. */
-  private static final int AT_ONCE = 4;
+  static final int AT_ONCE = 4;
 
-  private static final int MAX_WAIT_SECONDS = 3;
+  private static final Duration MAX_WAIT = Duration.ofSeconds(3);
   private static final Duration STOPPING = Duration.ofSeconds(2);
 
   /** An API server makes one for each review that it asks about at the same time, and keeps some of them. */
@@ -55,6 +55,7 @@ public final class AdmissionServer implements AutoCloseable {
   private final Map<String, Function<AdmissionRequest, Verdict>> reviews;
   private final Set<String> strict;
   private final IntConsumer unreviewed;
+  private final Duration maxWait;
   private final Semaphore large = new Semaphore(LARGE_AT_ONCE);
   private final Semaphore working = new Semaphore(AT_ONCE);
   private volatile boolean draining;
@@ -65,14 +66,17 @@ public final class AdmissionServer implements AutoCloseable {
       ServingKeys keys,
       Map<String, Function<AdmissionRequest, Verdict>> reviews,
       Set<String> strict,
-      IntConsumer unreviewed) throws IOException {
+      IntConsumer unreviewed,
+      int connections,
+      Duration maxWait) throws IOException {
     this.keys = keys;
+    this.maxWait = maxWait;
     this.unreviewed = unreviewed;
     this.reviews = Map.copyOf(reviews);
     this.strict = Set.copyOf(strict);
     this.server =
         HttpListener.start(
-            new InetSocketAddress(port), "admission", CONNECTIONS, Thread.ofVirtual().name("admission-", 0).factory(),
+            new InetSocketAddress(port), "admission", connections, Thread.ofVirtual().name("admission-", 0).factory(),
             Optional.of(keys::context), this::handle);
   }
 
@@ -92,7 +96,19 @@ public final class AdmissionServer implements AutoCloseable {
       Map<String, Function<AdmissionRequest, Verdict>> reviews,
       Set<String> strict,
       IntConsumer unreviewed) throws IOException {
-    return new AdmissionServer(port, keys, reviews, strict, unreviewed);
+    return start(port, keys, reviews, strict, unreviewed, CONNECTIONS, MAX_WAIT);
+  }
+
+  /** The same, with fewer connections, and a time for which each waits to be worked on. */
+  static AdmissionServer start(
+      int port,
+      ServingKeys keys,
+      Map<String, Function<AdmissionRequest, Verdict>> reviews,
+      Set<String> strict,
+      IntConsumer unreviewed,
+      int connections,
+      Duration maxWait) throws IOException {
+    return new AdmissionServer(port, keys, reviews, strict, unreviewed, connections, maxWait);
   }
 
   public int port() {
@@ -146,8 +162,7 @@ public final class AdmissionServer implements AutoCloseable {
     InputStream in = exchange.body();
     byte[] start = in.readNBytes(SMALL_BODY);
     if (start.length < SMALL_BODY) {
-      exchange.arrived();
-      return within(working, () -> answer(start, exchange.path(), review.get()));
+      return worked(exchange, () -> answer(start, exchange.path(), review.get()));
     }
     return within(large, () -> answerLarge(start, in, exchange, review.get()));
   }
@@ -164,10 +179,9 @@ public final class AdmissionServer implements AutoCloseable {
       return unreviewed(413, "the review has more than " + MAX_BODY + " bytes" + ReviewTree.ADVICE, exchange.path(),
           ReviewCodec.uid(start));
     }
-    exchange.arrived();
     byte[] body = Arrays.copyOf(start, start.length + rest.length);
     System.arraycopy(rest, 0, body, start.length, rest.length);
-    return within(working, () -> answer(body, exchange.path(), review));
+    return worked(exchange, () -> answer(body, exchange.path(), review));
   }
 
   private HttpAnswer answer(byte[] body, String path, Function<AdmissionRequest, Verdict> review) {
@@ -197,13 +211,21 @@ public final class AdmissionServer implements AutoCloseable {
         .orElseGet(() -> HttpAnswer.text(status, why));
   }
 
+  /** As long as it waits for a place, whoever asks may be cut off for others. */
+  private HttpAnswer worked(Exchange exchange, Work work) throws IOException {
+    return within(working, () -> {
+      exchange.arrived();
+      return work.done();
+    });
+  }
+
   private interface Work {
     HttpAnswer done() throws IOException;
   }
 
-  private static HttpAnswer within(Semaphore places, Work work) throws IOException {
+  private HttpAnswer within(Semaphore places, Work work) throws IOException {
     try {
-      if (!places.tryAcquire(MAX_WAIT_SECONDS, TimeUnit.SECONDS)) {
+      if (!places.tryAcquire(maxWait.toMillis(), TimeUnit.MILLISECONDS)) {
         return HttpAnswer.text(503, "too much is asked at once");
       }
     } catch (InterruptedException e) {

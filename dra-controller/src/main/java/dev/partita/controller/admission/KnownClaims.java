@@ -16,6 +16,7 @@ import io.fabric8.kubernetes.client.dsl.Resource;
 import java.time.Duration;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
@@ -38,14 +39,27 @@ public final class KnownClaims implements ClaimLookup {
   /** Whoever may make pods has this much read; a pod names as many claims as its author likes. */
   static final int MOST_READS = 16;
 
+  /**
+   * For how many pods something is read at once, one fewer than are reviewed at once: a request for a pod that never
+   * was must not keep those from being reviewed that need nothing read. A pod beyond has claims that are not known.
+   */
+  static final int READ_FOR = AdmissionServer.AT_ONCE - 1;
+
   private static final Pattern NAME = Pattern.compile("[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?");
 
   private final KubernetesClient client;
   private final ClusterView view;
+  private final Duration patience;
+  private final Semaphore reading = new Semaphore(READ_FOR);
 
   public KnownClaims(KubernetesClient client, ClusterView view) {
+    this(client, view, PATIENCE);
+  }
+
+  KnownClaims(KubernetesClient client, ClusterView view, Duration patience) {
     this.client = client;
     this.view = view;
+    this.patience = patience;
   }
 
   @Override
@@ -65,7 +79,7 @@ public final class KnownClaims implements ClaimLookup {
 
   /** For one thread. */
   private final class OfOnePod implements ClaimLookup {
-    private final long end = System.nanoTime() + PATIENCE.toNanos();
+    private final long end = System.nanoTime() + patience.toNanos();
     private int reads;
 
     @Override
@@ -99,18 +113,27 @@ public final class KnownClaims implements ClaimLookup {
     /** Null if there is none, or nobody says in time. */
     private <T extends HasMetadata> @Nullable T read(String name, Function<String, Resource<T>> named) {
       long left = end - System.nanoTime();
-      if (!NAME.matcher(name).matches() || left <= 0 || reads == MOST_READS) {
+      if (!NAME.matcher(name).matches() || left <= 0 || reads == MOST_READS
+          || !reading.tryAcquire()) {
         // the pod is not checked yet: this is anything that somebody wrote, and would become part of a path
         return null;
       }
       reads++;
-      FutureTask<@Nullable T> reading = new FutureTask<>(named.apply(name)::get);
+      try {
+        return read(named.apply(name), left);
+      } finally {
+        reading.release();
+      }
+    }
+
+    private <T extends HasMetadata> @Nullable T read(Resource<T> named, long left) {
+      FutureTask<@Nullable T> reading = new FutureTask<>(named::get);
       Thread.ofVirtual().name("admission-lookup").start(reading);
       try {
         return reading.get(left, TimeUnit.NANOSECONDS);
       } catch (ExecutionException | TimeoutException e) {
         LOG.warn("cannot read the claims and templates that a new pod names: {}",
-            e.getCause() == null ? "no answer in " + PATIENCE.toSeconds() + " s" : e.getCause().getMessage());
+            e.getCause() == null ? "no answer in " + patience.toSeconds() + " s" : e.getCause().getMessage());
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       }

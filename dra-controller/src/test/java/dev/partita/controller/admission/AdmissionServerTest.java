@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.Function;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLSocket;
@@ -351,6 +352,48 @@ class AdmissionServerTest {
       for (SSLSocket socket : sockets) {
         socket.close();
       }
+    }
+  }
+
+  /** Such as by pods that never were, and name claims that the API server is asked about. */
+  @Test
+  void whoeverWaitsToBeReviewedIsCutOffForNewOnes() throws IOException, InterruptedException {
+    int connections = 2 * AdmissionServer.AT_ONCE;
+    CountDownLatch begun = new CountDownLatch(AdmissionServer.AT_ONCE);
+    CountDownLatch end = new CountDownLatch(1);
+    Function<AdmissionRequest, Verdict> held = _ -> {
+      begun.countDown();
+      awaited(end);
+      return Verdict.allowed();
+    };
+    List<SSLSocket> sockets = new ArrayList<>();
+    try (AdmissionServer small = AdmissionServer.start(0, keys, Map.of("/validate", held), Set.of(), unreviewed::add,
+        connections, Duration.ofMinutes(5))) {
+      ApiServerCall call = new ApiServerCall(small.port(), NAME, certificates.trusted());
+      for (int i = 0; i < connections; i++) {
+        SSLSocket socket = call.connect();
+        sockets.add(socket);
+        socket.getOutputStream().write(("POST /validate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            + "Content-Length: " + POD.length() + "\r\n\r\n" + POD).getBytes(StandardCharsets.US_ASCII));
+        if (i == AdmissionServer.AT_ONCE - 1) {
+          begun.await();
+        }
+      }
+      sockets.add(call.connect());
+      assertThat(endOf(sockets.get(AdmissionServer.AT_ONCE))).isTrue();
+    } finally {
+      end.countDown();
+      for (SSLSocket socket : sockets) {
+        socket.close();
+      }
+    }
+  }
+
+  private static void awaited(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
     }
   }
 
