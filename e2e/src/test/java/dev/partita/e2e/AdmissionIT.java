@@ -206,8 +206,8 @@ class AdmissionIT {
     workspace.awaitAdmission();
     PodUnderTest pod =
         workspace.pod("bound", cluster.quietNodes().getFirst(), Ask.share("1Gi"), "exec sleep 600").awaitRunning();
-    assertRefused(() -> bind(workspace, pod, "elsewhere"), "claim " + pod.claim().name(),
-        "has devices of node " + pod.node());
+    assertRefused(() -> bind(workspace, pod, "elsewhere"), "a claim of the pod has devices of another node",
+        "cannot run on node elsewhere");
     assertRefused(() -> bind(workspace, pod, pod.node()), "already assigned to node");
   }
 

@@ -29,15 +29,18 @@ final class BindingReview implements Function<AdmissionRequest, Verdict> {
     @Nullable Pod pod =
         cluster.pod(new ObjectKey(request.namespace(), request.object().path("metadata").path("name").asText()));
     String node = request.object().path("target").path("name").asText();
-    return Stream.ofNullable(pod).flatMap(found -> PodClaims.of(found).orElse(List.of()).stream())
-        .flatMap(claim -> elsewhere(claim, node).stream()).findFirst()
-        .<Verdict>map(why -> new Verdict.Forbidden(why, List.of())).orElseGet(Verdict::allowed);
+    boolean elsewhere = Stream.ofNullable(pod).flatMap(found -> PodClaims.of(found).orElse(List.of()).stream())
+        .anyMatch(claim -> isElsewhere(claim, node));
+    // No name but those of the question: anybody who reaches the port may ask about anybody's pods.
+    return elsewhere
+        ? new Verdict.Forbidden(
+            "a claim of the pod has devices of another node, and the pod cannot run on node " + node,
+            List.of())
+        : Verdict.allowed();
   }
 
-  /** Why the claim's pod cannot be on a node; empty if it can. */
-  private Optional<String> elsewhere(ObjectKey claim, String node) {
+  private boolean isElsewhere(ObjectKey claim, String node) {
     @Nullable ResourceClaim known = cluster.claim(claim);
-    return Optional.ofNullable(known).flatMap(AllocatedClaim::nodeOfOurs).filter(of -> !of.equals(node))
-        .map(of -> "claim " + claim.name() + " has devices of node " + of + ", and its pod cannot run on node " + node);
+    return Optional.ofNullable(known).flatMap(AllocatedClaim::nodeOfOurs).filter(of -> !of.equals(node)).isPresent();
   }
 }
