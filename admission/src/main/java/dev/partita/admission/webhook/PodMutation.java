@@ -2,6 +2,7 @@ package dev.partita.admission.webhook;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.JsonNodeType;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.partita.admission.convert.ClaimTemplate;
 import dev.partita.admission.convert.Conversion;
@@ -17,6 +18,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Changes pods that are about to be made, and nothing else: it has no side effect, so that a dry run is no special
@@ -64,7 +66,8 @@ public final class PodMutation {
    * @param namespace in which it is made; the pod itself need not say
    */
   public PodAnswer mutate(JsonNode pod, String namespace) {
-    if (!(pod instanceof ObjectNode object) || pod.path("metadata").path("annotations").has(MIRROR_ANNOTATION)) {
+    if (!(pod instanceof ObjectNode object) || !isAsServersSend(pod)
+        || pod.path("metadata").path("annotations").has(MIRROR_ANNOTATION)) {
       return unchanged(List.of());
     }
     return switch (conversion.convert(pod, "")) {
@@ -86,6 +89,23 @@ public final class PodMutation {
         yield answer(pod, gated(claimed, namespace), Warnings.of("GPUs asked for by claims now; ", notes));
       }
     };
+  }
+
+  /** Whoever reaches the webhook can send anything in the place of a pod. */
+  private static boolean isAsServersSend(JsonNode pod) {
+    JsonNode metadata = pod.path("metadata");
+    JsonNode spec = pod.path("spec");
+    return isAbsentOr(JsonNodeType.OBJECT, metadata)
+        && isAbsentOr(JsonNodeType.OBJECT, metadata.path("annotations"))
+        && isAbsentOr(JsonNodeType.OBJECT, spec)
+        && isAbsentOr(JsonNodeType.ARRAY, spec.path("schedulingGates"))
+        && Stream.of("initContainers", "containers").map(spec::path).allMatch(
+            containers -> isAbsentOr(JsonNodeType.ARRAY, containers)
+                && containers.valueStream().allMatch(JsonNode::isObject));
+  }
+
+  private static boolean isAbsentOr(JsonNodeType type, JsonNode node) {
+    return node.isMissingNode() || node.isNull() || node.getNodeType() == type;
   }
 
   private static PodAnswer refused(List<FieldError> problems) {

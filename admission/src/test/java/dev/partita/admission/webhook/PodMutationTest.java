@@ -1,7 +1,10 @@
 package dev.partita.admission.webhook;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 
+import com.fasterxml.jackson.core.JsonPointer;
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
@@ -11,6 +14,7 @@ import dev.partita.admission.convert.ConvertedRequests;
 import dev.partita.api.Driver;
 import dev.partita.api.config.Decoded;
 import io.fabric8.zjsonpatch.JsonPatch;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -18,6 +22,8 @@ import java.util.stream.IntStream;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class PodMutationTest {
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -107,6 +113,48 @@ class PodMutationTest {
     pod.withObject("metadata").withObject("annotations").put("kubernetes.io/config.mirror", "x");
 
     assertThat(mutation.mutate(pod, "team").patch()).isEmpty();
+  }
+
+  /** API servers send pods alone, but whoever reaches the webhook can send anything. */
+  @ParameterizedTest
+  @ValueSource(strings = {"'x'", "7", "[]", "{}", "null", "[7]", "{'x': {}}", "[[]]"})
+  void whatStandsInThePlaceOfAPartOfAPodIsNoHarm(String odd) throws JsonProcessingException {
+    String gpus = "{'name': 'c', 'env': [{'name': 'A', 'value': 'b'}], 'resources': {'limits': {'nvidia.com/gpu': '1'},"
+        + " 'requests': {'nvidia.com/gpu': '1'}, 'claims': [{'name': 'x'}]}}";
+    String claims = "'resourceClaims': [{'name': 'x', 'resourceClaimName': 'ours'}],"
+        + " 'schedulingGates': [{'name': 'g'}], 'tolerations': [{'key': 'a'}], 'nodeSelector': {'a': 'b'},";
+    String annotations = "'metadata': {'name': 'p', 'labels': {'a': 'b'}, 'annotations': {%s}}";
+    for (String pod : List.of(
+        "{" + annotations.formatted("'a': 'b'") + ", 'spec': {" + claims + "'initContainers': [" + gpus
+            + "], 'containers': [" + gpus + "]}}",
+        "{" + annotations.formatted("'gpu-fraction': '0.5'") + ", 'spec': {" + claims
+            + "'containers': [{'name': 'c', 'resources': {}}]}}",
+        "{" + annotations.formatted("'a': 'b'") + ", 'spec': {" + claims + "'containers': [{'name': 'c'}]}}")) {
+      JsonNode whole = JSON.readTree(pod.replace('\'', '"'));
+      for (JsonPointer part : partsOf(whole)) {
+        ObjectNode given = whole.deepCopy();
+        JsonNode parent = given.at(part.head());
+        JsonNode value = JSON.readTree(odd.replace('\'', '"'));
+        if (parent instanceof ObjectNode object) {
+          object.set(part.last().getMatchingProperty(), value);
+        } else {
+          ((ArrayNode) parent).set(part.last().getMatchingIndex(), value);
+        }
+        assertThatCode(() -> mutation().mutate(given, "team")).as("%s at %s", odd, part).doesNotThrowAnyException();
+      }
+    }
+  }
+
+  private static List<JsonPointer> partsOf(JsonNode tree) {
+    List<JsonPointer> parts = new ArrayList<>();
+    tree.properties().forEach(field -> parts.add(JsonPointer.empty().appendProperty(field.getKey())));
+    for (int i = 0; tree.isArray() && i < tree.size(); i++) {
+      parts.add(JsonPointer.empty().appendIndex(i));
+    }
+    for (JsonPointer part : List.copyOf(parts)) {
+      partsOf(tree.at(part)).forEach(below -> parts.add(part.append(below)));
+    }
+    return parts;
   }
 
   @Test

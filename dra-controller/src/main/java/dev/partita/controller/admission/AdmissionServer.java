@@ -56,6 +56,7 @@ public final class AdmissionServer implements AutoCloseable {
   private final Set<String> strict;
   private final IntConsumer unreviewed;
   private final Duration maxWait;
+  private final FailureLog failures = new FailureLog(System::nanoTime, e -> LOG.error("an admission review failed", e));
   private final Semaphore large = new Semaphore(LARGE_AT_ONCE);
   private final Semaphore working = new Semaphore(AT_ONCE);
   private volatile boolean draining;
@@ -194,7 +195,7 @@ public final class AdmissionServer implements AutoCloseable {
     try {
       return verdict(request.uid(), review.apply(request));
     } catch (RuntimeException | StackOverflowError e) {
-      LOG.error("an admission review failed", e);
+      failures.failed(e);
       return unreviewed(500, "the review failed; the controller's log says why", path, Optional.of(request.uid()));
     }
   }
