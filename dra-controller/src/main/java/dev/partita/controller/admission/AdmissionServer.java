@@ -10,7 +10,6 @@ import java.io.OutputStream;
 import java.net.HttpURLConnection;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -34,10 +33,8 @@ public final class AdmissionServer implements AutoCloseable {
   /** Bytes of a request: the API server itself takes no object beyond 3 MiB, and stores none beyond 1.5 MiB. */
   static final int MAX_BODY = 4 << 20;
 
-  /** Bytes up to which anybody may take his time to send a request; of longer ones, few at once may arrive. */
-  private static final int SMALL_BODY = 128 << 10;
-
-  private static final int LARGE_AT_ONCE = 2;
+  /** Bytes of all requests that arrive, or wait to be worked on. */
+  private static final long BODIES = 32 << 20;
 
   /** How many reviews are worked on at once: as trees they take many times their bytes. */
   static final int AT_ONCE = 4;
@@ -57,7 +54,7 @@ public final class AdmissionServer implements AutoCloseable {
   private final IntConsumer unreviewed;
   private final Duration maxWait;
   private final FailureLog failures = new FailureLog(System::nanoTime, e -> LOG.error("an admission review failed", e));
-  private final Semaphore large = new Semaphore(LARGE_AT_ONCE);
+  private final Bodies bodies = new Bodies(MAX_BODY, BODIES);
   private final Semaphore working = new Semaphore(AT_ONCE);
   private volatile boolean draining;
   private volatile long lastAsked = System.nanoTime();
@@ -160,29 +157,40 @@ public final class AdmissionServer implements AutoCloseable {
     if (!type.split(";", 2)[0].strip().toLowerCase(Locale.ROOT).equals("application/json")) {
       return HttpAnswer.text(415, "the body must be application/json");
     }
-    InputStream in = exchange.body();
-    byte[] start = in.readNBytes(SMALL_BODY);
-    if (start.length < SMALL_BODY) {
-      return worked(exchange, () -> answer(start, exchange.path(), review.get()));
+    try (Bodies.Body body = bodies.begin()) {
+      InputStream in = exchange.body();
+      boolean complete = body.read(in);
+      if (body.isTooLong()) {
+        // with some left unread the connection is reset, and the answer may be lost with it
+        in.transferTo(OutputStream.nullOutputStream());
+        return unreviewed(413, "the review has more than " + MAX_BODY + " bytes" + ReviewTree.ADVICE, exchange.path(),
+            ReviewCodec.uid(body.beginning()));
+      }
+      return complete ? worked(exchange, body, review.get()) : tooMuch();
     }
-    return within(large, () -> answerLarge(start, in, exchange, review.get()));
   }
 
-  private HttpAnswer answerLarge(
-      byte[] start,
-      InputStream in,
-      Exchange exchange,
-      Function<AdmissionRequest, Verdict> review) throws IOException {
-    byte[] rest = in.readNBytes(MAX_BODY - start.length + 1);
-    if (start.length + rest.length > MAX_BODY) {
-      // with some left unread the connection is reset, and the answer may be lost with it
-      in.transferTo(OutputStream.nullOutputStream());
-      return unreviewed(413, "the review has more than " + MAX_BODY + " bytes" + ReviewTree.ADVICE, exchange.path(),
-          ReviewCodec.uid(start));
+  /** As long as it waits for a place, whoever asks may be cut off for others. */
+  private HttpAnswer worked(Exchange exchange, Bodies.Body body, Function<AdmissionRequest, Verdict> review)
+      throws IOException {
+    try {
+      if (!working.tryAcquire(maxWait.toMillis(), TimeUnit.MILLISECONDS)) {
+        return tooMuch();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return HttpAnswer.text(503, "the server stops");
     }
-    byte[] body = Arrays.copyOf(start, start.length + rest.length);
-    System.arraycopy(rest, 0, body, start.length, rest.length);
-    return worked(exchange, () -> answer(body, exchange.path(), review));
+    try {
+      exchange.arrived();
+      return body.taken().map(all -> answer(all, exchange.path(), review)).orElseGet(AdmissionServer::tooMuch);
+    } finally {
+      working.release();
+    }
+  }
+
+  private static HttpAnswer tooMuch() {
+    return HttpAnswer.text(503, "too much is asked at once");
   }
 
   private HttpAnswer answer(byte[] body, String path, Function<AdmissionRequest, Verdict> review) {
@@ -210,33 +218,5 @@ public final class AdmissionServer implements AutoCloseable {
         .map(known -> verdict(known, new Verdict.Forbidden("Partita cannot review it, and it could pass a quota: "
             + why, List.of())))
         .orElseGet(() -> HttpAnswer.text(status, why));
-  }
-
-  /** As long as it waits for a place, whoever asks may be cut off for others. */
-  private HttpAnswer worked(Exchange exchange, Work work) throws IOException {
-    return within(working, () -> {
-      exchange.arrived();
-      return work.done();
-    });
-  }
-
-  private interface Work {
-    HttpAnswer done() throws IOException;
-  }
-
-  private HttpAnswer within(Semaphore places, Work work) throws IOException {
-    try {
-      if (!places.tryAcquire(maxWait.toMillis(), TimeUnit.MILLISECONDS)) {
-        return HttpAnswer.text(503, "too much is asked at once");
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return HttpAnswer.text(503, "the server stops");
-    }
-    try {
-      return work.done();
-    } finally {
-      places.release();
-    }
   }
 }

@@ -10,7 +10,6 @@ import dev.partita.api.Excerpt;
 import dev.partita.api.config.FieldError;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
@@ -24,9 +23,6 @@ final class ReviewCodec {
   private static final String KIND = "AdmissionReview";
 
   private static final int MAX_UID = 253;
-
-  /** Bytes of a review among which its UID stands: API servers write it before the object. */
-  private static final int HEAD = 4096;
 
   /** API servers cut off longer ones, and all of them together at 4096. */
   private static final int MAX_WARNING = 256;
@@ -98,11 +94,11 @@ final class ReviewCodec {
         request.path("oldObject"));
   }
 
-  /** The UID of a review of which no more than the beginning is there. */
+  /** The UID of a review of which no more than the beginning is there: API servers write it before the object. */
   static Optional<String> uid(byte[] beginning) {
     ReviewTree tree = new ReviewTree();
     try {
-      tree.read(Arrays.copyOf(beginning, Math.min(beginning.length, HEAD)));
+      tree.read(beginning);
     } catch (IOException e) {
       // it ends in the midst of something
     }

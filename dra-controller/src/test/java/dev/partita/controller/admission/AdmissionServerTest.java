@@ -355,6 +355,28 @@ class AdmissionServerTest {
     }
   }
 
+  @Test
+  void whoeverSendsLargeReviewsSlowlyKeepsNoOtherFromBeingAnswered() throws IOException {
+    List<SSLSocket> sockets = new ArrayList<>();
+    try {
+      for (int i = 0; i < 16; i++) {
+        SSLSocket socket = call().connect();
+        sockets.add(socket);
+        socket.getOutputStream().write(
+            ("POST /validate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 4000000\r\n\r\n{"
+                + " ".repeat(300_000)).getBytes(StandardCharsets.US_ASCII));
+      }
+      String large = ApiServerCall.review("", "pods", "default", "\"" + "a".repeat(1 << 20) + "\"");
+      for (int i = 0; i < 3; i++) {
+        assertThat(call().post("/validate", large).status()).isEqualTo(200);
+      }
+    } finally {
+      for (SSLSocket socket : sockets) {
+        socket.close();
+      }
+    }
+  }
+
   /** Such as by pods that never were, and name claims that the API server is asked about. */
   @Test
   void whoeverWaitsToBeReviewedIsCutOffForNewOnes() throws IOException, InterruptedException {
