@@ -18,6 +18,7 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatus;
 import io.fabric8.kubernetes.api.model.resource.v1.AllocatedDeviceStatusBuilder;
+import io.fabric8.kubernetes.api.model.resource.v1.DeviceAllocationConfiguration;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.runtime.RawExtension;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -29,6 +30,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -199,6 +201,46 @@ class KubeletPluginTest {
             .contains("CUDA_DEVICE_MEMORY_LIMIT_0=10240m");
       }
       assertThat(TestApi.pathsOfGets(server)).filteredOn(path -> path.endsWith("/pods/many")).hasSize(1);
+    }
+  }
+
+  @Test
+  void aPodWithManyClaimsFullOfWhatThePluginDoesNotNeedIsPrepared() throws Exception {
+    try (TestNode node = TestNode.withCards("node-w", "h200x1");
+        KubeletPlugin _ = node.start(client)) {
+      List<String> names = IntStream.range(0, 40).mapToObj(i -> "full-" + i).toList();
+      Pod pod = client.resource(TestClaims.podOf("full", names)).create();
+      Map<String, String> labels = new TreeMap<>();
+      IntStream.range(0, 1_000).forEach(i -> labels.put("l" + i, ""));
+      DeviceAllocationConfiguration others =
+          config("FromClaim", List.of(), Map.of("many", Collections.nCopies(2_000, Map.of())));
+      others.getOpaque().setDriver("example.com");
+      List<ResourceClaim> claims = names.stream().map(name -> {
+        ResourceClaim claim = claim(name, List.of(others), share("node-w", "gpu", 0, "1Gi", ""));
+        claim.getMetadata().setLabels(labels);
+        return api().created(TestClaims.reserved(claim, pod));
+      }).toList();
+      TestApi.pathsOfGets(server);
+      assertThat(TestNode.prepareAll(node.draSocket(), Duration.ofSeconds(45), claims).values())
+          .hasSize(40)
+          .allSatisfy(one -> assertThat(one.getError()).isEmpty());
+      assertThat(spec(node, claims.getLast()).devices().getFirst().containerEdits().env())
+          .contains("CUDA_DEVICE_MEMORY_LIMIT_0=40960m");
+      assertThat(TestApi.pathsOfGets(server)).filteredOn(path -> path.endsWith("/full-39")).as("and for its status")
+          .hasSizeLessThanOrEqualTo(3);
+    }
+  }
+
+  @Test
+  void aClaimWithAConfigLargerThanAnyThatIsRightIsRefused() throws Exception {
+    try (TestNode node = TestNode.withCards("node-x", "h200x1");
+        KubeletPlugin _ = node.start(client)) {
+      ResourceClaim claim = api().created(claim("large",
+          List.of(config("FromClaim", List.of(), Map.of("apiVersion", "gpu.partita.dev/v1alpha1", "kind",
+              "GpuShareConfig", "priority", 1, "many", Collections.nCopies(2_000, Map.of())))),
+          share("node-x", "gpu", 0, "1Gi", "")));
+      assertThat(node.prepare(claim).getError())
+          .startsWith("the device config for request gpu is wrong: too many values: is not a known field");
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.partita.plugin;
 
+import dev.partita.plugin.kube.PluginClient;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.http.BasicBuilder;
@@ -29,7 +30,7 @@ final class SentRequests {
 
   private SentRequests() {}
 
-  /** A client like this one, whose requests are those of a plugin; the caller's to close. */
+  /** A client of the same server, which reads and asks as a plugin does; the caller's to close. */
   static KubernetesClient like(KubernetesClient client) {
     Interceptor interceptor =
         new Interceptor() {
@@ -42,6 +43,7 @@ final class SentRequests {
         };
     return new KubernetesClientBuilder()
         .withConfig(client.getConfiguration())
+        .withKubernetesSerialization(PluginClient.serialization())
         .withHttpClientBuilderConsumer(http -> http.addOrReplaceInterceptor("sent-requests", interceptor))
         .build();
   }

@@ -5,6 +5,7 @@ import dev.partita.api.DnsName;
 import dev.partita.api.Driver;
 import dev.partita.api.RequestName;
 import dev.partita.plugin.claim.MetadataNames;
+import dev.partita.plugin.kube.NeededMetadata;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceRequestAllocationResult;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.util.List;
@@ -19,11 +20,6 @@ import java.util.TreeSet;
  * writes its annotations, which the API server does not check.
  */
 final class NamesDecoder {
-  /**
-   * What Kubernetes writes on a claim that it makes from a template (resource.k8s.io/v1, PodResourceClaimAnnotation).
-   */
-  private static final String POD_CLAIM_NAME = "resource.kubernetes.io/pod-claim-name";
-
   private NamesDecoder() {}
 
   /**
@@ -32,9 +28,10 @@ final class NamesDecoder {
    * @param results all of the claim's, of whatever driver
    */
   static Part<MetadataNames> read(ResourceClaim claim, List<DeviceRequestAllocationResult> results) {
-    Optional<String> podClaimName = Annotations.value(claim, POD_CLAIM_NAME).filter(name -> !name.isEmpty());
+    Optional<String> podClaimName =
+        Annotations.value(claim, NeededMetadata.POD_CLAIM_NAME).filter(name -> !name.isEmpty());
     if (podClaimName.filter(name -> !DnsName.isLabel(name)).isPresent()) {
-      return new Part.Refused<>("the claim's annotation " + POD_CLAIM_NAME
+      return new Part.Refused<>("the claim's annotation " + NeededMetadata.POD_CLAIM_NAME
           + " is not the name of a pod's claim, which is a DNS label: \"" + podClaimName.get()
           + "\". Kubernetes writes it on claims that it makes; leave it off others");
     }

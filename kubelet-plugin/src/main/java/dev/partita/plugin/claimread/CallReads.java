@@ -18,10 +18,14 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Reads what the claims of one call need from the API server, each object once. The claims of a pod have their pod and
- * each other in common, so without this a hundred of them would have each object read a hundred times.
+ * Reads what the claims of one call need from the API server, each object once, or twice where there are many. The
+ * claims of a pod have their pod and each other in common, so without this a hundred of them would have each object
+ * read a hundred times.
  */
 public final class CallReads {
+  /** More claims than a pod commonly has are not kept until the call ends, but read again: each may be large. */
+  static final int MOST_KEPT = 16;
+
   private final ClaimReader api;
   private final String pool;
   private final Map<Name, Optional<ResourceClaim>> claims = new ConcurrentHashMap<>();
@@ -71,6 +75,8 @@ public final class CallReads {
   }
 
   private Optional<ResourceClaim> claim(Name name) {
-    return claims.computeIfAbsent(name, n -> api.claim(n.namespace(), n.name()));
+    return claims.containsKey(name) || claims.size() < MOST_KEPT
+        ? claims.computeIfAbsent(name, n -> api.claim(n.namespace(), n.name()))
+        : api.claim(name.namespace(), name.name());
   }
 }

@@ -5,12 +5,28 @@ import dev.partita.plugin.kube.ApiCalls;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
-/** Reads claims and pods from the API server, and repeats a call where that can help. */
+/**
+ * Reads claims and pods from the API server, a few at a time, and repeats a call where that can help. An object may
+ * have 1.5 MiB, and takes some times as much while it is read.
+ */
 public final class ClaimReader {
+  /** More answers of that size at once would not fit into the plugin's memory. */
+  static final int AT_ONCE = 4;
+
+  /** As long as one call takes at most, so that callers do not pile up where the API server does not answer. */
+  private static final Duration PATIENCE = Duration.ofSeconds(15);
+
   private final KubernetesClient client;
   private final ApiCalls calls;
+  private final Semaphore free = new Semaphore(AT_ONCE);
 
   public ClaimReader(KubernetesClient client, ApiCalls calls) {
     this.client = client;
@@ -24,11 +40,32 @@ public final class ClaimReader {
 
   /** The claim of this name. */
   public Optional<ResourceClaim> claim(String namespace, String name) {
-    return Optional.ofNullable(
-        calls.call(() -> client.resources(ResourceClaim.class).inNamespace(namespace).withName(name).get()));
+    return read(() -> client.resources(ResourceClaim.class).inNamespace(namespace).withName(name).get());
   }
 
   public Optional<Pod> pod(String namespace, String name) {
-    return Optional.ofNullable(calls.call(() -> client.pods().inNamespace(namespace).withName(name).get()));
+    return read(() -> client.pods().inNamespace(namespace).withName(name).get());
+  }
+
+  private <T> Optional<T> read(Supplier<@Nullable T> reading) {
+    awaitTurn();
+    try {
+      return Optional.ofNullable(calls.<@Nullable T>call(reading));
+    } finally {
+      free.release();
+    }
+  }
+
+  private void awaitTurn() {
+    try {
+      if (free.tryAcquire(PATIENCE.toNanos(), TimeUnit.NANOSECONDS)) {
+        return;
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new KubernetesClientException("the plugin is stopping", e);
+    }
+    throw new KubernetesClientException("it has not answered as many earlier calls as may be under way for "
+        + PATIENCE.toSeconds() + " s");
   }
 }

@@ -13,6 +13,9 @@ import java.util.function.Function;
  * Does the same to several things at once, each on a thread of its own, since most of the time is spent on waiting.
  */
 final class AtOnce {
+  /** Each thread may hold a large claim. More than these wait until others are through. */
+  private static final int MOST = 32;
+
   private AtOnce() {}
 
   /**
@@ -28,7 +31,7 @@ final class AtOnce {
     }
     Context context = Context.current();
     Map<K, Future<V>> running = new LinkedHashMap<>();
-    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+    try (ExecutorService threads = Executors.newFixedThreadPool(MOST, Thread.ofVirtual().factory())) {
       keys.forEach(key -> running.put(key, threads.submit(context.wrap(() -> function.apply(key)))));
     }
     // an executor that is closed has run all that it was given

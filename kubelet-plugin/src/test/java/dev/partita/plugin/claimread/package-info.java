@@ -1,0 +1,4 @@
+@NullMarked
+package dev.partita.plugin.claimread;
+
+import org.jspecify.annotations.NullMarked;
