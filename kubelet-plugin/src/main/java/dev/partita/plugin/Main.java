@@ -36,9 +36,9 @@ public final class Main implements Callable<Integer> {
 
   /** Runs the plugin until SIGTERM or SIGINT. */
   public static void main(String[] args) {
-    ConsoleLog.use(LogLevel.INFO, 0);
+    ConsoleLog.use(LogLevel.INFO, 10);
     Thread.setDefaultUncaughtExceptionHandler(
-        (thread, e) -> logger().error("the thread {} has ended: {}", thread.getName(), e.toString()));
+        (thread, e) -> logger().error("the thread {} has ended", thread.getName(), e));
     System.exit(commandLine().execute(args));
   }
 

@@ -219,7 +219,7 @@ public final class NodeInventory implements AutoCloseable {
       LOG.warn("cannot report the node's state; trying again soon: {}", ApiCalls.explain(e));
     } catch (RuntimeException e) {
       LOG.warn("cannot report the node's state; trying again soon: {}", e.getMessage());
-      LOG.debug("why", e);
+      LOG.debug("the report of the node's state has failed", e);
     }
   }
 

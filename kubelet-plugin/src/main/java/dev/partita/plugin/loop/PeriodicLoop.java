@@ -151,21 +151,13 @@ public final class PeriodicLoop implements AutoCloseable {
       if (again) {
         LOG.debug("the loop {} has failed again: {}", name, failure.toString());
       } else {
-        LOG.error("loop {}: failed and goes on: {}", name, described(failure));
+        LOG.error("loop {}: failed and goes on", name, failure);
       }
     } catch (RuntimeException | Error e) {
       // the words, too, may lack what the failure was about: memory, stack, a class
       System.err.println(
           "partita-kubelet-plugin: the loop " + name + " has failed and goes on: " + failure.getClass().getName());
     }
-  }
-
-  /**
-   * A failure in words, with the place in the code: the log has no stack traces, and nobody foresaw what comes here.
-   */
-  private static String described(Throwable failure) {
-    StackTraceElement[] stack = failure.getStackTrace();
-    return stack.length == 0 ? failure.toString() : failure + " at " + stack[0];
   }
 
   private void pauseUnlessWanted(Duration pause) {

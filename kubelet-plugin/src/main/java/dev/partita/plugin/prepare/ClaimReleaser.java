@@ -57,7 +57,7 @@ public final class ClaimReleaser {
       return Optional.empty();
     } catch (IOException | RuntimeException e) {
       LOG.error("claim {}: cannot release it: {}", claim, e.toString());
-      LOG.debug("why", e);
+      LOG.debug("the release of claim {} has failed", claim, e);
       return Optional.of("cannot release claim " + claim + ": " + e);
     }
   }

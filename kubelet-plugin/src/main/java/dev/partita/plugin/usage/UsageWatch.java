@@ -234,7 +234,7 @@ public final class UsageWatch {
     } catch (IOException | RuntimeException e) {
       if (!failed) {
         LOG.warn("cannot see now who uses the cards; trying again: {}", e.toString());
-        LOG.debug("why", e);
+        LOG.debug("the look at who uses the cards has failed", e);
       }
       failed = true;
     }

@@ -49,7 +49,7 @@ public final class XidWatch {
       return false;
     } catch (RuntimeException e) {
       LOG.warn("cannot handle an XID error: {}", e.toString());
-      LOG.debug("why", e);
+      LOG.debug("what is done about an XID error has failed", e);
       return false;
     }
   }

@@ -3,6 +3,9 @@ package dev.partita.plugin.loop;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,6 +17,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 class LoopsTest {
   private static final Duration SOON = Duration.ofSeconds(20);
@@ -49,6 +53,24 @@ class LoopsTest {
       loop.soon();
       await().atMost(SOON).until(() -> loops.standstill().isEmpty());
       assertThat(turns.get()).isGreaterThan(1);
+    }
+  }
+
+  @Test
+  void theLogHasTheExceptionThatATurnThrew() {
+    Logger logger = (Logger) LoggerFactory.getLogger(PeriodicLoop.class);
+    ListAppender<ILoggingEvent> log = new ListAppender<>();
+    log.start();
+    logger.addAppender(log);
+    try (Loops loops = loops()) {
+      loops.make("fails-aloud", ALLOWED, () -> {
+        throw new IllegalStateException("for the test");
+      }).start();
+      await().atMost(SOON).until(() -> List.copyOf(log.list).stream()
+          .anyMatch(event -> event.getFormattedMessage().contains("fails-aloud") && event.getThrowableProxy() != null
+              && "for the test".equals(event.getThrowableProxy().getMessage())));
+    } finally {
+      logger.detachAppender(log);
     }
   }
 

@@ -21,10 +21,14 @@ import org.slf4j.LoggerFactory;
  */
 @ConfiguratorRank(ConfiguratorRank.CUSTOM_HIGH_PRIORITY)
 public final class ConsoleLog extends ContextAwareBase implements Configurator {
-  /** One line, which no character of what a tenant wrote moves. */
-  private static final String LINE =
-      "%d{yyyy-MM-dd'T'HH:mm:ss.SSS'Z',UTC} %-5level %logger{0}: "
-          + "%replace(%replace(%msg){'\\R\\s*',' | '}){'[\\x00-\\x08\\x0e-\\x1f\\x7f-\\x9f\\p{Cf}]','?'}%n";
+  /**
+   * One line with all of an event, which no character of what a tenant wrote moves, in an exception's message neither.
+   */
+  private static String line(String exception) {
+    return "%d{yyyy-MM-dd'T'HH:mm:ss.SSS'Z',UTC} %-5level %logger{0}: "
+        + "%replace(%replace(%replace(%msg%n" + exception + "){'\\s+\\z',''}){'\\R\\s*',' | '})"
+        + "{'[\\x00-\\x08\\x0e-\\x1f\\x7f-\\x9f\\p{Cf}]','?'}%n";
+  }
 
   private static final String OURS = "dev.partita";
 
@@ -40,11 +44,12 @@ public final class ConsoleLog extends ContextAwareBase implements Configurator {
 
   private static volatile @Nullable Settings asked;
 
-  /** How this process logs: up to which level, and how many frames of an exception follow its event's line. */
+  /** How this process logs: up to which level, and how many frames of an exception follow what its event says. */
   private record Settings(LogLevel level, int frames) {}
 
   /**
-   * Has this process log in this way. {@code frames} of an exception follow its line; with 0 not even its name does.
+   * Has this process log in this way. An exception and {@code frames} of it follow what its event says, on the same
+   * line; with 0 not even its name does.
    */
   public static void use(LogLevel level, int frames) {
     asked = new Settings(level, frames);
@@ -70,7 +75,7 @@ public final class ConsoleLog extends ContextAwareBase implements Configurator {
   static void configure(LoggerContext loggers, LogLevel level, int frames) {
     PatternLayoutEncoder lines = new PatternLayoutEncoder();
     lines.setContext(loggers);
-    lines.setPattern(LINE + (frames == 0 ? "%nopex" : "%ex{" + frames + "}"));
+    lines.setPattern(line(frames == 0 ? "%nopex" : "%ex{" + frames + "}"));
     lines.start();
     ConsoleAppender<ILoggingEvent> stderr = new ConsoleAppender<>();
     stderr.setContext(loggers);
