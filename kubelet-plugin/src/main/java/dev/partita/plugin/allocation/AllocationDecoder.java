@@ -129,6 +129,14 @@ public final class AllocationDecoder {
     return keys;
   }
 
+  /**
+   * Whether the allocation gives the devices of these grants for this pool, and no others: so that what was prepared
+   * for the claim is still what it needs. Another allocation of shares never does.
+   */
+  public static boolean givesExactly(ResourceClaim claim, String pool, List<Grant> grants) {
+    return deviceKeys(claim, pool).equals(deviceKeys(grants));
+  }
+
   /** The grant's shareID with the case that the allocation gives it. */
   public static Optional<String> shareIdOf(ResourceClaim claim, String pool, Grant grant) {
     AllocationResult allocation = claim.getStatus() == null ? null : claim.getStatus().getAllocation();

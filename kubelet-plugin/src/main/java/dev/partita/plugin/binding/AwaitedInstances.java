@@ -177,8 +177,7 @@ public final class AwaitedInstances {
   /** Kubelet asks for no removal of what it has not asked for. */
   private Duration giveBackIfUnneeded(PreparedClaim record) throws IOException {
     boolean needed = api.claim(record.claim())
-        .filter(claim -> AllocationDecoder.deviceKeys(claim, pool)
-            .equals(AllocationDecoder.deviceKeys(record.grants())))
+        .filter(claim -> AllocationDecoder.givesExactly(claim, pool, record.grants()))
         .isPresent();
     if (!needed && claims.releaser().releaseIfStill(record.claim().uid(), Optional.of(record))) {
       LOG.info("claim {}: it is not allocated here any more; its MIG instances are given back", record.claim());

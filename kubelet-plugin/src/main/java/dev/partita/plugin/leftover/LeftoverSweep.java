@@ -115,7 +115,7 @@ public final class LeftoverSweep {
     unrecorded.removeAll(foreign);
     Map<String, ClaimRef> needed = new HashMap<>();
     for (PreparedClaim record : records.values()) {
-      Optional<ResourceClaim> claim = api.claim(record.claim()).filter(this::isNeeded);
+      Optional<ResourceClaim> claim = api.claim(record.claim()).filter(this::isAllocatedHere);
       if (claim.isPresent()) {
         Set<String> unnamed = // whom kubelet does not tell of now, the next sweep notes
             holdings.devices().unnamedIn(claim.get(), record.claim()).orElse(Set.of());
@@ -126,7 +126,7 @@ public final class LeftoverSweep {
     Set<String> nameless = new TreeSet<>();
     for (String uid : unrecorded) {
       try {
-        names.of(uid).filter(claim -> api.claim(claim).filter(this::isNeeded).isPresent())
+        names.of(uid).filter(claim -> api.claim(claim).filter(this::isAllocatedHere).isPresent())
             .ifPresent(claim -> needed.put(uid, claim));
       } catch (IOException e) {
         nameless.add(uid); // what it has counts as held without a claim, and stays
@@ -232,10 +232,11 @@ public final class LeftoverSweep {
   }
 
   /**
-   * Whether the claim is allocated to this node. For whom it is reserved says less: kubelet releases before that
-   * changes.
+   * Whether the claim has any devices of this node, be it those that are prepared or others: one that was allocated
+   * anew is no leftover. Kubelet asks for it, and what it had before is released then. For whom it is reserved says
+   * less: kubelet releases before that changes.
    */
-  private boolean isNeeded(ResourceClaim claim) {
+  private boolean isAllocatedHere(ResourceClaim claim) {
     return !AllocationDecoder.deviceKeys(claim, here.pool()).isEmpty();
   }
 

@@ -188,7 +188,7 @@ record Preparation(
   }
 
   private boolean isSameAllocation(PreparedClaim earlier, ResourceClaim claim) {
-    return AllocationDecoder.deviceKeys(earlier.grants()).equals(AllocationDecoder.deviceKeys(claim, here.pool()));
+    return AllocationDecoder.givesExactly(claim, here.pool(), earlier.grants());
   }
 
   private void rollBack(PreparedClaim wanted, List<Step> takeBack, Exception cause) {

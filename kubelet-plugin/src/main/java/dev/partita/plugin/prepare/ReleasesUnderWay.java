@@ -61,8 +61,6 @@ record ReleasesUnderWay(ClaimReader api, Checkpoint checkpoint, String pool) {
 
   /** Whether the claim still has the devices that are prepared for it. */
   private boolean isNeeded(PreparedClaim record, Optional<ResourceClaim> claim) {
-    return claim
-        .filter(now -> AllocationDecoder.deviceKeys(now, pool).equals(AllocationDecoder.deviceKeys(record.grants())))
-        .isPresent();
+    return claim.filter(now -> AllocationDecoder.givesExactly(now, pool, record.grants())).isPresent();
   }
 }

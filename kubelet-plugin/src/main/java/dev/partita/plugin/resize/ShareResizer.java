@@ -268,9 +268,7 @@ public final class ShareResizer {
       return new Try.Waits("no driver answers");
     }
     Optional<ResourceClaim> claim = api.claim(record.claim());
-    if (claim.isEmpty()
-        || !AllocationDecoder.deviceKeys(record.grants())
-            .equals(AllocationDecoder.deviceKeys(claim.get(), node.pool()))) {
+    if (claim.isEmpty() || !AllocationDecoder.givesExactly(claim.get(), node.pool(), record.grants())) {
       return new Try.Gone();
     }
     return switch (AllocationDecoder.read(claim.get(), node.pool(), cards, node.spec().get())) {
