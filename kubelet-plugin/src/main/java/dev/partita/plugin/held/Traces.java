@@ -9,7 +9,6 @@ import dev.partita.cdi.CdiSpec;
 import dev.partita.cdi.DeviceNode;
 import dev.partita.plugin.checkpoint.ForeignRecord;
 import dev.partita.plugin.checkpoint.DriverNotes;
-import dev.partita.plugin.claim.CdiName;
 import dev.partita.plugin.claim.PreparedClaim.Phase;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.grant.CardIdentity;
@@ -48,11 +47,13 @@ final class Traces {
   private final CdiFolder cdi;
   private final ShareFolders folders;
   private final DriverNotes notes;
+  private final ClaimNames names;
 
   Traces(CdiFolder cdi, ShareFolders folders, DriverNotes notes) {
     this.cdi = cdi;
     this.folders = folders;
     this.notes = notes;
+    this.names = new ClaimNames(cdi, folders, notes);
   }
 
   /**
@@ -64,7 +65,7 @@ final class Traces {
     if (uuids.isEmpty()) {
       spec.ifPresent(s -> cardsOf(s, cards).forEach(gpu -> uuids.add(gpu.uuid())));
     }
-    ClaimRef named = named(record.uid(), spec);
+    ClaimRef named = named(record.uid());
     String namespace = record.namespace().orElse(named.namespace());
     return claim(new ClaimRef(namespace, record.name().orElse(named.name()), record.uid()), wholes(uuids, cards));
   }
@@ -92,8 +93,7 @@ final class Traces {
     if (!uuids.isEmpty() || shared.isEmpty()) {
       grants.addAll(wholes(uuids, cards));
     }
-    ClaimRef named = named(uid, spec);
-    return claim(named.name().isEmpty() ? note.map(DriverNotes.Note::claim).orElse(named) : named, grants);
+    return claim(named(uid), grants);
   }
 
   /** Whether anything of a claim lies here. */
@@ -142,9 +142,14 @@ final class Traces {
     return new PreparedClaim(claim, Phase.COMPLETED, "", grants, Map.of(), false);
   }
 
-  private static ClaimRef named(String uid, Optional<CdiSpec> spec) {
-    String[] name = spec.map(s -> s.annotations().getOrDefault(CdiName.CLAIM_ANNOTATION, "")).orElse("").split("/", -1);
-    return name.length == 2 ? new ClaimRef(name[0], name[1], uid) : new ClaimRef("", "", uid);
+  /** What it has counts all the same where no file says whose it is. */
+  private ClaimRef named(String uid) {
+    ClaimRef nameless = new ClaimRef("", "", uid);
+    try {
+      return names.of(uid).orElse(nameless);
+    } catch (IOException e) {
+      return nameless;
+    }
   }
 
   private static Stream<Gpu> cardsOf(CdiSpec spec, Inventory.Cards cards) {

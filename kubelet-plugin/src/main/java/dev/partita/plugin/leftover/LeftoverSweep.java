@@ -8,6 +8,7 @@ import dev.partita.plugin.claim.ThisNode;
 import dev.partita.plugin.claimread.ClaimReader;
 import dev.partita.plugin.dra.ClaimService;
 import dev.partita.plugin.grant.ClaimRef;
+import dev.partita.plugin.held.ClaimNames;
 import dev.partita.plugin.kube.ApiCalls;
 import dev.partita.plugin.loop.Loops;
 import dev.partita.plugin.prepare.ClaimOperations;

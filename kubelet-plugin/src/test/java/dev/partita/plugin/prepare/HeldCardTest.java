@@ -57,6 +57,16 @@ class HeldCardTest extends OnNodeOfPlugins {
   }
 
   @Test
+  void aClaimThatLostItsRecordAndItsSpecIsNamedByItsQuotaFile() throws IOException {
+    ResourceClaim most = node.newClaim(share(NODE, "a", 0, "140Gi", ""));
+    assertThat(node.prepare(most)).isInstanceOf(Ready.class);
+    Files.delete(record(most));
+    Files.delete(node.files("cdi").getFirst());
+    node.gone = Set.of(most.getMetadata().getUid());
+    refused(node.newClaim(whole(NODE, "c", 0)), "default/" + most.getMetadata().getName());
+  }
+
+  @Test
   void aShareOfAnInstanceThatLostItsRecordIsStillNobodyElses() throws IOException {
     node.cards.instances.put(9, node.cards.staticAt(9, 0));
     ResourceClaim most = node.newClaim(instanceShare(NODE, "a", 2, "2g-35gb-0", "31Gi"));

@@ -1,11 +1,11 @@
-package dev.partita.plugin.leftover;
+package dev.partita.plugin.held;
 
 import dev.partita.cdi.CdiFolder;
 import dev.partita.cdi.CdiSpec;
 import dev.partita.plugin.checkpoint.DriverNotes;
+import dev.partita.plugin.claim.CdiName;
 import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.share.ShareFolders;
-import dev.partita.plugin.step.ClaimSpec;
 import java.io.IOException;
 import java.util.Optional;
 
@@ -13,7 +13,7 @@ import java.util.Optional;
  * Finds the name of a claim whose record is missing, in the files that the claim has left. By its name the claim can be
  * read alone: a list of all claims of a cluster does not fit into the plugin's memory.
  */
-record ClaimNames(CdiFolder cdi, ShareFolders folders, DriverNotes notes) {
+public record ClaimNames(CdiFolder cdi, ShareFolders folders, DriverNotes notes) {
   /**
    * The claim of this UID: its CDI spec names it, and so does each of its quota files, and a note of what the driver
    * was told for it.
@@ -21,10 +21,10 @@ record ClaimNames(CdiFolder cdi, ShareFolders folders, DriverNotes notes) {
    * @return empty if it has none of these, so that no container can be started with it
    * @throws IOException if there are such files, and none of them can be understood
    */
-  Optional<ClaimRef> of(String uid) throws IOException {
+  public Optional<ClaimRef> of(String uid) throws IOException {
     Optional<String> name;
     try {
-      name = cdi.read(uid).map(CdiSpec::annotations).map(all -> all.getOrDefault(ClaimSpec.CLAIM_ANNOTATION, ""));
+      name = cdi.read(uid).map(CdiSpec::annotations).map(all -> all.getOrDefault(CdiName.CLAIM_ANNOTATION, ""));
     } catch (IOException e) {
       name = Optional.of(folders.claimOf(uid).orElseThrow(() -> e));
     }

@@ -1,4 +1,4 @@
-package dev.partita.plugin.leftover;
+package dev.partita.plugin.held;
 
 import static dev.partita.plugin.grant.Grants.instance;
 import static dev.partita.plugin.grant.Grants.share;
@@ -16,7 +16,6 @@ import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.grant.Grant;
 import dev.partita.plugin.share.ShareFolders;
 import dev.partita.plugin.share.UsageRegions;
-import dev.partita.plugin.step.ClaimSpec;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -93,7 +92,7 @@ class ClaimNamesTest {
         "uid-1",
         CdiSpec.of(
             CdiName.KIND,
-            Map.of(ClaimSpec.CLAIM_ANNOTATION, name),
+            Map.of(CdiName.CLAIM_ANNOTATION, name),
             List.of(new CdiDevice("uid-1-k", ContainerEdits.of(List.of("A=b"), List.of(), List.of()))),
             ContainerEdits.NONE));
   }

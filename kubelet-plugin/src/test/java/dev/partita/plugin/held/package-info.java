@@ -1,0 +1,4 @@
+@NullMarked
+package dev.partita.plugin.held;
+
+import org.jspecify.annotations.NullMarked;
