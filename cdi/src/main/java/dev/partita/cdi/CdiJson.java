@@ -2,6 +2,8 @@ package dev.partita.cdi;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
+import com.fasterxml.jackson.annotation.JsonSetter;
+import com.fasterxml.jackson.annotation.Nulls;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.databind.DeserializationFeature;
@@ -25,6 +27,7 @@ public final class CdiJson {
           .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
           .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
           .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+          .defaultSetterInfo(JsonSetter.Value.forContentNulls(Nulls.FAIL))
           .build();
 
   private CdiJson() {}
@@ -56,9 +59,7 @@ public final class CdiJson {
     try {
       spec = MAPPER.readValue(new String(document, StandardCharsets.UTF_8), SpecJson.class).toSpec();
     } catch (JsonProcessingException e) {
-      throw new CdiFormatException(source, List.of(e.getOriginalMessage()));
-    } catch (RuntimeException e) {
-      throw new CdiFormatException(source, List.of("a list or an object holds null"));
+      throw new CdiFormatException(source, e);
     }
     List<String> problems = CdiValidation.problemsOf(spec);
     if (!problems.isEmpty()) {

@@ -3,6 +3,7 @@ package dev.partita.cdi;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
@@ -79,8 +80,9 @@ class CdiDocumentsTest {
         "ONE 'a', 'containerEdits': {'env': ['A=b']}}], 'containerEdits': {'env': ['x']} | containerEdits.env[0] must be NAME=value",
         "ONE 'a', 'containerEdits': {'env': ['A=b']}}], 'continerEdits': {} | continerEdits",
         "ONE 'a', 'containerEdits': {'env': ['A=b']}}], 'kind': 'v/d'   | Duplicate field 'kind'",
-        "ONE 'a', 'containerEdits': {'env': [null]}}]                   | null",
-        "ONE 'a', 'containerEdits': {'env': ['A=b']}}, null]            | null",
+        "ONE 'a', 'containerEdits': {'env': [null]}}]                   | Invalid `null` value encountered for property \"env\"",
+        "ONE 'a', 'containerEdits': {'env': ['A=b']}}, null]            | Invalid `null` value encountered for property \"devices\"",
+        "ONE 'a', 'containerEdits': {'env': ['A=b']}}], 'annotations': {'a': null} | Invalid `null` value encountered for property \"annotations\"",
       })
   void aBadDocumentIsRefusedWithThePlace(String members, String problem) {
     String document =
@@ -90,6 +92,11 @@ class CdiDocumentsTest {
         .isInstanceOf(CdiFormatException.class)
         .hasMessageStartingWith("the document is not a valid CDI spec")
         .hasMessageContaining(problem);
+  }
+
+  @Test
+  void whatJacksonSaysOfADocumentIsTheCause() {
+    assertThatThrownBy(() -> read("{")).hasCauseInstanceOf(JsonProcessingException.class);
   }
 
   @Test
