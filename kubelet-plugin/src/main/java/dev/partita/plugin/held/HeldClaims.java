@@ -54,7 +54,7 @@ public final class HeldClaims {
    *
    * @return whether others are gone than before
    */
-  public synchronized boolean areGone(Set<String> claimUids) {
+  public synchronized boolean setGone(Set<String> claimUids) {
     Set<String> before = gone;
     gone = Set.copyOf(claimUids);
     boolean first = !looked;
@@ -63,7 +63,7 @@ public final class HeldClaims {
   }
 
   /** Takes in that the claim is there, and allocated to this node again. */
-  public synchronized void isThere(String claimUid) {
+  public synchronized void markPresent(String claimUid) {
     if (gone.contains(claimUid)) {
       Set<String> others = new HashSet<>(gone);
       others.remove(claimUid);

@@ -28,8 +28,8 @@ public record Holdings(
     DevicePods devices,
     NodeInventory inventory) {
   /** Takes in which claims are gone, though something of each is on the node. */
-  void areGone(Set<String> claimUids) {
-    if (held.areGone(claimUids)) {
+  void reportGone(Set<String> claimUids) {
+    if (held.setGone(claimUids)) {
       inventory.readSoon();
     }
   }

@@ -139,7 +139,7 @@ public final class LeftoverSweep {
     there.addAll(unrecorded);
     Set<String> gone = new TreeSet<>(there);
     gone.removeAll(needed.keySet());
-    holdings.areGone(gone);
+    holdings.reportGone(gone);
     for (String uid : there) {
       if (!nameless.contains(uid)) {
         settle(uid, Optional.ofNullable(records.get(uid)), Optional.ofNullable(needed.get(uid)));

@@ -57,7 +57,7 @@ record Preparation(
     String uid = claim.ref().uid();
     Attempt attempt = store.lock().onClaim(uid, () -> decideAndExecute(claim, goal));
     if (attempt instanceof Attempt.Prepared) {
-      held.isThere(uid);
+      held.markPresent(uid);
     }
     return attempt;
   }

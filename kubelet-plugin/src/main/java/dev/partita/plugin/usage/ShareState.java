@@ -36,8 +36,10 @@ final class ShareState {
     return ledger;
   }
 
-  /** What the plugin before this one told of it, maybe under an earlier kernel, may be over. */
-  void wasThereBefore() {
+  /**
+   * Has its claim told how it is now: what the plugin before this one told, maybe under another kernel, may be over.
+   */
+  void replaceEarlierReport() {
     isToBeTold = true;
   }
 

@@ -338,7 +338,7 @@ public final class UsageWatch {
     return states.computeIfAbsent(share.ref(), ref -> {
       ShareState state = newState.get();
       if (!hasLooked) {
-        state.wasThereBefore();
+        state.replaceEarlierReport();
       }
       return state;
     });

@@ -231,7 +231,7 @@ final class NodeOfPlugins {
   private HeldClaims held(ClaimStore store, Clock clock) {
     HeldClaims held = new HeldClaims(store.checkpoint(), store.cdi(), store.folders(), clock);
     if (gone != null) {
-      held.areGone(gone);
+      held.setGone(gone);
     }
     return held;
   }
