@@ -80,7 +80,7 @@ public record DriverRoot(Path local, String onHost) {
   private static final Pattern CUDA = Pattern.compile("libcuda\\.so\\.([0-9]+(?:\\.[0-9]+)+)");
   private static final Pattern DRIVER_LIBRARY =
       Pattern.compile("lib(nvidia|cuda|nv|GLX_nvidia|EGL_nvidia|GLES).*\\.so(\\..*)?");
-  private static final Pattern CARD_NODE = Pattern.compile("nvidia([0-9]{1,4})");
+  private static final Pattern CARD_NODE = Pattern.compile("nvidia([0-9]{1,5})");
 
   public DriverRoot {
     if (!onHost.startsWith("/")) {

@@ -27,7 +27,7 @@ class DriverRootTest {
     Files.createDirectories(root.resolve("usr/bin"));
     Files.createFile(root.resolve("usr/bin/nvidia-smi"));
     node("nvidia0");
-    node("nvidia12");
+    node("nvidia12345");
     node("nvidiactl");
     Files.createFile(root.resolve("dev/nvidia3"));
     Files.createSymbolicLink(root.resolve("dev/nvidia-uvm"), Path.of("/dev/there-is-no-such-node"));
@@ -52,8 +52,8 @@ class DriverRootTest {
         .containsOnly("/run/driver/" + FOLDER + "libcuda.so.580.95.05");
     assertThat(files.programs()).extracting(DriverFile::hostPath).containsExactly("/run/driver/usr/bin/nvidia-smi");
     assertThat(files.controlNodes()).extracting(DriverNode::path).containsExactly("/dev/nvidiactl");
-    assertThat(files.cardNodes().keySet()).containsExactly(0, 12);
-    assertThat(files.cardNodes().get(12)).isEqualTo(new DriverNode("/dev/nvidia12", "/dev/null", 1, 3, 0666));
+    assertThat(files.cardNodes().keySet()).containsExactly(0, 12345);
+    assertThat(files.cardNodes().get(12345)).isEqualTo(new DriverNode("/dev/nvidia12345", "/dev/null", 1, 3, 0666));
   }
 
   @Test
