@@ -70,10 +70,15 @@ public final class InstanceStatuses {
           entries.stream().filter(entry -> StatusPatch.isSame(entry, bare)).findFirst();
       there.ifPresent(entries::remove);
       List<Condition> conditions = new ArrayList<>(there.map(InstanceStatuses::conditions).orElse(List.of()));
+      String since = conditions.stream()
+          .filter(condition -> note.type().name().equals(condition.getType())
+              && note.status().equals(condition.getStatus()))
+          .map(Condition::getLastTransitionTime).filter(Objects::nonNull).findFirst()
+          .orElse(now.truncatedTo(ChronoUnit.SECONDS).toString());
       conditions.removeIf(condition -> TYPES.contains(condition.getType()));
       conditions.add(new ConditionBuilder().withType(note.type().name()).withStatus(note.status())
           .withReason(note.reason().name()).withMessage(note.message())
-          .withLastTransitionTime(now.truncatedTo(ChronoUnit.SECONDS).toString()).build());
+          .withLastTransitionTime(since).build());
       entries.add(new AllocatedDeviceStatusBuilder(there.orElse(bare)).withConditions(conditions).build());
     }
     return entries;
