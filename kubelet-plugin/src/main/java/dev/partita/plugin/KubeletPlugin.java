@@ -139,7 +139,7 @@ public final class KubeletPlugin implements AutoCloseable {
   }
 
   /**
-   * The same.
+   * Starts the plugin with a client of its own.
    *
    * @param client makes the client once the sockets are there, and the plugin closes it: making one takes longer than
    *        all before it
@@ -150,8 +150,9 @@ public final class KubeletPlugin implements AutoCloseable {
   }
 
   /**
-   * The same.
+   * Starts the plugin with other times than the standard ones.
    *
+   * @param patience how long is waited for a driver
    * @param allowed for how long it may start, and an operation on the node's claims may hold its locks
    */
   static KubeletPlugin start(

@@ -70,7 +70,7 @@ public final class AllocationDecoder {
   /**
    * Reads the results of our driver for this node's pool, with the configs that apply to them.
    *
-   * @param node the node's knobs: what of a card a share of all its memory gets
+   * @param node the node's settings: what of a card a share of all its memory gets
    */
   public static Outcome read(ResourceClaim claim, String pool, Inventory.Cards cards, GpuNodeSpec node) {
     AllocationResult allocation = claim.getStatus() == null ? null : claim.getStatus().getAllocation();

@@ -39,7 +39,7 @@ final class ShareDecoder {
    *
    * @param resized what a resize has given it in the place of what it was allocated
    * @param strategy whether the share has its card alone, or by MPS
-   * @param node the node's knobs: what of a card a share of all its memory gets
+   * @param node the node's settings: what of a card a share of all its memory gets
    * @return of a refusal a text that goes on where one ends that begins with the device
    */
   static Part<CardUse> read(

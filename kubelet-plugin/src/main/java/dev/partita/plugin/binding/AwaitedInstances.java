@@ -56,7 +56,7 @@ public final class AwaitedInstances {
   private final ClaimReader api;
   private final ClaimOperations claims;
   private final ClaimReports reports;
-  private final Runnable cardsAreOtherwise;
+  private final Runnable readCardsSoon;
   private final InstantSource clock;
   private final Set<BindingClaim> settled = new HashSet<>(); // kube-scheduler has its answer
   private final Map<BindingClaim, Instant> waitingSince = new HashMap<>();
@@ -64,7 +64,7 @@ public final class AwaitedInstances {
   /**
    * @param pool of this node's devices
    * @param told which claims wait; empty as long as nobody has said
-   * @param cardsAreOtherwise is told when a card does not let itself be cut as its last reading says
+   * @param readCardsSoon has the cards read anew, when one does not let itself be cut as its last reading says
    * @param monotonicClock for how long something lasts
    */
   public AwaitedInstances(
@@ -74,7 +74,7 @@ public final class AwaitedInstances {
       ClaimReader api,
       ClaimOperations claims,
       ClaimReports reports,
-      Runnable cardsAreOtherwise,
+      Runnable readCardsSoon,
       InstantSource monotonicClock) {
     this.pool = pool;
     this.told = told;
@@ -82,7 +82,7 @@ public final class AwaitedInstances {
     this.api = api;
     this.claims = claims;
     this.reports = reports;
-    this.cardsAreOtherwise = cardsAreOtherwise;
+    this.readCardsSoon = readCardsSoon;
     this.clock = monotonicClock;
   }
 
@@ -165,7 +165,7 @@ public final class AwaitedInstances {
         reason);
     reports.instancesFailed(ref, reason);
     settled.add(told);
-    cardsAreOtherwise.run();
+    readCardsSoon.run();
   }
 
   /** Whether it has an instance that was made for it, and no container. */
@@ -181,7 +181,7 @@ public final class AwaitedInstances {
         .isPresent();
     if (!needed && claims.releaser().releaseIfStill(record.claim().uid(), Optional.of(record))) {
       LOG.info("claim {}: it is not allocated here any more; its MIG instances are given back", record.claim());
-      cardsAreOtherwise.run();
+      readCardsSoon.run();
     }
     return IDLE;
   }

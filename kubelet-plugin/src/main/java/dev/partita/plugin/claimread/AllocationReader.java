@@ -17,7 +17,7 @@ import java.util.function.Supplier;
  * of them. It holds no lock meanwhile, since the API server and the driver may take long to answer.
  *
  * @param pool this node's pool
- * @param node the node's knobs; throws IllegalStateException while they are not known
+ * @param node the node's settings; throws IllegalStateException while they are not known
  */
 public record AllocationReader(String pool, ClaimReader api, NodeInventory inventory, Supplier<GpuNodeSpec> node) {
   /** What a call reads of the API server: nothing yet. */
@@ -26,18 +26,18 @@ public record AllocationReader(String pool, ClaimReader api, NodeInventory inven
   }
 
   /**
-   * Reads; empty if the claim does not exist any more. Throws IllegalStateException while the node's cards or knobs are
-   * not known.
+   * Reads; empty if the claim does not exist any more. Throws IllegalStateException while the node's cards or settings
+   * are not known.
    *
    * @param reads what the call has read before
    * @param withView whether it matters what the claim's containers see
    */
   public Optional<ClaimReading> read(ClaimRef ref, CallReads reads, boolean withView) {
     return reads.claim(ref).map(claim -> {
-      GpuNodeSpec knobs = node.get();
-      Decoded decoded = decoded(claim, knobs);
+      GpuNodeSpec settings = node.get();
+      Decoded decoded = decoded(claim, settings);
       ContainerView view = withView && decoded.allocation() instanceof AllocationDecoder.Granted granted
-          ? new Containers(reads, decoded.cards(), knobs).view(ref, claim, granted.grants())
+          ? new Containers(reads, decoded.cards(), settings).view(ref, claim, granted.grants())
           : new ContainerView(Map.of(), false);
       return new ClaimReading(ref, claim, decoded.cards(), decoded.allocation(), view);
     });
@@ -50,15 +50,15 @@ public record AllocationReader(String pool, ClaimReader api, NodeInventory inven
    * Decodes the claim's allocation. The cards are read once more if it names one that the last reading does not have,
    * or if the driver is another one since: a container does not start that is to get files of the driver before.
    */
-  private Decoded decoded(ResourceClaim claim, GpuNodeSpec knobs) {
+  private Decoded decoded(ResourceClaim claim, GpuNodeSpec settings) {
     if (inventory.current() instanceof Inventory.Cards cards && cards.files().flatMap(DriverFiles::gone).isEmpty()) {
-      AllocationDecoder.Outcome allocation = AllocationDecoder.read(claim, pool, cards, knobs);
+      AllocationDecoder.Outcome allocation = AllocationDecoder.read(claim, pool, cards, settings);
       if (allocation instanceof AllocationDecoder.Granted) {
         return new Decoded(cards, allocation);
       }
     }
     return switch (inventory.refresh()) {
-      case Inventory.Cards cards -> new Decoded(cards, AllocationDecoder.read(claim, pool, cards, knobs));
+      case Inventory.Cards cards -> new Decoded(cards, AllocationDecoder.read(claim, pool, cards, settings));
       case Inventory.NoCards none -> throw new IllegalStateException(none.reason() + ": " + none.message());
     };
   }

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  *
  * @param reads what the call has read of the API server
  * @param cards this node's
- * @param node the node's knobs
+ * @param node the node's settings
  */
 record Containers(CallReads reads, Inventory.Cards cards, GpuNodeSpec node) {
   private static final Logger LOG = LoggerFactory.getLogger(Containers.class);

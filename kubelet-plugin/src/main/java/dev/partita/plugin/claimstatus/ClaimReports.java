@@ -77,7 +77,7 @@ public final class ClaimReports implements AutoCloseable {
   }
 
   /**
-   * The same.
+   * Reports what is known of cards as well, by a loop that somebody watches.
    *
    * @param cards goes into the status of claims
    * @param loops gets the writer's
@@ -93,7 +93,7 @@ public final class ClaimReports implements AutoCloseable {
   }
 
   /**
-   * The same.
+   * Repeats reports that were lost at other times than after a minute, two, four and so on.
    *
    * @param firstRepeat how long after a report that was lost it is repeated; each time after that twice as long
    */

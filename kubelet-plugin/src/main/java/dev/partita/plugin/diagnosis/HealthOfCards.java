@@ -23,7 +23,7 @@ public final class HealthOfCards {
   }
 
   /**
-   * The same.
+   * Keeps in a file what the next plugin is to know.
    *
    * @param flaps keeps which cards became unhealthy, and why
    */

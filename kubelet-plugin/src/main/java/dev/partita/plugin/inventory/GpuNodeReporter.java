@@ -101,7 +101,7 @@ public final class GpuNodeReporter implements AutoCloseable {
     return reported;
   }
 
-  /** The node's knobs as they are known; the defaults as long as they have not been read. */
+  /** The node's settings as they are known; the defaults as long as they have not been read. */
   public GpuNodeSpec spec() {
     GpuNode node = seen;
     return node == null || node.getSpec() == null ? GpuNodeSpec.DEFAULT : node.getSpec();

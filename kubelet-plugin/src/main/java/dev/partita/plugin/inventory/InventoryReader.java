@@ -74,7 +74,7 @@ public final class InventoryReader implements AutoCloseable, MigControl, MemoryL
   }
 
   /**
-   * The same.
+   * Reads opaque cards and MIG instances of claims as well, and keeps for the next plugin which cards became unhealthy.
    *
    * @param cardFiles list opaque cards
    * @param flaps keeps which cards became unhealthy

@@ -70,7 +70,7 @@ public final class NodeInventory implements AutoCloseable {
   }
 
   /**
-   * The same.
+   * Reads like the one above, after something that is done once.
    *
    * @param beforeFirst is done before the first reading, on the thread that reads
    */

@@ -74,7 +74,7 @@ public final class NodeMetrics implements Source {
    *
    * @param node the node's name
    * @param inventory the last reading of the cards
-   * @param spec the node's knobs
+   * @param spec the node's settings
    * @param checkpoint the prepared claims
    * @param shares the last reading of what they use
    * @param containers who has them

@@ -14,7 +14,7 @@ import java.util.function.Supplier;
 /** Prepares, releases and rewrites the claims of one store, whose locks keep the three from each other. */
 public record ClaimOperations(ClaimPreparer preparer, ClaimReleaser releaser, ClaimRewriter rewriter) {
   /**
-   * @param node the node's knobs; throws IllegalStateException while they are not known
+   * @param node the node's settings; throws IllegalStateException while they are not known
    * @param steps carries them out on the store
    * @param held what stands in the way of new claims without being prepared by this version
    * @param loans what stands in their way for a while

@@ -65,7 +65,7 @@ public final class ShareResizer {
    * @param pool of its devices
    * @param told what the controller tells; empty as long as nobody has said
    * @param inventory its cards
-   * @param spec its knobs
+   * @param spec its settings
    * @param uses what shares are used for
    * @param looked when that was seen of a card, by its UUID and the monotonic clock
    */

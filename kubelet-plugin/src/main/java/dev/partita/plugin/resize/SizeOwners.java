@@ -8,12 +8,12 @@ import java.util.concurrent.ConcurrentMap;
 public final class SizeOwners {
   private final ConcurrentMap<String, Object> owners = new ConcurrentHashMap<>(); // by the claim's UID
 
-  /** Whether the claim is his from now on, until he leaves it. */
+  /** Whether the claim belongs to that owner from now on, until it leaves the claim. */
   boolean take(String uid, Object who) {
     return owners.computeIfAbsent(uid, _ -> who) == who;
   }
 
-  /** He is done with it. */
+  /** Gives a claim up that the owner has done with. */
   void leave(String uid, Object who) {
     owners.remove(uid, who);
   }

@@ -113,14 +113,15 @@ public record ClaimSpec(
         nodes.addAll(instanceNodes(grant, Objects.requireNonNull(instances.get(grant.shareKey()), grant.device())));
       }
       ContainerEdits card = ContainerEdits.of(List.of(), nodes, List.of());
-      ContainerEdits doors = shadowed
-          ? shadowDoors(driver, libraries).then(hook.cover(forwardCompatible(claim, driver)))
-          : ownDoors(driver).then(grant.mig().isPresent() ? ContainerEdits.NONE : graphics(driver));
+      ContainerEdits libraryMounts = shadowed
+          ? shadowLibraryMounts(driver, libraries).then(hook.cover(forwardCompatible(claim, driver)))
+          : ownLibraryMounts(driver).then(grant.mig().isPresent() ? ContainerEdits.NONE : graphics(driver));
       ContainerEdits share = grant.share().isPresent() ? shareEdits(claim, grant) : ContainerEdits.NONE;
       ContainerEdits daemon = grant.use().mps().map(its -> mps.edits(grant.card(), its)).orElse(ContainerEdits.NONE);
       ContainerEdits told = ContainerEdits.of(List.of(), List.of(), metadata.mounts(claim, grant));
       devices
-          .add(new CdiDevice(CdiName.of(claim.claim(), grant), card.then(doors).then(share).then(daemon).then(told)));
+          .add(new CdiDevice(CdiName.of(claim.claim(), grant),
+              card.then(libraryMounts).then(share).then(daemon).then(told)));
     }
     return CdiSpec.of(CdiName.KIND, annotations(claim), devices,
         common(driver).then(hook.place(names(driver))));
@@ -157,7 +158,7 @@ public record ClaimSpec(
         .toList();
   }
 
-  private static ContainerEdits ownDoors(DriverFiles driver) {
+  private static ContainerEdits ownLibraryMounts(DriverFiles driver) {
     return ContainerEdits.of(
         List.of(),
         List.of(),
@@ -168,7 +169,7 @@ public record ClaimSpec(
     return ContainerEdits.of(List.of(), List.of(), driver.graphics().stream().map(ClaimSpec::own).toList());
   }
 
-  private static ContainerEdits shadowDoors(DriverFiles driver, HookLibraries.Installed libraries) {
+  private static ContainerEdits shadowLibraryMounts(DriverFiles driver, HookLibraries.Installed libraries) {
     List<Mount> mounts = new ArrayList<>();
     String folder = driver.libraryFolder();
     driver.cuda().ifPresent(f -> mounts.add(Mount.readOnly(f.hostPath(), BEHIND + "libcuda-real.so.1")));

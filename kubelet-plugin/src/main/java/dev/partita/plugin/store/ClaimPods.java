@@ -28,7 +28,7 @@ public final class ClaimPods {
   private static final Pattern UID = Pattern.compile("[0-9a-f-]{1,64}");
 
   private final Path folder;
-  private Set<String> strangers = Set.of();
+  private Set<String> unclaimedBefore = Set.of(); // claims of nobody, the last time that was looked
 
   /** @param runRoot holds {@code pods/<claim UID>} */
   public ClaimPods(Path runRoot) {
@@ -96,13 +96,13 @@ public final class ClaimPods {
     try (Stream<Path> files = Files.list(folder)) {
       for (Path file : files.toList()) {
         String uid = String.valueOf(file.getFileName());
-        if (!claimUids.contains(uid) && !strangers.contains(uid)) {
+        if (!claimUids.contains(uid) && !unclaimedBefore.contains(uid)) {
           now.add(uid);
         } else if (!claimUids.contains(uid)) {
           Files.deleteIfExists(file);
         }
       }
     }
-    strangers = now;
+    unclaimedBefore = now;
   }
 }

@@ -127,13 +127,13 @@ class CrashTest extends OnNodeOfPlugins {
   @Test
   void nothingIsPreparedWhileTheNodesSpecIsNotKnown() throws IOException {
     ResourceClaim claim = node.newClaim();
-    node.knobs =
+    node.settings =
         () -> {
           throw new IllegalStateException("not read yet");
         };
     assertThat(node.prepare(claim)).isEqualTo(new ClaimService.Failed("not read yet"));
     node.assertNothingLeft();
-    node.knobs = () -> new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, 200);
+    node.settings = () -> new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, 200);
     assertThat(node.prepare(claim)).isInstanceOf(ClaimService.Ready.class);
     try (Stream<Path> files = Files.walk(root.resolve("state/shares"))) {
       assertThat(files.filter(file -> file.endsWith("quota"))).isNotEmpty()

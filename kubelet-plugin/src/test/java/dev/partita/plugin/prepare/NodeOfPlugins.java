@@ -67,7 +67,7 @@ final class NodeOfPlugins {
   final SetTimeSlices timeSlices = new SetTimeSlices();
   final RunningMps daemons = new RunningMps();
   String bootId = "boot";
-  Supplier<GpuNodeSpec> knobs = () -> GpuNodeSpec.DEFAULT;
+  Supplier<GpuNodeSpec> settings = () -> GpuNodeSpec.DEFAULT;
   /** Which claims the search for leftovers has found to be gone; null before it has looked. */
   @Nullable Set<String> gone;
 
@@ -206,7 +206,7 @@ final class NodeOfPlugins {
                 new ThisNode(NODE + "/gpu", bootId),
                 api,
                 inventory,
-                () -> knobs.get(),
+                () -> settings.get(),
                 store,
                 wrap.around(real),
                 reports,

@@ -65,7 +65,7 @@ public final class RegionLocks {
   }
 
   /**
-   * The same.
+   * Asks somebody else than the kernel, by another clock.
    *
    * @param nanos processor time, by which the search is bounded: a busy node does not cut it short
    */
