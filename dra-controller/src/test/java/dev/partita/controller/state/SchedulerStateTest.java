@@ -98,6 +98,24 @@ class SchedulerStateTest {
   }
 
   @Test
+  void aNominationStandsUntilItEndsOrThePodHasAnother() {
+    Nomination first = nomination("w1", "a", 1);
+    assertThat(state.stands(first)).isFalse();
+    state.nominate(first);
+    assertThat(state.stands(first)).isTrue();
+    try (SchedulerState.Scope scope = state.withoutNominations(pod("w1"))) {
+      assertThat(state.stands(first)).as("it is only left out of a decision").isTrue();
+      assertThat(scope.placed()).isEmpty();
+    }
+    Nomination second = nomination("w1", "a", 1);
+    state.nominate(second);
+    assertThat(state.stands(first)).as("it is replaced by one that is equal").isFalse();
+    assertThat(state.stands(second)).isTrue();
+    state.endNomination(uid("w1"));
+    assertThat(state.stands(second)).isFalse();
+  }
+
+  @Test
   void aNominationCountsAgainstThePodsOfItsPriorityAndOfLowerOnes() {
     state.nominate(nomination("w1", "a", 1));
     String kept = all(cluster);
