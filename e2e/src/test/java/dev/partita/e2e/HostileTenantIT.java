@@ -311,7 +311,8 @@ class HostileTenantIT {
 
   /** Bytes are those of ISO 8859-1, so that some can be none of UTF-8. */
   @Test
-  void whatJsonDecodersRefuseAndTheApiTakesHidesNobodyElsesObjects() throws Exception {
+  void whatJsonDecodersRefuseAndTheApiTakesHidesNobodyElsesObjects(Workspace workspace) throws Exception {
+    String nics = workspace.deviceClassOfNics();
     String claims = "/apis/resource.k8s.io/v1/namespaces/" + tenant.namespace() + "/resourceclaims";
     Map<String, String> values = Map.of("deep", "[".repeat(3_000) + "]".repeat(3_000), "long-number",
         "0." + "1".repeat(5_000), "name", "{\"" + "a".repeat(9_000) + "\":1}",
@@ -319,9 +320,9 @@ class HostileTenantIT {
     for (var value : values.entrySet()) {
       String claim = """
           {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "%s"},
-           "spec": {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu.partita.dev"}}],
+           "spec": {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "%s"}}],
              "config": [{"opaque": {"driver": "x.example.com", "parameters": {"a": %s}}}]}}}
-          """.formatted(value.getKey(), value.getValue());
+          """.formatted(value.getKey(), nics, value.getValue());
       assertThat(tenant.post(claims, claim.getBytes(StandardCharsets.ISO_8859_1))).as(value.getKey()).isEqualTo(201);
     }
     String pod = """

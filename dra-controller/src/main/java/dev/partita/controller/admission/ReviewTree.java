@@ -3,12 +3,12 @@ package dev.partita.controller.admission;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
-import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.databind.node.TextNode;
+import dev.partita.api.ApiServerJson;
 import java.io.IOException;
 
 /**
@@ -28,20 +28,8 @@ final class ReviewTree {
   /** No object of a cluster comes near to that. */
   private static final int MAX_VALUES = 150_000;
 
-  /** Levels of an object that API servers take (encoding/json of Go), and of a review around it. */
-  private static final int MAX_NESTING = 10_000 + 100;
-
   private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
-  private static final JsonFactory JSON =
-      JsonFactory.builder()
-          .streamReadConstraints(
-              StreamReadConstraints.builder()
-                  .maxNestingDepth(MAX_NESTING)
-                  .maxNameLength(AdmissionServer.MAX_BODY)
-                  .maxNumberLength(AdmissionServer.MAX_BODY)
-                  .maxStringLength(AdmissionServer.MAX_BODY)
-                  .build())
-          .build();
+  private static final JsonFactory JSON = ApiServerJson.factory();
 
   /** It is text, for a field of our driver that takes an object or a number never takes this one. */
   private static final class Cut extends TextNode {

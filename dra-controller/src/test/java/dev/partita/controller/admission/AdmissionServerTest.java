@@ -222,13 +222,14 @@ class AdmissionServerTest {
           return Verdict.allowed();
         };
     String deep = "{\"a\": 1, \"deep\": " + "[".repeat(9_990) + "]".repeat(9_990) + ", \"long\": 1" + "0".repeat(9_000)
-        + ", \"b\": [2.5, 12345678901, true, null]}";
+        + ", \"half\": {\"\\udc00\": \"\\ud800\"}, \"b\": [2.5, 12345678901, true, null]}";
     assertThat(call().post("/validate", ApiServerCall.review("resource.k8s.io", "resourceclaims", "team", deep))
         .status()).isEqualTo(200);
     JsonNode object = seen.getFirst().object();
     assertThat(ReviewTree.isCut(object)).isTrue();
     assertThat(object.path("long")).isSameAs(ReviewTree.CUT);
     assertThat(object.path("a").asInt()).isEqualTo(1);
+    assertThat(object.path("half")).isEqualTo(JSON.readTree("{\"?\": \"?\"}"));
     assertThat(object.path("b")).isEqualTo(JSON.readTree("[2.5, 12345678901, true, null]"));
   }
 

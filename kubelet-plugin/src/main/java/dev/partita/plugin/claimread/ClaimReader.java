@@ -65,7 +65,7 @@ public final class ClaimReader {
       Thread.currentThread().interrupt();
       throw new KubernetesClientException("the plugin is stopping", e);
     }
-    throw new KubernetesClientException("it has not answered as many earlier calls as may be under way for "
+    throw new KubernetesClientException("the API server has not answered as many earlier calls as may be under way for "
         + PATIENCE.toSeconds() + " s");
   }
 }
