@@ -9,7 +9,9 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import io.fabric8.kubernetes.client.CustomResource;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -45,13 +47,15 @@ class ArchitectureTest {
         .should()
         .onlyDependOnClassesThat(
             com.tngtech.archunit.base.DescribedPredicate.describe(
-                "belong to the vocabulary, Java's own values, Jackson, or Kubernetes' object model",
+                "belong to the vocabulary, Java's own values, texts as streams, Jackson, or Kubernetes' object model",
                 c -> c.getPackageName().startsWith("dev.partita.api")
                     || c.getPackageName().startsWith("java.lang")
                     || c.getPackageName().startsWith("java.util")
                     || c.getPackageName().startsWith("java.math")
                     || c.getPackageName().startsWith("java.time")
                     || c.getPackageName().equals("java.nio.charset")
+                    || c.isEquivalentTo(InputStream.class) || c.isEquivalentTo(ByteArrayInputStream.class)
+                    || c.isEquivalentTo(IOException.class)
                     || c.getPackageName().startsWith("com.fasterxml.jackson")
                     || c.getPackageName().startsWith("org.jspecify")
                     || c.getPackageName().startsWith("io.fabric8.kubernetes.api.model")
