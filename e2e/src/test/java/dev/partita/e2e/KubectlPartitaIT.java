@@ -185,9 +185,11 @@ class KubectlPartitaIT {
       assertThat(doctor.status()).as(doctor.out()).isEqualTo(1);
       assertThat(doctor.err()).isEmpty();
       assertThat(doctor.out()).contains(
-          "fail  your rights: you may not list gpunodes.gpu.partita.dev: needed by top, cordon, doctor\n"
+          "fail  cards: could not be looked at: GpuNodes: gpunodes.gpu.partita.dev is forbidden",
+          "warn  your rights: you may not list gpunodes.gpu.partita.dev: needed by top, cordon\n"
               + "      mend: ask for a role with that right\n",
-          "fail  your rights: you may not list pods: needed by explain, logs, doctor\n");
+          "fail  node plugin: could not be looked at: pods in namespace partita-system: pods is forbidden",
+          "warn  your rights: you may not list pods: needed by explain, logs\n");
     }
   }
 }

@@ -1,9 +1,11 @@
 package dev.partita.e2e.cluster;
 
+import dev.partita.api.ApiServerJson;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.nio.file.Path;
 
 /** Clients from a kubeconfig. */
@@ -23,10 +25,16 @@ final class Kubeconfig {
       config.setOauthTokenProvider(() -> ""); // else every request after the first minute reads the file for a token
     }
     try {
-      return new KubernetesClientBuilder().withConfig(config).build();
+      return of(config);
     } catch (KubernetesClientException notRsa) {
       config.setClientKeyAlgo("EC"); // PKCS #8 does not say so in its header, and RSA is what is taken for granted
-      return new KubernetesClientBuilder().withConfig(config).build();
+      return of(config);
     }
+  }
+
+  /** A client that reads whatever the tenants of other tests have written. */
+  static KubernetesClient of(Config config) {
+    return new KubernetesClientBuilder().withConfig(config)
+        .withKubernetesSerialization(new KubernetesSerialization(ApiServerJson.mapper(), true)).build();
   }
 }

@@ -6,7 +6,6 @@ import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -66,6 +65,6 @@ public final class TokenClient {
             .withOauthToken(token)
             .withRequestRetryBackoffLimit(0)
             .build();
-    return new KubernetesClientBuilder().withConfig(config).build();
+    return Kubeconfig.of(config);
   }
 }
