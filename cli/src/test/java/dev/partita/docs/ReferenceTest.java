@@ -110,8 +110,8 @@ class ReferenceTest {
                       `waits`, `refused`, `nothing`);
                     - of the controller `partita_admission_seconds`, how long an admission review took, by `review` (`mutate-pods`,
                       `validate`, `validate-allocations`, `validate-bindings`) and `outcome` (`allowed`, `changed`, `invalid`, `forbidden`,
-                      `failed`), and beside it the counter `partita_admission_unreviewed_total` of requests that got no verdict, by
-                      `status` (HTTP's: 400 malformed, 413 too large, 503 too much at once);
+                      `failed`), and beside it the counter `partita_admission_unreviewed_total` of requests that could not be
+                      reviewed, by `status` (HTTP's: 400 malformed, 413 too large, 503 too much at once);
                     - of the plugin `partita_prepare_seconds` and `partita_unprepare_seconds`, how long kubelet waited for a claim, by
                       `outcome` (`ok`, `failed`);
                     - the JVM's own: `jvm_…`, `process_…`, `system_…`.

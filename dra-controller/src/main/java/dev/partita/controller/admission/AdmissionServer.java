@@ -10,6 +10,8 @@ import java.io.OutputStream;
 import java.net.HttpURLConnection;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -39,6 +41,9 @@ public final class AdmissionServer implements AutoCloseable {
   /** How many reviews are worked on at once: as trees they take many times their bytes. */
   static final int AT_ONCE = 4;
 
+  /** How many of these may be large, so that small ones need not wait for them. */
+  static final int LARGE_AT_ONCE = 2;
+
   private static final Duration MAX_WAIT = Duration.ofSeconds(3);
   private static final Duration STOPPING = Duration.ofSeconds(2);
 
@@ -55,7 +60,8 @@ public final class AdmissionServer implements AutoCloseable {
   private final Duration maxWait;
   private final FailureLog failures = new FailureLog(System::nanoTime, e -> LOG.error("an admission review failed", e));
   private final Bodies bodies = new Bodies(MAX_BODY, BODIES);
-  private final Semaphore working = new Semaphore(AT_ONCE);
+  private final Semaphore working = new Semaphore(AT_ONCE, true);
+  private final Semaphore workingOnLarge = new Semaphore(LARGE_AT_ONCE, true);
   private volatile boolean draining;
   private volatile long lastAsked = System.nanoTime();
 
@@ -85,7 +91,7 @@ public final class AdmissionServer implements AutoCloseable {
    * @param keys what to serve with, now or later
    * @param reviews what to ask at which path
    * @param strict paths at which an object is refused that cannot be reviewed
-   * @param unreviewed is told the HTTP status of each answer that is no verdict
+   * @param unreviewed is told of each request that cannot be reviewed, by the HTTP status that says why
    * @throws IOException if the port cannot be had
    */
   public static AdmissionServer start(
@@ -159,38 +165,44 @@ public final class AdmissionServer implements AutoCloseable {
     }
     try (Bodies.Body body = bodies.begin()) {
       InputStream in = exchange.body();
-      boolean complete = body.read(in);
-      if (body.isTooLong()) {
-        // with some left unread the connection is reset, and the answer may be lost with it
-        in.transferTo(OutputStream.nullOutputStream());
-        return unreviewed(413, "the review has more than " + MAX_BODY + " bytes" + ReviewTree.ADVICE, exchange.path(),
-            ReviewCodec.uid(body.beginning()));
+      if (body.read(in)) {
+        return worked(exchange, body, review.get());
       }
-      return complete ? worked(exchange, body, review.get()) : tooMuch();
+      // with some left unread the connection is reset, and the answer may be lost with it
+      in.transferTo(OutputStream.nullOutputStream());
+      return body.isTooLong()
+          ? unreviewed(413, "the review has more than " + MAX_BODY + " bytes" + ReviewTree.ADVICE, exchange.path(),
+              ReviewCodec.uid(body.beginning()))
+          : tooMuch(exchange, body);
     }
   }
 
   /** As long as it waits for a place, whoever asks may be cut off for others. */
   private HttpAnswer worked(Exchange exchange, Bodies.Body body, Function<AdmissionRequest, Verdict> review)
       throws IOException {
+    long until = System.nanoTime() + maxWait.toNanos();
+    List<Semaphore> places = body.isLarge() ? List.of(workingOnLarge, working) : List.of(working);
+    Deque<Semaphore> taken = new ArrayDeque<>();
     try {
-      if (!working.tryAcquire(maxWait.toMillis(), TimeUnit.MILLISECONDS)) {
-        return tooMuch();
+      for (Semaphore place : places) {
+        if (!place.tryAcquire(until - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+          return tooMuch(exchange, body);
+        }
+        taken.push(place);
       }
+      exchange.arrived();
+      Optional<byte[]> all = body.taken();
+      return all.isPresent() ? answer(all.get(), exchange.path(), review) : tooMuch(exchange, body);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return HttpAnswer.text(503, "the server stops");
-    }
-    try {
-      exchange.arrived();
-      return body.taken().map(all -> answer(all, exchange.path(), review)).orElseGet(AdmissionServer::tooMuch);
     } finally {
-      working.release();
+      taken.forEach(Semaphore::release);
     }
   }
 
-  private static HttpAnswer tooMuch() {
-    return HttpAnswer.text(503, "too much is asked at once");
+  private HttpAnswer tooMuch(Exchange exchange, Bodies.Body body) {
+    return unreviewed(503, "too much is asked at once; try again", exchange.path(), ReviewCodec.uid(body.beginning()));
   }
 
   private HttpAnswer answer(byte[] body, String path, Function<AdmissionRequest, Verdict> review) {
@@ -214,9 +226,11 @@ public final class AdmissionServer implements AutoCloseable {
 
   /** Refuses the object, or leaves it to the failure policy what becomes of it. */
   private HttpAnswer unreviewed(int status, String why, String path, Optional<String> uid) {
-    return uid.filter(_ -> strict.contains(path))
-        .map(known -> verdict(known, new Verdict.Forbidden("Partita cannot review it, and it could pass a quota: "
-            + why, List.of())))
-        .orElseGet(() -> HttpAnswer.text(status, why));
+    if (uid.isEmpty() || !strict.contains(path)) {
+      return HttpAnswer.text(status, why);
+    }
+    unreviewed.accept(status);
+    return verdict(uid.get(),
+        new Verdict.Forbidden("Partita cannot review it, and it could pass a quota: " + why, List.of()));
   }
 }

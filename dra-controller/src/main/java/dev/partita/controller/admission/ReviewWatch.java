@@ -12,9 +12,9 @@ public interface ReviewWatch {
   Function<AdmissionRequest, Verdict> watched(String name, Function<AdmissionRequest, Verdict> review);
 
   /**
-   * A request got no verdict: it is malformed or too large, or too much is asked at once.
+   * A request could not be reviewed: it is malformed or too large, the review failed, or too much is asked at once.
    *
-   * @param status of HTTP, with which it was answered
+   * @param status of HTTP that says why, also where the object was refused instead
    */
   void unreviewed(int status);
 }

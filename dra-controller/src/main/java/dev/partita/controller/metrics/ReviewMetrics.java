@@ -8,7 +8,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import java.util.function.Function;
 
 /**
- * Times admission reviews, and counts requests that got no verdict, by the HTTP status with which they were answered:
+ * Times admission reviews, and counts requests that could not be reviewed, by the HTTP status that says why:
  * {@code partita_admission_unreviewed_total}.
  */
 public final class ReviewMetrics implements ReviewWatch {
@@ -25,7 +25,7 @@ public final class ReviewMetrics implements ReviewWatch {
 
   @Override
   public void unreviewed(int status) {
-    Counter.builder("partita.admission.unreviewed").description("Requests to the webhook that got no verdict.")
+    Counter.builder("partita.admission.unreviewed").description("Requests to the webhook that could not be reviewed.")
         .tag("status", String.valueOf(status)).register(registry).increment();
   }
 }

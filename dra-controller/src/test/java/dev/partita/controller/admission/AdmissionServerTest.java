@@ -378,6 +378,66 @@ class AdmissionServerTest {
     }
   }
 
+  @Test
+  void whoeverSendsLargeReviewsQuicklyKeepsNoSmallOneFromBeingAnswered() throws IOException, InterruptedException {
+    CountDownLatch begun = new CountDownLatch(AdmissionServer.LARGE_AT_ONCE);
+    CountDownLatch end = new CountDownLatch(1);
+    review = request -> {
+      if (request.object().isTextual()) {
+        begun.countDown();
+        awaited(end);
+      }
+      return Verdict.allowed();
+    };
+    byte[] large = ApiServerCall.review("", "pods", "default", "\"" + "a".repeat(2 * Bodies.SMALL) + "\"")
+        .getBytes(StandardCharsets.US_ASCII);
+    List<SSLSocket> sockets = new ArrayList<>();
+    try {
+      for (int i = 0; i < 2 * AdmissionServer.AT_ONCE; i++) {
+        sockets.add(asked(call(), "/validate", large));
+      }
+      begun.await();
+      assertThat(call().post("/validate", POD).status()).isEqualTo(200);
+    } finally {
+      end.countDown();
+      for (SSLSocket socket : sockets) {
+        socket.close();
+      }
+    }
+  }
+
+  /** Otherwise a flood of reviews would let claims pass quotas. */
+  @Test
+  void aClaimThatFindsNoPlaceIsRefusedWhereItCouldPassAQuotaAndNowhereElse() throws IOException, InterruptedException {
+    CountDownLatch begun = new CountDownLatch(AdmissionServer.AT_ONCE);
+    CountDownLatch end = new CountDownLatch(1);
+    Function<AdmissionRequest, Verdict> held = _ -> {
+      begun.countDown();
+      awaited(end);
+      return Verdict.allowed();
+    };
+    List<SSLSocket> sockets = new ArrayList<>();
+    try (AdmissionServer busy = AdmissionServer.start(0, keys, Map.of("/validate", held, "/strict", held),
+        Set.of("/strict"), unreviewed::add, 100, Duration.ofMillis(10))) {
+      ApiServerCall call = new ApiServerCall(busy.port(), NAME, certificates.trusted());
+      for (int i = 0; i < AdmissionServer.AT_ONCE; i++) {
+        sockets.add(asked(call, "/validate", POD.getBytes(StandardCharsets.US_ASCII)));
+      }
+      begun.await();
+      assertThat(call.post("/validate", POD).status()).isEqualTo(503);
+      ApiServerCall.Answer answer = call.post("/strict", POD);
+      assertThat(answer.status()).isEqualTo(200);
+      assertThat(answer.body()).contains("\"allowed\":false", "too much is asked at once; try again");
+      assertThat(unreviewed).as("told to who counts").containsExactly(503, 503);
+      end.countDown();
+    } finally {
+      end.countDown();
+      for (SSLSocket socket : sockets) {
+        socket.close();
+      }
+    }
+  }
+
   /** Such as by pods that never were, and name claims that the API server is asked about. */
   @Test
   void whoeverWaitsToBeReviewedIsCutOffForNewOnes() throws IOException, InterruptedException {
@@ -394,10 +454,7 @@ class AdmissionServerTest {
         connections, Duration.ofMinutes(5))) {
       ApiServerCall call = new ApiServerCall(small.port(), NAME, certificates.trusted());
       for (int i = 0; i < connections; i++) {
-        SSLSocket socket = call.connect();
-        sockets.add(socket);
-        socket.getOutputStream().write(("POST /validate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-            + "Content-Length: " + POD.length() + "\r\n\r\n" + POD).getBytes(StandardCharsets.US_ASCII));
+        sockets.add(asked(call, "/validate", POD.getBytes(StandardCharsets.US_ASCII)));
         if (i == AdmissionServer.AT_ONCE - 1) {
           begun.await();
         }
@@ -410,6 +467,15 @@ class AdmissionServerTest {
         socket.close();
       }
     }
+  }
+
+  /** A connection on which that is asked, and whose answer is not read. */
+  private static SSLSocket asked(ApiServerCall call, String path, byte[] body) throws IOException {
+    SSLSocket socket = call.connect();
+    socket.getOutputStream().write(("POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        + "Content-Length: " + body.length + "\r\n\r\n").getBytes(StandardCharsets.US_ASCII));
+    socket.getOutputStream().write(body);
+    return socket;
   }
 
   private static void awaited(CountDownLatch latch) {

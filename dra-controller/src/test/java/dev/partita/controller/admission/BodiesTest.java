@@ -5,17 +5,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class BodiesTest {
-  private static final int MOST = 100_000;
+  private static final int MOST = 800_000;
 
-  private final Bodies bodies = new Bodies(MOST, 3 * MOST);
+  private final Bodies bodies = new Bodies(MOST, 3 * MOST + Bodies.SMALL);
 
   @Test
   void aBodyIsReadToItsEnd() throws IOException {
-    for (int length : new int[]{0, 1, 8192, 8193, MOST}) {
+    for (int length : new int[]{0, 1, 8192, 8193, Bodies.SMALL + 1, MOST}) {
       try (Bodies.Body body = bodies.begin()) {
         assertThat(body.read(sent(length))).isTrue();
         assertThat(body.taken()).hasValueSatisfying(all -> assertThat(all).isEqualTo(bytes(length)));
@@ -32,18 +34,49 @@ class BodiesTest {
   }
 
   @Test
-  void whereOneMoreDoesNotFitTheOneThatBeganFirstIsGivenUp() throws IOException {
+  void whereOneMoreDoesNotFitTheOneOfEqualOnesThatBeganFirstIsGivenUp() throws IOException {
     Bodies.Body first = bodies.begin();
     Bodies.Body second = bodies.begin();
     Bodies.Body third = bodies.begin();
     Bodies.Body fourth = bodies.begin();
-    for (Bodies.Body body : new Bodies.Body[]{second, first, fourth, third}) {
+    for (Bodies.Body body : new Bodies.Body[]{second, first, fourth}) {
       assertThat(body.read(sent(MOST))).isTrue();
     }
+    assertThat(third.read(sent(MOST))).isTrue();
     assertThat(first.taken()).isEmpty();
+    assertThat(first.isTooLong()).isFalse();
+    assertThat(first.beginning()).as("for an answer").isEqualTo(bytes(Bodies.BEGINNING));
     assertThat(second.taken()).isPresent();
     assertThat(third.taken()).isPresent();
     assertThat(fourth.taken()).isPresent();
+  }
+
+  @Test
+  void whereOneMoreDoesNotFitTheLargestIsGivenUp() throws IOException {
+    Bodies.Body small = bodies.begin();
+    Bodies.Body large = bodies.begin();
+    assertThat(small.read(sent(Bodies.SMALL))).isTrue();
+    assertThat(large.read(sent(MOST / 2))).isTrue();
+    for (int i = 0; i < 20; i++) {
+      bodies.begin().read(sent(MOST));
+    }
+    assertThat(small.taken()).isPresent();
+    assertThat(large.taken()).isPresent();
+  }
+
+  /** Such as while a flood of them waits to be worked on. */
+  @Test
+  void smallOnesAreHeldBesideLargeOnesThatFillIt() throws IOException {
+    for (int i = 0; i < 3; i++) {
+      assertThat(bodies.begin().read(sent(MOST))).isTrue();
+    }
+    List<Bodies.Body> small = new ArrayList<>();
+    for (int i = 0; i < 3 * MOST / Bodies.SMALL; i++) {
+      small.add(bodies.begin());
+      assertThat(small.getLast().read(sent(Bodies.SMALL))).isTrue();
+      assertThat(small.getLast().isLarge()).isFalse();
+    }
+    assertThat(small).allSatisfy(body -> assertThat(body.taken()).isPresent());
   }
 
   @Test
@@ -60,13 +93,13 @@ class BodiesTest {
       @Override
       public int read(byte[] into, int offset, int most) throws IOException {
         chunks++;
-        if (chunks == 2) {
+        if (chunks == MOST / most) {
           for (int i = 0; i < 3; i++) {
-            assertThat(bodies.begin().read(sent(MOST))).isTrue();
+            bodies.begin().read(sent(MOST * 9 / 10));
           }
         }
-        assertThat(chunks).isLessThanOrEqualTo(2);
-        return 1000;
+        assertThat(chunks).isLessThanOrEqualTo(MOST / most);
+        return most;
       }
     })).isFalse();
     assertThat(slow.isTooLong()).isFalse();
