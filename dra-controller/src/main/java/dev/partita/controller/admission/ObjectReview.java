@@ -14,6 +14,7 @@ import dev.partita.api.quota.GpuQuota;
 import dev.partita.api.quota.GpuQuotaRules;
 import dev.partita.controller.claim.RequestRules;
 import dev.partita.controller.decode.KeptFields;
+import dev.partita.controller.decode.LeftOut;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimSpec;
@@ -22,6 +23,8 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 
@@ -106,7 +109,7 @@ public final class ObjectReview implements Function<AdmissionRequest, Verdict> {
     }
   }
 
-  /** A claim as informers will show it: what is too large for them is not counted while the claim waits. */
+  /** A claim as informers will show it. */
   private static JsonNode asKept(JsonNode claim) throws IOException {
     return JSON.readTree(KeptFields.only("ResourceClaim", JSON.writeValueAsBytes(claim)));
   }
@@ -163,10 +166,10 @@ public final class ObjectReview implements Function<AdmissionRequest, Verdict> {
         ResourceClaimSpec read = serialization.convertValue(spec, ResourceClaimSpec.class);
         requests.errors(read)
             .forEach(error -> errors.add(new FieldError(prefix + error.path(), error.problem())));
-        if (ReviewTree.isCut(spec) && requests.isOurs(read)) {
-          errors.add(uncounted(prefix));
+        if (requests.isOurs(read)) {
+          errors.addAll(uncounted(spec, prefix));
         }
-      } catch (IllegalArgumentException e) {
+      } catch (IllegalArgumentException | IOException e) {
         errors.add(unreadable(prefix));
       }
     }
@@ -193,12 +196,18 @@ public final class ObjectReview implements Function<AdmissionRequest, Verdict> {
     return new FieldError(prefix + "spec", "cannot be read as that of a ResourceClaim");
   }
 
-  /** Informers may keep less of it than was asked for, and quotas would count that. */
-  private static FieldError uncounted(String prefix) {
-    return new FieldError(prefix + "spec.devices.config",
-        "has parameters that are nested more than " + ReviewTree.MAX_DEPTH + " levels deep, or numbers of more than "
-            + ReviewTree.MAX_DIGITS + " digits, beside requests for devices of " + Driver.NAME
-            + ": leave them out, or put them into a claim of their own");
+  /** What informers will not keep of it: quotas would count nothing in its place. */
+  private List<FieldError> uncounted(JsonNode spec, String prefix) throws IOException {
+    ResourceClaim kept =
+        serialization.convertValue(asKept(JSON.createObjectNode().set("spec", spec)), ResourceClaim.class);
+    Set<String> paths = new TreeSet<>(LeftOut.of(kept));
+    if (ReviewTree.isCut(spec)) {
+      paths.add("spec.devices");
+    }
+    return paths.stream().map(path -> new FieldError(prefix + path,
+        LeftOut.problem(path) + ". Use fewer or shorter selectors and configs beside requests for devices of "
+            + Driver.NAME + ", or put what other drivers need into a claim of its own"))
+        .toList();
   }
 
   /** What is wrong with those configs of a list that are for our driver. */

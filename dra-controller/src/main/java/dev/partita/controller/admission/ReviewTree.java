@@ -9,18 +9,19 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.databind.node.TextNode;
 import dev.partita.api.ApiServerJson;
+import dev.partita.controller.decode.KeptFields;
 import java.io.IOException;
 
 /**
  * Reads JSON of an API server as a tree that is bounded in every way. Opaque parameters of other drivers, which nobody
- * reads here, may be nested as deeply as API servers take them and hold numbers of any length: in the place of what is
- * beyond the bounds stands {@link #CUT}. If the JSON cannot be read to its end, the tree has what came before.
+ * reads here, may be nested as deeply as API servers take them and hold numbers of any length. In the place of what is
+ * deeper than 200 levels, and of a number that informers would not keep, stands {@link #CUT}. If the JSON cannot be
+ * read to its end, the tree has what came before.
  */
 final class ReviewTree {
   static final JsonNode CUT = new Cut();
 
-  static final int MAX_DEPTH = 200;
-  static final int MAX_DIGITS = 1000;
+  private static final int MAX_DEPTH = 200;
 
   /** What to do about an object that is too large. */
   static final String ADVICE = "; use fewer or shorter selectors, configs, labels or annotations";
@@ -97,7 +98,7 @@ final class ReviewTree {
       case START_OBJECT -> NODES.objectNode();
       case START_ARRAY -> NODES.arrayNode();
       case VALUE_STRING -> NODES.textNode(in.getText());
-      case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> in.getTextLength() > MAX_DIGITS ? CUT : number(in);
+      case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> KeptFields.keeps(in.getText()) ? number(in) : CUT;
       case VALUE_TRUE, VALUE_FALSE -> NODES.booleanNode(in.getBooleanValue());
       default -> NODES.nullNode();
     };

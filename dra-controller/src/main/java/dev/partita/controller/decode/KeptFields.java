@@ -2,6 +2,7 @@ package dev.partita.controller.decode;
 
 import dev.partita.admission.dialect.Dialect;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
@@ -247,6 +248,19 @@ public final class KeptFields {
     return KINDS.values().stream().filter(Kind::bounded).anyMatch(kind -> isApart(kind.fields(), path))
         ? MOST_APART
         : MOST;
+  }
+
+  /**
+   * Whether a number is kept: one of {@link #MOST_OF_NUMBER} characters at most that no decoder takes for infinite.
+   *
+   * @param number as it stands in JSON
+   */
+  public static boolean keeps(String number) {
+    try {
+      return number.length() <= MOST_OF_NUMBER && Double.isFinite(new BigDecimal(number).doubleValue());
+    } catch (NumberFormatException e) { // its exponent is no int
+      return false;
+    }
   }
 
   private static boolean isApart(Fields fields, String path) {

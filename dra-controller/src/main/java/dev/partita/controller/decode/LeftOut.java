@@ -32,7 +32,12 @@ public final class LeftOut {
 
   /** What is wrong with that, for people. */
   public static String words(String path) {
-    return path + " is too large: the controller keeps " + (KeptFields.most(path) >> 10)
+    return path + " " + problem(path);
+  }
+
+  /** The same, to be said after the path: {@code is too large: …}. */
+  public static String problem(String path) {
+    return "is too large: the controller keeps " + (KeptFields.most(path) >> 10)
         + " KiB of the fields that it reads of an object's "
         + path.split("\\.", 2)[0] + ", no value that nests more than " + KeptFields.MOST_LEVELS
         + " levels deep, no name of more than " + KeptFields.MOST_OF_NAME + " characters and no number of more than "

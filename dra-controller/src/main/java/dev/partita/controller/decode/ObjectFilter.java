@@ -11,7 +11,6 @@ import dev.partita.controller.decode.KeptFields.Fields;
 import dev.partita.controller.decode.KeptFields.Kind;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -191,7 +190,7 @@ final class ObjectFilter {
           out.writeString(Excerpt.beginning(in.getText(), KeptFields.MOST_OF_TEXT));
         } else {
           budget -= SCALAR_BYTES + in.getTextLength();
-          refuseIf(in.currentToken().isNumeric() && !isOrdinary(in.getText()));
+          refuseIf(in.currentToken().isNumeric() && !KeptFields.keeps(in.getText()));
           if (budget < 0) {
             out.writeNull();
           } else {
@@ -199,14 +198,6 @@ final class ObjectFilter {
           }
         }
       }
-    }
-  }
-
-  private static boolean isOrdinary(String number) {
-    try {
-      return number.length() <= KeptFields.MOST_OF_NUMBER && Double.isFinite(new BigDecimal(number).doubleValue());
-    } catch (NumberFormatException e) { // its exponent is no int
-      return false;
     }
   }
 
