@@ -3,6 +3,7 @@ package dev.partita.controller.selector.functions;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.math.RoundingMode;
+import java.util.Locale;
 
 /** Floating-point numbers as Kubernetes' CEL formats them: in the way of American English. */
 final class Decimals {
@@ -49,7 +50,8 @@ final class Decimals {
     StringBuilder text = new StringBuilder(number < 0 ? "-" : "");
     text.append(rounded.movePointLeft(exponent).setScale(6, RoundingMode.UNNECESSARY).toPlainString()).append("×10")
         .append(exponent < 0 ? "⁻" : "");
-    "%02d".formatted(Math.abs(exponent)).chars().forEach(digit -> text.append(SUPERSCRIPTS.charAt(digit - '0')));
+    String.format(Locale.ROOT, "%02d", Math.abs(exponent)).chars()
+        .forEach(digit -> text.append(SUPERSCRIPTS.charAt(digit - '0')));
     return text.toString();
   }
 

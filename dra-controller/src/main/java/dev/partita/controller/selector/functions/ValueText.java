@@ -13,6 +13,7 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -63,7 +64,8 @@ public final class ValueText {
     }
     String digits = shortest.unscaledValue().toString();
     String fraction = digits.length() > 1 ? "." + digits.substring(1) : "";
-    return "%s%c%se%s%02d".formatted(sign, digits.charAt(0), fraction, exponent < 0 ? "-" : "+", Math.abs(exponent));
+    return String.format(Locale.ROOT, "%s%c%se%s%02d", sign, digits.charAt(0), fraction, exponent < 0 ? "-" : "+",
+        Math.abs(exponent));
   }
 
   /** In seconds. */
@@ -78,7 +80,7 @@ public final class ValueText {
     if (time.getNanos() == 0) {
       return second;
     }
-    String fraction = "%09d".formatted(time.getNanos()).replaceAll("0+$", "");
+    String fraction = String.format(Locale.ROOT, "%09d", time.getNanos()).replaceAll("0+$", "");
     return second.replace("Z", "." + fraction + "Z");
   }
 
