@@ -46,7 +46,7 @@ import picocli.CommandLine;
     name = "partita",
     description = "Cuts GPUs into enforced shares: a Kubernetes DRA driver, and the tools around it.",
     mixinStandardHelpOptions = true,
-    version = "partita 0.1.0-SNAPSHOT",
+    versionProvider = Version.class,
     synopsisSubcommandLabel = "COMMAND",
     commandListHeading = "%nCommands:%n",
     footer = {"", "'partita COMMAND --help' explains a command, with examples."})

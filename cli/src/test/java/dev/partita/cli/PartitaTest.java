@@ -3,6 +3,7 @@ package dev.partita.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.partita.cli.command.CommandRun;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -15,6 +16,12 @@ class PartitaTest {
   @Test
   void aCommandIsReadWithoutTheOthers() {
     assertThat(Partita.commandLineFor("top", "gpus").getSubcommands()).containsOnlyKeys("top");
+  }
+
+  @Test
+  void theVersionIsTheProjects() {
+    String version = CommandRun.of("--version").out().strip().replaceFirst("partita ", "");
+    assertThat(Path.of("../pom.xml")).content().contains("<version>" + version + "</version>");
   }
 
   /** The command behind them would not read them, and ask another cluster than the one that is named. */
