@@ -16,6 +16,9 @@ sealed interface CardName {
   /** The card of that index on a node. */
   record Place(String node, int index) implements CardName {}
 
+  /** UUIDs of NVIDIA's cards, and of cards that an administrator listed in a file. */
+  Pattern UUID = Pattern.compile("(GPU|OPAQUE)-.+");
+
   /** The card with that UUID, wherever it is. */
   record Uuid(String uuid) implements CardName {}
 
@@ -29,7 +32,7 @@ sealed interface CardName {
     if (place.matches()) {
       return new Place(place.group(1), Integer.parseInt(place.group(3)));
     }
-    if (text.startsWith("GPU-")) {
+    if (UUID.matcher(text).matches()) {
       return new Uuid(text);
     }
     throw CommandFailure.usage(

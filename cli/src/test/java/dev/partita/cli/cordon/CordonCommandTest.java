@@ -71,8 +71,9 @@ class CordonCommandTest {
   @Test
   void aCardThatTheNodeDoesNotHaveAnyMoreCanBeUncordoned() {
     String node = node("lost", new GpuNodeSpec(GpuNodeSpec.Allocator.Controller, List.of(), null, null, List.of(),
-        List.of("GPU-gone"), List.of(), null));
+        List.of("GPU-gone", "OPAQUE-gone"), List.of(), null));
     assertThat(out("uncordon", "gpu", "GPU-gone")).isEqualTo("gpu lost/GPU-gone uncordoned\n");
+    assertThat(out("uncordon", "gpu", "OPAQUE-gone")).isEqualTo("gpu lost/OPAQUE-gone uncordoned\n");
     assertThat(spec(node).cordoned()).isEmpty();
   }
 
