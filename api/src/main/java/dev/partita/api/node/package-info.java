@@ -1,4 +1,4 @@
-/** The GpuNode custom resource: what a node's plugin reports of its cards, and the knobs of that node. */
+/** The GpuNode custom resource: what a node's plugin reports of its cards, and the settings of that node. */
 @NullMarked
 package dev.partita.api.node;
 

@@ -55,8 +55,7 @@ public final class Metrics {
     try {
       source.collect(samples);
     } catch (RuntimeException e) {
-      LOG.warn("metrics of {} are left out: {}", source.getClass().getSimpleName(), e.toString());
-      LOG.debug("why", e);
+      LOG.warn("metrics of {} are left out", source.getClass().getSimpleName(), e);
       return;
     }
     samples.write(text);
