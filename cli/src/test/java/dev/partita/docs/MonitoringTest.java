@@ -30,6 +30,8 @@ class MonitoringTest {
   private static final Pattern OF_HISTOGRAMS =
       Pattern.compile("partita_(decision|admission|prepare|unprepare)_seconds(_bucket|_count|_sum)");
 
+  private static final Pattern THRESHOLD = Pattern.compile("(?:>|<|==) [0-9.]+");
+
   /** Of any of them: by what they are told, and Prometheus' own for buckets. */
   private static final List<String> OF_EACH_HISTOGRAM = List.of("outcome", "review", "le");
 
@@ -67,6 +69,22 @@ class MonitoringTest {
         .allSatisfy(alert -> assertThat(page).contains("\n## " + alert + "\n"));
     assertThat(page.lines().filter(line -> line.startsWith("## ")).map(line -> line.substring(3)))
         .containsExactlyElementsOf(alerts);
+  }
+
+  @Test
+  void theTableOfAlertsHasSeverityThresholdAndTimeOfEachRule() throws IOException {
+    List<String> rows = Document.of("docs/operate/alerts.md").prose().values().stream()
+        .filter(line -> line.startsWith("| [")).toList();
+    List<String> expected = new ArrayList<>();
+    for (JsonNode rule : rules().at("/groups/0/rules")) {
+      String alert = rule.path("alert").asText();
+      String thresholds = THRESHOLD.matcher(rule.path("expr").asText()).results()
+          .map(threshold -> "`" + threshold.group() + "`").collect(Collectors.joining(" or "));
+      expected.add("[%s](#%s) | %s | %s | %s".formatted(alert, alert.toLowerCase(Locale.ROOT),
+          rule.at("/labels/severity").asText(), thresholds, rule.path("for").asText("-")));
+    }
+    assertThat(rows).map(row -> row.substring(2).split(" \\| ", -1)).allSatisfy(cells -> assertThat(cells).hasSize(6))
+        .map(cells -> String.join(" | ", cells[0], cells[1], cells[3], cells[4])).isEqualTo(expected);
   }
 
   @Test
