@@ -14,6 +14,7 @@ import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.stream.Stream;
@@ -37,7 +38,8 @@ class CrdTest {
   void chartHoldsTheCrdThatTheClassesGenerate(Class<? extends CustomResource<?, ?>> type, @TempDir Path folder)
       throws IOException {
     String name = CustomResource.getCRDName(type);
-    new CRDGenerator().customResourceClasses(type).inOutputDir(folder.toFile()).generate();
+    new CRDGenerator().customResourceClasses(type).withPostProcessor(new KubernetesTypes())
+        .inOutputDir(folder.toFile()).generate();
     String generated = withPatterns(Files.readString(folder.resolve(name + "-v1.yml")));
     Path crd = CRDS.resolve(name + ".yaml");
     if (Boolean.getBoolean("partita.crds.write")) {
@@ -52,12 +54,39 @@ class CrdTest {
         "$1pattern: '" + Matcher.quoteReplacement(QUANTITY) + "'$1$2");
   }
 
+  /** {@code kubectl explain} and the page of reference have nothing else to show. */
+  @ParameterizedTest
+  @ValueSource(classes = {GpuNode.class, GpuQuota.class})
+  void everyFieldSaysWhatItMeans(Class<? extends CustomResource<?, ?>> type) throws IOException {
+    JsonNode schema = schema(type);
+    List<String> undescribed = new ArrayList<>();
+    for (String part : List.of("spec", "status")) {
+      undescribed(schema.path("properties").path(part), part, undescribed);
+    }
+    assertThat(undescribed).isEmpty();
+  }
+
+  private static void undescribed(JsonNode schema, String path, List<String> found) {
+    schema.path("properties").properties().forEach(field -> {
+      String at = path + "." + field.getKey();
+      if (field.getValue().path("description").asText().isEmpty()) {
+        found.add(at);
+      }
+      undescribed(field.getValue(), at, found);
+      undescribed(field.getValue().path("items"), at + "[]", found);
+    });
+  }
+
+  private static JsonNode schema(Class<? extends CustomResource<?, ?>> type) throws IOException {
+    Path crd = CRDS.resolve(CustomResource.getCRDName(type) + ".yaml");
+    return new YAMLMapper().readTree(Files.readString(crd)).at("/spec/versions/0/schema/openAPIV3Schema");
+  }
+
   @ParameterizedTest
   @ValueSource(classes = {GpuNode.class, GpuQuota.class})
   void theApiServerTakesNothingThatTheClassesCannotHold(Class<? extends CustomResource<?, ?>> type)
       throws IOException {
-    Path crd = CRDS.resolve(CustomResource.getCRDName(type) + ".yaml");
-    JsonNode schema = new YAMLMapper().readTree(Files.readString(crd)).at("/spec/versions/0/schema/openAPIV3Schema");
+    JsonNode schema = schema(type);
     Type[] halves = ((ParameterizedType) type.getGenericSuperclass()).getActualTypeArguments();
     assertThat(bounded(halves[0], schema.at("/properties/spec"), "spec")
         + bounded(halves[1], schema.at("/properties/status"), "status")).as("fields that were checked").isPositive();

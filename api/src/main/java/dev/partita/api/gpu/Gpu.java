@@ -45,20 +45,23 @@ import org.jspecify.annotations.Nullable;
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record Gpu(
+    @JsonPropertyDescription("NVML's index of the card on the node, from 0.")
     @Min(0) @Max(Integer.MAX_VALUE) int index,
+    @JsonPropertyDescription("Number of its device node, /dev/nvidiaN; -1 of an opaque card.")
     @Min(-1) @Max(Integer.MAX_VALUE) int minor,
-    String uuid,
-    String productName,
-    String model,
-    String brand,
-    String architecture,
-    String cudaComputeCapability,
+    @JsonPropertyDescription("GPU-…; of an opaque card OPAQUE-….") String uuid,
+    @JsonPropertyDescription("The vendor's name of the product, such as NVIDIA H200.") String productName,
+    @JsonPropertyDescription("Its short name, by which classes are called, such as h200.") String model,
+    @JsonPropertyDescription("NVML's name of the brand, such as Nvidia.") String brand,
+    @JsonPropertyDescription("Such as Hopper.") String architecture,
+    @JsonPropertyDescription("Such as 9.0.") String cudaComputeCapability,
     @JsonPropertyDescription("Device memory in bytes, before any reserve.") long memoryBytes,
     @JsonPropertyDescription("What of the memory is kept from shares.") @Nullable GpuReserve reserved,
-    @Nullable String pciBusId,
-    @Nullable String pcieRoot,
-    @Min(-1) @Max(Integer.MAX_VALUE) @Nullable Integer numaNode,
-    @Nullable String nvlinkDomain,
+    @JsonPropertyDescription("Domain:bus:device.function, such as 0000:1b:00.0.") @Nullable String pciBusId,
+    @JsonPropertyDescription("PCIe root complex, such as pci0000:17.") @Nullable String pcieRoot,
+    @JsonPropertyDescription("NUMA node of the card, where it is known.") @Min(-1) @Max(Integer.MAX_VALUE)
+    @Nullable Integer numaNode,
+    @JsonPropertyDescription("Cards with the same value reach each other over NVLink.") @Nullable String nvlinkDomain,
     @JsonPropertyDescription("Cards of the node to which its NVLinks lead directly, and not over switches.")
     @JsonInclude(JsonInclude.Include.NON_EMPTY) List<NvlinkPeer> nvlinkPeers,
     @JsonPropertyDescription("Which MIG instances the card can be cut into, where the node's plugin may do that or somebody else has.")
@@ -72,7 +75,7 @@ public record Gpu(
     @Nullable OpaqueKind opaque,
     @JsonPropertyDescription("Other device plugins of the node that hand out the same card. New claims are kept off it.")
     @JsonInclude(JsonInclude.Include.NON_EMPTY) List<OtherServer> servedBy,
-    GpuHealth health) {
+    @JsonPropertyDescription("Whether the card can be used.") GpuHealth health) {
 
   @SuppressWarnings("ConstantValue") // Jackson hands in null for what a document leaves out
   public Gpu {

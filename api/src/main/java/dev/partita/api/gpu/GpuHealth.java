@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonEnumDefaultValue;
 import com.fasterxml.jackson.annotation.JsonFormat;
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,9 +17,10 @@ import org.jspecify.annotations.Nullable;
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record GpuHealth(
+    @JsonPropertyDescription("Whether new claims get it.")
     @JsonFormat(with = JsonFormat.Feature.READ_UNKNOWN_ENUM_VALUES_USING_DEFAULT_VALUE) State state,
-    @Nullable String reason,
-    @Nullable String message) {
+    @JsonPropertyDescription("Why it is unhealthy, in a word, such as GpuIsLost or XID 79.") @Nullable String reason,
+    @JsonPropertyDescription("The same in a sentence.") @Nullable String message) {
   public static final GpuHealth HEALTHY = new GpuHealth(State.Healthy, null, null);
 
   public static GpuHealth unhealthy(String reason, String message) {

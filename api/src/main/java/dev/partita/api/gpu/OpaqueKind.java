@@ -1,6 +1,7 @@
 package dev.partita.api.gpu;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 
 /**
  * What is known only of an opaque card: one that an administrator lists in a file on its node, for no driver describes
@@ -10,4 +11,6 @@ import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
  * @param serial what tells it from the other cards of its node, as the file has it
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
-public record OpaqueKind(String vendor, String serial) {}
+public record OpaqueKind(
+    @JsonPropertyDescription("Who makes the card, such as AMD.") String vendor,
+    @JsonPropertyDescription("What tells it from the other cards of its node, as the file has it.") String serial) {}

@@ -35,12 +35,13 @@ import org.jspecify.annotations.Nullable;
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record GpuNodeStatus(
-    @Min(0) @Max(Integer.MAX_VALUE) int gpuCount,
-    String models,
-    @Nullable String driverVersion,
+    @JsonPropertyDescription("How many cards there are.") @Min(0) @Max(Integer.MAX_VALUE) int gpuCount,
+    @JsonPropertyDescription("Models of the cards and how many there are of each, such as 4x h200.") String models,
+    @JsonPropertyDescription("Version of the driver, such as 580.95.05.") @Nullable String driverVersion,
+    @JsonPropertyDescription("The newest CUDA that the driver can run, such as 13.0.")
     @Nullable String cudaDriverVersion,
-    @Nullable String pluginVersion,
-    @Nullable String pluginPodUid,
+    @JsonPropertyDescription("Version of the plugin that wrote this.") @Nullable String pluginVersion,
+    @JsonPropertyDescription("UID of the pod of that plugin.") @Nullable String pluginPodUid,
     @JsonPropertyDescription("The cards, by index.") List<Gpu> gpus,
     @JsonPropertyDescription("What the node holds for claims that no longer say so themselves. Nobody else gets it.")
     @JsonInclude(JsonInclude.Include.NON_EMPTY) List<HeldClaim> held,
@@ -53,7 +54,7 @@ public record GpuNodeStatus(
     @JsonPropertyDescription("Claims of which kube-scheduler binds the pods only once the node has made their MIG instances. The controller writes it.")
     @JsonInclude(JsonInclude.Include.NON_EMPTY) List<BindingClaim> bindingClaims,
     @JsonPropertyDescription("How the node is set up, as far as the plugin sees it.") @Nullable NodeSetup setup,
-    List<Condition> conditions) {
+    @JsonPropertyDescription("Ready says whether the cards can be handed out, and why not.") List<Condition> conditions) {
 
   @SuppressWarnings("ConstantValue") // Jackson hands in null for what a document leaves out
   public GpuNodeStatus {

@@ -22,9 +22,9 @@ import org.jspecify.annotations.Nullable;
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record HeldClaim(
-    String claimUid,
-    @Nullable String namespace,
-    @Nullable String name,
+    @JsonPropertyDescription("The claim's UID.") String claimUid,
+    @JsonPropertyDescription("The claim's namespace, where the node knows it.") @Nullable String namespace,
+    @JsonPropertyDescription("The claim's name, where the node knows it.") @Nullable String name,
     @JsonPropertyDescription("ClaimGone: the claim was deleted, or is allocated elsewhere, and the node was not asked to release it."
         + " OtherVersion: another version of the node's plugin has prepared it, which alone knows what it has.")
     @JsonFormat(with = JsonFormat.Feature.READ_UNKNOWN_ENUM_VALUES_USING_DEFAULT_VALUE) Reason reason,

@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record HeldDevice(
     @JsonPropertyDescription("UUID of the card, as status.gpus has it.") String uuid,
+    @JsonPropertyDescription("What of the card is held: a share, all of it, a MIG instance, a share by MPS, or a share of a MIG instance.")
     @JsonFormat(with = JsonFormat.Feature.READ_UNKNOWN_ENUM_VALUES_USING_DEFAULT_VALUE) Kind kind,
     @JsonPropertyDescription("Device memory of a share, in bytes.") @Nullable Long memoryBytes,
     @JsonPropertyDescription("Percent of the card that a share has of its cores.") @Min(0) @Max(100)

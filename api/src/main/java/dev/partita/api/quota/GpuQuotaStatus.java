@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record GpuQuotaStatus(
-    @Min(0) @Max(Integer.MAX_VALUE) int namespaces,
-    @Nullable Amounts used,
-    String fullest,
+    @JsonPropertyDescription("How many namespaces are selected.") @Min(0) @Max(Integer.MAX_VALUE) int namespaces,
+    @JsonPropertyDescription("What they have of all cards together.") @Nullable Amounts used,
+    @JsonPropertyDescription("The limit of which the largest part is used, such as h200: 40 GiB of 40 GiB memory.") String fullest,
     @JsonPropertyDescription("What they have of the cards that each limit counts.") List<LimitUse> limits,
     @JsonPropertyDescription("Why the spec has no effect, or not all of it.") String problem) {
   @SuppressWarnings("ConstantValue") // Jackson hands in null for what a document leaves out
@@ -37,5 +37,8 @@ public record GpuQuotaStatus(
    * @param name the limit's
    * @param borrows whether it is more than what is guaranteed
    */
-  public record LimitUse(String name, Amounts used, boolean borrows) {}
+  public record LimitUse(
+      @JsonPropertyDescription("The limit's name.") String name,
+      @JsonPropertyDescription("What they have of the cards that it counts.") Amounts used,
+      @JsonPropertyDescription("Whether that is more than what is guaranteed.") boolean borrows) {}
 }

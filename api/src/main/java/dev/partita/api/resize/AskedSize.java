@@ -12,7 +12,7 @@ import com.fasterxml.jackson.annotation.JsonPropertyDescription;
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record AskedSize(
-    String claimUid,
+    @JsonPropertyDescription("The claim's UID.") String claimUid,
     @JsonPropertyDescription("Such as memory=12Gi,cores=40.") String size) {
 
   @SuppressWarnings("ConstantValue") // Jackson hands in null for what a document leaves out

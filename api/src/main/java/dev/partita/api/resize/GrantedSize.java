@@ -14,8 +14,8 @@ import java.util.Optional;
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record GrantedSize(
-    String claimUid,
-    String shareId,
+    @JsonPropertyDescription("UID of the share's claim.") String claimUid,
+    @JsonPropertyDescription("The shareID of the claim's allocation, in lower case.") String shareId,
     @JsonPropertyDescription("Such as memory=12Gi,cores=40.") String size) {
 
   @SuppressWarnings("ConstantValue") // Jackson hands in null for what a document leaves out
