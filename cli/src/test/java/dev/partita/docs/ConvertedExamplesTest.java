@@ -48,12 +48,6 @@ class ConvertedExamplesTest {
                 What `partita convert` makes of what the other systems' own examples ask for.
                 [What becomes what](dialects.md) has the rules, [Convert pods](../how-to/convert-pods.md) the command.
                 [The peers' own examples](peers-examples.md) names those of their repositories, and what became of each.
-
-                Made by `ConvertedExamplesTest` from `cli/src/test/resources/examples`; do not edit. After a change:
-                ```bash
-                mvn -pl cli -am test -Dctest.skip=true -Dtest=ConvertedExamplesTest -Dsurefire.failIfNoSpecifiedTests=false \\
-                  -Dpartita.docs.write=true
-                ```
                 """);
     for (Path file : files()) {
       JsonNode system = JSON.valueToTree(new Yaml().<Object>load(Files.readString(file)));
@@ -65,6 +59,7 @@ class ConvertedExamplesTest {
             .append(" | ").append(cell(becomes(example))).append(" |\n");
       }
     }
+    page.append(ReferenceTest.MADE.formatted("`cli/src/test/resources/examples`"));
     if (Boolean.getBoolean("partita.docs.write")) {
       Files.writeString(PAGE, page);
     }

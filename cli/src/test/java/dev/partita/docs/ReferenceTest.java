@@ -39,7 +39,7 @@ import picocli.CommandLine;
 
 /**
  * The reference pages say what the code says. Some of them are made from it: after a change of a command or of a custom
- * resource write them anew with
+ * resource write them again with
  * {@code mvn -pl cli -am test -Dctest.skip=true -Dtest=ReferenceTest -Dsurefire.failIfNoSpecifiedTests=false
  * -Dpartita.docs.write=true}.
  */
@@ -47,21 +47,19 @@ class ReferenceTest {
   private static final Pattern FIELD = Pattern.compile("`([^`]+)`");
   private static final Path PAGES = Document.ROOT.resolve("docs/reference");
   private static final Path CRDS = Document.ROOT.resolve("deploy/helm/partita/crds");
-  private static final String MADE =
+
+  /** How a page that is made ends, with what it is made from. */
+  static final String MADE =
       """
 
-          Made by `ReferenceTest` from %s; do not edit. After a change:
-          ```bash
-          mvn -pl cli -am test -Dctest.skip=true -Dtest=ReferenceTest -Dsurefire.failIfNoSpecifiedTests=false \\
-            -Dpartita.docs.write=true
-          ```
+          Made from %s; do not edit: [how](../../CONTRIBUTING.md#pages-that-are-made-from-the-code).
           """;
 
   private static final Pattern NAME = Pattern.compile("`([A-Za-z]+)`");
 
   @Test
   void commandLine() throws IOException {
-    StringBuilder page = new StringBuilder("# Command line\n").append(MADE.formatted("the programs' own help"));
+    StringBuilder page = new StringBuilder("# Command line\n");
     page.append(
         """
 
@@ -73,13 +71,19 @@ class ReferenceTest {
     usages(Partita.commandLine(), "###", page);
     page.append("\n## dra-controller\n").append(usage(new CommandLine(new dev.partita.controller.Main())));
     page.append("\n## kubelet-plugin\n").append(usage(new CommandLine(new dev.partita.plugin.Main())));
+    page.append(MADE.formatted("the programs' own help"));
     check("command-line.md", page.toString());
   }
 
   @Test
   void customResources() throws IOException {
-    StringBuilder page =
-        new StringBuilder("# Custom resources\n").append(MADE.formatted("the CustomResourceDefinitions"));
+    StringBuilder page = new StringBuilder("# Custom resources\n").append(
+        """
+
+            What you write into the specs of Partita's own objects, and what its programs write into their status.
+            `kubectl explain gpunode.spec` prints the same. [Settings of one node](../operate/settings.md#settings-of-one-node) and
+            [Set quotas](../how-to/set-quotas.md) have examples.
+            """);
     for (String kind : List.of("GpuNode", "GpuQuota")) {
       Path crd = CRDS.resolve(kind.toLowerCase(Locale.ROOT) + "s.gpu.partita.dev.yaml");
       JsonNode tree = new ObjectMapper().valueToTree(new Yaml().<Object>load(Files.readString(crd)));
@@ -94,17 +98,18 @@ class ReferenceTest {
         fields(version.at("/schema/openAPIV3Schema/properties/" + part), "", page);
       }
     }
+    page.append(MADE.formatted("the CustomResourceDefinitions"));
     check("custom-resources.md", page.toString());
   }
 
   @Test
   void metrics() throws IOException {
     StringBuilder page =
-        new StringBuilder("# Metrics\n").append(MADE.formatted("what both programs tell"))
+        new StringBuilder("# Metrics\n")
             .append(
                 """
 
-                    How to read them, and what to watch: [Monitor](../operate/monitor.md). Besides these there are histograms:
+                    How to read them, and what to watch: [Monitor](../operate/monitor.md). Besides those listed below there are histograms:
 
                     - of the controller `partita_decision_seconds`, how long a decision about a pod took, by `outcome` (`allocated`,
                       `waits`, `refused`, `nothing`);
@@ -129,6 +134,7 @@ class ReferenceTest {
       families.forEach(family -> page.append("| `%s` | %s | %s | %s |\n".formatted(family.name(),
           family.kind().name().toLowerCase(Locale.ROOT), family.help(), String.join(", ", family.labels()))));
     });
+    page.append(MADE.formatted("what both programs tell"));
     check("metrics.md", page.toString());
   }
 
@@ -269,7 +275,8 @@ class ReferenceTest {
     StringBuilder words = new StringBuilder(field.path("description").asText());
     if (field.has("minimum") || field.has("maximum")) {
       words.append(words.isEmpty() ? "" : " ").append("From ").append(field.path("minimum").asInt());
-      words.append(field.has("maximum") ? " to " + field.path("maximum").asInt() + "." : ".");
+      boolean bounded = field.has("maximum") && field.path("maximum").asInt() != Integer.MAX_VALUE;
+      words.append(bounded ? " to " + field.path("maximum").asInt() + "." : ".");
     }
     if (field.has("default")) {
       words.append(words.isEmpty() ? "" : " ").append("Default: `").append(field.path("default").asText()).append("`.");

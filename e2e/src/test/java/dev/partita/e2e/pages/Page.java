@@ -17,7 +17,7 @@ import java.util.stream.Stream;
  * @param steps in the page's order
  */
 record Page(List<Step> steps) {
-  /** These pages are made from the code, by a command that each begins with. */
+  /** These pages are for looking something up: what they show of commands is not typed in order. */
   private static final String REFERENCE = "docs/reference/";
 
   private static final Set<String> SHELL = Set.of("bash", "sh");
