@@ -1,6 +1,7 @@
 package dev.partita.cli.cluster;
 
 import com.marcnuri.helm.Helm;
+import com.marcnuri.helm.InstallCommand;
 import com.marcnuri.helm.TemplateCommand;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -85,6 +86,15 @@ final class Chart {
     return Stream.of(text.split("(?m)^---$"))
         .filter(document -> document.contains("kind:"))
         .map(document -> (HasMetadata) YAML.unmarshal(document));
+  }
+
+  /** What Helm tells whoever has installed it. */
+  static String notes(Map<String, Object> values) {
+    InstallCommand install = FOLDER.install().withName("partita").withNamespace("partita-system").clientOnly()
+        .dryRun().withKubeVersion("1.36.3").skipCrds();
+    values.forEach(install::set);
+    String output = install.call().getOutput();
+    return output.substring(output.indexOf("NOTES:"));
   }
 
   static String text(Map<String, Object> values) {

@@ -46,6 +46,14 @@ class WebhookChartTest {
         .hasMessageContaining("failurePolicy");
   }
 
+  @Test
+  void whoInstallsTheChartIsToldThatPodsAreConvertedAndHowToLeaveThemAlone() {
+    assertThat(Chart.notes(Map.of())).contains("nvidia.com/gpu", "gpu.partita.dev/admission=disabled",
+        "webhook.pods.enabled=false");
+    assertThat(Chart.notes(Map.of("webhook.pods.enabled", false))).doesNotContain("nvidia.com/gpu");
+    assertThat(Chart.notes(Map.of("webhook.enabled", false))).doesNotContain("nvidia.com/gpu");
+  }
+
   /** Every resource that a dialect knows must bring the pod to the webhook, and nothing that is no GPU's. */
   @Test
   void podsAreSentByTheResourcesOfEveryDialect() {
