@@ -42,6 +42,7 @@ final class Excuses {
       new Excuse("helm ", "needs Helm; InstallationIT, UpgradeIT and UninstallIT do the same by Helm's library"),
       new Excuse("kubectl logs .* job/partita-uninstall$", "there only where Helm could not uninstall: UninstallIT"),
       new Excuse("\\./partita images .*--registry registry\\.example", "needs a registry; ImagesIT has one"),
+      new Excuse("sed .*registry\\.example", "needs a registry; ExamplesIT applies the examples as they are"),
       new Excuse("\\./partita release|for image in|image=registry\\.example|cosign |sha256sum ",
           "needs registries, keys and another JDK; ReleaseFolderIT makes a release of one processor"),
       new Excuse("ctr ", "on a node, with the files of a release; a lab imports its images so"),
