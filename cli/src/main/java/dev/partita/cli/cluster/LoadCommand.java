@@ -12,7 +12,9 @@ import picocli.CommandLine.Parameters;
 /** {@code partita cluster load}: an image archive onto every node. */
 @Command(
     name = "load",
-    description = "Puts a container image on every node, so that no registry is needed (use imagePullPolicy IfNotPresent).",
+    description = {
+      "Puts a container image on every node, so that no registry is needed (use imagePullPolicy IfNotPresent).",
+      "Not with provider current: push the image to a registry that the nodes pull from."},
     mixinStandardHelpOptions = true,
     footer = {"", "Example:", "  docker save my/app:1 -o app.tar && partita cluster load app.tar"})
 final class LoadCommand implements Runnable {

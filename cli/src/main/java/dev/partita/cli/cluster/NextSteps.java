@@ -12,6 +12,7 @@ final class NextSteps {
             kubectl wait --for=condition=Ready pod/quarter-h200
             kubectl logs quarter-h200
             kubectl describe resourceclaim
+            kubectl delete --now -f deploy/examples/quarter-h200.yaml
             ./partita cluster down
           """;
 
