@@ -50,7 +50,7 @@ final class Term implements LeaderMetrics.Leader, AutoCloseable {
       Optional<HistoryStore> store) {
     String identity = settings.identity();
     ApiEdge edge = new ApiEdge(leads::get, outcomes);
-    this.publication = new PublicationLoop(client, edge, view, clock, settings.hostMemory());
+    this.publication = new PublicationLoop(client, edge.isolated("publication"), view, clock, settings.hostMemory());
     PodEvents podEvents = new PodEvents(client, edge.isolated("pod-events"), clock, identity);
     this.templates =
         new TemplateLoop(client, edge.isolated("templates"), view, podEvents, settings.templateGrace());

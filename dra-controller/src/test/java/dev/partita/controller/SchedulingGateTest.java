@@ -301,7 +301,7 @@ class SchedulingGateTest {
     assertThat(cluster.client.resources(ResourceClaim.class).inNamespace("default").list().getItems()).isEmpty();
   }
 
-  private static void awaitOpen(CountDownLatch latch) {
+  static void awaitOpen(CountDownLatch latch) {
     try {
       latch.await();
     } catch (InterruptedException e) {

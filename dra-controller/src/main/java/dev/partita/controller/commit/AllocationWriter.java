@@ -63,7 +63,7 @@ public final class AllocationWriter {
     ResourceClaim allocated =
         new ResourceClaimBuilder(proposed).editOrNewStatus().withAllocation(allocation).addAllToReservedFor(users)
             .endStatus().build();
-    return edge.write(WriteKind.ALLOCATION, () -> {
+    return edgeOf(proposed).write(WriteKind.ALLOCATION, () -> {
       look.run();
       return client.resource(allocated).updateStatus();
     });
@@ -83,7 +83,7 @@ public final class AllocationWriter {
     ResourceClaim written = whole;
     if (AllocatedClaim.isAllocated(whole)) {
       ResourceClaim freed = new ResourceClaimBuilder(whole).editStatus().withAllocation(null).endStatus().build();
-      written = edge.write(WriteKind.RELEASE, () -> client.resource(freed).updateStatus());
+      written = edgeOf(freed).write(WriteKind.RELEASE, () -> client.resource(freed).updateStatus());
     }
     JsonPatch patch =
         new JsonPatch()
@@ -99,6 +99,10 @@ public final class AllocationWriter {
   /** The claim as the API server has it now; null if it is gone. */
   @Nullable
   ResourceClaim read(ResourceClaim claim) {
-    return edge.read(() -> client.resource(claim).get());
+    return edgeOf(claim).read(() -> client.resource(claim).get());
+  }
+
+  private ApiEdge edgeOf(ResourceClaim claim) {
+    return edge.in(claim.getMetadata().getNamespace());
   }
 }

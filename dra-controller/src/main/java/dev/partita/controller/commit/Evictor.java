@@ -149,7 +149,7 @@ public final class Evictor implements AutoCloseable {
   /** None where they cannot be read: the API server judges each eviction in any case. */
   private DisruptionBudgets budgets(String namespace) {
     try {
-      return new DisruptionBudgets(edge.read(
+      return new DisruptionBudgets(edge.in(namespace).read(
           () -> client.policy().v1().podDisruptionBudget().inNamespace(namespace).list().getItems()));
     } catch (RuntimeException e) {
       LOG.warn("namespace {}: cannot list its PodDisruptionBudgets: {}", namespace, e.getMessage());
@@ -179,7 +179,8 @@ public final class Evictor implements AutoCloseable {
             .build();
     try {
       boolean done =
-          edge.write(onTrial ? WriteKind.EVICTION_TRIAL : WriteKind.EVICTION, () -> isEvicted(victim, eviction),
+          edge.in(victim.namespace()).write(onTrial ? WriteKind.EVICTION_TRIAL : WriteKind.EVICTION,
+              () -> isEvicted(victim, eviction),
               evicted -> evicted);
       if (!done) {
         LOG.info("pod {}: cannot evict it now: a PodDisruptionBudget forbids it, or several select the pod", victim);
@@ -219,7 +220,8 @@ public final class Evictor implements AutoCloseable {
 
   /** Empty if it is gone, or on its way out. */
   private Optional<Pod> read(Victim victim) {
-    @Nullable Pod now = edge.read(() -> client.pods().inNamespace(victim.namespace()).withName(victim.name()).get());
+    @Nullable Pod now = edge.in(victim.namespace())
+        .read(() -> client.pods().inNamespace(victim.namespace()).withName(victim.name()).get());
     return Optional.ofNullable(now)
         .filter(pod -> pod.getMetadata().getUid().equals(victim.uid())
             && pod.getMetadata().getDeletionTimestamp() == null);

@@ -11,13 +11,9 @@ import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,17 +35,18 @@ public final class PodWriter implements AutoCloseable {
   private static final int GATES_AT_ONCE = 4;
   private static final int GATES_IN_A_RUSH = 2;
 
+  /** Where the API server answers after longer than that, a webhook of the namespace may be what it waits for. */
+  private static final Duration SLOW = Duration.ofSeconds(1);
+
   private final AllocationWriter writer;
   private final GateRemover gate;
   private final ClusterView view;
   private final Clock clock;
   private final Predicate<ResourceClaim> spent;
   private final WriteListener listener;
-  private final ThreadPoolExecutor threads = threads(AT_ONCE, "allocation-writer-");
-  private final ThreadPoolExecutor gates = threads(GATES_AT_ONCE, "gate-opener-");
-  private final TasksByTurns writes = new TasksByTurns();
-  private final TasksByTurns openings = new TasksByTurns();
-  private final Semaphore inARush = new Semaphore(GATES_IN_A_RUSH);
+  private final TasksByTurns writes = new TasksByTurns("allocation-writer", () -> AT_ONCE, SLOW);
+  private final TasksByTurns openings =
+      new TasksByTurns("gate-opener", () -> writes.waiting() == 0 ? GATES_AT_ONCE : GATES_IN_A_RUSH, SLOW);
 
   public PodWriter(
       AllocationWriter writer,
@@ -69,7 +66,6 @@ public final class PodWriter implements AutoCloseable {
   /** Begins to write what these pods are to get, all or nothing as far as that can be had. */
   public void write(List<PodPlan> plans) {
     inTurn(
-        threads,
         writes,
         plans.stream().map(plan -> plan.pod().getMetadata().getNamespace()).findFirst(),
         () -> {
@@ -100,24 +96,22 @@ public final class PodWriter implements AutoCloseable {
 
   /** How many decisions wait for a thread that writes. For any thread. */
   public int waiting() {
-    return threads.getQueue().size();
+    return writes.waiting();
   }
 
   /** How many pods wait for their gate to be taken off. For any thread. */
   public int gatesWaiting() {
-    return gates.getQueue().size();
+    return openings.waiting();
   }
 
   /** Removes the pod's scheduling gate: nothing of it is left for the controller to do. */
   public void open(Pod pod) {
-    inTurn(
-        gates,
-        openings,
-        Optional.of(pod.getMetadata().getNamespace()),
+    openings.add(
+        pod.getMetadata().getNamespace(),
         () -> {
           boolean done = false;
           try {
-            done = threads.getQueue().isEmpty() ? gate.remove(pod) : removeInARush(pod);
+            done = gate.remove(pod);
           } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
           } finally {
@@ -126,19 +120,9 @@ public final class PodWriter implements AutoCloseable {
         });
   }
 
-  private boolean removeInARush(Pod pod) throws InterruptedException {
-    inARush.acquire();
-    try {
-      return gate.remove(pod);
-    } finally {
-      inARush.release();
-    }
-  }
-
   /** Takes back allocations that nobody has reserved, and proposals that nobody pursues. */
   public void release(List<ResourceClaim> claims, String why) {
     inTurn(
-        threads,
         writes,
         claims.stream().map(claim -> claim.getMetadata().getNamespace()).findFirst(),
         () -> {
@@ -163,21 +147,12 @@ public final class PodWriter implements AutoCloseable {
 
   @Override
   public void close() {
-    Writers.end(threads); // first, for who writes opens gates
-    Writers.end(gates);
+    writes.close(); // first, for who writes opens gates
+    openings.close();
   }
 
   /** @param namespace whose task it is; empty if there is nothing to do */
-  private static void inTurn(ExecutorService threads, TasksByTurns tasks, Optional<String> namespace, Runnable task) {
-    namespace.ifPresent(
-        its -> {
-          tasks.add(its, task);
-          threads.execute(tasks::runNext);
-        });
-  }
-
-  private static ThreadPoolExecutor threads(int count, String name) {
-    return new ThreadPoolExecutor(count, count, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
-        Thread.ofPlatform().name(name, 0).daemon().factory());
+  private static void inTurn(TasksByTurns tasks, Optional<String> namespace, Runnable task) {
+    namespace.ifPresent(its -> tasks.add(its, task));
   }
 }

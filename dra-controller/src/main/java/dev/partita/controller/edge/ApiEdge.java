@@ -3,7 +3,6 @@ package dev.partita.controller.edge;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.github.resilience4j.circuitbreaker.CallNotPermittedException;
 import io.github.resilience4j.circuitbreaker.CircuitBreaker;
-import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
 import io.github.resilience4j.core.IntervalFunction;
 import io.github.resilience4j.retry.Retry;
 import io.github.resilience4j.retry.RetryConfig;
@@ -12,11 +11,13 @@ import java.time.Duration;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Makes every write to the API server, and the reads that belong to one. It refuses a call when this instance does not
  * lead, tries again when the server is busy or out of reach, and does not try for a while when the server keeps
- * failing. Answers about the request itself (conflict, invalid, forbidden, not found) go to the caller at once.
+ * failing: {@linkplain #in in that namespace}, for a webhook there may be what fails. Answers about the request itself
+ * (conflict, invalid, forbidden, not found) go to the caller at once.
  */
 public final class ApiEdge {
   private static final int TOO_MANY_REQUESTS = 429;
@@ -29,6 +30,7 @@ public final class ApiEdge {
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
   private final Retry retry;
+  private final Breakers breakers;
   private final CircuitBreaker breaker;
   private final BooleanSupplier leads;
   private final WriteOutcomes outcomes;
@@ -60,28 +62,18 @@ public final class ApiEdge {
                 .intervalFunction(IntervalFunction.ofExponentialRandomBackoff(Duration.ofMillis(200), 2.0, 0.5))
                 .retryOnException(ApiEdge::isTransient)
                 .build());
-    this.breaker = breaker("api");
+    this.breakers = new Breakers("api");
+    this.breaker = breakers.ofCluster();
   }
 
-  private ApiEdge(ApiEdge other, WritePriority.Turn turn, String name) {
+  private ApiEdge(ApiEdge other, WritePriority.Turn turn, Breakers breakers, CircuitBreaker breaker) {
     this.retry = other.retry;
-    this.breaker = breaker(name);
+    this.breakers = breakers;
+    this.breaker = breaker;
     this.leads = other.leads;
     this.outcomes = other.outcomes;
     this.way = other.way;
     this.turn = turn;
-  }
-
-  private static CircuitBreaker breaker(String name) {
-    return CircuitBreaker.of(
-        name,
-        CircuitBreakerConfig.custom()
-            .slidingWindowSize(20)
-            .minimumNumberOfCalls(10)
-            .failureRateThreshold(60)
-            .waitDurationInOpenState(PAUSE)
-            .recordException(ApiEdge::isTransient)
-            .build());
   }
 
   /**
@@ -90,17 +82,33 @@ public final class ApiEdge {
    * webhook for events does not answer, only they pause.
    */
   public ApiEdge background() {
-    return new ApiEdge(this, way.second(), "api-background");
+    return isolated("background", way.second());
   }
 
   /**
-   * The same for calls of one kind that may keep failing by themselves, as where somebody's webhook for pods of one
-   * namespace does not answer: only they pause then.
+   * The same for calls of one kind that may keep failing by themselves, as where somebody's webhook for pods does not
+   * answer: only they pause then.
    *
    * @param name of the kind
    */
   public ApiEdge isolated(String name) {
-    return new ApiEdge(this, turn, "api-" + name);
+    return isolated(name, turn);
+  }
+
+  private ApiEdge isolated(String name, WritePriority.Turn other) {
+    Breakers own = new Breakers("api-" + name);
+    return new ApiEdge(this, other, own, own.ofCluster());
+  }
+
+  /**
+   * The same for calls to objects of a namespace: when they keep failing, as where a webhook for that namespace does
+   * not answer, only they pause.
+   *
+   * @param namespace null for objects of none
+   */
+  public ApiEdge in(@Nullable String namespace) {
+    return new ApiEdge(this, turn, breakers,
+        namespace == null ? breakers.ofCluster() : breakers.ofNamespace(namespace));
   }
 
   /**

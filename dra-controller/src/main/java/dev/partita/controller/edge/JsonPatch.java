@@ -48,14 +48,16 @@ public final class JsonPatch {
   /** The object as the API server has it with this change. */
   public <T extends HasMetadata> T apply(KubernetesClient client, ApiEdge edge, WriteKind what, T object) {
     String patch = client.getKubernetesSerialization().asJson(steps);
-    return edge.write(what, () -> client.resource(named(client, object)).patch(PatchContext.of(PatchType.JSON), patch));
+    return edge.in(object.getMetadata().getNamespace()).write(what,
+        () -> client.resource(named(client, object)).patch(PatchContext.of(PatchType.JSON), patch));
   }
 
   /** The same for its status. */
   public <T extends HasMetadata> T applyToStatus(KubernetesClient client, ApiEdge edge, WriteKind what, T object) {
     String patch = client.getKubernetesSerialization().asJson(steps);
-    return edge.write(what, () -> client.resource(named(client, object)).subresource("status")
-        .patch(PatchContext.of(PatchType.JSON), patch));
+    return edge.in(object.getMetadata().getNamespace()).write(what,
+        () -> client.resource(named(client, object)).subresource("status").patch(PatchContext.of(PatchType.JSON),
+            patch));
   }
 
   /** The object's name, and nothing else of it: the client copies all that it is given, by way of JSON. */

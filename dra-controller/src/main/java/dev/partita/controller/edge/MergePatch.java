@@ -36,7 +36,7 @@ public final class MergePatch {
   /** The object as the API server has it with this change. */
   public <T extends HasMetadata> T apply(KubernetesClient client, ApiEdge edge, WriteKind what, T object) {
     String patch = client.getKubernetesSerialization().asJson(Map.of("metadata", metadata));
-    return edge.write(what,
+    return edge.in(object.getMetadata().getNamespace()).write(what,
         () -> client.resource(JsonPatch.named(client, object)).patch(PatchContext.of(PatchType.JSON_MERGE), patch));
   }
 }

@@ -148,7 +148,7 @@ public final class ClaimEvents implements AutoCloseable {
     Event fresh = said.first(name, "dra-controller", instance, now);
     if (first) {
       try {
-        edge.write(WriteKind.EVENT, () -> client.resource(fresh).create());
+        edge.in(said.namespace()).write(WriteKind.EVENT, () -> client.resource(fresh).create());
         return;
       } catch (KubernetesClientException e) {
         if (!ApiEdge.isConflict(e)) {
@@ -160,13 +160,13 @@ public final class ClaimEvents implements AutoCloseable {
     @Nullable Event existing = events.withName(name).get();
     if (existing != null && said.note().equals(existing.getNote())) {
       Event again = EventObject.again(existing, now);
-      edge.write(WriteKind.EVENT, () -> client.resource(again).update());
+      edge.in(said.namespace()).write(WriteKind.EVENT, () -> client.resource(again).update());
       return;
     }
     if (existing != null) {
-      edge.write(WriteKind.EVENT, () -> client.resource(existing).delete());
+      edge.in(said.namespace()).write(WriteKind.EVENT, () -> client.resource(existing).delete());
     }
-    edge.write(WriteKind.EVENT, () -> client.resource(fresh).create());
+    edge.in(said.namespace()).write(WriteKind.EVENT, () -> client.resource(fresh).create());
   }
 
   private static EventObject object(ClaimEvent event) {

@@ -39,7 +39,7 @@ public final class PodEvents {
     EventObject said = new EventObject(EventObject.About.POD, namespace, pod, uid, true, reason, action, note);
     Event event = said.first(said.nameByNote(), "dra-controller", instance, clock.instant());
     try {
-      edge.write(WriteKind.EVENT, () -> client.resource(event).create());
+      edge.in(namespace).write(WriteKind.EVENT, () -> client.resource(event).create());
       return true;
     } catch (RuntimeException e) {
       if (ApiEdge.isNamespaceEnding(e)) {

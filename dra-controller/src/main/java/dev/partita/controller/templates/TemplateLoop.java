@@ -184,7 +184,8 @@ public final class TemplateLoop implements AutoCloseable {
 
   private void make(ObjectKey key, ResourceClaimTemplate template, List<Pod> waiting) {
     try {
-      edge.write(WriteKind.TEMPLATE, () -> client.resource(template).create());
+      edge.in(template.getMetadata().getNamespace()).write(WriteKind.TEMPLATE,
+          () -> client.resource(template).create());
       LOG.info("template {}: made for pod {}", key, ObjectKey.of(waiting.getFirst()));
     } catch (RuntimeException e) {
       if (ApiEdge.isConflict(e) || ApiEdge.isNamespaceEnding(e)) {
@@ -210,7 +211,7 @@ public final class TemplateLoop implements AutoCloseable {
     }
     try {
       // In this version only: one that was changed, or made anew, is looked at anew.
-      edge.write(WriteKind.TEMPLATE,
+      edge.in(template.getMetadata().getNamespace()).write(WriteKind.TEMPLATE,
           () -> client.resource(template).lockResourceVersion(template.getMetadata().getResourceVersion()).delete());
       LOG.info("template {}: deleted, for no pod names it", key);
     } catch (RuntimeException e) {

@@ -37,6 +37,33 @@ class ApiEdgeTest {
   }
 
   @Test
+  void writesToANamespaceThatKeepFailingDoNotKeepThoseToOthersFromBeingMade() {
+    ApiEdge edge = new ApiEdge(() -> true);
+    assertThat(afterMany500(edge.in("a"))).as("they pause").isInstanceOf(CallNotPermittedException.class);
+    assertThat(catchThrowable(() -> edge.in("a").read(() -> "read"))).as("whoever asks for that namespace again")
+        .isInstanceOf(CallNotPermittedException.class);
+    assertThat(edge.in("b").write(WriteKind.ALLOCATION, () -> "written")).isEqualTo("written");
+    assertThat(edge.in(null).write(WriteKind.SLICE, () -> "written")).isEqualTo("written");
+    assertThat(edge.isolated("gates").in("a").write(WriteKind.GATE, () -> "written")).as("of another kind")
+        .isEqualTo("written");
+  }
+
+  /** Tenants make namespaces. */
+  @Test
+  void ofTenThousandNamespacesTheLastThousandAreRemembered() {
+    ApiEdge edge = new ApiEdge(() -> true);
+    assertThat(afterMany500(edge.in("first"))).isInstanceOf(CallNotPermittedException.class);
+    for (int i = 0; i < 10_000; i++) {
+      assertThat(edge.in("n-" + i).read(() -> "read")).isEqualTo("read");
+      if (i == 500) {
+        assertThat(catchThrowable(() -> edge.in("first").read(() -> "read")))
+            .isInstanceOf(CallNotPermittedException.class);
+      }
+    }
+    assertThat(edge.in("first").read(() -> "read")).isEqualTo("read");
+  }
+
+  @Test
   void howEveryWriteEndedIsTold() {
     List<WriteOutcome> told = new ArrayList<>();
     AtomicBoolean leads = new AtomicBoolean(true);
