@@ -33,7 +33,8 @@ public final class UnconvertedPods implements AutoCloseable {
   /** After a failure of the API server, which may pass before the pod changes. */
   private static final Duration PAUSE = Duration.ofSeconds(10);
 
-  private record Look(ObjectKey pod, String uid) {}
+  /** @param isAgain whether it comes after a pause, since the pod could not be told before */
+  private record Look(ObjectKey pod, String uid, boolean isAgain) {}
 
   private final KubernetesClient client;
   private final ClusterView view;
@@ -45,6 +46,7 @@ public final class UnconvertedPods implements AutoCloseable {
 
   // Only the loop's thread touches it.
   private final Set<String> told = new HashSet<>();
+  private final Set<String> triedAgain = new HashSet<>(); // UIDs of those that are to be looked at after a pause
 
   /** @param namespace of the controller, whose pods admission leaves as they are */
   public UnconvertedPods(KubernetesClient client, ClusterView view, PodEvents events, String namespace) {
@@ -64,7 +66,7 @@ public final class UnconvertedPods implements AutoCloseable {
   /** Begins with the pods that are there already. */
   public void start() {
     view.listen(listener);
-    view.pods().forEach(pod -> loop.post(new Look(ObjectKey.of(pod), pod.getMetadata().getUid())));
+    view.pods().forEach(pod -> loop.post(new Look(ObjectKey.of(pod), pod.getMetadata().getUid(), false)));
     loop.start();
   }
 
@@ -76,22 +78,26 @@ public final class UnconvertedPods implements AutoCloseable {
 
   private void observe(ClusterEvent event) {
     if (event instanceof ClusterEvent.PodChanged(ObjectKey pod, String uid)) {
-      loop.post(new Look(pod, uid));
+      loop.post(new Look(pod, uid, false));
     }
   }
 
   private void look(Look look) {
+    if (look.isAgain()) {
+      triedAgain.remove(look.uid());
+    }
     @Nullable Pod pod = view.pod(look.pod());
     if (pod == null || !pod.getMetadata().getUid().equals(look.uid())) {
       told.remove(look.uid());
       return;
     }
-    if (told.contains(look.uid()) || isLeftAlone(pod)) {
+    if (told.contains(look.uid()) || triedAgain.contains(look.uid()) || isLeftAlone(pod)) {
       return;
     }
     Collection<String> missing = UnconvertedPod.missing(pod, this::isOffered);
     if (!missing.isEmpty() && !isTold(look, missing)) {
-      loop.postAfter(pause, look);
+      triedAgain.add(look.uid());
+      loop.postAfter(pause, new Look(look.pod(), look.uid(), true));
     }
   }
 

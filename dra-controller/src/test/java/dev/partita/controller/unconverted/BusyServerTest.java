@@ -8,12 +8,15 @@ import dev.partita.controller.Cluster;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.events.PodEvents;
 import dev.partita.controller.watch.ClusterView;
+import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -21,6 +24,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -97,6 +101,28 @@ class BusyServerTest {
   void aPodThatCannotBeReadIsToldLater() {
     busyReads.set(3);
     assertToldOnce();
+  }
+
+  /** Each change of the pod would begin another chain of tries. */
+  @Test
+  void aPodThatChangesMeanwhileIsTriedNoMoreOften() {
+    busyReads.set(Integer.MAX_VALUE);
+    PodEvents notes = new PodEvents(client, new ApiEdge(() -> true), Clock.systemUTC(), "test");
+    try (UnconvertedPods pods =
+        new UnconvertedPods(client, view, notes, "partita-system", Duration.ofHours(1))) {
+      pods.start();
+      Cluster.eventually().until(() -> busyReads.get() < Integer.MAX_VALUE);
+      int after = busyReads.get();
+      for (int i = 0; i < 5; i++) {
+        String value = "v" + i;
+        cluster.client.pods().inNamespace("default").withName("waits").patch(PatchContext.of(PatchType.JSON_MERGE),
+            "{\"metadata\": {\"annotations\": {\"gpu.partita.dev/gang\": \"" + value + "\"}}}");
+        Cluster.eventually()
+            .until(() -> value.equals(Objects.requireNonNull(view.pod(ObjectKey.of(pod))).getMetadata().getAnnotations()
+                .get("gpu.partita.dev/gang")));
+      }
+      Cluster.eventually().during(Duration.ofMillis(500)).until(() -> busyReads.get() == after);
+    }
   }
 
   @Test
