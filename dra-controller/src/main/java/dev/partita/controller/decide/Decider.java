@@ -46,10 +46,10 @@ public interface Decider {
   /**
    * What to do about the pod.
    *
-   * @param placed claims that count as allocated, by UID, and on which node
+   * @param beside what counts besides what there is
    * @param alike what is known of pods that found no place, if that is to be believed of this one
    */
-  Decision decide(Pod pod, Inventory inventory, Instant now, Map<String, String> placed, Optional<AlikePods> alike);
+  Decision decide(Pod pod, Inventory inventory, Instant now, Beside beside, Optional<AlikePods> alike);
 
   /** Forgets what is kept for the next decision, after one ended in the middle. */
   void forgetSearches();

@@ -189,19 +189,26 @@ public final class PodDecider implements Decider {
       Pod pod,
       Inventory inventory,
       Instant now,
-      Map<String, String> placed,
+      Beside beside,
       Optional<AlikePods> alike) {
-    return switch (read(pod, placed)) {
+    return switch (read(pod, beside.placed())) {
       case Reading.Decided(Decision decision) -> decision;
-      case Reading.Open open -> decide(pod, open, inventory, now, alike);
+      case Reading.Open open -> decide(pod, open, inventory, now, beside, alike);
     };
   }
 
-  private Decision decide(Pod pod, Reading.Open open, Inventory inventory, Instant now, Optional<AlikePods> alike) {
+  private Decision decide(
+      Pod pod,
+      Reading.Open open,
+      Inventory inventory,
+      Instant now,
+      Beside beside,
+      Optional<AlikePods> alike) {
     List<ClaimRequest> requests = open.requests();
     String namespace = pod.getMetadata().getNamespace();
     Function<GpuHost, Optional<String>> unfit =
-        host -> refusal(pod, host, open, now).or(() -> state.claims().quotas().refusal(namespace, requests, host));
+        host -> refusal(pod, host, open, now, beside)
+            .or(() -> state.claims().quotas().refusal(namespace, requests, host));
     SortedSet<String> unknown = ControllerOnlyFields.fields(requests);
     String scheduled =
         "kube-scheduler allocates there" + (unknown.isEmpty() ? "" : ", and it knows no " + String.join(", ", unknown));
@@ -437,7 +444,8 @@ public final class PodDecider implements Decider {
       Pod pod,
       GpuHost host,
       Reading.Open open,
-      Instant now) {
+      Instant now,
+      Beside beside) {
     @Nullable Node node = view.node(host.name());
     Optional<String> closed = HostReadiness.refusal(host, view);
     if (closed.isPresent() || node == null) {
@@ -448,6 +456,11 @@ public final class PodDecider implements Decider {
     }
     if (open.claims().keySet().stream().anyMatch(uid -> vetoes.holds(uid, host.name(), now))) {
       return Optional.of("kube-scheduler found no room for the pod there");
+    }
+    Optional<String> tooFull =
+        open.claims().keySet().stream().flatMap(uid -> beside.refusal(uid, host.name()).stream()).findFirst();
+    if (tooFull.isPresent()) {
+      return tooFull;
     }
     return NodeFit.refusal(pod, node, state.loads().without(pod.getMetadata().getUid(), host.name()));
   }

@@ -1,5 +1,6 @@
 package dev.partita.controller.metrics;
 
+import dev.partita.controller.decide.Beside;
 import dev.partita.controller.decide.Decider;
 import dev.partita.controller.decide.Decision;
 import dev.partita.controller.inventory.Inventory;
@@ -42,10 +43,10 @@ public final class TimedDecider implements Decider {
       Pod pod,
       Inventory inventory,
       Instant now,
-      Map<String, String> placed,
+      Beside beside,
       Optional<AlikePods> alike) {
     long start = System.nanoTime();
-    Decision decision = decider.decide(pod, inventory, now, placed, alike);
+    Decision decision = decider.decide(pod, inventory, now, beside, alike);
     (switch (decision) {
       case Decision.Allocate _ -> allocated;
       case Decision.Wait _ -> waits;

@@ -15,12 +15,14 @@ import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.nodes.PodRequests;
 import dev.partita.controller.state.Nomination;
 import dev.partita.controller.state.PodPlan;
+import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimBuilder;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -93,27 +95,48 @@ class PodDecisionsTest {
   @ParameterizedTest(name = "{0} CPU each")
   @CsvSource(delimiter = '|', textBlock = """
       2 | t0 a/0
-      3 | t1 waits
+      3 | t0 waits
       """)
   void podsOfAGangThatShareAClaimAreOnItsNodeOnlyIfThereIsRoomForAllOfThem(String cpu, String decided) {
-    cluster.node(new NodeBuilder().withNewMetadata().withName("a").endMetadata()
-        .withNewStatus().addToAllocatable("cpu", new Quantity("4")).addToAllocatable("pods", new Quantity("10"))
-        .endStatus().build(), 1);
-    List<Pod> gang = cluster.gang("t0 0 70, t1 0 70").stream()
-        .map(pod -> new PodBuilder(pod).editSpec().editResourceClaim(0).withResourceClaimName("t0").endResourceClaim()
-            .addNewContainer().withNewResources().addToRequests("cpu", new Quantity(cpu)).endResources().endContainer()
-            .endSpec().build())
-        .toList();
+    cluster.node(withCpu("a", "4"), 1);
+    List<Pod> gang = sharing(cluster.gang("t0 0 70, t1 0 70"), cpu);
     String before = cluster.taken();
     GangDecision decision = cluster.decisions.placeAll(gang);
     assertThat(words(decision)).isEqualTo(decided);
     if (decision instanceof GangDecision.NoPlace(Pod _, Decision.Wait wait)) {
       assertThat(cluster.taken()).as("nothing is assumed").isEqualTo(before);
       assertThat(wait.why().summary(WhyWaiting.MAX_EXPLANATION))
-          .isEqualTo("its claims are on node a: too little CPU is free on the node");
+          .contains("no room for all pods of the gang that use the claim: too little CPU is free on the node");
     } else {
       assertThat(gang).allMatch(pod -> cluster.state.loads().counts(pod.getMetadata().getUid()));
     }
+  }
+
+  @Test
+  void podsOfAGangThatShareAClaimPassOverNodesThatHaveNoRoomForAllOfThem() {
+    for (int i = 0; i < 3; i++) {
+      cluster.node(withCpu("a" + i, "4"), 1);
+      cluster.running(key("r" + i), 0, new CardKey("a" + i, 0), "60Gi"); // which fits best
+    }
+    cluster.node(withCpu("b", "10"), 1);
+    List<Pod> gang = new ArrayList<>(sharing(cluster.gang("t0 0 70, t1 0 70, t2 0 70"), "3"));
+    gang.addAll(cluster.gang("u0 0 80"));
+    GangDecision decision = cluster.decisions.placeAll(gang);
+    assertThat(words(decision)).isEqualTo("t0 b/0, u0 a0/0");
+    assertThat(gang).allMatch(pod -> cluster.state.loads().counts(pod.getMetadata().getUid()));
+  }
+
+  private static Node withCpu(String name, String cpu) {
+    return new NodeBuilder().withNewMetadata().withName(name).endMetadata().withNewStatus()
+        .addToAllocatable("cpu", new Quantity(cpu)).addToAllocatable("pods", new Quantity("10")).endStatus().build();
+  }
+
+  private static List<Pod> sharing(List<Pod> gang, String cpu) {
+    return gang.stream()
+        .map(pod -> new PodBuilder(pod).editSpec().editResourceClaim(0).withResourceClaimName("t0").endResourceClaim()
+            .addNewContainer().withNewResources().addToRequests("cpu", new Quantity(cpu)).endResources().endContainer()
+            .endSpec().build())
+        .toList();
   }
 
   @Test

@@ -1,5 +1,6 @@
 package dev.partita.controller.loop;
 
+import dev.partita.controller.decide.Beside;
 import dev.partita.controller.decide.Decider;
 import dev.partita.controller.decide.Decision;
 import dev.partita.controller.inventory.Inventory;
@@ -26,10 +27,10 @@ record WatchedDecider(Decider decider, Consumer<Pod> before) implements Decider 
       Pod pod,
       Inventory inventory,
       Instant now,
-      Map<String, String> placed,
+      Beside beside,
       Optional<AlikePods> alike) {
     before.accept(pod);
-    return decider.decide(pod, inventory, now, placed, alike);
+    return decider.decide(pod, inventory, now, beside, alike);
   }
 
   @Override
