@@ -23,7 +23,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Predicate;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -39,7 +39,7 @@ class EvictionTest {
         return null;
       });
 
-  private volatile Predicate<Nomination> stands = _ -> true;
+  private volatile Function<Nomination, Nomination.Standing> standing = _ -> Nomination.Standing.KEPT;
 
   @AfterEach
   void close() {
@@ -140,7 +140,7 @@ class EvictionTest {
   @Test
   void nobodyIsEvenTriedForAPodThatIsGoneBeforeItIsItsTurn() {
     AtomicInteger evictions = countEvictions();
-    stands = _ -> false;
+    standing = _ -> Nomination.Standing.ENDED;
     evict(List.of(cluster.pod("victim")));
     assertThat(evictions).hasValue(0);
     assertThat(notSent).as("there is nobody to look for room for").isEmpty();
@@ -151,7 +151,7 @@ class EvictionTest {
   void nobodyGoesForAPodThatIsGoneWhileItIsTriedWhetherTheyMay() {
     Pod victim = cluster.pod("victim");
     AtomicInteger evictions = countEvictions();
-    stands = _ -> evictions.get() == 0;
+    standing = _ -> evictions.get() == 0 ? Nomination.Standing.KEPT : Nomination.Standing.ENDED;
     evict(List.of(victim));
     assertThat(evictions).as("the trial").hasPositiveValue();
     assertThat(cluster.client.resource(victim).get()).isNotNull();
@@ -159,9 +159,22 @@ class EvictionTest {
   }
 
   @Test
+  void nobodyGoesForAPodThatIsGettingAnotherPlaceAndRoomIsLookedForAgainInCaseThatFails() {
+    Pod victim = cluster.pod("victim");
+    AtomicInteger evictions = countEvictions();
+    standing = _ -> Nomination.Standing.SUSPENDED;
+    evict(List.of(victim));
+    assertThat(evictions).hasValue(0);
+    assertThat(notSent).containsExactly(victim.getMetadata().getUid());
+  }
+
+  @Test
   void whereOneOfAGangIsGoneRoomIsLookedForAgainForTheOthers() {
     Pod victim = cluster.pod("victim");
-    stands = nomination -> nomination.pod().uid().equals("uid-other");
+    standing =
+        nomination -> nomination.pod().uid().equals("uid-other")
+            ? Nomination.Standing.KEPT
+            : Nomination.Standing.ENDED;
     evict(Map.of(preemptor("gone"), nomination("gone", List.of(victim(victim))), preemptor("other"),
         nomination("other", List.of())));
     assertThat(cluster.client.resource(victim).get()).isNotNull();
@@ -224,7 +237,7 @@ class EvictionTest {
   private void evict(Map<Pod, Nomination> nominations) {
     try (Evictor evictor = new Evictor(cluster.controllersClient(), edge,
         new PodEvents(cluster.controllersClient(), edge, Clock.systemUTC(), "test"), listener,
-        nomination -> stands.test(nomination))) {
+        nomination -> standing.apply(nomination))) {
       evictor.evict(nominations);
     }
   }

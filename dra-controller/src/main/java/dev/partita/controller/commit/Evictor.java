@@ -20,7 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.function.Predicate;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -39,22 +39,22 @@ public final class Evictor implements AutoCloseable {
   private final ApiEdge edge;
   private final PodEvents events;
   private final WriteListener listener;
-  private final Predicate<Nomination> stands;
+  private final Function<Nomination, Nomination.Standing> standing;
   private final ExecutorService thread =
       Executors.newSingleThreadExecutor(Thread.ofPlatform().name("evictor").daemon().factory());
 
-  /** @param stands whether a place is kept still for which others are to go; any thread may ask */
+  /** @param standing whether a place is kept still for which others are to go; any thread may ask */
   public Evictor(
       KubernetesClient client,
       ApiEdge edge,
       PodEvents events,
       WriteListener listener,
-      Predicate<Nomination> stands) {
+      Function<Nomination, Nomination.Standing> standing) {
     this.client = client;
     this.edge = edge;
     this.events = events;
     this.listener = listener;
-    this.stands = stands;
+    this.standing = standing;
   }
 
   /**
@@ -66,25 +66,28 @@ public final class Evictor implements AutoCloseable {
   public void evict(Map<Pod, Nomination> nominations) {
     thread.execute(
         () -> {
-          if (stand(nominations) && areEvicted(nominations, true) && stand(nominations) && mayGoTogether(nominations)
-              && stand(nominations)) {
+          if (areKept(nominations) && areEvicted(nominations, true) && areKept(nominations)
+              && mayGoTogether(nominations) && areKept(nominations)) {
             areEvicted(nominations, false);
           }
         });
   }
 
-  /** Whether all of them stand; if not, room is looked for again for those that do. */
-  private boolean stand(Map<Pod, Nomination> nominations) {
-    List<Map.Entry<Pod, Nomination>> standing =
-        nominations.entrySet().stream().filter(one -> stands.test(one.getValue())).toList();
-    if (standing.size() == nominations.size()) {
+  /** Whether all of them are kept; if not, room is looked for again for those that have not ended. */
+  private boolean areKept(Map<Pod, Nomination> nominations) {
+    Map<Pod, Nomination.Standing> standings = new HashMap<>();
+    nominations.forEach((pod, nomination) -> standings.put(pod, standing.apply(nomination)));
+    if (standings.values().stream().allMatch(Nomination.Standing.KEPT::equals)) {
       return true;
     }
     LOG.info("nobody is evicted for {}: what was kept for a pod of these is not any more",
         nominations.keySet().stream().map(ObjectKey::of).toList());
     nominations.values().stream().flatMap(nomination -> nomination.victims().stream()).findFirst()
-        .ifPresent(victim -> standing.forEach(one -> listener.evictionNotSent(ObjectKey.of(one.getKey()),
-            one.getValue().pod().uid(), victim.uid())));
+        .ifPresent(victim -> nominations.forEach((pod, nomination) -> {
+          if (standings.get(pod) != Nomination.Standing.ENDED) {
+            listener.evictionNotSent(ObjectKey.of(pod), nomination.pod().uid(), victim.uid());
+          }
+        }));
     return false;
   }
 

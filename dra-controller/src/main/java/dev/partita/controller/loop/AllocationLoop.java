@@ -166,7 +166,7 @@ public final class AllocationLoop implements AutoCloseable {
     PodDecisions decisions = new PodDecisions(decides.apply(decider), state, monotonicClock);
     this.evictor =
         new Evictor(client, edge.isolated("evictions"),
-            new PodEvents(client, edge.isolated("pod-events"), clock, instance), listening, state::stands);
+            new PodEvents(client, edge.isolated("pod-events"), clock, instance), listening, state::standing);
     Priorities priorities = new Priorities();
     PreemptionSearch search = new PreemptionSearch(view, state, decisions, priorities, monotonicClock, clock);
     this.preemption = new Preemption(view, monotonicClock, state, search, evictor, retries, budget);

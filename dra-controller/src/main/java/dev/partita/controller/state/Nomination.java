@@ -20,6 +20,16 @@ import java.util.stream.Collectors;
 public record Nomination(Preemptor pod, Place place, List<Victim> victims, Grounds grounds, Awaited awaited) {
   private static final int MOST_NAMED = 3;
 
+  /** Whether it counts. */
+  public enum Standing {
+    /** The place is kept. */
+    KEPT,
+    /** The pod is getting another place; if that fails, this one is kept again. */
+    SUSPENDED,
+    /** The pod has its place or is gone, or something else is kept for it. */
+    ENDED
+  }
+
   public Nomination {
     victims = List.copyOf(victims);
   }

@@ -2,7 +2,6 @@ package dev.partita.controller.state;
 
 import dev.partita.controller.nodes.NodeLoads;
 import java.util.Collection;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -12,13 +11,13 @@ import java.util.stream.Collectors;
 
 /**
  * Keeps the nominations of pods. What they keep counts as taken for pods of lower and of equal priority. For one
- * thread, but for {@link #stands}.
+ * thread, but for {@link #standing}.
  */
 final class Nominations {
   private final ClaimLedger ledger;
   private final NodeLoads loads;
   private final Map<String, Nomination> byPod = new ConcurrentHashMap<>();
-  private final Set<String> suspended = new HashSet<>();
+  private final Set<String> suspended = ConcurrentHashMap.newKeySet();
   private boolean gaveUp;
 
   Nominations(ClaimLedger ledger, NodeLoads loads) {
@@ -30,10 +29,13 @@ final class Nominations {
     return Optional.ofNullable(byPod.get(podUid));
   }
 
-  /** Whether this is what is kept for its pod: it has neither ended nor been replaced. */
+  /** How it stands with the nomination. */
   @SuppressWarnings("ReferenceEquality") // what is kept anew for the pod may be equal
-  boolean stands(Nomination nomination) {
-    return byPod.get(nomination.pod().uid()) == nomination;
+  Nomination.Standing standing(Nomination nomination) {
+    String pod = nomination.pod().uid();
+    return byPod.get(pod) != nomination
+        ? Nomination.Standing.ENDED
+        : suspended.contains(pod) ? Nomination.Standing.SUSPENDED : Nomination.Standing.KEPT;
   }
 
   /** UIDs of the claims that victims give back, or have given back. */

@@ -94,9 +94,9 @@ public final class SchedulerState {
     return nominations.of(podUid);
   }
 
-  /** Whether this is what is kept for its pod: it has neither ended nor been replaced. Any thread may ask. */
-  public boolean stands(Nomination nomination) {
-    return nominations.stands(nomination);
+  /** How it stands with what was to be kept for a pod. Any thread may ask. */
+  public Nomination.Standing standing(Nomination nomination) {
+    return nominations.standing(nomination);
   }
 
   /** UIDs of the claims that victims give back, or have given back. */
@@ -191,17 +191,23 @@ public final class SchedulerState {
         return Optional.empty(); // it counts
       }
       String uid = pod.getMetadata().getUid();
-      @Nullable Node known = objects.node(node);
-      Optional<String> refusal =
-          known == null
-              ? Optional.of("there is no such Node")
-              : NodeFit.refusal(pod, known, loads.without(uid, node));
+      Optional<String> refusal = refusal(pod, node);
       if (refusal.isEmpty()) {
         Optional<NodeLoads.Entry> before = loads.entry(uid);
         undo.push(() -> loads.restore(uid, before));
         loads.put(uid, node, PodRequests.of(pod));
       }
       return refusal;
+    }
+
+    private Optional<String> refusal(Pod pod, String node) {
+      @Nullable Node known = objects.node(node);
+      if (known == null) {
+        return Optional.of("there is no such Node");
+      }
+      try (var _ = withoutNominations(pod)) {
+        return NodeFit.refusal(pod, known, loads.without(pod.getMetadata().getUid(), node));
+      }
     }
 
     /** The node of every claim, by UID, for which something was assumed in this. */

@@ -33,7 +33,7 @@ class SearchTurnTest {
       .newProxyInstance(getClass().getClassLoader(), new Class<?>[]{WriteListener.class}, (_, _, _) -> null);
   private final Evictor evictor =
       new Evictor(server.client, EDGE, new PodEvents(server.client, EDGE, cluster.clock, "test"), nobody,
-          cluster.state::stands);
+          cluster.state::standing);
   private final Preemption preemption =
       new Preemption(cluster, cluster.clock, cluster.state,
           new PreemptionSearch(cluster, cluster.state, cluster.decisions, cluster.priorities, cluster.clock,

@@ -11,7 +11,10 @@ import dev.partita.controller.inventory.CardKey;
 import dev.partita.controller.nodes.PodRequests;
 import dev.partita.controller.place.ClaimPlacement;
 import dev.partita.controller.watch.ObjectKey;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -98,21 +101,56 @@ class SchedulerStateTest {
   }
 
   @Test
-  void aNominationStandsUntilItEndsOrThePodHasAnother() {
+  void aNominationIsKeptUntilItEndsOrThePodHasAnother() {
     Nomination first = nomination("w1", "a", 1);
-    assertThat(state.stands(first)).isFalse();
+    assertThat(state.standing(first)).isEqualTo(Nomination.Standing.ENDED);
     state.nominate(first);
-    assertThat(state.stands(first)).isTrue();
+    assertThat(state.standing(first)).isEqualTo(Nomination.Standing.KEPT);
     try (SchedulerState.Scope scope = state.withoutNominations(pod("w1"))) {
-      assertThat(state.stands(first)).as("it is only left out of a decision").isTrue();
+      assertThat(state.standing(first)).as("it is only left out of a decision").isEqualTo(Nomination.Standing.KEPT);
       assertThat(scope.placed()).isEmpty();
     }
     Nomination second = nomination("w1", "a", 1);
     state.nominate(second);
-    assertThat(state.stands(first)).as("it is replaced by one that is equal").isFalse();
-    assertThat(state.stands(second)).isTrue();
+    assertThat(state.standing(first)).as("replaced by one that is equal").isEqualTo(Nomination.Standing.ENDED);
+    assertThat(state.standing(second)).isEqualTo(Nomination.Standing.KEPT);
     state.endNomination(uid("w1"));
-    assertThat(state.stands(second)).isFalse();
+    assertThat(state.standing(second)).isEqualTo(Nomination.Standing.ENDED);
+  }
+
+  @Test
+  void aNominationIsSuspendedWhileItsPodIsGettingAnotherPlace() {
+    Nomination nomination = nomination("w1", "a", 1);
+    state.nominate(nomination);
+    state.assume(plan("w1").orElseThrow());
+    assertThat(state.standing(nomination)).isEqualTo(Nomination.Standing.SUSPENDED);
+    state.forget(uid("w1"));
+    assertThat(state.standing(nomination)).as("it did not get it").isEqualTo(Nomination.Standing.KEPT);
+  }
+
+  /** It goes where claims are that it shares with others of its gang. */
+  @Test
+  void aPodIsSettledOnTheRoomThatIsKeptForPodsOfLowerPriority() {
+    cluster.node(new NodeBuilder().withNewMetadata().withName("narrow").endMetadata().withNewStatus()
+        .addToAllocatable("cpu", new Quantity("4")).addToAllocatable("pods", new Quantity("110")).endStatus().build(),
+        1);
+    Pod lower = demanding("lower", 1);
+    state.nominate(new Nomination(new Nomination.Preemptor(uid("lower"), "default", 1),
+        new Nomination.Place("narrow", List.of(), PodRequests.of(lower)), List.of(), new Nomination.Grounds.Priority(),
+        new Nomination.Awaited(Set.of(), Set.of(), Instant.EPOCH)));
+    String before = all(cluster);
+    try (SchedulerState.Scope scope = state.scope()) {
+      assertThat(scope.settle(demanding("as-low", 1), "narrow")).hasValueSatisfying(
+          why -> assertThat(why).contains("too little CPU"));
+      assertThat(scope.settle(demanding("higher", 2), "narrow")).isEmpty();
+    }
+    assertThat(all(cluster)).isEqualTo(before);
+  }
+
+  private static Pod demanding(String name, int priority) {
+    return new PodBuilder().withNewMetadata().withName(name).withNamespace("default").withUid(uid(name)).endMetadata()
+        .withNewSpec().withPriority(priority).addNewContainer().withName("c").withNewResources()
+        .addToRequests("cpu", new Quantity("3")).endResources().endContainer().endSpec().build();
   }
 
   @Test
