@@ -1,8 +1,8 @@
 package dev.partita.controller.edge;
 
+import dev.partita.controller.lru.LruMap;
 import io.github.resilience4j.circuitbreaker.CircuitBreaker;
 import io.github.resilience4j.circuitbreaker.CircuitBreakerConfig;
-import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
@@ -16,14 +16,7 @@ final class Breakers {
 
   private final String kind;
   private final CircuitBreaker ofCluster;
-  private final Map<String, CircuitBreaker> ofNamespaces = new LinkedHashMap<>(16, 0.75f, true) {
-    private static final long serialVersionUID = 1L;
-
-    @Override
-    protected boolean removeEldestEntry(Map.Entry<String, CircuitBreaker> eldest) {
-      return size() > MOST;
-    }
-  };
+  private final Map<String, CircuitBreaker> ofNamespaces = new LruMap<>(MOST);
 
   /** @param kind names them */
   Breakers(String kind) {

@@ -25,8 +25,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A task that takes longer than a while counts no more among those that are done at once, for it may wait for
  * something that its namespace has slowed down, such as a webhook that does not answer for 30 s. Of one namespace there
- * are {@link #MOST_OF_ONE} under way at most. With a while of 1 s such a namespace so takes 16 of the 480 seconds that
- * 16 threads have in 30 s. For any thread.
+ * are {@link #MOST_OF_ONE} under way at most, and no more than all others together may have besides what they have.
+ * With a while of 1 s such a namespace so takes 16 of the 480 seconds that 16 at once have in 30 s, and of five such
+ * namespaces 8 each are under way. For any thread.
  */
 public final class TasksByTurns implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(TasksByTurns.class);
@@ -34,8 +35,8 @@ public final class TasksByTurns implements AutoCloseable {
   /** Of one namespace so many are under way at most. */
   static final int MOST_OF_ONE = 16;
 
-  /** Of all together so many are under way at most, so that a server that is slow for everybody is not flooded. */
-  private static final int MOST = 256;
+  /** Of all together there are fewer: a connection to the API server takes 100 requests at once. */
+  private static final int MOST = 48;
 
   private static final Duration ENDING = Duration.ofSeconds(10);
 
@@ -111,7 +112,7 @@ public final class TasksByTurns implements AutoCloseable {
   }
 
   private synchronized void beginNext() {
-    while (quick < atOnce.getAsInt() && underWayInAll < MOST) {
+    while (quick < atOnce.getAsInt()) {
       @Nullable Task next = next();
       if (next == null) {
         return;
@@ -124,14 +125,15 @@ public final class TasksByTurns implements AutoCloseable {
     }
   }
 
-  /** The next one of a namespace that may begin another one: at most {@link #MOST} / {@link #MOST_OF_ONE} may not. */
+  /** The next one of a namespace that may begin another one. */
   private @Nullable Task next() {
+    int most = Math.min(MOST_OF_ONE, MOST - underWayInAll);
     Iterator<Map.Entry<String, Deque<Runnable>>> namespaces = waiting.entrySet().iterator();
     while (namespaces.hasNext()) {
       Map.Entry<String, Deque<Runnable>> one = namespaces.next();
       String namespace = one.getKey();
       Deque<Runnable> tasks = one.getValue();
-      if (underWay.getOrDefault(namespace, 0) < MOST_OF_ONE) {
+      if (underWay.getOrDefault(namespace, 0) < most) {
         Task next = new Task(namespace, tasks.removeFirst());
         namespaces.remove();
         if (!tasks.isEmpty()) {
