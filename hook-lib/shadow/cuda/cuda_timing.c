@@ -319,11 +319,11 @@ void timing_begin(struct timed_launch *launch, CUstream stream, bool per_thread)
 
 /*
  * The launch may have come behind the end of its window, which another thread closed meanwhile. Where that cannot end
- * later instead, what the launch takes is estimated.
+ * later instead, what the launch takes is estimated. Whoever closed it may have counted the launch.
  */
-static void end_behind_its_window(const struct timed_launch *launch, uint32_t kernels, bool gap) {
+static void end_behind_its_window(const struct timed_launch *launch, uint32_t kernels, bool counted, bool gap) {
     struct track *track = launch->track;
-    if (load_relaxed(&track->open) || !window_extend_last(track, kernels, launch->open_ended, gap))
+    if (load_relaxed(&track->open) || !window_extend_last(track, counted ? 0 : kernels, launch->open_ended, gap))
         windows_miss(track->clock->card, track_takes(track, kernels, launch->open_ended));
 }
 
@@ -358,10 +358,10 @@ void timing_end(const struct timed_launch *launch, uint32_t kernels, CUresult re
     int mode = timing_calls_begin();
     const struct clock *clock = enter_clock_of(track);
     if (clock) {
-        if (ended || !load_relaxed(&track->open))
-            end_behind_its_window(launch, kernels, gap);
-        else
+        if (!ended && load_relaxed(&track->open))
             end_its_window(track, gap);
+        else if (result == CUDA_SUCCESS)
+            end_behind_its_window(launch, kernels, !ended, gap);
         windows_poll(clock);
         timing_lock_leave(clock_lock(clock));
     }

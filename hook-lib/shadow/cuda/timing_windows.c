@@ -387,10 +387,16 @@ void window_close(struct track *track, bool gap) {
     context_leave(pushed);
 }
 
-/* As long as its launches take by what was learned of them, but no longer than until now. */
+/*
+ * As long as its launches take by what was learned of them, but no longer than until now. Where none has come back from
+ * the driver yet, it charges itself when it does.
+ */
 static void estimate_window(const struct track *track) {
+    uint32_t launches = load_relaxed(&track->launches);
+    if (launches == 0)
+        return;
     uint64_t from = track->now.recorded, now = cores_now(), passed = now > from ? now - from : 0;
-    uint64_t takes = track_takes(track, load_relaxed(&track->launches), track->now.open_ended);
+    uint64_t takes = track_takes(track, launches, track->now.open_ended);
     windows_used(track->clock->card, from, from, from + (takes > 0 && takes < passed ? takes : passed));
 }
 

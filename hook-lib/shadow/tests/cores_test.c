@@ -702,6 +702,7 @@ static void what_threads_launch_into_one_stream_at_once_is_charged(void) {
     fprintf(stderr, "%.1f of %.1f ms are charged\n", (double)charged / MS, (double)busy / MS);
     CHECK_EQUAL(busy, THREADS * 50 * MS);
     CHECK(charged >= busy * 85 / 100);
+    CHECK(charged <= busy * 125 / 100);
 }
 
 static CUstream held_stream;

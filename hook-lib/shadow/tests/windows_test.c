@@ -150,8 +150,25 @@ static void a_window_that_another_thread_left_open_in_its_own_stream_is_estimate
     CHECK_EQUAL(under_way, 0);
 }
 
+/* As one that has the driver load a module. It is charged when it comes back. */
+static void a_window_whose_first_launch_is_in_the_driver_for_long_charges_nothing_that_was_not_used(void) {
+    uint64_t of_another = track_owner_in((CUcontext)(void *)&context, CU_STREAM_PER_THREAD) ^ 64;
+    start();
+    struct track *track = track_make((uint64_t)(uintptr_t)CU_STREAM_PER_THREAD, of_another, CU_STREAM_PER_THREAD,
+                                     (CUcontext)(void *)&context, clock_make((CUcontext)(void *)&context, 0));
+    CHECK(track);
+    window_open(track, 1, false, 0);
+    track->last = 1;
+    track->begun = 2;
+    windows_poll(clocks);
+    CHECK(!track->open && !track->listed);
+    CHECK_EQUAL(used, 0);
+    CHECK_EQUAL(under_way, 0);
+}
+
 int main(int argc, char **argv) {
     static const struct test_case cases[] = {
+        CASE(a_window_whose_first_launch_is_in_the_driver_for_long_charges_nothing_that_was_not_used),
         CASE(a_window_that_another_thread_left_open_in_its_own_stream_is_estimated_once_it_is_old),
         CASE(all_windows_of_a_context_are_closed_though_closing_one_changes_the_list),
     };
