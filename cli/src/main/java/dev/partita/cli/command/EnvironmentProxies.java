@@ -62,7 +62,7 @@ public final class EnvironmentProxies extends ProxySelector {
     protected @Nullable PasswordAuthentication getPasswordAuthentication() {
       return getRequestorType() != RequestorType.PROXY
           ? null
-          : PORTS.keySet().stream().flatMap(scheme -> named(environment, scheme).stream())
+          : Stream.of("https", "http").flatMap(scheme -> named(environment, scheme).stream())
               .filter(proxy -> proxy.host().equalsIgnoreCase(getRequestingHost())
                   && proxy.port() == getRequestingPort())
               .flatMap(proxy -> proxy.login().stream()).findFirst()

@@ -32,6 +32,14 @@ public record NamedProxy(String host, int port, Optional<Login> login) {
     return host + ":" + port;
   }
 
+  /** The URL of a proxy with its port; as it is where it is no such URL. */
+  public static String withPort(String url) {
+    Matcher parts = URL.matcher(url);
+    return parse(url).isPresent() && parts.matches() && URI.create("http://" + parts.group(2)).getPort() < 0
+        ? new StringBuilder(url).insert(parts.end(2), ":" + STANDARD_PORT).toString()
+        : url;
+  }
+
   /** Empty if it is another kind of proxy, or none. */
   static Optional<NamedProxy> parse(String value) {
     Matcher url = URL.matcher(value);

@@ -76,7 +76,7 @@ public final class ClusterClient {
     try {
       return new KubernetesClientBuilder().withConfig(config)
           .withKubernetesSerialization(new KubernetesSerialization(ApiServerJson.mapper(), true)).build();
-    } catch (IllegalArgumentException e) { // a proxy without a port
+    } catch (IllegalArgumentException e) { // a proxy without a host
       throw CommandFailure.usage("no client can be made by this kubeconfig: "
           + ClusterAnswers.rootOf(e).lines().findFirst().orElse("") + "; look at proxy-url there");
     }
@@ -119,6 +119,7 @@ public final class ClusterClient {
     try {
       KubeConfigUtils.merge(config, context.orElse(null), kubeconfigs.stream().map(Path::toFile)
           .map(KubeConfigUtils::parseConfig).toArray(io.fabric8.kubernetes.api.model.Config[]::new));
+      ClusterProxy.useUrlOf(config);
     } catch (RuntimeException e) {
       throw CommandFailure.usage("the kubeconfig at " + at + " cannot be read: "
           + ClusterAnswers.rootOf(e).lines().findFirst().orElse(""));

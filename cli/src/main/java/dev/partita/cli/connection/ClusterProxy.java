@@ -10,11 +10,20 @@ import java.util.Optional;
 final class ClusterProxy {
   private ClusterProxy() {}
 
-  /** The client takes a proxy-url of http:// for servers without TLS alone, and no password from the environment. */
-  static void use(Config config) {
-    if (config.getHttpsProxy() == null && config.getHttpProxy() != null) {
-      config.setHttpsProxy(config.getHttpProxy());
+  /**
+   * Has it take a kubeconfig's proxy-url of http:// for servers with TLS, too, and port 80 where the URL has none. In
+   * the pod's own configuration the same field is HTTP_PROXY, which is not for such servers.
+   */
+  static void useUrlOf(Config kubeconfig) {
+    if (kubeconfig.getHttpProxy() != null) {
+      String proxy = NamedProxy.withPort(kubeconfig.getHttpProxy());
+      kubeconfig.setHttpProxy(proxy);
+      kubeconfig.setHttpsProxy(proxy);
     }
+  }
+
+  /** The client takes no password from the environment. */
+  static void use(Config config) {
     if (ofConfig(config).isPresent()) {
       return;
     }

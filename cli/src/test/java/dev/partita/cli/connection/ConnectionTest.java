@@ -126,10 +126,10 @@ class ConnectionTest {
   }
 
   @Test
-  void aProxyWithoutAPortIsOneLine(@TempDir Path folder) throws IOException {
+  void aProxyWithoutAHostIsOneLine(@TempDir Path folder) throws IOException {
     Path kubeconfig = Path.of(kubeconfig(folder));
     Files.writeString(kubeconfig,
-        Files.readString(kubeconfig).replace("{server:", "{proxy-url: http://localhost, server:"));
+        Files.readString(kubeconfig).replace("{server:", "{proxy-url: \"http:///x\", server:"));
     assertOneLine(CommandRun.of("top", "--kubeconfig", kubeconfig.toString()), 2,
         "partita: no client can be made by this kubeconfig: ", "; look at proxy-url there");
   }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.partita.cli.Partita;
 import dev.partita.cli.command.CommandRun;
 import dev.partita.cli.command.PaperProxy;
+import io.fabric8.kubernetes.client.Config;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -57,6 +58,30 @@ class ProxiedClusterTest {
         .contains("no API server answers at https://api.invalid:6443 without HTTPS_PROXY,"
             + " which is not as http://proxy.example:3128 (context here of ", "its name cannot be resolved")
         .doesNotContain("secret");
+  }
+
+  /** As kubectl, which goes by net/http. */
+  @Test
+  void aProxyUrlWithoutAPortIsOfPort80() {
+    for (String[] url : new String[][]{{"http://proxy.corp", "http://proxy.corp:80"},
+      {"http://jo:se%40cr@proxy.corp/", "http://jo:se%40cr@proxy.corp:80/"}, {"http://[::1]", "http://[::1]:80"},
+      {"http://proxy.corp:3128", "http://proxy.corp:3128"}}) {
+      Config config = Config.empty();
+      config.setHttpProxy(url[0]);
+      ClusterProxy.useUrlOf(config);
+      assertThat(config.getHttpProxy()).isEqualTo(url[1]).isEqualTo(config.getHttpsProxy());
+    }
+  }
+
+  /** A pod may have HTTP_PROXY for other servers: its API server has TLS. */
+  @Test
+  void inAPodHttpProxyIsNotForTheApiServer() {
+    Config ofPod = Config.empty();
+    ofPod.setMasterUrl("https://10.96.0.1:443");
+    ofPod.setHttpProxy("http://proxy.corp:3128");
+    ClusterProxy.use(ofPod);
+    assertThat(ofPod.getHttpsProxy()).isNull();
+    assertThat(ClusterProxy.way(ofPod)).isEmpty();
   }
 
   @Test
