@@ -44,6 +44,7 @@ final class Bodies {
     return fresh;
   }
 
+  /** Whether a body is held, or why it is not any more. */
   private enum State {
     KEPT, TOO_LONG, GIVEN_UP
   }

@@ -5,7 +5,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says beside what a pod of a gang is decided.
+ * Tells what the search for a place of a gang's pod has to take into account: what others of the gang were given
+ * before, and which nodes were found too full for all of them.
  *
  * @param placed claims that count as allocated, by UID, and on which node
  * @param tooFull claims that others of the gang use as well, by UID: why a node, by its name, has no room for all of

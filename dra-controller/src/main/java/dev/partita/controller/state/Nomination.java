@@ -20,7 +20,7 @@ import java.util.stream.Collectors;
 public record Nomination(Preemptor pod, Place place, List<Victim> victims, Grounds grounds, Awaited awaited) {
   private static final int MOST_NAMED = 3;
 
-  /** Whether it counts. */
+  /** Whether a place is kept for the pod still. */
   public enum Standing {
     /** The place is kept. */
     KEPT,

@@ -33,7 +33,11 @@ public final class UnconvertedPods implements AutoCloseable {
   /** After a failure of the API server, which may pass before the pod changes. */
   private static final Duration PAUSE = Duration.ofSeconds(10);
 
-  /** @param isAgain whether it comes after a pause, since the pod could not be told before */
+  /**
+   * Asks to look at a pod.
+   *
+   * @param isAgain whether it comes after a pause, since the pod could not be told before
+   */
   private record Look(ObjectKey pod, String uid, boolean isAgain) {}
 
   private final KubernetesClient client;

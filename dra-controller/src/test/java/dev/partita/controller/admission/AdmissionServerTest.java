@@ -313,11 +313,9 @@ class AdmissionServerTest {
   @ParameterizedTest
   @ValueSource(strings = {"", "POST /validate HTTP/1.1\r\n", "\u0016\u0003\u0001"})
   void aThousandConnectionsWithoutAHandshakeHoldUpNobody(String half) throws IOException {
-    List<Socket> sockets = new ArrayList<>();
-    try {
+    try (Connections sockets = new Connections()) {
       for (int i = 0; i < 1000; i++) {
-        Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port());
-        sockets.add(socket);
+        Socket socket = sockets.add(new Socket(InetAddress.getLoopbackAddress(), server.port()));
         try {
           socket.getOutputStream().write(half.getBytes(StandardCharsets.ISO_8859_1));
         } catch (IOException e) {
@@ -328,42 +326,28 @@ class AdmissionServerTest {
       long begin = System.nanoTime();
       assertThat(call().post("/validate", POD).status()).isEqualTo(200);
       assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(2));
-    } finally {
-      for (Socket socket : sockets) {
-        socket.close();
-      }
     }
   }
 
   @Test
   void hundredsThatSendHalfAReviewHoldUpNobody() throws IOException {
-    List<SSLSocket> sockets = new ArrayList<>();
-    try {
+    try (Connections sockets = new Connections()) {
       for (int i = 0; i < 300; i++) {
-        SSLSocket socket = call().connect();
-        sockets.add(socket);
-        socket
+        sockets.add(call().connect())
             .getOutputStream()
             .write(
                 "POST /validate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 200000\r\n\r\n{"
                     .getBytes(StandardCharsets.US_ASCII));
       }
       assertThat(call().post("/validate", POD).status()).isEqualTo(200);
-    } finally {
-      for (SSLSocket socket : sockets) {
-        socket.close();
-      }
     }
   }
 
   @Test
   void whoeverSendsLargeReviewsSlowlyKeepsNoOtherFromBeingAnswered() throws IOException {
-    List<SSLSocket> sockets = new ArrayList<>();
-    try {
+    try (Connections sockets = new Connections()) {
       for (int i = 0; i < 16; i++) {
-        SSLSocket socket = call().connect();
-        sockets.add(socket);
-        socket.getOutputStream().write(
+        sockets.add(call().connect()).getOutputStream().write(
             ("POST /validate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 4000000\r\n\r\n{"
                 + " ".repeat(300_000)).getBytes(StandardCharsets.US_ASCII));
       }
@@ -371,70 +355,41 @@ class AdmissionServerTest {
       for (int i = 0; i < 3; i++) {
         assertThat(call().post("/validate", large).status()).isEqualTo(200);
       }
-    } finally {
-      for (SSLSocket socket : sockets) {
-        socket.close();
-      }
     }
   }
 
   @Test
   void whoeverSendsLargeReviewsQuicklyKeepsNoSmallOneFromBeingAnswered() throws IOException, InterruptedException {
-    CountDownLatch begun = new CountDownLatch(AdmissionServer.LARGE_AT_ONCE);
-    CountDownLatch end = new CountDownLatch(1);
-    review = request -> {
-      if (request.object().isTextual()) {
-        begun.countDown();
-        awaited(end);
-      }
-      return Verdict.allowed();
-    };
     byte[] large = ApiServerCall.review("", "pods", "default", "\"" + "a".repeat(2 * Bodies.SMALL) + "\"")
         .getBytes(StandardCharsets.US_ASCII);
-    List<SSLSocket> sockets = new ArrayList<>();
-    try {
+    try (Connections sockets = new Connections(); Held held = new Held(AdmissionServer.LARGE_AT_ONCE)) {
+      review = request -> request.object().isTextual() ? held.apply(request) : Verdict.allowed();
       for (int i = 0; i < 2 * AdmissionServer.AT_ONCE; i++) {
         sockets.add(asked(call(), "/validate", large));
       }
-      begun.await();
+      held.begun.await();
       assertThat(call().post("/validate", POD).status()).isEqualTo(200);
-    } finally {
-      end.countDown();
-      for (SSLSocket socket : sockets) {
-        socket.close();
-      }
     }
   }
 
   /** Otherwise a flood of reviews would let claims pass quotas. */
   @Test
   void aClaimThatFindsNoPlaceIsRefusedWhereItCouldPassAQuotaAndNowhereElse() throws IOException, InterruptedException {
-    CountDownLatch begun = new CountDownLatch(AdmissionServer.AT_ONCE);
-    CountDownLatch end = new CountDownLatch(1);
-    Function<AdmissionRequest, Verdict> held = _ -> {
-      begun.countDown();
-      awaited(end);
-      return Verdict.allowed();
-    };
-    List<SSLSocket> sockets = new ArrayList<>();
-    try (AdmissionServer busy = AdmissionServer.start(0, keys, Map.of("/validate", held, "/strict", held),
-        Set.of("/strict"), unreviewed::add, 100, Duration.ofMillis(10))) {
+    Held held = new Held(AdmissionServer.AT_ONCE);
+    try (Connections sockets = new Connections();
+        AdmissionServer busy = AdmissionServer.start(0, keys, Map.of("/validate", held, "/strict", held),
+            Set.of("/strict"), unreviewed::add, 100, Duration.ofMillis(10));
+        held) {
       ApiServerCall call = new ApiServerCall(busy.port(), NAME, certificates.trusted());
       for (int i = 0; i < AdmissionServer.AT_ONCE; i++) {
         sockets.add(asked(call, "/validate", POD.getBytes(StandardCharsets.US_ASCII)));
       }
-      begun.await();
+      held.begun.await();
       assertThat(call.post("/validate", POD).status()).isEqualTo(503);
       ApiServerCall.Answer answer = call.post("/strict", POD);
       assertThat(answer.status()).isEqualTo(200);
       assertThat(answer.body()).contains("\"allowed\":false", "too much is asked at once; try again");
       assertThat(unreviewed).as("told to who counts").containsExactly(503, 503);
-      end.countDown();
-    } finally {
-      end.countDown();
-      for (SSLSocket socket : sockets) {
-        socket.close();
-      }
     }
   }
 
@@ -442,30 +397,65 @@ class AdmissionServerTest {
   @Test
   void whoeverWaitsToBeReviewedIsCutOffForNewOnes() throws IOException, InterruptedException {
     int connections = 2 * AdmissionServer.AT_ONCE;
-    CountDownLatch begun = new CountDownLatch(AdmissionServer.AT_ONCE);
-    CountDownLatch end = new CountDownLatch(1);
-    Function<AdmissionRequest, Verdict> held = _ -> {
-      begun.countDown();
-      awaited(end);
-      return Verdict.allowed();
-    };
-    List<SSLSocket> sockets = new ArrayList<>();
-    try (AdmissionServer small = AdmissionServer.start(0, keys, Map.of("/validate", held), Set.of(), unreviewed::add,
-        connections, Duration.ofMinutes(5))) {
+    Held held = new Held(AdmissionServer.AT_ONCE);
+    try (Connections sockets = new Connections();
+        AdmissionServer small = AdmissionServer.start(0, keys, Map.of("/validate", held), Set.of(), unreviewed::add,
+            connections, Duration.ofMinutes(5));
+        held) {
       ApiServerCall call = new ApiServerCall(small.port(), NAME, certificates.trusted());
+      List<SSLSocket> waiting = new ArrayList<>();
       for (int i = 0; i < connections; i++) {
-        sockets.add(asked(call, "/validate", POD.getBytes(StandardCharsets.US_ASCII)));
+        waiting.add(sockets.add(asked(call, "/validate", POD.getBytes(StandardCharsets.US_ASCII))));
         if (i == AdmissionServer.AT_ONCE - 1) {
-          begun.await();
+          held.begun.await();
         }
       }
       sockets.add(call.connect());
-      assertThat(endOf(sockets.get(AdmissionServer.AT_ONCE))).isTrue();
-    } finally {
-      end.countDown();
-      for (SSLSocket socket : sockets) {
+      assertThat(endOf(waiting.get(AdmissionServer.AT_ONCE))).isTrue();
+    }
+  }
+
+  /** Connections that are closed with it. */
+  private static final class Connections implements AutoCloseable {
+    private final List<Socket> open = new ArrayList<>();
+
+    <S extends Socket> S add(S socket) {
+      open.add(socket);
+      return socket;
+    }
+
+    @Override
+    public void close() throws IOException {
+      for (Socket socket : open) {
         socket.close();
       }
+    }
+  }
+
+  /** A review that allows everything, and takes until it is closed. */
+  private static final class Held implements Function<AdmissionRequest, Verdict>, AutoCloseable {
+    private final CountDownLatch begun;
+    private final CountDownLatch end = new CountDownLatch(1);
+
+    /** @param reviews after how many {@link #begun} is over */
+    Held(int reviews) {
+      begun = new CountDownLatch(reviews);
+    }
+
+    @Override
+    public Verdict apply(AdmissionRequest request) {
+      begun.countDown();
+      try {
+        end.await();
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
+      return Verdict.allowed();
+    }
+
+    @Override
+    public void close() {
+      end.countDown();
     }
   }
 
@@ -476,14 +466,6 @@ class AdmissionServerTest {
         + "Content-Length: " + body.length + "\r\n\r\n").getBytes(StandardCharsets.US_ASCII));
     socket.getOutputStream().write(body);
     return socket;
-  }
-
-  private static void awaited(CountDownLatch latch) {
-    try {
-      latch.await();
-    } catch (InterruptedException e) {
-      throw new IllegalStateException(e);
-    }
   }
 
   private static boolean endOf(SSLSocket socket) {
