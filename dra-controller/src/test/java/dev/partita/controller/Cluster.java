@@ -173,34 +173,29 @@ public final class Cluster implements AutoCloseable {
 
   /** The same, whose threads do this before each of their requests. */
   Cluster start(Consumer<HttpRequest> before) {
-    return start(
-        new Interceptor() {
-          @Override
-          public void before(BasicBuilder builder, HttpRequest request, RequestTags tags) {
-            before.accept(request);
-          }
-        });
+    controllersClient(before);
+    return start();
   }
 
   /** The same, which hears of its requests only after this has seen what they were answered. */
   Cluster startHearing(Consumer<HttpRequest> answered) {
-    return start(
+    intercept(
         new Interceptor() {
           @Override
           public void after(HttpRequest request, HttpResponse<?> response, AsyncBody.Consumer<List<ByteBuffer>> body) {
             answered.accept(request);
           }
         });
+    return start();
   }
 
-  private Cluster start(Interceptor interceptor) {
+  private void intercept(Interceptor interceptor) {
     asInMain.close();
     asInMain =
         new KubernetesClientBuilder()
             .withConfig(asInMain.getConfiguration())
             .withHttpClientBuilderConsumer(http -> http.addOrReplaceInterceptor("test", interceptor))
             .build();
-    return start();
   }
 
   private ControllerSettings settings(Duration templateGrace) {
@@ -232,6 +227,18 @@ public final class Cluster implements AutoCloseable {
 
   /** As controllers have one, which is closed with this. */
   KubernetesClient controllersClient() {
+    return asInMain;
+  }
+
+  /** The same, whose threads do this before each of their requests. */
+  KubernetesClient controllersClient(Consumer<HttpRequest> before) {
+    intercept(
+        new Interceptor() {
+          @Override
+          public void before(BasicBuilder builder, HttpRequest request, RequestTags tags) {
+            before.accept(request);
+          }
+        });
     return asInMain;
   }
 

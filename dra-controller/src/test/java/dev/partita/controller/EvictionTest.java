@@ -15,6 +15,7 @@ import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudgetBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
 import java.lang.reflect.Proxy;
 import java.time.Clock;
 import java.time.Instant;
@@ -22,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -222,6 +224,28 @@ class EvictionTest {
     return new Victim(pod.getMetadata().getUid(), pod.getMetadata().getNamespace(), pod.getMetadata().getName(), 1, "");
   }
 
+  @Test
+  void whoseVictimGoesSlowlyKeepsNobodyElseWaiting() {
+    CountDownLatch answers = new CountDownLatch(1);
+    KubernetesClient client = cluster.controllersClient(request -> {
+      if (request.uri().getPath().endsWith("/pods/slow/eviction")) {
+        SchedulingGateTest.awaitOpen(answers);
+      }
+    });
+    Pod slow = cluster.pod("slow");
+    Pod quick = cluster.pod("quick");
+    try (Evictor evictor = evictor(client)) {
+      evictor.evict(Map.of(preemptor("one"), nomination("one", List.of(victim(slow)))));
+      evictor.evict(Map.of(preemptor("other"), nomination("other", List.of(victim(quick)))));
+      Cluster.eventually().until(() -> cluster.client.resource(quick).get() == null);
+      assertThat(cluster.client.resource(slow).get()).isNotNull();
+      answers.countDown();
+    } finally {
+      answers.countDown();
+    }
+    assertThat(cluster.client.resource(slow).get()).isNull();
+  }
+
   private static Pod preemptor(String name) {
     return new PodBuilder().withNewMetadata().withName(name).withNamespace("default").withUid("uid-" + name)
         .endMetadata().build();
@@ -235,11 +259,15 @@ class EvictionTest {
   }
 
   private void evict(Map<Pod, Nomination> nominations) {
-    try (Evictor evictor = new Evictor(cluster.controllersClient(), edge,
-        new PodEvents(cluster.controllersClient(), edge, Clock.systemUTC(), "test"), listener,
-        nomination -> standing.apply(nomination))) {
+    try (Evictor evictor = evictor(cluster.controllersClient())) {
       evictor.evict(nominations);
     }
+  }
+
+  private Evictor evictor(KubernetesClient client) {
+    return new Evictor(client, edge,
+        new PodEvents(client, edge, Clock.systemUTC(), "test"), listener,
+        nomination -> standing.apply(nomination));
   }
 
   private List<String> notes() {

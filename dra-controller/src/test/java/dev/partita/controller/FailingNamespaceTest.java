@@ -3,6 +3,7 @@ package dev.partita.controller;
 import static dev.partita.controller.Cluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.api.Driver;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.serving.access.FaultyApiServer.Fault;
 import io.fabric8.kubernetes.api.model.PodBuilder;
@@ -12,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -77,6 +79,42 @@ class FailingNamespaceTest {
     } finally {
       answers.countDown();
     }
+  }
+
+  @Test
+  void othersSizesAreGrantedWhileWritesToANamespaceHang() {
+    AtomicBoolean hangs = new AtomicBoolean();
+    CountDownLatch answers = new CountDownLatch(1);
+    cluster.start(request -> {
+      if (hangs.get() && isOfTeam(request.method(), request.uri().getPath())) {
+        asked.incrementAndGet();
+        SchedulingGateTest.awaitOpen(answers);
+      }
+    });
+    try {
+      cluster.awaitOffered("node-0");
+      List<String> names = waitingInTeam(6);
+      eventually().until(() -> names.stream().allMatch(this::isAllocatedInTeam));
+      cluster.claim("y", "gpu.partita.dev", Map.of("memory", "8Gi"));
+      cluster.pod("y", "y");
+      cluster.result("y");
+      cluster.awaitQuiet();
+      hangs.set(true);
+      names.forEach(name -> ask("team", name));
+      eventually().until(() -> asked.get() == names.size());
+      ask("default", "y");
+      eventually().until(() -> cluster.read("y").getMetadata().getAnnotations()
+          .getOrDefault(Driver.RESIZE_ANSWER_ANNOTATION, "").endsWith(": granted"));
+      assertThat(asked).as("each is written by one at a time").hasValue(names.size());
+    } finally {
+      answers.countDown();
+    }
+  }
+
+  private void ask(String namespace, String claim) {
+    cluster.client.resources(ResourceClaim.class).inNamespace(namespace).withName(claim)
+        .edit(read -> new ResourceClaimBuilder(read).editMetadata()
+            .addToAnnotations(Driver.RESIZE_ANNOTATION, "memory=9Gi").endMetadata().build());
   }
 
   private static boolean isOfTeam(String method, String path) {

@@ -5,6 +5,7 @@ import dev.partita.controller.edge.WriteKind;
 import dev.partita.controller.events.PodEvents;
 import dev.partita.controller.state.Nomination;
 import dev.partita.controller.state.Victim;
+import dev.partita.controller.turns.TasksByTurns;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.DeleteOptionsBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -18,15 +19,17 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Evicts pods through the Eviction API, which respects PodDisruptionBudgets and grace periods. */
+/**
+ * Evicts pods through the Eviction API, which respects PodDisruptionBudgets and grace periods: for one pod or gang
+ * after another, so that what a budget allows on trial is not used up by others then. Only where an eviction takes
+ * long, as where a webhook does not answer, the next one begins meanwhile.
+ */
 public final class Evictor implements AutoCloseable {
   /** For so long no eviction is sent once they keep failing. */
   public static final Duration PAUSE = ApiEdge.PAUSE;
@@ -40,8 +43,7 @@ public final class Evictor implements AutoCloseable {
   private final PodEvents events;
   private final WriteListener listener;
   private final Function<Nomination, Nomination.Standing> standing;
-  private final ExecutorService thread =
-      Executors.newSingleThreadExecutor(Thread.ofPlatform().name("evictor").daemon().factory());
+  private final TasksByTurns evictions = new TasksByTurns("evictor", () -> 1);
 
   /** @param standing whether a place is kept still for which others are to go; any thread may ask */
   public Evictor(
@@ -64,13 +66,13 @@ public final class Evictor implements AutoCloseable {
    * @param nominations by the pod for which it is
    */
   public void evict(Map<Pod, Nomination> nominations) {
-    thread.execute(
-        () -> {
+    nominations.keySet().stream().map(pod -> pod.getMetadata().getNamespace()).findFirst().ifPresent(
+        namespace -> evictions.add(namespace, () -> {
           if (areKept(nominations) && areEvicted(nominations, true) && areKept(nominations)
               && mayGoTogether(nominations) && areKept(nominations)) {
             areEvicted(nominations, false);
           }
-        });
+        }));
   }
 
   /** Whether all of them are kept; if not, room is looked for again for those that have not ended. */
@@ -232,6 +234,6 @@ public final class Evictor implements AutoCloseable {
 
   @Override
   public void close() {
-    Writers.end(thread);
+    evictions.close();
   }
 }

@@ -11,7 +11,6 @@ import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.time.Clock;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
@@ -35,18 +34,15 @@ public final class PodWriter implements AutoCloseable {
   private static final int GATES_AT_ONCE = 4;
   private static final int GATES_IN_A_RUSH = 2;
 
-  /** Where the API server answers after longer than that, a webhook of the namespace may be what it waits for. */
-  private static final Duration SLOW = Duration.ofSeconds(1);
-
   private final AllocationWriter writer;
   private final GateRemover gate;
   private final ClusterView view;
   private final Clock clock;
   private final Predicate<ResourceClaim> spent;
   private final WriteListener listener;
-  private final TasksByTurns writes = new TasksByTurns("allocation-writer", () -> AT_ONCE, SLOW);
+  private final TasksByTurns writes = new TasksByTurns("allocation-writer", () -> AT_ONCE);
   private final TasksByTurns openings =
-      new TasksByTurns("gate-opener", () -> writes.waiting() == 0 ? GATES_AT_ONCE : GATES_IN_A_RUSH, SLOW);
+      new TasksByTurns("gate-opener", () -> writes.waiting() == 0 ? GATES_AT_ONCE : GATES_IN_A_RUSH);
 
   public PodWriter(
       AllocationWriter writer,

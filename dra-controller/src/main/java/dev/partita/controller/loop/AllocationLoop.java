@@ -183,7 +183,7 @@ public final class AllocationLoop implements AutoCloseable {
         new ResizeWriter(client, edge.isolated("resizes"),
             (write, version) -> loop.post(new WorkItem.ResizeWritten(write, version)));
     this.resizes =
-        new Resizes(view, ledger, new ResizeDecider(state), resizeWriter::post, events, retries, monotonicClock);
+        new Resizes(view, ledger, new ResizeDecider(state), resizeWriter::write, events, retries, monotonicClock);
     StaleReasons stale = new StaleReasons(pause -> retries.after(pause, new WorkItem.SayAgain()));
     this.wakeups = new Wakeups(queue, resizes, scheduler, stale);
     PodFollower podFollower =

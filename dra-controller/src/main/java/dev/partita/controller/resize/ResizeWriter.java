@@ -4,18 +4,19 @@ import dev.partita.api.Driver;
 import dev.partita.controller.edge.ApiEdge;
 import dev.partita.controller.edge.MergePatch;
 import dev.partita.controller.edge.WriteKind;
-import dev.partita.controller.watch.EventLoop;
+import dev.partita.controller.turns.TasksByTurns;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import java.time.Duration;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Writes what became of asked sizes into claims, one after another on a thread of its own. */
+/** Writes what became of asked sizes into claims, several at a time and namespaces by turns. */
 public final class ResizeWriter implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ResizeWriter.class);
-  private static final Duration GATHER = Duration.ofMillis(10);
+
+  /** Each waits for the API server most of the time. */
+  private static final int AT_ONCE = 4;
 
   /**
    * What is to be written.
@@ -26,7 +27,7 @@ public final class ResizeWriter implements AutoCloseable {
    */
   public record Write(ResourceClaim claim, ResizeDecision decision, String answer) {}
 
-  /** Learns how a write ended, on the thread that writes. It must not block. */
+  /** Learns how a write ended, on a thread that writes. It must not block. */
   @FunctionalInterface
   public interface Listener {
     /** @param version the claim's new resourceVersion; empty if the write failed */
@@ -36,28 +37,25 @@ public final class ResizeWriter implements AutoCloseable {
   private final KubernetesClient client;
   private final ApiEdge edge;
   private final Listener listener;
-  private final EventLoop<Write> loop;
+  private final TasksByTurns writes = new TasksByTurns("resize-writer", () -> AT_ONCE);
 
-  /** Begins at once. */
   public ResizeWriter(KubernetesClient client, ApiEdge edge, Listener listener) {
     this.client = client;
     this.edge = edge;
     this.listener = listener;
-    this.loop = new EventLoop<>("resizes", GATHER, writes -> writes.forEach(this::write));
-    loop.start();
   }
 
-  /** Writes it, soon. */
-  public void post(Write write) {
-    loop.post(write);
+  /** Begins to write it. */
+  public void write(Write write) {
+    writes.add(write.claim().getMetadata().getNamespace(), () -> toClaim(write));
   }
 
   @Override
   public void close() {
-    loop.close();
+    writes.close();
   }
 
-  private void write(Write write) {
+  private void toClaim(Write write) {
     ResourceClaim claim = write.claim();
     Optional<String> version = Optional.empty();
     try {

@@ -20,6 +20,7 @@ import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -48,6 +49,7 @@ public final class Resizes {
   private final Retries retries;
   private final Clock monotonicClock;
   private final Set<ObjectKey> waiting = new LinkedHashSet<>(); // who has waited longest stands first
+  private final Set<String> underWay = new HashSet<>(); // UIDs of claims that are being written
   private final Map<String, Instant> written = new LruMap<>(REMEMBERED); // by UID
   private final Backoff<ObjectKey> failures = new Backoff<>(BETWEEN_WRITES, MOST_DOUBLINGS);
   private boolean turnIsComing;
@@ -74,7 +76,7 @@ public final class Resizes {
   public void look(ObjectKey key) {
     waiting.remove(key);
     @Nullable ResourceClaim claim = view.claim(key);
-    if (claim == null || ResizeDecider.asked(claim).isEmpty() || ledger.isResizing(claim.getMetadata().getUid())) {
+    if (claim == null || ResizeDecider.asked(claim).isEmpty() || isUnderWay(claim.getMetadata().getUid())) {
       return;
     }
     String uid = claim.getMetadata().getUid();
@@ -96,10 +98,16 @@ public final class Resizes {
     }
   }
 
+  /** Whether its size is being written, or was granted and the claim is not seen so yet. */
+  private boolean isUnderWay(String claimUid) {
+    return underWay.contains(claimUid) || ledger.isResizing(claimUid);
+  }
+
   private void write(ResourceClaim claim, ResizeDecision decision) {
     if (decision instanceof ResizeDecision.Granted granted) {
       ledger.resize(ClaimReader.ref(claim), granted.bookings());
     }
+    underWay.add(claim.getMetadata().getUid());
     writer.accept(new ResizeWriter.Write(claim, decision, answer(claim, decision).toString()));
   }
 
@@ -131,6 +139,7 @@ public final class Resizes {
     ResourceClaim claim = write.claim();
     ObjectKey key = ObjectKey.of(claim);
     String uid = claim.getMetadata().getUid();
+    underWay.remove(uid);
     boolean granted = write.decision() instanceof ResizeDecision.Granted;
     boolean isLess = false;
     if (granted) {
@@ -143,7 +152,7 @@ public final class Resizes {
     if (version.isPresent()) {
       failures.succeeded(key);
       events.tell(new ClaimEvent(ClaimReader.ref(claim), reason(write.decision()), write.answer(), true));
-      look(key); // what was asked for while a grant was being written was left alone until now
+      look(key); // what was asked for while this was being written was left alone until now
     } else {
       failures.failed(key).ifPresent(pause -> retries.after(pause, new WorkItem.ResizeAgain(key)));
     }

@@ -38,6 +38,9 @@ public final class TasksByTurns implements AutoCloseable {
   /** Of all together there are fewer: a connection to the API server takes 100 requests at once. */
   private static final int MOST = 48;
 
+  /** Where the API server answers after longer than that, a webhook of the namespace may be what it waits for. */
+  private static final Duration SLOW = Duration.ofSeconds(1);
+
   private static final Duration ENDING = Duration.ofSeconds(10);
 
   private final IntSupplier atOnce;
@@ -52,11 +55,21 @@ public final class TasksByTurns implements AutoCloseable {
   private boolean closed;
 
   /**
+   * Of tasks that write to the API server.
+   *
+   * @param name of its threads
+   * @param atOnce how many may begin within a second, asked before each; from 1 on
+   */
+  public TasksByTurns(String name, IntSupplier atOnce) {
+    this(name, atOnce, SLOW);
+  }
+
+  /**
    * @param name of its threads
    * @param atOnce how many may begin within a while, asked before each; from 1 on
    * @param slow the while
    */
-  public TasksByTurns(String name, IntSupplier atOnce, Duration slow) {
+  TasksByTurns(String name, IntSupplier atOnce, Duration slow) {
     this.atOnce = atOnce;
     this.slow = slow;
     this.threads = Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name(name + "-", 0).factory());
@@ -145,6 +158,7 @@ public final class TasksByTurns implements AutoCloseable {
     return null;
   }
 
+  /** A task that has begun, of a namespace. */
   private final class Task implements Runnable {
     private final String namespace;
     private final Runnable task;
