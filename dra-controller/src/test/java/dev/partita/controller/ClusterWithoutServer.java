@@ -24,6 +24,7 @@ import dev.partita.controller.quota.QuotaWorld;
 import dev.partita.controller.state.ClaimLedger;
 import dev.partita.controller.state.SchedulerState;
 import dev.partita.controller.state.Vetoes;
+import dev.partita.controller.watch.AllocatedDevices;
 import dev.partita.controller.watch.ClusterObjects;
 import dev.partita.controller.watch.Heartbeat;
 import dev.partita.controller.watch.ObjectKey;
@@ -45,7 +46,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -339,8 +339,8 @@ public final class ClusterWithoutServer implements ClusterObjects {
   @Override
   public List<ResourceClaim> claimsOn(String node) {
     return claims.values().stream()
-        .filter(claim -> state.claims().bookings(Objects.requireNonNull(claim.getMetadata().getUid())).stream()
-            .anyMatch(booking -> booking.card().node().equals(node)))
+        .filter(claim -> AllocatedDevices.of(claim).stream()
+            .anyMatch(result -> Driver.nodeOfPool(result.getPool()).filter(node::equals).isPresent()))
         .toList();
   }
 }

@@ -42,7 +42,8 @@ record VictimsOnNode(String node, Map<Victim, Pod> victims, Map<String, Set<Stri
    * kube-controller-manager frees.
    *
    * @param counts whether such a pod counts
-   * @param isFreed whether a claim counts that a pod which has ended, or is gone, has reserved
+   * @param isFreed whether a claim counts that a pod which has ended, or is gone, has reserved; asked of each such
+   *        claim, whoever uses it besides
    */
   static VictimsOnNode going(
       ClusterObjects view,
@@ -79,8 +80,8 @@ record VictimsOnNode(String node, Map<Victim, Pod> victims, Map<String, Set<Stri
           .filter(user -> !known.contains(user.getUid())).toList();
       boolean freeable =
           !(pods.isEmpty() && others.isEmpty())
-              && pods.stream().allMatch(mayGo)
-              && (others.isEmpty() || (others.stream().allMatch(user -> isOver(view, user)) && isFreed.test(claim)));
+              && (others.isEmpty() || (others.stream().allMatch(user -> isOver(view, user)) && isFreed.test(claim)))
+              && pods.stream().allMatch(mayGo);
       if (freeable) {
         pods.forEach(pod -> victims.put(victim(pod), pod));
         users.put(claim.getMetadata().getUid(), known);

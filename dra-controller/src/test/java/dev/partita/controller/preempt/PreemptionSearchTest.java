@@ -229,6 +229,19 @@ class PreemptionSearchTest {
     assertThat(victimsOfGang("t0 10 100, t1 10 100")).isEqualTo("t0: nobody, t1: y");
   }
 
+  /** A search for the gang's second pod takes the other one for gone already, and so the claim for nobody's. */
+  @Test
+  void aGangWaitsNoLongerForAClaimToBeFreedIfAPodThatIsGoingUsesItToo() {
+    start("a:3", "x 50 a/0 100, y 1 a/1 100, z 2 a/2 100");
+    cluster.put(ClusterWithoutServer.pod(new ObjectKey("default", "other"), 50).editSpec().editResourceClaim(0)
+        .withResourceClaimName("x").endResourceClaim().withNodeName("a").endSpec().build());
+    goesAt("other", cluster.clock.instant().plusSeconds(3_600));
+    ends("x", "Succeeded");
+    assertThat(victimsOfGang("t0 10 100, t1 10 100")).isEqualTo("t0: nobody, t1: y");
+    cluster.clock.advance(Duration.ofMinutes(5));
+    assertThat(victimsOfGang("t0 10 100, t1 10 100")).isEqualTo("t0: y, t1: z");
+  }
+
   /** Its claim stays reserved for it until kube-controller-manager frees it. */
   private void ends(String pod, String how) {
     ObjectKey key = new ObjectKey("default", pod);
