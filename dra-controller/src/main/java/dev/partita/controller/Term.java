@@ -57,7 +57,7 @@ final class Term implements LeaderMetrics.Leader, AutoCloseable {
     this.allocation = new AllocationLoop(client, edge, view, clock, identity, settings.autoscaledNodes(),
         decider -> new TimedDecider(decider, meters));
     this.certificate = settings.webhook().filter(Webhook::keepsCertificate)
-        .map(webhook -> new CertificateKeeper(client, edge, webhook.names(), clock));
+        .map(webhook -> new CertificateKeeper(client, edge.isolated("certificate"), webhook.names(), clock));
     PodEvents notes = new PodEvents(client, edge.background(), clock, identity);
     this.unconverted =
         settings.webhook().map(webhook -> new UnconvertedPods(client, view, notes, webhook.names().namespace()));

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.partita.admission.dialect.Dialect;
 import dev.partita.api.node.GpuNode;
 import dev.partita.controller.events.PodEvents;
+import dev.partita.controller.watch.Backoff;
 import dev.partita.controller.watch.ClusterEvent;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.EventLoop;
@@ -30,8 +31,12 @@ public final class UnconvertedPods implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(UnconvertedPods.class);
   private static final Duration GATHER = Duration.ofMillis(100);
 
-  /** After a failure of the API server, which may pass before the pod changes. */
+  /**
+   * After a failure of the API server, which may pass before the pod changes; after the next one twice as long, up to
+   * 11 minutes.
+   */
   private static final Duration PAUSE = Duration.ofSeconds(10);
+  private static final int MOST_DOUBLINGS = 6;
 
   /**
    * Asks to look at a pod.
@@ -44,22 +49,22 @@ public final class UnconvertedPods implements AutoCloseable {
   private final ClusterView view;
   private final PodEvents events;
   private final Set<String> leftAlone;
-  private final Duration pause;
   private final EventLoop<Look> loop;
   private final Consumer<ClusterEvent> listener = this::observe;
 
-  // Only the loop's thread touches it.
+  // Only the loop's thread touches what follows.
   private final Set<String> told = new HashSet<>();
   private final Set<String> triedAgain = new HashSet<>(); // UIDs of those that are to be looked at after a pause
+  private final Backoff<String> failures; // by UID
 
   /** @param namespace of the controller, whose pods admission leaves as they are */
   public UnconvertedPods(KubernetesClient client, ClusterView view, PodEvents events, String namespace) {
     this(client, view, events, namespace, PAUSE);
   }
 
-  /** @param pause before a pod is looked at again that could not be told */
+  /** @param pause before a pod is looked at again that could not be told once */
   UnconvertedPods(KubernetesClient client, ClusterView view, PodEvents events, String namespace, Duration pause) {
-    this.pause = pause;
+    this.failures = new Backoff<>(pause, MOST_DOUBLINGS);
     this.client = client;
     this.view = view;
     this.events = events;
@@ -89,19 +94,25 @@ public final class UnconvertedPods implements AutoCloseable {
   private void look(Look look) {
     if (look.isAgain()) {
       triedAgain.remove(look.uid());
+      failures.tried(look.uid());
     }
     @Nullable Pod pod = view.pod(look.pod());
     if (pod == null || !pod.getMetadata().getUid().equals(look.uid())) {
       told.remove(look.uid());
+      failures.succeeded(look.uid());
       return;
     }
     if (told.contains(look.uid()) || triedAgain.contains(look.uid()) || isLeftAlone(pod)) {
       return;
     }
     Collection<String> missing = UnconvertedPod.missing(pod, this::isOffered);
-    if (!missing.isEmpty() && !isTold(look, missing)) {
-      triedAgain.add(look.uid());
-      loop.postAfter(pause, new Look(look.pod(), look.uid(), true));
+    if (missing.isEmpty() || isTold(look, missing)) {
+      failures.succeeded(look.uid());
+    } else {
+      failures.failed(look.uid()).ifPresent(pause -> {
+        triedAgain.add(look.uid());
+        loop.postAfter(pause, new Look(look.pod(), look.uid(), true));
+      });
     }
   }
 

@@ -23,8 +23,10 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -37,6 +39,7 @@ class BusyServerTest {
   private final Cluster cluster = Cluster.empty();
   private final ClusterView view = new ClusterView(cluster.client);
   private final AtomicInteger busyReads = new AtomicInteger();
+  private final List<Long> reads = new CopyOnWriteArrayList<>(); // when
   private final AtomicInteger busyWrites = new AtomicInteger();
   private final AtomicInteger events = new AtomicInteger();
   private final HttpServer server;
@@ -56,7 +59,10 @@ class BusyServerTest {
   void serve() {
     String body = client.getKubernetesSerialization().asJson(new PodBuilder(pod).build());
     server.createContext("/api/v1/namespaces/default/pods/waits",
-        exchange -> answer(exchange, busyReads, 200, body));
+        exchange -> {
+          reads.add(System.nanoTime());
+          answer(exchange, busyReads, 200, body);
+        });
     server.createContext("/apis/events.k8s.io/", exchange -> {
       String event = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
       if (answer(exchange, busyWrites, 201, event)) {
@@ -123,6 +129,20 @@ class BusyServerTest {
       }
       Cluster.eventually().during(Duration.ofMillis(500)).until(() -> busyReads.get() == after);
     }
+  }
+
+  /** Else one that may never be read would be asked for every ten seconds as long as it lives. */
+  @Test
+  void aPodThatCannotBeReadAgainAndAgainIsAskedForLessAndLessOften() {
+    busyReads.set(Integer.MAX_VALUE);
+    PodEvents notes = new PodEvents(client, new ApiEdge(() -> true), Clock.systemUTC(), "test");
+    try (UnconvertedPods pods =
+        new UnconvertedPods(client, view, notes, "partita-system", Duration.ofMillis(200))) {
+      pods.start();
+      Cluster.eventually().until(() -> reads.size() >= 4);
+    }
+    assertThat(Duration.ofNanos(reads.get(2) - reads.get(1))).isGreaterThanOrEqualTo(Duration.ofMillis(400));
+    assertThat(Duration.ofNanos(reads.get(3) - reads.get(2))).isGreaterThanOrEqualTo(Duration.ofMillis(800));
   }
 
   @Test
