@@ -33,12 +33,25 @@ public final class ClusterClient {
 
   private ClusterClient() {}
 
-  /** The kubeconfig that kubectl would take with this environment; where it would merge several, the first there is. */
+  /** The kubeconfig that kubectl would take with this environment; where it would merge several, the first of them. */
   public static Path current(Map<String, String> environment) {
+    return kubeconfigs(environment).getFirst();
+  }
+
+  /**
+   * The kubeconfigs that kubectl would merge with this environment: it leaves out those of {@code KUBECONFIG} that are
+   * missing or empty. Where all are, they are given all the same, for {@link KubeconfigCheck} to say so.
+   *
+   * @return one at least
+   */
+  private static List<Path> kubeconfigs(Map<String, String> environment) {
     List<Path> named = Stream.of(environment.getOrDefault("KUBECONFIG", "").split(":", -1))
         .filter(name -> !name.isEmpty()).map(name -> Path.of(name).toAbsolutePath()).toList();
-    return named.stream().filter(Files::exists).findFirst().or(() -> named.stream().findFirst())
-        .orElseGet(() -> Path.of(environment.getOrDefault("HOME", "/"), ".kube", "config"));
+    List<Path> existing = named.stream().filter(Files::exists).toList();
+    List<Path> saying =
+        existing.stream().filter(file -> !Files.isRegularFile(file) || file.toFile().length() > 0).toList();
+    Path usual = Path.of(environment.getOrDefault("HOME", "/"), ".kube", "config");
+    return Stream.of(saying, existing, named).filter(files -> !files.isEmpty()).findFirst().orElse(List.of(usual));
   }
 
   /**
@@ -145,12 +158,9 @@ public final class ClusterClient {
    * @throws CommandFailure if there is none of them, or no such context
    */
   static Config config(Map<String, String> environment, Optional<String> context) {
-    String named = environment.getOrDefault("KUBECONFIG", "");
-    boolean inPod = !current(environment).toFile().canRead() && environment.containsKey("KUBERNETES_SERVICE_HOST");
-    if (named.contains(":") && !inPod) {
-      return config(KubeconfigCheck.existing(named), context);
-    }
-    return inPod ? Config.autoConfigure(context.orElse(null)) : config(current(environment), context);
+    List<Path> files = kubeconfigs(environment);
+    boolean inPod = !files.getFirst().toFile().canRead() && environment.containsKey("KUBERNETES_SERVICE_HOST");
+    return inPod ? Config.autoConfigure(context.orElse(null)) : config(files, context);
   }
 
   /** The client would fall back to the current context without a word. */

@@ -39,6 +39,10 @@ final class KubeconfigCheck {
    * @throws CommandFailure if no cluster can be asked by these files
    */
   static Optional<String> check(List<Path> files, Optional<String> context) {
+    if (files.stream().noneMatch(Files::exists)) {
+      throw CommandFailure.usage("there is no kubeconfig at "
+          + files.stream().map(Path::toString).collect(Collectors.joining(" or ")) + ANOTHER);
+    }
     List<Config> configs = files.stream().map(file -> parsed(file, read(file))).toList();
     List<NamedContext> contexts = all(configs, Config::getContexts);
     String at = files.stream().map(Path::toString).collect(Collectors.joining(" and "));
@@ -63,32 +67,12 @@ final class KubeconfigCheck {
         .filter(Objects::nonNull).findFirst();
   }
 
-  /**
-   * Those files of a {@code KUBECONFIG} that say something: kubectl leaves out the others as well.
-   *
-   * @param named the files, with colons between them
-   * @throws CommandFailure if there is none
-   */
-  static List<Path> existing(String named) {
-    List<Path> files = Stream.of(named.split(":", -1)).filter(name -> !name.isEmpty()).map(Path::of)
-        .filter(file -> Files.exists(file)).toList();
-    if (files.isEmpty()) {
-      throw CommandFailure.usage("there is no kubeconfig at " + named.replace(":", " or ") + ANOTHER);
-    }
-    List<Path> some = files.stream().filter(file -> !Files.isRegularFile(file) || file.toFile().length() > 0)
-        .toList();
-    return some.isEmpty() ? files : some;
-  }
-
   private static boolean isAt(NamedCluster each, @Nullable String name) {
     return Objects.equals(each.getName(), name) && each.getCluster() != null && each.getCluster().getServer() != null
         && !each.getCluster().getServer().isBlank();
   }
 
   private static String read(Path file) {
-    if (!Files.exists(file)) {
-      throw CommandFailure.usage("there is no kubeconfig at " + file + ANOTHER);
-    }
     try {
       return Files.readString(file);
     } catch (IOException e) {

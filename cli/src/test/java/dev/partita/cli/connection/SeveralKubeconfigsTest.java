@@ -84,6 +84,8 @@ class SeveralKubeconfigsTest {
     for (String files : new String[]{folder.resolve("none") + ":" + there, ":" + there, there + ":",
       empty + ":" + there}) {
       assertThat(config(files).getMasterUrl()).as(files).isEqualTo("https://a.example:6443/");
+      assertThat(ClusterClient.current(Map.of("KUBECONFIG", files))).as("where one file is needed, of " + files)
+          .isEqualTo(Path.of(there));
     }
     String none = folder.resolve("a") + ":" + folder.resolve("b");
     assertRefused(none, "there is no kubeconfig at " + none.replace(":", " or ") + "; name another");
