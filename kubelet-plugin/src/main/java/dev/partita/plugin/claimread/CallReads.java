@@ -9,13 +9,13 @@ import dev.partita.plugin.inventory.Inventory;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimConsumerReference;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
 
 /**
  * Reads what the claims of one call need from the API server, each object once, or twice where there are many. The
@@ -28,6 +28,7 @@ public final class CallReads {
 
   private final ClaimReader api;
   private final String pool;
+  private final Semaphore kept = new Semaphore(MOST_KEPT);
   private final Map<Name, Optional<ResourceClaim>> claims = new ConcurrentHashMap<>();
   private final Map<Name, Optional<Pod>> pods = new ConcurrentHashMap<>();
   private final Map<Name, List<Set<Grant>>> containers = new ConcurrentHashMap<>();
@@ -60,9 +61,8 @@ public final class CallReads {
     return containers.computeIfAbsent(
         new Name(namespace, pod.getMetadata().getName()),
         name -> {
-          Map<String, List<Grant>> byClaim = new HashMap<>();
-          ContainerView.claimNames(pod)
-              .forEach(claim -> byClaim.put(claim, grants(new Name(namespace, claim), cards, node)));
+          Map<String, List<Grant>> byClaim =
+              AtOnce.each(ContainerView.claimNames(pod), claim -> grants(new Name(namespace, claim), cards, node));
           return ContainerView.containersOf(pod, byClaim);
         });
   }
@@ -75,7 +75,7 @@ public final class CallReads {
   }
 
   private Optional<ResourceClaim> claim(Name name) {
-    return claims.containsKey(name) || claims.size() < MOST_KEPT
+    return claims.containsKey(name) || kept.tryAcquire()
         ? claims.computeIfAbsent(name, n -> api.claim(n.namespace(), n.name()))
         : api.claim(name.namespace(), name.name());
   }

@@ -21,12 +21,15 @@ public final class ClaimReader {
   /** More answers of that size at once would not fit into the plugin's memory. */
   static final int AT_ONCE = 4;
 
-  /** As long as one call takes at most, so that callers do not pile up where the API server does not answer. */
+  /**
+   * For so long a call waits for others, in all its tries: as long as one try takes at most, so that callers do not
+   * pile up where the API server does not answer.
+   */
   private static final Duration PATIENCE = Duration.ofSeconds(15);
 
   private final KubernetesClient client;
   private final ApiCalls calls;
-  private final Semaphore free = new Semaphore(AT_ONCE);
+  private final Semaphore free = new Semaphore(AT_ONCE, true);
 
   public ClaimReader(KubernetesClient client, ApiCalls calls) {
     this.client = client;
@@ -47,25 +50,30 @@ public final class ClaimReader {
     return read(() -> client.pods().inNamespace(namespace).withName(name).get());
   }
 
+  /** Between two tries others have their turn: a call that fails again and again keeps nobody waiting meanwhile. */
   private <T> Optional<T> read(Supplier<@Nullable T> reading) {
-    awaitTurn();
-    try {
-      return Optional.ofNullable(calls.<@Nullable T>call(reading));
-    } finally {
-      free.release();
-    }
+    long until = System.nanoTime() + PATIENCE.toNanos();
+    return Optional.ofNullable(calls.<@Nullable T>call(() -> {
+      awaitTurn(until);
+      try {
+        return reading.get();
+      } finally {
+        free.release();
+      }
+    }));
   }
 
-  private void awaitTurn() {
+  /** @param until by {@link System#nanoTime} */
+  private void awaitTurn(long until) {
     try {
-      if (free.tryAcquire(PATIENCE.toNanos(), TimeUnit.NANOSECONDS)) {
+      if (free.tryAcquire(until - System.nanoTime(), TimeUnit.NANOSECONDS)) {
         return;
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new KubernetesClientException("the plugin is stopping", e);
     }
-    throw new KubernetesClientException("the API server has not answered as many earlier calls as may be under way for "
-        + PATIENCE.toSeconds() + " s");
+    throw new KubernetesClientException("the plugin has waited for " + PATIENCE.toSeconds() + " s for "
+        + AT_ONCE + " other reads, which the API server has not answered");
   }
 }

@@ -27,7 +27,11 @@ import org.slf4j.LoggerFactory;
 record Containers(CallReads reads, Inventory.Cards cards, GpuNodeSpec node) {
   private static final Logger LOG = LoggerFactory.getLogger(Containers.class);
 
-  /** The claim as its containers see it. A claim that is reserved for nobody is seen as by one container. */
+  /**
+   * The claim as its containers see it. A claim that is reserved for nobody is seen as by one container. Throws
+   * KubernetesClientException if its pods cannot be read and it {@linkplain ContainerView#needsContainers must be
+   * known} what else their containers have.
+   */
   ContainerView view(ClaimRef ref, ResourceClaim claim, List<Grant> grants) {
     List<ResourceClaimConsumerReference> consumers =
         claim.getStatus() == null || claim.getStatus().getReservedFor() == null
@@ -48,6 +52,9 @@ record Containers(CallReads reads, Inventory.Cards cards, GpuNodeSpec node) {
       }
       return known ? ContainerView.ofContainers(grants, containers) : ContainerView.ofUnknown(grants);
     } catch (KubernetesClientException e) {
+      if (ContainerView.needsContainers(grants)) {
+        throw e;
+      }
       LOG.warn("claim {}: cannot read its pods, so its containers get no numbered variables: {}", ref,
           ApiCalls.explain(e));
       return ContainerView.ofUnknown(grants);

@@ -47,6 +47,14 @@ public record ContainerView(Map<String, List<String>> env, boolean mixed) {
     return of(grants, List.of(new LinkedHashSet<>(grants)));
   }
 
+  /**
+   * Whether a claim cannot be prepared unless its containers are known: whole cards come with other libraries where
+   * they stand beside a share of another claim.
+   */
+  public static boolean needsContainers(List<Grant> grants) {
+    return hasWhole(grants) && !hasShare(grants);
+  }
+
   /** The view when nothing is known of the containers. */
   public static ContainerView ofUnknown(List<Grant> grants) {
     ContainerView alone = of(grants, List.of());

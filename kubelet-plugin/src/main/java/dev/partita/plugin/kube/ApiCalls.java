@@ -1,5 +1,6 @@
 package dev.partita.plugin.kube;
 
+import com.fasterxml.jackson.databind.JsonMappingException;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.github.resilience4j.core.IntervalFunction;
 import io.github.resilience4j.retry.Retry;
@@ -92,11 +93,21 @@ public final class ApiCalls {
 
   /** What went wrong in one line: the client's own words, and the cause that they often leave out. */
   public static String explain(KubernetesClientException e) {
+    Throwable root = rootOf(e);
+    return root == e ? String.valueOf(e.getMessage()) : e.getMessage() + " " + root;
+  }
+
+  private static Throwable rootOf(Throwable e) {
     Throwable root = e;
     while (root.getCause() != null) {
       root = root.getCause();
     }
-    return root == e ? String.valueOf(e.getMessage()) : e.getMessage() + " " + root;
+    return root;
+  }
+
+  /** Whether there was an answer that has something else than it must in a field: it will have that again. */
+  private static boolean isNotUnderstood(KubernetesClientException e) {
+    return rootOf(e) instanceof JsonMappingException;
   }
 
   /** Whether another try can help, soon or later. */
@@ -105,7 +116,7 @@ public final class ApiCalls {
       return false;
     }
     int code = e.getCode();
-    return code <= 0 // fabric8's code where there was no answer
+    return (code <= 0 && !isNotUnderstood(e)) // fabric8's code where there was no answer
         || isConflict(e)
         || code == TOO_MANY_REQUESTS
         || code >= HttpURLConnection.HTTP_INTERNAL_ERROR;

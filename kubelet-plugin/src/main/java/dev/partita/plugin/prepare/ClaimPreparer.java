@@ -5,6 +5,7 @@ import dev.partita.plugin.claim.CdiName;
 import dev.partita.plugin.claim.PreparedClaim;
 import dev.partita.plugin.claim.ThisNode;
 import dev.partita.plugin.claimread.AllocationReader;
+import dev.partita.plugin.claimread.AtOnce;
 import dev.partita.plugin.claimread.CallReads;
 import dev.partita.plugin.claimread.ClaimReading;
 import dev.partita.plugin.claimstatus.ClaimReports;

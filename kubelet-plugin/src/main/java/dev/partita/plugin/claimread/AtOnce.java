@@ -1,4 +1,4 @@
-package dev.partita.plugin.prepare;
+package dev.partita.plugin.claimread;
 
 import io.grpc.Context;
 import java.util.Collection;
@@ -12,18 +12,19 @@ import java.util.function.Function;
 /**
  * Does the same to several things at once, each on a thread of its own, since most of the time is spent on waiting.
  */
-final class AtOnce {
+public final class AtOnce {
   /** Each thread may hold a large claim. More than these wait until others are through. */
   private static final int MOST = 32;
 
   private AtOnce() {}
 
   /**
-   * Applies a function to each; returns when all are through.
+   * Applies a function to each; returns when all are through. Throws what it threw for the first of them for which it
+   * did.
    *
-   * @param function runs in the caller's gRPC context, and answers whatever happens
+   * @param function runs in the caller's gRPC context
    */
-  static <K, V> Map<K, V> each(Collection<K> keys, Function<K, V> function) {
+  public static <K, V> Map<K, V> each(Collection<K> keys, Function<K, V> function) {
     Map<K, V> all = new LinkedHashMap<>();
     if (keys.size() == 1) {
       keys.forEach(key -> all.put(key, function.apply(key)));
@@ -35,7 +36,14 @@ final class AtOnce {
       keys.forEach(key -> running.put(key, threads.submit(context.wrap(() -> function.apply(key)))));
     }
     // an executor that is closed has run all that it was given
-    running.forEach((key, future) -> all.put(key, future.resultNow()));
+    running.forEach((key, future) -> all.put(key, result(future)));
     return all;
+  }
+
+  private static <V> V result(Future<V> future) {
+    if (future.state() == Future.State.FAILED && future.exceptionNow() instanceof RuntimeException failure) {
+      throw failure;
+    }
+    return future.resultNow();
   }
 }
