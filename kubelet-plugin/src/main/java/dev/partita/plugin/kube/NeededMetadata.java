@@ -25,7 +25,7 @@ public final class NeededMetadata extends StdDeserializer<ObjectMeta> {
   private static final Set<String> ANNOTATIONS =
       Set.of(POD_CLAIM_NAME, Driver.GRANTED_SIZES_ANNOTATION, Driver.RESIZE_ANSWER_ANNOTATION);
 
-  /** Whoever reads an annotation that is longer than this takes it for wrong, so that it may be cut here. */
+  /** Whoever reads an annotation that is longer than this takes it for wrong, or its beginning for enough. */
   static final int LONGEST_ANNOTATION = (16 << 10) + 1;
 
   private static final long serialVersionUID = 1;

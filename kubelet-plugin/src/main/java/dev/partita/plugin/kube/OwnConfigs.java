@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.DeserializationContext;
+import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.annotation.JsonDeserialize;
 import com.fasterxml.jackson.databind.deser.std.StdDeserializer;
 import com.fasterxml.jackson.databind.util.TokenBuffer;
@@ -20,14 +21,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads opaque configs of our driver, and of other drivers' only whose they are. Ours are kept as far as they can be
  * right: 10 KiB of nested lists, which is what the API allows, would become a hundred times as much here, in each of a
- * claim's configs. One that is larger has other parameters in its place, which {@code GpuShareConfigDecoder} refuses.
+ * claim's configs. One that is larger, or cannot be read, has other parameters in its place, which
+ * {@code GpuShareConfigDecoder} refuses: no config makes the claim unreadable.
  */
 final class OwnConfigs extends StdDeserializer<OpaqueDeviceConfiguration> {
   /** What one config may weigh. No right one of 10 KiB does. */
   static final int MOST = 1_000;
 
-  /** What all of a claim together may weigh. */
-  static final int MOST_OF_CLAIM = 4_000;
+  /** What all of a claim together may weigh: such as those of 32 requests that name 100 cards each. */
+  static final int MOST_OF_CLAIM = 8_000;
 
   /** Text that weighs as much as a value. */
   private static final int CHARACTERS = 16;
@@ -80,14 +82,21 @@ final class OwnConfigs extends StdDeserializer<OpaqueDeviceConfiguration> {
       copy.writeFieldName("parameters");
       Optional<Integer> weight = copy(json, copy, Math.min(left, MOST));
       if (weight.isEmpty()) {
-        return Map.of("apiVersion", Driver.GROUP_VERSION, "kind", GpuShareConfig.KIND, "too many values", true);
+        return refused("too many values");
       }
       context.setAttribute(OwnConfigs.class, left - weight.get());
       copy.writeEndObject();
       try (JsonParser again = copy.asParserOnFirstToken()) {
         return context.readValue(again, Parameters.class).parameters;
+      } catch (JsonMappingException | IllegalArgumentException e) { // apiVersion and kind make it one of the client's types
+        return refused("metadata of another kind");
       }
     }
+  }
+
+  /** Parameters that the decoder refuses for that field. */
+  private static Map<String, Object> refused(String field) {
+    return Map.of("apiVersion", Driver.GROUP_VERSION, "kind", GpuShareConfig.KIND, field, true);
   }
 
   /** Copies the value at which the parser stands, and says what it weighs; empty if that is too much. */

@@ -122,10 +122,18 @@ class PluginClientTest {
     }
   }
 
+  /** Else the claim could not be read, and each try of it would keep others waiting. */
+  @Test
+  void aConfigOfOursThatIsNoKubernetesObjectIsRefusedAndItsClaimIsRead() {
+    ResourceClaim claim = configs(1, OURS.formatted(", \"metadata\": 5"));
+    assertThat(decoded(claim)).isInstanceOfSatisfying(Decoded.Invalid.class,
+        invalid -> assertThat(invalid.message()).contains("metadata of another kind: is not a known field"));
+  }
+
   @Test
   void ofManyLargeConfigsOfOneClaimOnlyTheFirstAreKept() {
     ResourceClaim claim = configs(32, OURS.formatted(", \"coreLimit\": [" + numbered("{}", 900) + "]"));
-    assertThat(IntStream.range(0, 32).filter(i -> configOf(claim, i).toString().length() > 200)).hasSize(4);
+    assertThat(IntStream.range(0, 32).filter(i -> configOf(claim, i).toString().length() > 200)).hasSize(8);
     assertThat(decoded(claim)).isInstanceOf(Decoded.Invalid.class);
   }
 
