@@ -57,7 +57,11 @@ public final class CdiJson {
   public static CdiSpec read(byte[] document, String source) throws CdiFormatException {
     CdiSpec spec;
     try {
-      spec = MAPPER.readValue(new String(document, StandardCharsets.UTF_8), SpecJson.class).toSpec();
+      @Nullable SpecJson json = MAPPER.readValue(new String(document, StandardCharsets.UTF_8), SpecJson.class);
+      if (json == null) {
+        throw new CdiFormatException(source, List.of("it is null"));
+      }
+      spec = json.toSpec();
     } catch (JsonProcessingException e) {
       throw new CdiFormatException(source, e);
     }

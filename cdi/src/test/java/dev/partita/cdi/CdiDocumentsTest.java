@@ -100,6 +100,11 @@ class CdiDocumentsTest {
   }
 
   @Test
+  void aDocumentThatIsNullIsNoSpec() {
+    assertThatThrownBy(() -> read("null")).isInstanceOf(CdiFormatException.class).hasMessageContaining("it is null");
+  }
+
+  @Test
   void anInvalidSpecIsNotWritten() {
     CdiSpec empty = CdiSpec.of(new CdiKind("v", "c"), Map.of(), List.of(), ContainerEdits.NONE);
     assertThatThrownBy(() -> CdiJson.write(empty)).hasMessageContaining("devices must not be empty");

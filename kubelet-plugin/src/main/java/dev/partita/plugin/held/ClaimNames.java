@@ -8,6 +8,7 @@ import dev.partita.plugin.grant.ClaimRef;
 import dev.partita.plugin.share.ShareFolders;
 import java.io.IOException;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Finds the name of a claim whose record is missing, in the files that the claim has left. By its name the claim can be
@@ -22,18 +23,24 @@ public record ClaimNames(CdiFolder cdi, ShareFolders folders, DriverNotes notes)
    * @throws IOException if there are such files, and none of them can be understood
    */
   public Optional<ClaimRef> of(String uid) throws IOException {
-    Optional<String> name;
+    Optional<String> name = Optional.empty();
+    @Nullable IOException damaged = null;
     try {
       name = cdi.read(uid).map(CdiSpec::annotations).map(all -> all.getOrDefault(CdiName.CLAIM_ANNOTATION, ""));
     } catch (IOException e) {
-      name = Optional.of(folders.claimOf(uid).orElseThrow(() -> e));
+      damaged = e;
     }
     if (name.isEmpty()) {
       name = folders.claimOf(uid);
     }
-    return name.isEmpty()
-        ? notes.of(uid).map(DriverNotes.Note::claim)
-        : Optional.of(claim(name.get(), uid));
+    if (name.isPresent()) {
+      return Optional.of(claim(name.get(), uid));
+    }
+    Optional<ClaimRef> noted = notes.of(uid).map(DriverNotes.Note::claim);
+    if (noted.isEmpty() && damaged != null) {
+      throw damaged;
+    }
+    return noted;
   }
 
   private static ClaimRef claim(String name, String uid) throws IOException {

@@ -70,6 +70,9 @@ class ClaimNamesTest {
     notes.write(new PreparedClaim(CLAIM, PreparedClaim.Phase.STARTED, "boot", List.of(instance("r", 0, 4, 2)), Map.of(),
         false));
     assertThat(names.of("uid-1")).contains(CLAIM);
+    writeSpec(CLAIM.qualifiedName());
+    Files.writeString(cdi.fileOf("uid-1"), "{");
+    assertThat(names.of("uid-1")).as("beside a spec that cannot be read").contains(CLAIM);
   }
 
   @Test
