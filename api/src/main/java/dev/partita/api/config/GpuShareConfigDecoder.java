@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.partita.api.Driver;
+import dev.partita.api.Excerpt;
 import dev.partita.api.config.GpuShareConfig.Affinity;
 import dev.partita.api.config.GpuShareConfig.Choice;
 import dev.partita.api.config.GpuShareConfig.CoreLimit;
@@ -52,6 +53,9 @@ public final class GpuShareConfigDecoder {
   /** As many values as a selector of the API may have (resource.k8s.io/v1). */
   private static final int MOST_VALUES = 64;
 
+  /** Characters of a wrong value that an error says. */
+  private static final int QUOTED = 200;
+
   private static final Pattern UUID = Pattern.compile("GPU-[0-9A-Za-z-]{1,60}");
 
   private GpuShareConfigDecoder() {}
@@ -66,11 +70,11 @@ public final class GpuShareConfigDecoder {
     String apiVersion = top.text("apiVersion", "");
     if (!apiVersion.equals(Driver.GROUP_VERSION)) {
       top.report("apiVersion",
-          "must be " + Driver.GROUP_VERSION + (apiVersion.isEmpty() ? "" : ", not \"" + apiVersion + "\""));
+          "must be " + Driver.GROUP_VERSION + (apiVersion.isEmpty() ? "" : ", not " + quoted(apiVersion)));
     }
     String kind = top.text("kind", "");
     if (!kind.equals(GpuShareConfig.KIND)) {
-      top.report("kind", "must be " + GpuShareConfig.KIND + (kind.isEmpty() ? "" : ", not \"" + kind + "\""));
+      top.report("kind", "must be " + GpuShareConfig.KIND + (kind.isEmpty() ? "" : ", not " + quoted(kind)));
       return top.invalid();
     }
     GpuShareConfig defaults = GpuShareConfig.DEFAULT;
@@ -204,12 +208,16 @@ public final class GpuShareConfigDecoder {
     String model = Driver.modelOf(value);
     return model.equals(value)
         ? Optional.empty()
-        : Optional.of("must be a model as GpuNodes have it, such as \"" + model + "\", not \"" + value + "\"");
+        : Optional.of("must be a model as GpuNodes have it, such as \"" + model + "\", not " + quoted(value));
   }
 
   private static Optional<String> wrongUuid(String value) {
     return UUID.matcher(value).matches()
         ? Optional.empty()
-        : Optional.of("must be the UUID of a card, GPU-…, not \"" + value + "\"");
+        : Optional.of("must be the UUID of a card, GPU-…, not " + quoted(value));
+  }
+
+  private static String quoted(String written) {
+    return "\"" + Excerpt.of(written, QUOTED) + "\"";
   }
 }

@@ -185,6 +185,8 @@ class GpuShareConfigDecoderTest {
         .containsExactly(
             "apiVersion: must be gpu.partita.dev/v1alpha1, not \"gpu.partita.dev/v2\"",
             "kind: must be GpuShareConfig, not \"GpuConfig\"");
+    assertThat(errors("{\"kind\": \"" + "x".repeat(10_000) + "\"}").getLast()).as("of a long one the beginning")
+        .hasSizeLessThan(300);
     assertThat(errors("{}")).containsExactly("apiVersion: must be gpu.partita.dev/v1alpha1",
         "kind: must be GpuShareConfig");
     assertThat(errors("[]")).first().isEqualTo("must be an object, not a list");

@@ -12,7 +12,7 @@ public final class HttpLimits {
 
   static final Duration REQUEST = Duration.ofSeconds(REQUEST_SECONDS);
 
-  /** From the end of the request until the answer has been read. */
+  /** From the end of the request until the answer is there, and as long again until it has been read. */
   static final Duration ANSWER = Duration.ofSeconds(30);
 
   /** Bytes of all answers of a server that wait to be read; of a single answer there may be more. */

@@ -23,10 +23,11 @@ import org.slf4j.LoggerFactory;
 public final class ConsoleLog extends ContextAwareBase implements Configurator {
   /**
    * One line with all of an event, which no character of what a tenant wrote moves, in an exception's message neither.
+   * Blanks at its end are looked for once a run of blanks, not from each of them.
    */
   private static String line(String exception) {
     return "%d{yyyy-MM-dd'T'HH:mm:ss.SSS'Z',UTC} %-5level %logger{0}: "
-        + "%replace(%replace(%replace(%msg%n" + exception + "){'\\s+\\z',''}){'\\R\\s*',' | '})"
+        + "%replace(%replace(%replace(%msg%n" + exception + "){'(?<!\\s)\\s++\\z',''}){'\\R\\s*',' | '})"
         + "{'[\\x00-\\x08\\x0e-\\x1f\\x7f-\\x9f\\p{Cf}]','?'}%n";
   }
 

@@ -1,6 +1,7 @@
 package dev.partita.serving.log;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.LoggerContext;
@@ -9,6 +10,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.LoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -63,11 +65,24 @@ class ConsoleLogTest {
     assertThat(loggers.getLogger(Logger.ROOT_LOGGER_NAME).iteratorForAppenders().hasNext()).isFalse();
   }
 
+  /** In each run of blanks all of them were walked through from each of them: a minute for so many. */
+  @Test
+  void aLineOfManyBlanksTakesNoTime() {
+    ConsoleLog.configure(loggers, LogLevel.INFO, 0);
+    String many = " ".repeat(300_000);
+    assertThat(assertTimeoutPreemptively(Duration.ofSeconds(20), () -> written("a" + many + "b" + many)))
+        .endsWith("UsageWatch: a" + many + "b\n");
+  }
+
   private String written() {
+    return written("two\n  lines\u0085of\u001b[2J a tenant\u202e");
+  }
+
+  private String written(String message) {
     var appender = (ConsoleAppender<ILoggingEvent>) loggers.getLogger(Logger.ROOT_LOGGER_NAME).getAppender("stderr");
     var logger = loggers.getLogger("dev.partita.plugin.usage.UsageWatch");
     LoggingEvent event =
-        new LoggingEvent("", logger, Level.WARN, "two\n  lines\u0085of\u001b[2J a tenant\u202e",
+        new LoggingEvent("", logger, Level.WARN, message,
             new IllegalStateException("two\nlines\u001b[2J"), new Object[0]);
     event.setInstant(Instant.parse("2026-01-01T10:20:30.456Z"));
     return new String(appender.getEncoder().encode(event), StandardCharsets.UTF_8);
