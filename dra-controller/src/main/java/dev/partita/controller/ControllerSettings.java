@@ -156,11 +156,5 @@ public record ControllerSettings(
                 + retryPeriod + ", " + renewDeadline + ", " + leaseDuration);
       }
     }
-
-    /** With the default name and times. */
-    public static Election in(String namespace) {
-      return new Election(namespace, DEFAULT_LEASE, Duration.ofSeconds(LEASE_SECONDS),
-          Duration.ofSeconds(RENEW_SECONDS), Duration.ofSeconds(RETRY_SECONDS));
-    }
   }
 }

@@ -155,10 +155,6 @@ public enum DeviceAttribute {
     return key.substring(key.indexOf('/') + 1);
   }
 
-  public Scope scope() {
-    return scope;
-  }
-
   /** Its value of a device; empty where that has none. */
   public Optional<AttributeValue> read(Source device) {
     return reader.apply(device);

@@ -56,11 +56,6 @@ public final class Books implements Accounts {
     return byClaim.getOrDefault(claimUid, List.of());
   }
 
-  /** UIDs of the claims that have taken something. */
-  public Set<String> claims() {
-    return Set.copyOf(byClaim.keySet());
-  }
-
   /** Nodes whose cards' accounts may have changed since this was last asked. */
   public Set<String> takeChangedNodes() {
     return changedNodes.take();
