@@ -146,9 +146,7 @@ public final class ForecastIndex {
       kinds.forEach(
           (cardClass, number) -> matcher.ofKind(cardClass).ifPresent(
               match -> {
-                if (match.takes() == Taking.INSTANCE || match.takes() == Taking.INSTANCE_SHARE
-                    || match.takes() == Taking.TURNS
-                    || match.takes() == Taking.MPS) {
+                if (!match.takes().isAmount()) {
                   otherwise.set(true);
                   return;
                 }
@@ -158,7 +156,7 @@ public final class ForecastIndex {
                 cores[number] = whole ? Demand.CARD : match.cores() * (Demand.CARD / Account.CORES);
               }));
       if (otherwise.get()) {
-        return Optional.empty(); // the forecast knows neither places on a card, nor turns, nor MPS
+        return Optional.empty(); // the forecast knows amounts alone
       }
     }
     return Optional

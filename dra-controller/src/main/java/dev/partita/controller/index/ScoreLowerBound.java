@@ -196,9 +196,7 @@ final class ScoreLowerBound {
         }
         Match match = possible.getFirst();
         Taking its = match.takes();
-        if (its == Taking.INSTANCE || its == Taking.INSTANCE_SHARE || its == Taking.TURNS || its == Taking.MPS
-            || its == Taking.NOTHING
-            || (takes != null && takes != its)) {
+        if (!its.isAmount() || (takes != null && takes != its)) {
           return unclear(matcher);
         }
         takes = its;

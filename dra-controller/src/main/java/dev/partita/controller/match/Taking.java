@@ -15,5 +15,10 @@ public enum Taking {
   /** All of it, in turn with others who take it so. */
   TURNS,
   /** Nothing: it is only looked at. */
-  NOTHING
+  NOTHING;
+
+  /** Whether it takes amounts of memory and cores and nothing else: no place on the card, no turn, nothing by MPS. */
+  public boolean isAmount() {
+    return this == SHARE || this == CARD;
+  }
 }
