@@ -226,7 +226,7 @@ public final class OrderedSearch {
     long balanced = enough + PlacementScore.needed(allocatable, cores - match.cores());
     add(queues, entries.tailSet(IndexEntry.from(balanced), true), p -> score(rank, 0, 0, match, cores, p));
     add(queues, entries.subSet(IndexEntry.from(enough), true, IndexEntry.from(balanced), false),
-        p -> score(rank, 2, 0, match, cores, p));
+        p -> score(rank, PlacementScore.UNBALANCED, 0, match, cores, p));
   }
 
   private static void add(

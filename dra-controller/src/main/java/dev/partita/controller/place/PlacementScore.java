@@ -16,8 +16,8 @@ import java.util.function.Function;
  * depend on their order.
  *
  * @param rank how far down the alternatives of firstAvailable it is
- * @param opened untouched cards that shares begin; a card that shares have begun already counts 2 if its free cores
- *        would lack memory
+ * @param opened untouched cards that shares begin; a card that shares have begun already counts {@link #UNBALANCED} if
+ *        its free cores would lack memory
  * @param stranded by how much more of the memory than of the cores is taken of the cards that are opened, in percent:
  *        cores that more such shares will leave unused. Of MIG instances, how much less can be made of their cards than
  *        before: {@link dev.partita.controller.inventory.MigGeometry#room}
@@ -32,6 +32,9 @@ public record PlacementScore(int rank, int opened, int stranded, long leftover, 
    * thousands of cards.
    */
   public static final long CARD = 1_000_000_000_000L;
+
+  /** How much a share adds to {@link #opened} on a card that others have begun, if its free cores then lack memory. */
+  public static final int UNBALANCED = 2;
 
   private static final int MOST_TURNS = SharingStrategy.TimeSlicing.MOST;
 
@@ -112,7 +115,7 @@ public record PlacementScore(int rank, int opened, int stranded, long leftover, 
       if (before.isUntouched()) {
         return new CardCost(1, PlacementScore.stranded(allocatable, memory, cores), leftover);
       }
-      return new CardCost(cores > 0 && freeMemory < needed(allocatable, freeCores) ? 2 : 0, 0, leftover);
+      return new CardCost(unbalanced(allocatable, freeMemory, cores, freeCores), 0, leftover);
     }
   }
 
@@ -149,11 +152,14 @@ public record PlacementScore(int rank, int opened, int stranded, long leftover, 
     if (after.isCut()) {
       return 0;
     }
-    long freeMemory = card.allocatableMemory() - after.memory();
-    return after.cores() > before.cores()
-        && freeMemory < needed(card.allocatableMemory(), Account.CORES - after.cores())
-            ? 2
-            : 0;
+    long allocatable = card.allocatableMemory();
+    return unbalanced(allocatable, allocatable - after.memory(), after.cores() - before.cores(),
+        Account.CORES - after.cores());
+  }
+
+  /** What a share of so many cores costs on a card that others have begun: {@link #UNBALANCED} or nothing. */
+  private static int unbalanced(long allocatableMemory, long freeMemory, int cores, int freeCores) {
+    return cores > 0 && freeMemory < needed(allocatableMemory, freeCores) ? UNBALANCED : 0;
   }
 
   /**
