@@ -3,6 +3,7 @@ package dev.partita.controller.state;
 import dev.partita.api.MonotonicClock;
 import dev.partita.api.node.GpuNode;
 import dev.partita.api.node.GpuNodeSpec.Allocator;
+import dev.partita.controller.booking.Booking;
 import dev.partita.controller.claim.AllocatedClaim;
 import dev.partita.controller.claim.ClaimReader;
 import dev.partita.controller.claim.ClaimReading;
@@ -94,6 +95,7 @@ public final class SchedulerQuotas implements AutoCloseable {
   private final TimedLock books;
 
   private final Map<ObjectKey, String> uids = new HashMap<>();
+  private final Map<String, List<Booking>> taken = new HashMap<>(); // by claim's UID
   private final Map<String, Waiting> waiting = new HashMap<>();
   private QuotaLedger ledger = new QuotaLedger();
   private List<HeldBookings> held = List.of();
@@ -332,6 +334,7 @@ public final class SchedulerQuotas implements AutoCloseable {
   private void count() {
     if (changedClaims.takeAll()) {
       ledger = new QuotaLedger();
+      taken.clear();
       waiting.clear();
       uids.clear();
       worldChanged = true;
@@ -352,6 +355,7 @@ public final class SchedulerQuotas implements AutoCloseable {
     @Nullable String before = uids.remove(key);
     if (before != null) {
       ledger.remove(before);
+      taken.remove(before);
       waiting.remove(before);
     }
     @Nullable ResourceClaim claim = view.claim(key);
@@ -361,24 +365,28 @@ public final class SchedulerQuotas implements AutoCloseable {
     String uid = claim.getMetadata().getUid();
     uids.put(key, uid);
     if (AllocatedClaim.isAllocated(claim)) {
-      ledger.put(uid, key.namespace(), AllocatedClaim.bookings(claim));
+      put(uid, key.namespace(), AllocatedClaim.bookings(claim));
     } else if (amounts.read(claim) instanceof ClaimReading.Understood(ClaimRequest request)) {
       Optional<Proposal> proposal = Proposal.of(claim).filter(proposed -> proposed.isWithin(request));
       if (proposal.isPresent()) {
-        ledger.put(uid, key.namespace(), proposal.get().bookings());
+        put(uid, key.namespace(), proposal.get().bookings());
       } else if (claim.getMetadata().getDeletionTimestamp() == null) {
         waiting.put(uid, new Waiting(key.namespace(), request));
       }
     }
   }
 
-  /** What a node holds for a claim counts unless the claim itself does. */
   private void countHeld(HeldBookings of) {
-    if (ledger.namespaceOf(of.claimUid()).isPresent() && !of.besides()) {
-      ledger.remove(of.key());
-    } else {
+    if (of.counts(taken.getOrDefault(of.claimUid(), List.of()))) {
       ledger.put(of.key(), of.namespace().orElse(""), of.bookings());
+    } else {
+      ledger.remove(of.key());
     }
+  }
+
+  private void put(String uid, String namespace, List<Booking> bookings) {
+    ledger.put(uid, namespace, bookings);
+    taken.put(uid, bookings);
   }
 
   /**

@@ -2,6 +2,11 @@ package dev.partita.controller.state;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.partita.api.Driver;
+import dev.partita.api.node.GpuNode;
+import dev.partita.api.node.HeldClaim.Reason;
+import dev.partita.api.node.HeldClaim;
+import dev.partita.api.node.HeldDevice;
 import dev.partita.api.quota.Amounts;
 import dev.partita.api.quota.GpuQuota;
 import dev.partita.api.quota.GpuQuotaSpec;
@@ -245,6 +250,23 @@ class SchedulerQuotasTest {
       awaitClaims(1);
       assertThat(quotas.refusal("default", ofModel("new", "h200", "8Gi"))).contains(
           "namespace quota team-a/h200: 36 GiB of 40 GiB memory, 8 GiB asked");
+    }
+  }
+
+  @Test
+  void whatANodeHoldsForAClaimOnACardThatTheClaimDoesNotHaveCountsBesideTheClaim() {
+    ResourceClaim made = cluster.client.resource(claim("had", "4Gi")).create();
+    cluster.client.resource(new ResourceClaimBuilder(made).withNewStatus().withNewAllocation().withNewDevices()
+        .addNewResult().withRequest("gpu").withDriver(Driver.NAME).withPool(Driver.poolOf("node-0"))
+        .withDevice("gpu-0-shared").withShareID("share-had")
+        .withConsumedCapacity(Map.of("memory", new Quantity("4Gi"))).endResult()
+        .endDevices().endAllocation().endStatus().build()).updateStatus();
+    GpuNode other = GpuNodes.leftToScheduler("node-1", 1, "NVIDIA H200", 140 * GpuNodes.GIB);
+    cluster.add(GpuNodes.holding(other, new HeldClaim(made.getMetadata().getUid(), "default", "had", Reason.ClaimGone,
+        List.of(HeldDevice.share("GPU-node-1-0", 30 * GpuNodes.GIB, 0)), "2026-01-02T03:04:05Z")));
+    try (SchedulerQuotas quotas = new SchedulerQuotas(view, (host, request, inTime) -> true, clock)) {
+      Cluster.eventually().untilAsserted(() -> assertThat(quotas.refusal("default", claim("new", "8Gi"))).contains(
+          "namespace quota team-a: 34 GiB of 40 GiB memory, 8 GiB asked"));
     }
   }
 
