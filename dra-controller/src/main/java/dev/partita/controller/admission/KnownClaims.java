@@ -3,13 +3,11 @@ package dev.partita.controller.admission;
 import dev.partita.admission.webhook.ClaimLookup;
 import dev.partita.controller.claim.ClaimReader;
 import dev.partita.controller.claim.Ownership;
-import dev.partita.controller.claim.RequestPart;
 import dev.partita.controller.watch.ClusterView;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
-import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimSpec;
 import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimTemplate;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.Resource;
@@ -87,7 +85,7 @@ public final class KnownClaims implements ClaimLookup {
       @Nullable ResourceClaim known = view.claim(new ObjectKey(namespace, claim));
       @Nullable ResourceClaim found =
           known != null ? known : read(claim, client.resources(ResourceClaim.class).inNamespace(namespace)::withName);
-      return found != null && isOurs(found.getSpec());
+      return found != null && Ownership.isOurs(found.getSpec(), this::deviceClass);
     }
 
     @Override
@@ -97,12 +95,7 @@ public final class KnownClaims implements ClaimLookup {
           known != null
               ? known
               : read(template, client.resources(ResourceClaimTemplate.class).inNamespace(namespace)::withName);
-      return found != null && isOurs(found.getSpec().getSpec());
-    }
-
-    private boolean isOurs(@Nullable ResourceClaimSpec spec) {
-      return RequestPart.of(spec).stream()
-          .anyMatch(part -> Ownership.isOurs(part.className(), deviceClass(part.className()), part.selectors()));
+      return found != null && Ownership.isOurs(found.getSpec().getSpec(), this::deviceClass);
     }
 
     private @Nullable DeviceClass deviceClass(String name) {

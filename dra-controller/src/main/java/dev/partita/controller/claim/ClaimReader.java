@@ -89,7 +89,7 @@ public final class ClaimReader {
       parts.add(RequestPart.of(ofClaim.get(i), i));
     }
     List<RequestPart> all = parts.stream().flatMap(List::stream).toList();
-    List<RequestPart> others = all.stream().filter(part -> !isOurs(part)).toList();
+    List<RequestPart> others = all.stream().filter(part -> !Ownership.isOurs(part, classes)).toList();
     if (others.size() == all.size()) {
       return new ClaimReading.Foreign();
     }
@@ -127,10 +127,6 @@ public final class ClaimReader {
         ? new ClaimReading.Understood(
             new ClaimRequest(ref(claim), requests, constraints, ConstraintReader.preferences(requests)))
         : new ClaimReading.Unusable(problems);
-  }
-
-  private boolean isOurs(RequestPart part) {
-    return Ownership.isOurs(part.className(), classes.apply(part.className()), part.selectors());
   }
 
   private void reportConfigs(ResourceClaim claim, List<RequestPart> parts, List<String> problems) {

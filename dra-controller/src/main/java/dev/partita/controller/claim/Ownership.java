@@ -3,9 +3,11 @@ package dev.partita.controller.claim;
 import dev.partita.api.Driver;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceClass;
 import io.fabric8.kubernetes.api.model.resource.v1.DeviceSelector;
+import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaimSpec;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -22,9 +24,23 @@ public final class Ownership {
   private Ownership() {}
 
   /**
-   * @param deviceClass the request's class; null if there is none of that name
+   * Whether one of a claim's requests is for our devices.
+   *
+   * @param classes a DeviceClass by name; null if there is none
    */
-  public static boolean isOurs(String className, @Nullable DeviceClass deviceClass, List<DeviceSelector> ofRequest) {
+  public static boolean isOurs(@Nullable ResourceClaimSpec spec, Function<String, @Nullable DeviceClass> classes) {
+    return RequestPart.of(spec).stream().anyMatch(part -> isOurs(part, classes));
+  }
+
+  /** The same of one request. */
+  static boolean isOurs(RequestPart part, Function<String, @Nullable DeviceClass> classes) {
+    return isOurs(part.className(), classes.apply(part.className()), part.selectors());
+  }
+
+  private static boolean isOurs(
+      String className,
+      @Nullable DeviceClass deviceClass,
+      List<DeviceSelector> ofRequest) {
     if (deviceClass == null) {
       return className.equals(Driver.NAME) || className.endsWith("." + Driver.NAME);
     }

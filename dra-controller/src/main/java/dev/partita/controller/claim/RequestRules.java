@@ -45,15 +45,14 @@ public final class RequestRules {
 
   /** Whether one of the claim's requests is for our devices. */
   public boolean isOurs(ResourceClaimSpec spec) {
-    return RequestPart.of(spec).stream()
-        .anyMatch(part -> Ownership.isOurs(part.className(), classes.apply(part.className()), part.selectors()));
+    return Ownership.isOurs(spec, classes);
   }
 
   /** All that is wrong; paths begin with {@code spec}, as they do in a ResourceClaim. */
   public List<FieldError> errors(ResourceClaimSpec spec) {
     List<FieldError> errors = new ArrayList<>();
     for (RequestPart part : RequestPart.of(spec)) {
-      if (Ownership.isOurs(part.className(), classes.apply(part.className()), part.selectors())) {
+      if (Ownership.isOurs(part, classes)) {
         @Nullable DeviceClass deviceClass = classes.apply(part.className());
         memoryTwice(part, spec.getDevices().getConfig()).ifPresent(errors::add);
         // A wrong config is said where it stands.
@@ -75,8 +74,7 @@ public final class RequestRules {
    * daemon's then.
    */
   Optional<FieldError> byMpsAlone(@Nullable ResourceClaimSpec spec) {
-    List<RequestPart> ours = RequestPart.of(spec).stream()
-        .filter(part -> Ownership.isOurs(part.className(), classes.apply(part.className()), part.selectors())).toList();
+    List<RequestPart> ours = RequestPart.of(spec).stream().filter(part -> Ownership.isOurs(part, classes)).toList();
     long requests = ours.stream().map(part -> RequestName.withoutSubrequest(part.name())).distinct().count();
     return ours.stream()
         .filter(part -> !part.adminAccess() && config(part, Objects.requireNonNull(spec).getDevices().getConfig(),

@@ -6,7 +6,6 @@ import dev.partita.controller.claim.ClaimReader;
 import dev.partita.controller.claim.ClaimReading;
 import dev.partita.controller.claim.Ownership;
 import dev.partita.controller.claim.PodClaims;
-import dev.partita.controller.claim.RequestPart;
 import dev.partita.controller.commit.AllocationWriter;
 import dev.partita.controller.commit.Evictor;
 import dev.partita.controller.commit.GateRemover;
@@ -54,7 +53,6 @@ import dev.partita.controller.watch.EventLoop;
 import dev.partita.controller.watch.Heartbeat;
 import dev.partita.controller.watch.ObjectKey;
 import io.fabric8.kubernetes.api.model.Pod;
-import io.fabric8.kubernetes.api.model.resource.v1.ResourceClaim;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.lang.management.ManagementFactory;
 import java.time.Clock;
@@ -158,7 +156,8 @@ public final class AllocationLoop implements AutoCloseable {
     this.writer =
         new PodWriter(new AllocationWriter(client, edge), new GateRemover(client, edge.isolated("gates"), view), view,
             clock, ledger::isSpent, listening);
-    this.abandoned = new AbandonedClaims(view, state, others, this::isOurs, writer, retries);
+    this.abandoned = new AbandonedClaims(view, state, others,
+        claim -> Ownership.isOurs(claim.getSpec(), view::deviceClass), writer, retries);
     LongSupplier processorTime = ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime;
     DecisionBudget budget = new DecisionBudget(processorTime);
     Vetoes vetoes = new Vetoes();
@@ -342,12 +341,6 @@ public final class AllocationLoop implements AutoCloseable {
       case WorkItem.Explain _,WorkItem.Measure _ ->
           throw new IllegalArgumentException("is for the whole batch: " + item);
     }
-  }
-
-  /** Whether a request of the claim is for our devices. */
-  private boolean isOurs(ResourceClaim claim) {
-    return RequestPart.of(claim.getSpec()).stream()
-        .anyMatch(part -> Ownership.isOurs(part.className(), view.deviceClass(part.className()), part.selectors()));
   }
 
   private static boolean isOnNode(@Nullable Pod pod) {
