@@ -3,7 +3,6 @@ package dev.partita.controller.claim;
 import dev.partita.api.Amount;
 import dev.partita.api.Driver;
 import dev.partita.api.config.Decoded;
-import dev.partita.api.config.FieldError;
 import dev.partita.api.config.GpuShareConfig;
 import dev.partita.api.device.CapacityName;
 import dev.partita.controller.request.CapacityRequest;
@@ -72,21 +71,17 @@ final class RequestReader {
         .forEach(name -> problem("capacity.requests[" + name + "]",
             "is not a capacity of a GPU; known are memory and cores, and multiprocessors of MIG instances"));
     multiprocessors(asked).ifPresent(expressions::add);
+    Decoded<GpuShareConfig> decoded = RequestRules.config(part, configs, deviceClass);
     GpuShareConfig config;
-    switch (RequestRules.config(part, configs, deviceClass)) {
+    switch (decoded) {
       case Decoded.Valid<GpuShareConfig>(GpuShareConfig valid) -> config = valid;
       case Decoded.Invalid<GpuShareConfig> invalid -> {
         problems.add("the GpuShareConfig of request " + part.name() + " is wrong: " + invalid.message());
         return Optional.empty();
       }
     }
-    RequestRules.memoryTwice(part, configs).ifPresent(error -> problems.add(error.toString()));
-    RequestRules.forSharesOnly(part, deviceClass, config).ifPresent(error -> problems.add(error.toString()));
-    RequestRules.notLimited(part, config).forEach(error -> problems.add(error.toString()));
-    RequestRules.limitTooLow(part, config).ifPresent(error -> problems.add(error.toString()));
-    List<FieldError> tolerated = new ArrayList<>();
-    RequestRules.tolerated(part, tolerated); // admission may have been off
-    tolerated.forEach(error -> problems.add(error.toString()));
+    RequestRules.errors(part, configs, deviceClass, decoded) // admission may have been off
+        .forEach(error -> problems.add(error.toString()));
     MemoryRequest memory = memory(asked, config);
     OptionalLong cores = amount(asked, CapacityName.CORES);
     List<Toleration> tolerations = tolerations();

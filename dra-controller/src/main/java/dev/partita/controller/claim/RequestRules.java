@@ -54,18 +54,32 @@ public final class RequestRules {
     for (RequestPart part : RequestPart.of(spec)) {
       if (Ownership.isOurs(part, classes)) {
         @Nullable DeviceClass deviceClass = classes.apply(part.className());
-        memoryTwice(part, spec.getDevices().getConfig()).ifPresent(errors::add);
-        // A wrong config is said where it stands.
-        if (config(part, spec.getDevices().getConfig(),
-            deviceClass) instanceof Decoded.Valid<GpuShareConfig>(var config)) {
-          forSharesOnly(part, deviceClass, config).ifPresent(errors::add);
-          errors.addAll(notLimited(part, config));
-          limitTooLow(part, config).ifPresent(errors::add);
-        }
-        tolerated(part, errors);
+        List<DeviceClaimConfiguration> configs = spec.getDevices().getConfig();
+        errors.addAll(errors(part, configs, deviceClass, config(part, configs, deviceClass)));
       }
     }
     byMpsAlone(spec).ifPresent(errors::add);
+    return errors;
+  }
+
+  /**
+   * All that is wrong with one request by itself; a wrong config is said where it stands.
+   *
+   * @param config that applies to the request
+   */
+  static List<FieldError> errors(
+      RequestPart part,
+      List<DeviceClaimConfiguration> configs,
+      @Nullable DeviceClass deviceClass,
+      Decoded<GpuShareConfig> config) {
+    List<FieldError> errors = new ArrayList<>();
+    memoryTwice(part, configs).ifPresent(errors::add);
+    if (config instanceof Decoded.Valid<GpuShareConfig>(GpuShareConfig valid)) {
+      forSharesOnly(part, deviceClass, valid).ifPresent(errors::add);
+      errors.addAll(notLimited(part, valid));
+      limitTooLow(part, valid).ifPresent(errors::add);
+    }
+    tolerated(part, errors);
     return errors;
   }
 
@@ -98,7 +112,7 @@ public final class RequestRules {
   /**
    * An amount of memory where the claim's own config says a part; what its class says does not count beside an amount.
    */
-  static Optional<FieldError> memoryTwice(RequestPart part, List<DeviceClaimConfiguration> configs) {
+  private static Optional<FieldError> memoryTwice(RequestPart part, List<DeviceClaimConfiguration> configs) {
     boolean amount = part.amounts().containsKey(CapacityName.MEMORY);
     return amount
         && config(part, configs, null) instanceof Decoded.Valid<GpuShareConfig>(GpuShareConfig ofClaim)
@@ -111,7 +125,7 @@ public final class RequestRules {
   }
 
   /** A share that is to grow to less than what is set aside for it. */
-  static Optional<FieldError> limitTooLow(RequestPart part, GpuShareConfig config) {
+  private static Optional<FieldError> limitTooLow(RequestPart part, GpuShareConfig config) {
     @Nullable Quantity memory = part.amounts().get(CapacityName.MEMORY);
     return memory != null && config.memoryLimit().isPresent() && Amount.problem(memory).isEmpty()
         && Bytes.of(memory) > config.memoryLimit().getAsLong()
@@ -122,7 +136,7 @@ public final class RequestRules {
   }
 
   /** Amounts where the config has nobody held to any: whoever asks for one relies on it. */
-  static List<FieldError> notLimited(RequestPart part, GpuShareConfig config) {
+  private static List<FieldError> notLimited(RequestPart part, GpuShareConfig config) {
     if (!(config.sharing() instanceof GpuShareConfig.Sharing.TimeSlicing) || part.adminAccess()) {
       return List.of();
     }
@@ -138,7 +152,7 @@ public final class RequestRules {
    * kube-scheduler, which reads no configs, would allocate one all the same. Of several alternatives another one may
    * do.
    */
-  static Optional<FieldError> forSharesOnly(
+  private static Optional<FieldError> forSharesOnly(
       RequestPart part,
       @Nullable DeviceClass deviceClass,
       GpuShareConfig config) {
@@ -194,7 +208,7 @@ public final class RequestRules {
    * Tolerations of the taint that keeps kube-scheduler from what the controller allocates: it would take such a device
    * for free. Who only looks at devices takes nothing.
    */
-  static void tolerated(RequestPart part, List<FieldError> errors) {
+  private static void tolerated(RequestPart part, List<FieldError> errors) {
     for (int i = 0; i < part.tolerations().size() && !part.adminAccess(); i++) {
       if (coversAllocatorTaint(part.tolerations().get(i))) {
         errors.add(
