@@ -18,7 +18,7 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-/** Why a card cannot serve a request. The further down this list, the closer the card came. */
+/** Why a card cannot serve a request. */
 public sealed interface CardRefusal {
   /**
    * Nothing of the card is offered to anybody.
@@ -369,57 +369,31 @@ public sealed interface CardRefusal {
 
   /** The same for a card of which the node holds something for these claims. */
   default CardRefusal heldFor(List<String> claimUids) {
-    boolean taken =
-        switch (this) {
-          case TakenWhole _,HasShares _,CutIntoInstances _,SharesInTheWay _,InstanceHasShares _ -> true;
-          case PlacementsOverlap _,NoMoreOfProfile _,MemoryTaken _,CoresTaken _ -> true;
-          case TakenInTurn _,LimitedShares _,NoMoreTurns _ -> true;
-          case SharedByMps _,SharesNotByMps _,NoMoreByMps _ -> true;
-          case NotOffered _,OtherMode _,CutByHand _,OtherModel _,AvoidedModel _,OtherCard _,AvoidedCard _ -> false;
-          case NotSelected _,SelectorFailed _,NoSuchCapacity _,NotOversubscribed _,NotExclusive _ -> false;
-          case NotLimited _,NotSharable _,NotOnOpaque _ -> false;
-          case TooManyCores _,TooSmall _,Tainted _,HeldOnNode _ -> false;
-        };
-    return taken && !claimUids.isEmpty() ? new HeldOnNode(this, claimUids) : this;
+    return !claimUids.isEmpty() && !(this instanceof HeldOnNode) && closeness().isTaken()
+        ? new HeldOnNode(this, claimUids)
+        : this;
   }
 
-  /** How close the card came: the larger, the closer. */
-  default int closeness() {
+  /** How close the card came. */
+  default Closeness closeness() {
     return switch (this) {
-      case NotOffered r -> -1;
-      case OtherMode r -> 0;
-      case CutByHand r -> 0;
-      case OtherModel r -> 1;
-      case AvoidedModel r -> 1;
-      case OtherCard r -> 2;
-      case AvoidedCard r -> 2;
-      case NotSelected r -> 2;
-      case SelectorFailed r -> 3;
-      case NoSuchCapacity r -> 4;
-      case NotOversubscribed r -> 4;
-      case NotExclusive r -> 4;
-      case NotLimited r -> 4;
-      case NotSharable r -> 4;
-      case NotOnOpaque r -> 4;
-      case TooManyCores r -> 5;
-      case TooSmall r -> 6;
-      case Tainted r -> 7;
-      case TakenWhole r -> 8;
-      case TakenInTurn r -> 9;
-      case LimitedShares r -> 9;
-      case SharedByMps r -> 9;
-      case SharesNotByMps r -> 9;
-      case HasShares r -> 9;
-      case CutIntoInstances r -> 9;
-      case SharesInTheWay r -> 9;
-      case PlacementsOverlap r -> 10;
-      case InstanceHasShares r -> 10;
-      case NoMoreOfProfile r -> 11;
-      case NoMoreTurns r -> 10;
-      case NoMoreByMps r -> 10;
-      case MemoryTaken r -> 10;
-      case CoresTaken r -> 11;
-      case HeldOnNode r -> r.why().closeness();
+      case NotOffered _ -> Closeness.NOT_OFFERED;
+      case OtherMode _,CutByHand _ -> Closeness.OTHER_MODE;
+      case OtherModel _,AvoidedModel _ -> Closeness.OTHER_MODEL;
+      case OtherCard _,AvoidedCard _,NotSelected _ -> Closeness.NOT_CHOSEN;
+      case SelectorFailed _ -> Closeness.SELECTOR_FAILED;
+      case NoSuchCapacity _,NotOversubscribed _,NotExclusive _ -> Closeness.NOT_IN_THIS_MODE;
+      case NotLimited _,NotSharable _,NotOnOpaque _ -> Closeness.NOT_IN_THIS_MODE;
+      case TooManyCores _ -> Closeness.TOO_FEW_CORES;
+      case TooSmall _ -> Closeness.TOO_SMALL;
+      case Tainted _ -> Closeness.TAINTED;
+      case TakenWhole _ -> Closeness.TAKEN_WHOLE;
+      case TakenInTurn _,LimitedShares _,SharedByMps _,SharesNotByMps _ -> Closeness.TAKEN_OTHERWISE;
+      case HasShares _,CutIntoInstances _,SharesInTheWay _ -> Closeness.TAKEN_OTHERWISE;
+      case PlacementsOverlap _,InstanceHasShares _,MemoryTaken _ -> Closeness.TAKEN_IN_PART;
+      case NoMoreTurns _,NoMoreByMps _ -> Closeness.TAKEN_IN_PART;
+      case NoMoreOfProfile _,CoresTaken _ -> Closeness.TAKEN_ALMOST;
+      case HeldOnNode held -> held.why().closeness();
     };
   }
 
@@ -458,6 +432,6 @@ public sealed interface CardRefusal {
     if (first instanceof TooSmall a && second instanceof TooSmall b) {
       return b.total() > a.total() ? b : a;
     }
-    return second.closeness() > first.closeness() ? second : first;
+    return second.closeness().compareTo(first.closeness()) > 0 ? second : first;
   }
 }

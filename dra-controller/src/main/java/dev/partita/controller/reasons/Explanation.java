@@ -97,7 +97,7 @@ public record Explanation(List<NodeRefusal> nodes) {
             manyCores = true;
             cores = many.asked();
           }
-          case CardRefusal other when other.closeness() > 6 -> {
+          case CardRefusal other when other.closeness().mayPass() -> {
             return Optional.empty();
           }
           default -> {}
