@@ -152,7 +152,7 @@ class OfferedOtherwiseTest {
       cluster.pod("whole", "whole");
       assertThat(cluster.note("whole", "Unallocatable"))
           .isEqualTo(
-              "0 of 2 cards fit: 1 card on node-0: not offered at all (spec.withhold or spec.reservedMemory of the GpuNode); 1 card on node-0: asked whole, has 1 share");
+              "0 of 2 cards fit: 1 card on node-0: not offered at all (spec.withhold or spec.reservedMemory of the GpuNode); 1 card on node-0: the whole card is asked for, but it has 1 share");
 
       withhold(cluster, List.of());
       eventually().untilAsserted(() -> assertThat(devices(cluster)).hasSize(4));
@@ -177,7 +177,7 @@ class OfferedOtherwiseTest {
       cluster.pod("whole", "whole");
       assertThat(cluster.note("whole", "Unallocatable"))
           .isEqualTo(
-              "0 of 2 cards fit: 1 card on node-0: handed out as nvidia.com/gpu by another device plugin of its node (servedBy in the GpuNode's status); 1 card on node-0: asked whole, has 1 share");
+              "0 of 2 cards fit: 1 card on node-0: handed out as nvidia.com/gpu by another device plugin of its node (servedBy in the GpuNode's status); 1 card on node-0: the whole card is asked for, but it has 1 share");
 
       serveElsewhere(cluster, List.of(new OtherServer("nvidia.com/gpu", false, 1)));
       assertThat(devices(cluster)).as("its plugin has ended, and a pod has the card still")

@@ -76,7 +76,7 @@ class OpaqueConfigTest {
     eventually()
         .untilAsserted(
             () -> assertThat(cluster.note("late", "Unallocatable")).contains("1 card on node-0: taken as a whole",
-                "1 card on node-0: asked whole, has 1 share"));
+                "1 card on node-0: the whole card is asked for, but it has 1 share"));
   }
 
   @Test

@@ -149,7 +149,7 @@ class MigIT {
       workspace.awaitEvent("ResourceClaim", four.claim().name(), "Unallocatable", "2 GiB free of 4 GiB asked");
       PodUnderTest whole = workspace.pod("whole", node, Ask.instance("1g.18gb"), "partita-probe info; exec sleep 600");
       workspace.awaitEvent("ResourceClaim", whole.claim().name(), "Unallocatable",
-          "asked the whole MIG instance, has 2 shares");
+          "the whole MIG instance is asked for, but it has 2 shares");
       six.deleteAndAwait();
       assertHasOneDeviceOf(four.awaitLine("device 0"), 4, 4);
       four.deleteAndAwait();

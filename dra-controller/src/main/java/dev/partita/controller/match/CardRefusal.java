@@ -187,7 +187,7 @@ public sealed interface CardRefusal {
   record HasShares(int shares) implements CardRefusal {
     @Override
     public String toString() {
-      return "asked whole, has " + shares + (shares == 1 ? " share" : " shares");
+      return "the whole card is asked for, but it has " + shares + (shares == 1 ? " share" : " shares");
     }
   }
 
@@ -204,7 +204,7 @@ public sealed interface CardRefusal {
   record LimitedShares(int shares) implements CardRefusal {
     @Override
     public String toString() {
-      return "asked by time-slicing, which limits nobody, has " + shares
+      return "time-slicing is asked for, which limits nobody, but the card has " + shares
           + (shares == 1 ? " share with limits" : " shares with limits");
     }
   }
@@ -254,7 +254,8 @@ public sealed interface CardRefusal {
   record SharesNotByMps(int shares) implements CardRefusal {
     @Override
     public String toString() {
-      return "asked by MPS, has " + shares + (shares == 1 ? " share that is" : " shares that are") + " not by MPS";
+      return "MPS is asked for, but the card has " + shares + (shares == 1 ? " share that is" : " shares that are")
+          + " not by MPS";
     }
   }
 
@@ -278,7 +279,7 @@ public sealed interface CardRefusal {
   record SharesInTheWay(int shares) implements CardRefusal {
     @Override
     public String toString() {
-      return "asked a MIG instance, has " + shares + (shares == 1 ? " share" : " shares");
+      return "a MIG instance is asked for, but the card has " + shares + (shares == 1 ? " share" : " shares");
     }
   }
 
@@ -286,7 +287,7 @@ public sealed interface CardRefusal {
   record InstanceHasShares(int shares) implements CardRefusal {
     @Override
     public String toString() {
-      return "asked the whole MIG instance, has " + shares + (shares == 1 ? " share" : " shares");
+      return "the whole MIG instance is asked for, but it has " + shares + (shares == 1 ? " share" : " shares");
     }
   }
 

@@ -140,7 +140,8 @@ class AllocatorTest {
     cluster.books.put("x", placement.bookings());
     assertThat(cluster.placed(Requests.claim("y", Requests.share("gpu", 1, GIB, 0))))
         .containsExactly("gpu-0-shared on node-0");
-    assertThat(cluster.refusal(Requests.claim("y", alone))).contains("asked whole, has 1 share", "taken as a whole");
+    assertThat(cluster.refusal(Requests.claim("y", alone))).contains("the whole card is asked for, but it has 1 share",
+        "taken as a whole");
     assertThat(cluster.refusal(Requests.claim("y", Requests.share("gpu", 2, GIB, 0))))
         .contains("1 card on node-0: taken as a whole");
     cluster.books.remove("x");
@@ -162,7 +163,7 @@ class AllocatorTest {
         "shared by time-slicing among 8 devices of claims, whose memory and cores nothing limits");
     cluster.books.put("all", List.of(new Booking(new CardKey("node-0", 2), DeviceMode.WHOLE, 0, 0)));
     assertThat(cluster.refusal(Requests.claim("y", Requests.turns("gpu", 1)))).contains(
-        "asked by time-slicing, which limits nobody, has 1 share with limits",
+        "time-slicing is asked for, which limits nobody, but the card has 1 share with limits",
         "shared by time-slicing among 8 devices of claims already, the most that may be", "taken as a whole");
   }
 
@@ -234,7 +235,8 @@ class AllocatorTest {
         .hasSize(2);
     cluster.take("a", "node-0", 0, GIB, 0);
     assertThat(cluster.placed(Requests.claim("x", all))).hasSize(3);
-    assertThat(cluster.refusal(Requests.claim("x", Requests.alone(all)))).contains("asked whole, has 1 share");
+    assertThat(cluster.refusal(Requests.claim("x", Requests.alone(all))))
+        .contains("the whole card is asked for, but it has 1 share");
   }
 
   @Test
@@ -263,7 +265,7 @@ class AllocatorTest {
     assertThat(cluster.placed(Requests.claim("x", Requests.whole("gpu", 1)))).containsExactly("gpu-2 on node-0");
     assertThat(cluster.refusal(Requests.claim("x", Requests.whole("gpu", 2))))
         .startsWith("1 of 3 cards fit: ")
-        .contains("1 card on node-0: asked whole, has 1 share")
+        .contains("1 card on node-0: the whole card is asked for, but it has 1 share")
         .contains("1 card on node-0: taken as a whole")
         .contains("2 wanted on one node by request gpu, 1 fit there");
     assertThat(cluster.refusal(Requests.claim("x", Requests.share("gpu", 1, 100 * GIB, 0)), 1))

@@ -96,7 +96,8 @@ class InstanceShareAllocationTest {
   @Test
   void theWholeInstanceAndItsSharesExcludeEachOtherAndLeaveOtherInstancesAlone() {
     assertThat(take("a", share(GIB))).containsExactly(SMALL);
-    assertThat(take("b", whole("1g.18gb")).getFirst()).contains("asked the whole MIG instance, has 1 share");
+    assertThat(take("b", whole("1g.18gb")).getFirst())
+        .contains("the whole MIG instance is asked for, but it has 1 share");
     assertThat(take("c", whole("3g.71gb"))).containsExactly("gpu-0-mig-3g-71gb-0");
     assertThat(take("d", share(20 * GIB)).getFirst()).contains("placement 0 of 3g.71gb overlaps gpu-0-mig-3g-71gb-0");
     books.remove("uid-a");

@@ -89,7 +89,8 @@ class MigAllocationTest {
     cluster.books.remove("uid-w");
     assertThat(cluster.take(claim("s", Requests.share("gpu", 1, 1L << 30, 0)))).containsExactly("gpu-1-shared");
     assertThat(cluster.take(instance("b", "7g.141gb")).getFirst())
-        .contains("placement 0 of 7g.141gb overlaps gpu-0-mig-1g-18gb-6", "asked a MIG instance, has 1 share");
+        .contains("placement 0 of 7g.141gb overlaps gpu-0-mig-1g-18gb-6",
+            "a MIG instance is asked for, but the card has 1 share");
     cluster.books.remove("uid-a");
     assertThat(cluster.take(instance("b", "7g.141gb"))).containsExactly("gpu-0-mig-7g-141gb-0");
     assertThat(cluster.account(0).exceeds(card(0))).isFalse();

@@ -149,12 +149,12 @@ class CardUseTest {
       }
     }
     assertThat(said).containsExactly(
-        "ExclusiveShare beside HookedShare: asked whole, has 1 share",
-        "TimeSlicing beside HookedShare: asked by time-slicing, which limits nobody, has 1 share with limits",
-        "Mps beside HookedShare: asked by MPS, has 1 share that is not by MPS",
-        "WholeCard beside HookedShare: asked whole, has 1 share",
-        "MigInstance beside HookedShare: asked a MIG instance, has 1 share",
-        "InstanceShare beside HookedShare: asked a MIG instance, has 1 share",
+        "ExclusiveShare beside HookedShare: the whole card is asked for, but it has 1 share",
+        "TimeSlicing beside HookedShare: time-slicing is asked for, which limits nobody, but the card has 1 share with limits",
+        "Mps beside HookedShare: MPS is asked for, but the card has 1 share that is not by MPS",
+        "WholeCard beside HookedShare: the whole card is asked for, but it has 1 share",
+        "MigInstance beside HookedShare: a MIG instance is asked for, but the card has 1 share",
+        "InstanceShare beside HookedShare: a MIG instance is asked for, but the card has 1 share",
         "HookedShare beside ExclusiveShare: taken as a whole",
         "ExclusiveShare beside ExclusiveShare: taken as a whole",
         "TimeSlicing beside ExclusiveShare: taken as a whole",
@@ -193,7 +193,7 @@ class CardUseTest {
         "TimeSlicing beside InstanceShare: has 1 MIG instance",
         "Mps beside InstanceShare: has 1 MIG instance",
         "WholeCard beside InstanceShare: has 1 MIG instance",
-        "MigInstance beside InstanceShare: asked the whole MIG instance, has 1 share");
+        "MigInstance beside InstanceShare: the whole MIG instance is asked for, but it has 1 share");
   }
 
   @Test
