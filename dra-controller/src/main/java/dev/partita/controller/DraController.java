@@ -224,8 +224,8 @@ public final class DraController implements AutoCloseable {
   }
 
   /**
-   * What a restart would mend: a thread that does not come round, a lock that is held too long, or threads that wait
-   * for each other. An API server that does not answer is nothing of the kind.
+   * What a restart would mend: a thread that hangs, a lock that is held too long, or threads that wait for each other.
+   * An API server that does not answer is nothing of the kind.
    */
   private Optional<String> illness() {
     @Nullable Term now;
@@ -319,7 +319,7 @@ public final class DraController implements AutoCloseable {
         running.close();
       }
     } catch (RuntimeException e) {
-      LOG.error("{} did not end in order what it wrote", settings.identity(), e);
+      LOG.error("{} stops, and could not finish what it was writing", settings.identity(), e);
     }
     if (asked != null) {
       LOG.info("{} answers API servers until they know that it stops", settings.identity());

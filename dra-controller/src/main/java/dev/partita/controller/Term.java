@@ -70,7 +70,7 @@ final class Term implements LeaderMetrics.Leader, AutoCloseable {
     keeper.ifPresent(HistoryKeeper::start);
   }
 
-  /** What does not come round any more, if anything. */
+  /** What is wrong if the thread that decides about pods has been at one piece of work for longer than that. */
   Optional<String> stuck(Duration most) {
     return allocation.stuck(most);
   }

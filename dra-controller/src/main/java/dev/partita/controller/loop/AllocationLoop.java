@@ -95,7 +95,7 @@ public final class AllocationLoop implements AutoCloseable {
   private final PodConditions conditions;
   private final QuotaStatusWriter quotaStatus;
 
-  private final Heartbeat heartbeat = new Heartbeat("the decision about a pod");
+  private final Heartbeat heartbeat = new Heartbeat("the thread that decides about pods");
 
   // Only the loop's thread touches what follows.
   private final ClaimLedger ledger;

@@ -47,9 +47,21 @@ public final class PublicationLoop implements AutoCloseable {
   private static final Duration ORDER_AFTER = Duration.ofSeconds(2);
 
   private sealed interface Work {
-    record Node(String name) implements Work {}
+    record Node(String name) implements Work {
+      /** As logs name it. */
+      @Override
+      public String toString() {
+        return "the ResourceSlices and the GpuNode of node " + name;
+      }
+    }
 
-    record Classes() implements Work {}
+    record Classes() implements Work {
+      /** As logs name it. */
+      @Override
+      public String toString() {
+        return "the DeviceClasses";
+      }
+    }
 
     /** The node's sizes are to be looked at again: a while ago a card had not enough for what was granted. */
     record SizesAgain(String node) implements Work {}
@@ -228,7 +240,7 @@ public final class PublicationLoop implements AutoCloseable {
         failures.succeeded(work);
       } catch (RuntimeException e) {
         if (!ApiEdge.isConflict(e) && !ApiEdge.isNotFound(e)) {
-          LOG.warn("{}: publishing it failed: {}", work, e.getMessage());
+          LOG.warn("cannot bring {} up to date, trying again later: {}", work, e.getMessage());
         }
         failures.failed(work).ifPresent(pause -> loop.postAfter(pause, new Work.Again(work)));
       }

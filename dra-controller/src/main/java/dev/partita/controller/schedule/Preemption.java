@@ -120,7 +120,8 @@ public final class Preemption {
     try {
       return budget.withOwnTime(SEARCH, planned);
     } catch (OverBudgetException e) {
-      LOG.info("pod {}: nobody is evicted for it: the search {}", ObjectKey.of(pod), e.getMessage());
+      LOG.info("pod {}: no pod is evicted for it, for the search for room was given up: {}", ObjectKey.of(pod),
+          e.getMessage());
       return Optional.empty();
     } finally {
       slots.done(uid, Duration.ofNanos(System.nanoTime() - start));

@@ -24,7 +24,8 @@ public final class HostReadiness {
       return Optional.of("its slices are not published: the node's plugin or kubelet is away");
     }
     return host.allocator() == Allocator.Controller && objects.isOfferedToScheduler(host.name())
-        ? Optional.of("its slices still let kube-scheduler allocate there: it was left to it until now")
+        ? Optional
+            .of("its slices still let kube-scheduler allocate there, as spec.allocator of its GpuNode said until now")
         : Optional.empty();
   }
 }

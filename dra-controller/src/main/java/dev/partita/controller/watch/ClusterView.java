@@ -447,7 +447,7 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
     if (type == Node.class) {
       informer.addEventHandler(nodeCount); // before those who are told ask for it
     }
-    Heartbeat heartbeat = new Heartbeat("what follows " + HasMetadata.getFullResourceName(type));
+    Heartbeat heartbeat = new Heartbeat("the thread that follows " + HasMetadata.getFullResourceName(type));
     if (kind != null) {
       informer.addEventHandler(telling(object -> kind.isServed())); // before those who are told ask for it
     }

@@ -15,7 +15,7 @@ public final class Heartbeat {
   private final LongSupplier nanoTime;
   private volatile long since = NONE;
 
-  /** @param what it is that should come round, for people */
+  /** @param what the thread, for people */
   public Heartbeat(String what) {
     this(what, System::nanoTime);
   }
@@ -45,7 +45,7 @@ public final class Heartbeat {
     long begin = since;
     Duration lasts = begin == NONE ? Duration.ZERO : Duration.ofNanos(nanoTime.getAsLong() - begin);
     return lasts.compareTo(most) > 0
-        ? Optional.of(what + " has not come round for " + lasts.toSeconds() + " s")
+        ? Optional.of(what + " has been busy with one piece of work for " + lasts.toSeconds() + " s")
         : Optional.empty();
   }
 }

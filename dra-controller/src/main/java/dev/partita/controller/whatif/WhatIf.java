@@ -91,7 +91,8 @@ public final class WhatIf {
         new ClaimLedger(uid -> PodClaims.mayUse(objects.podByUid(uid)), this::isOnNode,
             new OthersProposals(claim -> request(reader, claim), clock));
     state = new SchedulerState(objects, ledger);
-    PodDecider decider = new PodDecider(objects, state, new Vetoes(), budget, new Heartbeat("a question"));
+    PodDecider decider =
+        new PodDecider(objects, state, new Vetoes(), budget, new Heartbeat("the thread that answers a question"));
     decisions = new PodDecisions(decider, state, clock);
     tolerations = tolerations(snapshot.cluster().nodes());
     state.inventoryChanged(snapshot.cluster().inventory());

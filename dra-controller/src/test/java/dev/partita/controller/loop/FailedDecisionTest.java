@@ -150,7 +150,8 @@ class FailedDecisionTest {
     eventually()
         .untilAsserted(
             () -> assertThat(loop.stuck(most))
-                .hasValueSatisfying(words -> assertThat(words).startsWith("the decision about a pod has not come")));
+                .hasValueSatisfying(
+                    words -> assertThat(words).startsWith("the thread that decides about pods has been busy")));
     back.countDown();
     eventually().until(() -> cluster.isAllocated("slow"));
     eventually().until(() -> loop.stuck(most).isEmpty());

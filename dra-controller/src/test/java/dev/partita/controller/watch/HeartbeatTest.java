@@ -29,7 +29,7 @@ class HeartbeatTest {
           pass(MINUTE);
           assertThat(heartbeat.stuck(MINUTE)).isEmpty();
           pass(Duration.ofSeconds(1));
-          assertThat(heartbeat.stuck(MINUTE)).contains("the loop has not come round for 61 s");
+          assertThat(heartbeat.stuck(MINUTE)).contains("the loop has been busy with one piece of work for 61 s");
         });
   }
 
