@@ -82,7 +82,7 @@ final class AllocationTransaction {
    * @return whether everything was written
    */
   boolean run() throws InterruptedException {
-    boolean done = propose() && isSeen() && fits() && write();
+    boolean done = propose() && awaitEcho() && fits() && write();
     if (!done) {
       withdraw();
     }
@@ -112,7 +112,8 @@ final class AllocationTransaction {
     return true;
   }
 
-  private boolean isSeen() throws InterruptedException {
+  /** Waits until this instance sees its proposals, and says whether it does. */
+  private boolean awaitEcho() throws InterruptedException {
     for (PodPlan plan : plans) {
       String node = plan.outcome().node();
       for (ClaimPlacement placement : plan.outcome().claims()) {
@@ -227,7 +228,7 @@ final class AllocationTransaction {
         List<ResourceClaimConsumerReference> users =
             plan.reserved().contains(placement.claim().uid()) ? List.of(user) : List.of();
         Optional<ResourceClaim> now = attempt(placement.claim(), claim, "allocation on " + node + " not written",
-            () -> writer.write(claim, allocation, users, () -> isStillOurs(node)),
+            () -> writer.write(claim, allocation, users, () -> requireNotLeftToScheduler(node)),
             read -> AllocatedClaim.isAllocated(read) && AllocatedClaim.bookings(read).equals(placement.bookings()));
         if (now.isEmpty()) {
           return false;
@@ -241,7 +242,7 @@ final class AllocationTransaction {
   }
 
   /** A busy API server has the write tried again for seconds, in which the node may be left to kube-scheduler. */
-  private void isStillOurs(String node) {
+  private void requireNotLeftToScheduler(String node) {
     if (GpuNode.isLeftToScheduler(view.gpuNode(node))) {
       throw new ApiEdge.NotSentException("kube-scheduler allocates there now");
     }

@@ -439,7 +439,7 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
     @Nullable OptionalKind kind = optional.get(type);
     informer.exceptionHandler(
         (started, problem) -> {
-          if (kind == null || !kind.isMissing(problem)) {
+          if (kind == null || !kind.markIfMissing(problem)) {
             LOG.warn("{}: {}; trying again", HasMetadata.getFullResourceName(type), problem.getMessage());
           }
           return true;
@@ -449,7 +449,7 @@ public final class ClusterView implements ClusterObjects, AutoCloseable {
     }
     Heartbeat heartbeat = new Heartbeat("the thread that follows " + HasMetadata.getFullResourceName(type));
     if (kind != null) {
-      informer.addEventHandler(telling(object -> kind.isServed())); // before those who are told ask for it
+      informer.addEventHandler(telling(object -> kind.markServed())); // before those who are told ask for it
     }
     informer.addEventHandler(telling(object -> heartbeat.during(() -> tell(object, event.apply(object)))));
     informers.add(informer);

@@ -117,18 +117,19 @@ public final class EventLoop<E> implements AutoCloseable {
   }
 
   private void handle(Set<E> batch) {
-    if (closed || isHandled(batch) || closed || batch.size() == 1) {
+    if (closed || tryToHandle(batch) || closed || batch.size() == 1) {
       return;
     }
     for (E event : batch) {
       if (closed) {
         return;
       }
-      boolean _ = isHandled(Set.of(event));
+      boolean _ = tryToHandle(Set.of(event));
     }
   }
 
-  private boolean isHandled(Set<E> batch) {
+  /** Whether the handler did not fail; if it did, it is logged. */
+  private boolean tryToHandle(Set<E> batch) {
     try {
       handler.accept(batch);
       return true;

@@ -58,11 +58,11 @@ final class OptionalKind {
    * @return complete when the kind has been listed once, or has been found missing
    */
   CompletableFuture<?> started(CompletableFuture<?> start) {
-    return CompletableFuture.anyOf(start.thenRun(this::isServed), foundMissing);
+    return CompletableFuture.anyOf(start.thenRun(this::markServed), foundMissing);
   }
 
   /** Takes that it is served, after all. */
-  void isServed() {
+  void markServed() {
     if (missing) {
       missing = false;
       LOG.info("{} exists now", name);
@@ -70,7 +70,7 @@ final class OptionalKind {
   }
 
   /** Takes what its informer failed with. Gives whether that was because the kind is missing; then it has been said. */
-  boolean isMissing(Throwable problem) {
+  boolean markIfMissing(Throwable problem) {
     for (@Nullable Throwable cause = problem; cause != null; cause = cause.getCause()) {
       if (cause instanceof KubernetesClientException refused && refused.getCode() == HttpURLConnection.HTTP_NOT_FOUND) {
         if (!missing) {
@@ -92,7 +92,7 @@ final class OptionalKind {
    */
   boolean isMissing(boolean isWatched) {
     if (isWatched) {
-      isServed();
+      markServed();
     }
     return missing;
   }

@@ -13,16 +13,16 @@ class OptionalKindTest {
 
   @Test
   void theStartDoesNotWaitForAKindThatTheServerDoesNotServe() {
-    assertThat(kind.isMissing(new KubernetesClientException("no", 503, null))).isFalse();
+    assertThat(kind.markIfMissing(new KubernetesClientException("no", 503, null))).isFalse();
     assertThat(started).isNotDone();
-    assertThat(kind.isMissing(new IllegalStateException(new KubernetesClientException("no", 404, null)))).isTrue();
+    assertThat(kind.markIfMissing(new IllegalStateException(new KubernetesClientException("no", 404, null)))).isTrue();
     assertThat(started).isCompleted();
     assertThat(kind.isMissing(false)).isTrue();
   }
 
   @Test
   void aKindThatIsServedLaterIsMissingNoMore() {
-    kind.isMissing(new KubernetesClientException("no", 404, null));
+    kind.markIfMissing(new KubernetesClientException("no", 404, null));
     listed.complete(null);
     assertThat(kind.isMissing(false)).isFalse();
   }
@@ -30,10 +30,10 @@ class OptionalKindTest {
   @Test
   void aKindThatIsWatchedIsMissingNoMoreHoweverOftenItWas() {
     listed.complete(null);
-    kind.isMissing(new KubernetesClientException("no", 404, null));
+    kind.markIfMissing(new KubernetesClientException("no", 404, null));
     assertThat(kind.isMissing(true)).isFalse();
     assertThat(kind.isMissing(false)).as("between two watches").isFalse();
-    kind.isMissing(new KubernetesClientException("no", 404, null));
+    kind.markIfMissing(new KubernetesClientException("no", 404, null));
     assertThat(kind.isMissing(false)).isTrue();
   }
 }
