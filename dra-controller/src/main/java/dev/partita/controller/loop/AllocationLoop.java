@@ -183,7 +183,7 @@ public final class AllocationLoop implements AutoCloseable {
             (write, version) -> loop.post(new WorkItem.ResizeWritten(write, version)));
     this.resizes =
         new Resizes(view, ledger, new ResizeDecider(state), resizeWriter::write, events, retries, monotonicClock);
-    StaleReasons stale = new StaleReasons(pause -> retries.after(pause, new WorkItem.SayAgain()));
+    StaleReasons stale = new StaleReasons(pause -> retries.after(pause, new WorkItem.ReasonsRefresh()));
     this.wakeups = new Wakeups(queue, resizes, scheduler, stale);
     PodFollower podFollower =
         new PodFollower(view, state, priorities, decider.demandRecorder(), abandoned, scheduler, queue, wakeups);
@@ -192,12 +192,12 @@ public final class AllocationLoop implements AutoCloseable {
     NodeFollower nodeFollower = new NodeFollower(view, state, quotas, abandoned, wakeups);
     this.handlers =
         new EventHandlers(view, podFollower, claimFollower, nodeFollower, resizes, scheduler, quotas, wakeups);
-    this.listener = event -> loop.post(new WorkItem.Observed(event));
+    this.listener = event -> loop.post(new WorkItem.ClusterChange(event));
   }
 
   /** Begins to allocate. */
   public void start() {
-    loop.post(new WorkItem.Begin());
+    loop.post(new WorkItem.TermStart());
     view.listen(listener);
     loop.start();
   }
@@ -213,14 +213,14 @@ public final class AllocationLoop implements AutoCloseable {
    */
   public CompletionStage<Answer> explain(Question question) {
     CompletableFuture<Answer> answer = new CompletableFuture<>();
-    loop.post(new WorkItem.Explain(question, answer));
+    loop.post(new WorkItem.ExplanationRequest(question, answer));
     return answer;
   }
 
   /** What would fit now, by model; also to be cancelled by whoever does not wait for it any more. */
   public CompletionStage<SortedMap<String, Headroom>> headroom() {
     CompletableFuture<SortedMap<String, Headroom>> headroom = new CompletableFuture<>();
-    loop.post(new WorkItem.Measure(headroom));
+    loop.post(new WorkItem.HeadroomRequest(headroom));
     return headroom;
   }
 
@@ -249,7 +249,7 @@ public final class AllocationLoop implements AutoCloseable {
     for (WorkItem item : items) {
       heartbeat.beat();
       switch (item) {
-        case WorkItem.Explain _,WorkItem.Measure _ -> asked.add(item);
+        case WorkItem.ExplanationRequest _,WorkItem.HeadroomRequest _ -> asked.add(item);
         default -> Guarded.run(item, () -> handle(item, pods));
       }
     }
@@ -266,8 +266,9 @@ public final class AllocationLoop implements AutoCloseable {
     for (WorkItem item : asked) {
       switch (item) {
         case WorkItem _ when System.nanoTime() - start > SLICE.toNanos() -> loop.post(item);
-        case WorkItem.Explain question -> questions.explain(question);
-        case WorkItem.Measure(CompletableFuture<SortedMap<String, Headroom>> headroom) -> questions.measure(headroom);
+        case WorkItem.ExplanationRequest question -> questions.explain(question);
+        case WorkItem.HeadroomRequest(CompletableFuture<SortedMap<String, Headroom>> headroom) ->
+            questions.measure(headroom);
         default -> throw new IllegalArgumentException("is no question: " + item);
       }
     }
@@ -292,7 +293,7 @@ public final class AllocationLoop implements AutoCloseable {
       }
       wakeups.decided(Duration.ofNanos(System.nanoTime() - start));
       if (more) {
-        loop.post(new WorkItem.GoOn());
+        loop.post(new WorkItem.NextDecisions());
       } else {
         wakeups.allDecided();
       }
@@ -301,23 +302,23 @@ public final class AllocationLoop implements AutoCloseable {
 
   private void handle(WorkItem item, Set<ObjectKey> pods) {
     switch (item) {
-      case WorkItem.Begin _ -> handlers.begin(pods);
-      case WorkItem.Observed(ClusterEvent event) -> handlers.handle(event, pods);
-      case WorkItem.Again(ObjectKey pod) -> pods.add(pod);
-      case WorkItem.AsideOver(Turn turn, String id) -> queue.asideOver(turn, id);
-      case WorkItem.GoOn _ -> {} // decisions go on after every batch
-      case WorkItem.SayAgain _ -> wakeups.sayAgain();
-      case WorkItem.VetoOver(ObjectKey claim) -> claimFollower.addPodsOf(claim, pods);
-      case WorkItem.NotReleased(ObjectKey claim, String claimUid) -> abandoned.notReleased(claim, claimUid);
-      case WorkItem.TryAgain(ObjectKey pod) -> {
+      case WorkItem.TermStart _ -> handlers.begin(pods);
+      case WorkItem.ClusterChange(ClusterEvent event) -> handlers.handle(event, pods);
+      case WorkItem.PodCheck(ObjectKey pod) -> pods.add(pod);
+      case WorkItem.BackoffEnd(Turn turn, String id) -> queue.asideOver(turn, id);
+      case WorkItem.NextDecisions _ -> {} // decisions go on after every batch
+      case WorkItem.ReasonsRefresh _ -> wakeups.sayAgain();
+      case WorkItem.VetoEnd(ObjectKey claim) -> claimFollower.addPodsOf(claim, pods);
+      case WorkItem.ReleaseFailed(ObjectKey claim, String claimUid) -> abandoned.notReleased(claim, claimUid);
+      case WorkItem.DecisionRetry(ObjectKey pod) -> {
         retries.tried(pod);
         pods.add(pod);
       }
-      case WorkItem.ClaimAgain(ObjectKey claim, String claimUid) -> {
+      case WorkItem.ProposalCheck(ObjectKey claim, String claimUid) -> {
         abandoned.withdraw(claim, claimUid);
         handlers.claimChanged(claim, claimUid, pods); // what was proposed for it may not count any more
       }
-      case WorkItem.ReleaseAgain(ObjectKey claim, String claimUid) -> {
+      case WorkItem.ReleaseRetry(ObjectKey claim, String claimUid) -> {
         abandoned.tried(claimUid);
         abandoned.withdraw(claim, claimUid);
         abandoned.look(claim);
@@ -329,16 +330,17 @@ public final class AllocationLoop implements AutoCloseable {
       }
       case WorkItem.EvictionNotSent(ObjectKey pod, String podUid, String victimUid) ->
           preemption.notSent(pod, podUid, victimUid);
-      case WorkItem.Written(ClaimRef claim, Optional<String> version) -> claimFollower.written(claim, version, pods);
-      case WorkItem.Finished(ObjectKey pod, boolean failed) -> finished(pod, failed, pods);
+      case WorkItem.ClaimWritten(ClaimRef claim, Optional<String> version) ->
+          claimFollower.written(claim, version, pods);
+      case WorkItem.PodWritten(ObjectKey pod, boolean failed) -> finished(pod, failed, pods);
       case WorkItem.ResizeWritten(ResizeWriter.Write write, Optional<String> version) -> {
         if (resizes.written(write, version)) {
           wakeups.helps();
         }
       }
-      case WorkItem.ResizeAgain(ObjectKey claim) -> resizes.again(claim);
-      case WorkItem.ResizeTurn _ -> resizes.turn();
-      case WorkItem.Explain _,WorkItem.Measure _ ->
+      case WorkItem.ResizeRetry(ObjectKey claim) -> resizes.again(claim);
+      case WorkItem.ResizeCheck _ -> resizes.turn();
+      case WorkItem.ExplanationRequest _,WorkItem.HeadroomRequest _ ->
           throw new IllegalArgumentException("is for the whole batch: " + item);
     }
   }

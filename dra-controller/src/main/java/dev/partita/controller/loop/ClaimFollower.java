@@ -119,7 +119,7 @@ final class ClaimFollower {
         claim, uid,
         node);
     Duration length = vetoes.add(uid, node, monotonicClock.instant());
-    retries.after(length, new WorkItem.VetoOver(claim));
+    retries.after(length, new WorkItem.VetoEnd(claim));
   }
 
   /** Has the pods that refer to the claim decided about. */

@@ -34,7 +34,7 @@ final class Questions {
     this.explanations = explanations;
   }
 
-  void explain(WorkItem.Explain asked) {
+  void explain(WorkItem.ExplanationRequest asked) {
     if (asked.answer().isDone()) {
       return; // whoever asked does not wait for it any more
     }

@@ -26,17 +26,17 @@ final class WriteReports implements WriteListener {
 
   @Override
   public void written(ClaimRef claim, Optional<String> version) {
-    loop.accept(new WorkItem.Written(claim, version));
+    loop.accept(new WorkItem.ClaimWritten(claim, version));
   }
 
   @Override
   public void finished(ObjectKey pod, boolean failed) {
-    loop.accept(new WorkItem.Finished(pod, failed));
+    loop.accept(new WorkItem.PodWritten(pod, failed));
   }
 
   @Override
   public void notReleased(ObjectKey claim, String claimUid) {
-    loop.accept(new WorkItem.NotReleased(claim, claimUid));
+    loop.accept(new WorkItem.ReleaseFailed(claim, claimUid));
   }
 
   @Override

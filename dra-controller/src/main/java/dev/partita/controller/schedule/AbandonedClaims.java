@@ -75,7 +75,7 @@ public final class AbandonedClaims {
       if (others.areAbandoned(key.namespace())) {
         release(List.of(claim), "what was proposed in its namespace before was not written");
       } else if (isNew) {
-        retries.after(OthersProposals.AGE, new WorkItem.ClaimAgain(key, uid));
+        retries.after(OthersProposals.AGE, new WorkItem.ProposalCheck(key, uid));
       }
     } else if (isAbandoned(key, claim)) {
       release(List.of(claim), "no pod uses it");
@@ -122,7 +122,7 @@ public final class AbandonedClaims {
     state.claims().notReleased(claimUid);
     @Nullable ResourceClaim claim = view.claim(key);
     if (claim != null && claim.getMetadata().getUid().equals(claimUid)) {
-      failures.failed(claimUid).ifPresent(pause -> retries.after(pause, new WorkItem.ReleaseAgain(key, claimUid)));
+      failures.failed(claimUid).ifPresent(pause -> retries.after(pause, new WorkItem.ReleaseRetry(key, claimUid)));
     }
   }
 

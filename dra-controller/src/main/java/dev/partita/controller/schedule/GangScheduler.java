@@ -120,7 +120,7 @@ public final class GangScheduler {
       if (!last.isSetUp() && !there.isEmpty()) {
         looks.put(gang, new Look(last.next(), true));
         retries.after(Duration.between(now, last.next()).plusMillis(1),
-            new WorkItem.AsideOver(new Turn.OfGang(gang), NOTHING));
+            new WorkItem.BackoffEnd(new Turn.OfGang(gang), NOTHING));
       }
       return;
     }

@@ -307,7 +307,7 @@ public final class PodQueue {
     }
     if (inVain && took(start).compareTo(LONG) > 0) {
       aside.rests(id);
-      retries.after(took(start).multipliedBy(PART_OF_THE_TIME), new WorkItem.AsideOver(turn, id));
+      retries.after(took(start).multipliedBy(PART_OF_THE_TIME), new WorkItem.BackoffEnd(turn, id));
     }
   }
 
@@ -315,7 +315,7 @@ public final class PodQueue {
   private boolean hasSlot(Turn turn, String id) {
     Optional<Duration> pause = slots.ask(id);
     pause.filter(Duration::isPositive)
-        .ifPresent(later -> retries.after(later.plusMillis(1), new WorkItem.AsideOver(turn, id)));
+        .ifPresent(later -> retries.after(later.plusMillis(1), new WorkItem.BackoffEnd(turn, id)));
     return pause.isPresent() && pause.get().isZero();
   }
 
@@ -348,7 +348,7 @@ public final class PodQueue {
   /** Sets aside the pods about which a decision failed, and tells them so. */
   private void setAside(Turn turn, String id, List<Pod> pods, Duration took, String why) {
     Duration pause = Collections.max(List.of(aside.failed(id), took.multipliedBy(PART_OF_THE_TIME)));
-    retries.after(pause, new WorkItem.AsideOver(turn, id));
+    retries.after(pause, new WorkItem.BackoffEnd(turn, id));
     for (Pod pod : pods) {
       try {
         scheduler.setAside(pod, why);

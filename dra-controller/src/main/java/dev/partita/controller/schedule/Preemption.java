@@ -113,7 +113,7 @@ public final class Preemption {
     String uid = pod.getMetadata().getUid();
     Optional<Duration> pause = slots.ask(uid);
     if (pause.isEmpty() || pause.get().isPositive()) {
-      pause.ifPresent(later -> retries.after(later, new WorkItem.Again(ObjectKey.of(pod))));
+      pause.ifPresent(later -> retries.after(later, new WorkItem.PodCheck(ObjectKey.of(pod))));
       return Optional.empty();
     }
     long start = System.nanoTime();
@@ -134,7 +134,7 @@ public final class Preemption {
         (pod, nomination) -> {
           state.nominate(nomination);
           retries.after(Duration.between(clock.instant(), nomination.awaited().until()),
-              new WorkItem.Again(ObjectKey.of(pod)));
+              new WorkItem.PodCheck(ObjectKey.of(pod)));
         });
     evictor.evict(plan.nominations());
   }
@@ -170,7 +170,7 @@ public final class Preemption {
   private void lookAgain(ObjectKey pod, String podUid, String victimUid, Duration later) {
     state.endNomination(podUid);
     state.endNominationsAwaiting(victimUid);
-    retries.after(later, new WorkItem.Again(pod));
+    retries.after(later, new WorkItem.PodCheck(pod));
   }
 
   private boolean isUnderWay(Nomination nomination) {

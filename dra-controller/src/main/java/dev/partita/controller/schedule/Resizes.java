@@ -154,7 +154,7 @@ public final class Resizes {
       events.tell(new ClaimEvent(ClaimReader.ref(claim), reason(write.decision()), write.answer(), true));
       look(key); // what was asked for while this was being written was left alone until now
     } else {
-      failures.failed(key).ifPresent(pause -> retries.after(pause, new WorkItem.ResizeAgain(key)));
+      failures.failed(key).ifPresent(pause -> retries.after(pause, new WorkItem.ResizeRetry(key)));
     }
     return isLess || (version.isEmpty() && granted);
   }
@@ -194,7 +194,7 @@ public final class Resizes {
   private void comeAgain() {
     if (!turnIsComing) {
       turnIsComing = true;
-      retries.after(BETWEEN_TURNS, new WorkItem.ResizeTurn());
+      retries.after(BETWEEN_TURNS, new WorkItem.ResizeCheck());
     }
   }
 }

@@ -19,7 +19,7 @@ public final class Retries {
 
   /** Looks at the pod again after a pause that grows with every failure in a row. */
   void failed(ObjectKey pod) {
-    pods.failed(pod).ifPresent(pause -> after(pause, new WorkItem.TryAgain(pod)));
+    pods.failed(pod).ifPresent(pause -> after(pause, new WorkItem.DecisionRetry(pod)));
   }
 
   /** That pause is over. */

@@ -69,7 +69,7 @@ public final class SchedulingGates {
       Instant since = claimless.merge(key, made.isBefore(now) ? made : now, SchedulingGates::earlier);
       Duration left = Duration.between(now, since.plus(CLAIM_COMES));
       if (left.isPositive()) {
-        retries.after(left, new WorkItem.Again(key));
+        retries.after(left, new WorkItem.PodCheck(key));
       } else {
         open(pod);
       }
