@@ -29,8 +29,10 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses node and cards for all the claims of a pod at once, or says for every node and card why not. It changes
- * nothing and remembers nothing but compiled selectors: the same input gives the same outcome. For one thread.
+ * Chooses node and cards for all the claims of a pod at once, or says for every node and card why not. It books
+ * nothing: that is for whoever asked. What a decision finds out stays with the selectors and the {@link FreeCards} that
+ * it was given, so that later ones are quicker: compiled selectors, the cards that match a request, and, where there is
+ * a forecast, what placements cost later pods. For one thread.
  */
 public final class Allocator {
   /** How long a decision may learn from what other pods ask for; it does not count as its own time. */
