@@ -19,7 +19,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a node holds for one claim, as bookings.
+ * What a node's plugin still has prepared for one claim although the claim is gone or cannot tell, as bookings.
  *
  * @param node where
  * @param claimUid for which claim

@@ -3,7 +3,10 @@ package dev.partita.controller.match;
 import dev.partita.controller.inventory.GpuHost;
 import java.util.Optional;
 
-/** Says what speaks against a node for one pod. It is asked only about nodes that come into question. */
+/**
+ * Says which nodes one pod cannot use for reasons other than their cards, such as a taint, too little CPU or a quota. A
+ * decision asks it only about nodes that it looks at.
+ */
 @FunctionalInterface
 public interface Candidates {
   /**
