@@ -7,8 +7,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps which pods are left alone, whatever happens meanwhile, because a decision about them failed or took long. The
- * pause doubles with every failure in a row. For one thread.
+ * Remembers about which pods nothing is decided for a while, because a decision about them failed or took long: they
+ * are set aside, as kube-scheduler's pods are in backoff. Whatever happens meanwhile, the pause lasts; it doubles with
+ * every failure in a row. For one thread.
  *
  * @param <K> what is decided about, one by one
  */

@@ -3,7 +3,7 @@ package dev.partita.controller.turns;
 import dev.partita.controller.gang.GangKey;
 import dev.partita.controller.watch.ObjectKey;
 
-/** The pods that are decided about at once. */
+/** What the scheduler decides about in one go: a pod, or all pods of a gang. */
 public sealed interface Turn {
   String namespace();
 

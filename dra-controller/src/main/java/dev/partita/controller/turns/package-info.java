@@ -1,6 +1,6 @@
 /**
- * Whose turn it is to be decided about, who is decided together with others that are alike, and who is left alone
- * because it failed.
+ * Orders the scheduler's decisions: which pod or gang is decided about next, which pods share an answer since they are
+ * alike, and which wait because a decision about them failed.
  */
 @NullMarked
 package dev.partita.controller.turns;
