@@ -13,7 +13,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "uncordon",
     description = {
-      "Lets claims have cordoned cards again.",
+      "Allows claims to get cordoned cards again, which undoes 'partita cordon'.",
       "",
       "The cards stand in spec.cordoned of their GpuNode, which needs the right to patch gpunodes. Their devices get the taint "
           + "gpu.partita.dev/cordoned:NoSchedule; a claim that tolerates it gets them all the same. For all cards of a node there is kubectl uncordon."
@@ -35,7 +35,8 @@ public final class UncordonCommand implements Runnable {
     throw new ParameterException(spec.commandLine(), "what to uncordon is missing: 'gpu'");
   }
 
-  @Command(name = "gpu", aliases = "gpus", description = "Lets claims have cordoned cards again.",
+  @Command(name = "gpu", aliases = "gpus",
+      description = "Allows claims to get cordoned cards again, which undoes 'partita cordon'.",
       mixinStandardHelpOptions = true, sortOptions = false,
       footer = {"", "Example:", "  partita uncordon gpu gpu-node-7/3"})
   void gpu(

@@ -21,12 +21,12 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "explain",
     description = {
-      "Says how a pod stands with the controller, or the pods that use a claim; for one that waits, every node and card with the first reason "
-          + "that excludes it, as of now.",
+      "Says what the controller has decided about a pod, or about the pods that use a claim. Of a pod that waits it says of every node and card "
+          + "the first reason for which the pod cannot have it now.",
       "",
-      "The controller is asked, through a port that is forwarded to its pod: that needs the right to list pods and to create pods/portforward in "
-          + "the namespace of Partita. Who has not can read the digest:",
-      "in the pod's condition gpu.partita.dev/Allocated, and in its claims' events."
+      "The command asks the controller, through a port that is forwarded to its pod. That needs the right to list pods and to create "
+          + "pods/portforward in the namespace of Partita. Without that right, read the summary in the pod's condition gpu.partita.dev/Allocated "
+          + "and in its claims' events."
     },
     mixinStandardHelpOptions = true,
     synopsisSubcommandLabel = "COMMAND",
@@ -54,13 +54,14 @@ public final class ExplainCommand implements Runnable {
     @Mixin private final PartitaNamespaceOption partita = new PartitaNamespaceOption();
   }
 
-  @Command(name = "pod", description = "How a pod stands.", mixinStandardHelpOptions = true, sortOptions = false,
+  @Command(name = "pod", description = "What is decided about a pod.", mixinStandardHelpOptions = true,
+      sortOptions = false,
       footer = {"", "Example:", "  partita explain pod train -n team-a"})
   void pod(@Parameters(paramLabel = "NAME", description = "The pod.") String name, @Mixin Options options) {
     explain(Question.Kind.POD, name, options);
   }
 
-  @Command(name = "claim", description = "How the pods stand that use a ResourceClaim.",
+  @Command(name = "claim", description = "What is decided about the pods that use a ResourceClaim.",
       mixinStandardHelpOptions = true, sortOptions = false,
       footer = {"", "Example:", "  partita explain claim train-gpu-x7k2p -n team-a"})
   void claim(@Parameters(paramLabel = "NAME", description = "The ResourceClaim.") String name, @Mixin Options options) {

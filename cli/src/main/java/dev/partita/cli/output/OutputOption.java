@@ -14,7 +14,7 @@ public final class OutputOption {
 
   @Option(names = {"-o", "--output"}, paramLabel = "FORMAT", defaultValue = "table",
       converter = Converter.class,
-      description = "table, wide, json or yaml. Default: ${DEFAULT-VALUE}.") private OutputFormat format =
+      description = "How the answer is written: table, wide (a table with more columns), json or yaml. Default: ${DEFAULT-VALUE}.") private OutputFormat format =
           OutputFormat.TABLE;
 
   /** Reads the option's word. */

@@ -29,7 +29,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "top",
     description = {
-      "Shows what nodes, cards or claims have, and what is used of it; nodes, if nothing is named.",
+      "Shows what nodes, cards or claims have, and what is used of it; without a command, nodes.",
       "",
       "Everything is read from the API with your own rights: GpuNodes, and ResourceClaims of all namespaces (of one for 'top claims -n'). What "
           + "is used is what the nodes' plugins wrote into claims, at most some minutes ago; '-' where they said nothing.",
@@ -64,14 +64,14 @@ public final class TopCommand implements Runnable {
         description = "Only of this node; may be given several times.") private List<String> nodes = List.of();
 
     @Option(names = "--sort-by", paramLabel = "COLUMN",
-        description = "A column by its name in -o json, such as free: numbers from the largest.") private Optional<String> sortBy =
+        description = "Sorts by a column, by its name in -o json, such as free: numbers from the largest.") private Optional<String> sortBy =
             Optional.empty();
 
     @Option(names = {"-w", "--watch"},
-        description = "Looks again and again, until it is interrupted.") private boolean watch;
+        description = "Reads and shows it again and again, until it is interrupted.") private boolean watch;
 
     @Option(names = "--interval", paramLabel = "SECONDS", defaultValue = "5",
-        description = "Seconds between two looks. Default: ${DEFAULT-VALUE}.") private int interval;
+        description = "Seconds between two readings. Default: ${DEFAULT-VALUE}.") private int interval;
 
     private NodeFilter filter() {
       return new NodeFilter(new HashSet<>(nodes));
@@ -95,19 +95,21 @@ public final class TopCommand implements Runnable {
     nodes(options);
   }
 
-  @Command(name = "nodes", aliases = "node", description = "A row a node.", mixinStandardHelpOptions = true,
+  @Command(name = "nodes", aliases = "node", description = "Shows one row for each node.",
+      mixinStandardHelpOptions = true,
       sortOptions = false, footer = {"", "Example:", "  partita top nodes --sort-by free"})
   void nodes(@Mixin Options asked) {
     show(asked, fleet -> FleetSheets.nodes(fleet, asked.filter()));
   }
 
-  @Command(name = "gpus", aliases = "gpu", description = "A row a card.", mixinStandardHelpOptions = true,
+  @Command(name = "gpus", aliases = "gpu", description = "Shows one row for each card.",
+      mixinStandardHelpOptions = true,
       sortOptions = false, footer = {"", "Example:", "  partita top gpus --node gpu-node-7 --sort-by free"})
   void gpus(@Mixin Options asked) {
     show(asked, fleet -> FleetSheets.gpus(fleet, asked.filter()));
   }
 
-  @Command(name = "claims", aliases = "claim", description = "A row a device of a ResourceClaim.",
+  @Command(name = "claims", aliases = "claim", description = "Shows one row for each device of a ResourceClaim.",
       mixinStandardHelpOptions = true, sortOptions = false,
       footer = {"", "Example:", "  partita top claims -A --sort-by used --watch"})
   void claims(@Mixin Options asked, @Mixin NamespacesOption namespaces) {

@@ -26,8 +26,8 @@ import picocli.CommandLine.Spec;
     description = {
       "Says what would fit now: the largest share and the free whole cards of each model, or how many pods of a request and on which nodes.",
       "",
-      "The controller's own allocator answers, for pods on paper that request no CPU and no memory of their node and tolerate the taints that its "
-          + "owner gave it. Quotas of the namespace count, and so does what waiting pods do not have yet: not at all."
+      "The controller's own allocator answers, for pods on paper. They request no CPU and no memory of their node, and tolerate the taints that its "
+          + "administrators gave it. Quotas of the namespace count; what other pods still wait for does not."
     },
     mixinStandardHelpOptions = true,
     sortOptions = false,

@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "shrink",
     description = {
-      "Says which shares that hold far more than they ever used should be smaller, so that which waiting pods could run.",
+      "Says which shares are far larger than what they ever used, and which waiting pods could run if these were smaller.",
       "",
       "What holds too much, and how much it should hold, is what 'partita report' says. The controller's own allocator says which pods would run "
           + "then; of the shares it takes as few as it can, the largest gain first. Nothing is resized: 'partita resize claim' does that. Pods of gangs "

@@ -20,7 +20,7 @@ import picocli.CommandLine.Option;
 /** Which cluster a question is about: a mixin of the commands that ask one. */
 public final class SnapshotOptions {
   @Option(names = "--from-cluster",
-      description = "Reads the cluster, with your own rights. Questions about a cluster do so without --snapshot, too.") private boolean fromCluster;
+      description = "Reads the cluster, with your own rights. Without --snapshot, commands that need a cluster do so by default.") private boolean fromCluster;
 
   @Option(names = "--snapshot", paramLabel = "FILE",
       description = "Reads what --save-snapshot wrote, and asks no cluster.") private Optional<Path> snapshot =
