@@ -182,105 +182,107 @@ public final class AllocationDecoder {
       return refuse("the device config for request " + result.getRequest() + " is wrong: " + invalid.message());
     }
     GpuShareConfig config = ((Decoded.Valid<GpuShareConfig>) decoded).value();
-    Optional<String> broken = check.brokenBy(gpu.get(), config.placement());
-    if (broken.isPresent()) {
-      return refuse(at + broken.get());
+    boolean takes = !Boolean.TRUE.equals(result.getAdminAccess());
+    Optional<String> excluded = check.brokenBy(gpu.get(), config.placement())
+        .or(() -> takes ? notAllocatedByController(result, node) : Optional.empty())
+        .or(() -> takes ? unfulfilled(name.get(), config) : Optional.empty())
+        .or(() -> notOfItsCard(name.get(), gpu.get()))
+        .or(() -> takes ? notAsCardIs(name.get(), gpu.get(), config) : Optional.empty());
+    if (excluded.isPresent()) {
+      return refuse(at + excluded.get());
     }
-    boolean monitor = Boolean.TRUE.equals(result.getAdminAccess());
-    if (!monitor && node.allocator() == GpuNodeSpec.Allocator.Controller && toleratesAllocatorTaint(result)) {
-      return refuse(
-          at + " was not allocated by Partita's controller, which allocates on this node: the request tolerates taint "
-              + Driver.ALLOCATOR_TAINT
-              + ", so others may have the same part of the card. Have its tolerations name the keys of the taints that it is"
-              + " to tolerate, such as " + Driver.HEALTH_TAINT + ", and make the claim and the pod anew");
-    }
-    Optional<ModeField> unfulfilled =
-        monitor
-            ? Optional.empty()
-            : SharingStrategy.unfulfilled(name.get().mode(), config.oversubscribe(), config.placement(),
-                config.sharing());
-    if (unfulfilled.isPresent()) {
-      return refuse(
-          at + switch (unfulfilled.get()) {
-            case OVERSUBSCRIBE -> " is no share, and its config asks to oversubscribe, which only a share can";
-            case EXCLUSIVE ->
-                " is a MIG instance or a share of one, which does not keep others off its card, and its config asks for a card of its own";
-            case SHARING, MEMORY_LIMIT, CORE_LIMIT ->
-                " is no share, and its config asks to share the card by time-slicing or MPS, which only"
-                    + " shares have";
-          });
-    }
+    return switch (use(result, resized, name.get(), gpu.get(), config, node)) {
+      case Part.Refused<CardUse>(String why) -> refuse(at + why);
+      case Part.Granted<CardUse>(CardUse use) -> new Part.Granted<>(
+          new Grant(
+              List.of(RequestName.withoutSubrequest(String.valueOf(result.getRequest()))),
+              name.get().toString(),
+              Optional.ofNullable(shareId),
+              CardIdentity.of(gpu.get()),
+              use));
+    };
+  }
 
-    if (name.get() instanceof DeviceName.Opaque != gpu.get().isOpaque()) {
-      return refuse(
-          at + (gpu.get().isOpaque() ? ": the card is opaque, and has no such device" : ": the card is not opaque"));
-    }
+  /** That somebody else has allocated what the controller allocates here. This and what follows ends a sentence. */
+  private static Optional<String> notAllocatedByController(DeviceRequestAllocationResult result, GpuNodeSpec node) {
+    return node.allocator() == GpuNodeSpec.Allocator.Controller && toleratesAllocatorTaint(result)
+        ? Optional.of(
+            " was not allocated by Partita's controller, which allocates on this node: the request tolerates taint "
+                + Driver.ALLOCATOR_TAINT
+                + ", so others may have the same part of the card. Have its tolerations name the keys of the taints that"
+                + " it is to tolerate, such as " + Driver.HEALTH_TAINT + ", and make the claim and the pod anew")
+        : Optional.empty();
+  }
+
+  /** What the config asks for that no device of this kind does. */
+  private static Optional<String> unfulfilled(DeviceName name, GpuShareConfig config) {
+    return SharingStrategy.unfulfilled(name.mode(), config.oversubscribe(), config.placement(), config.sharing())
+        .map(field -> switch (field) {
+          case OVERSUBSCRIBE -> " is no share, and its config asks to oversubscribe, which only a share can";
+          case EXCLUSIVE ->
+              " is a MIG instance or a share of one, which does not keep others off its card, and its config asks for a card of its own";
+          case SHARING, MEMORY_LIMIT, CORE_LIMIT ->
+              " is no share, and its config asks to share the card by time-slicing or MPS, which only shares have";
+        });
+  }
+
+  /** That only one of card and device is opaque. */
+  private static Optional<String> notOfItsCard(DeviceName name, Gpu gpu) {
+    return name instanceof DeviceName.Opaque == gpu.isOpaque()
+        ? Optional.empty()
+        : Optional.of(gpu.isOpaque() ? ": the card is opaque, and has no such device" : ": the card is not opaque");
+  }
+
+  /** What cannot be had of a card that is opaque, or that somebody else has cut. */
+  private static Optional<String> notAsCardIs(DeviceName name, Gpu gpu, GpuShareConfig config) {
     Optional<ModeField> notOnOpaque =
-        gpu.get().isOpaque() && !monitor ? SharingStrategy.unfulfilledByOpaque(config) : Optional.empty();
+        gpu.isOpaque() ? SharingStrategy.unfulfilledByOpaque(config) : Optional.empty();
     if (notOnOpaque.isPresent()) {
-      return refuse(at + ", by its config: " + SharingStrategy.insteadOnOpaque(notOnOpaque.get()));
+      return Optional.of(", by its config: " + SharingStrategy.insteadOnOpaque(notOnOpaque.get()));
     }
+    return gpu.isCutByHand() && !name.mode().isOfInstances()
+        ? Optional.of(": somebody else has cut the card into MIG instances, so it can be used only as these")
+        : Optional.empty();
+  }
 
-    if (gpu.get().isCutByHand() && !monitor && !name.get().mode().isOfInstances()) {
-      return refuse(at + ": somebody else has cut the card into MIG instances, so it can be used only as these");
-    }
+  /** What the device is of its card, or why it cannot be had. */
+  private static Part<CardUse> use(
+      DeviceRequestAllocationResult result,
+      Optional<ShareSize> resized,
+      DeviceName name,
+      Gpu gpu,
+      GpuShareConfig config,
+      GpuNodeSpec node) {
+    SharingStrategy strategy = SharingStrategy.of(name, config.placement(), config.sharing(),
+        Boolean.TRUE.equals(result.getAdminAccess()));
+    return switch (strategy) {
+      case SharingStrategy.AdminAccess _ -> adminAccess(name, gpu);
+      case SharingStrategy.MigInstance(MigSlot slot) -> instance(gpu, slot);
+      case SharingStrategy.InstanceShare(MigSlot slot) -> instanceShare(result, gpu, slot, node);
+      case SharingStrategy.WholeCard _ -> new Part.Granted<>(new WholeCard());
+      case SharingStrategy.TimeSlicing(TimeSlice interval) -> inTurn(strategy, interval, node);
+      case SharingStrategy.HookedShare _,SharingStrategy.ExclusiveShare _,SharingStrategy.BookedShare _,SharingStrategy.Mps _ ->
+          ShareDecoder.read(result, resized, strategy, config, gpu, node);
+    };
+  }
 
-    SharingStrategy strategy = SharingStrategy.of(name.get(), config.placement(), config.sharing(), monitor);
-    CardUse use;
-    switch (strategy) {
-      case SharingStrategy.AdminAccess _ -> {
-        // it consumes nothing, so there is no share that it could be held to
-        Optional<MigSlot> slot = name.get().instance();
-        Gpu of = gpu.get();
-        Optional<MigInstance> instance =
-            slot.flatMap(place -> of.migProfile(place).map(profile -> MigInstance.of(profile, place)));
-        if (slot.isPresent() && instance.isEmpty()) {
-          return refuse(at + ": the card has no such MIG instance");
-        }
-        use = new AdminAccess(instance);
-      }
-      case SharingStrategy.MigInstance(MigSlot slot) -> {
-        switch (instance(gpu.get(), slot)) {
-          case Part.Granted<CardUse>(CardUse instance) -> use = instance;
-          case Part.Refused<CardUse>(String why) -> {
-            return refuse(at + why);
-          }
-        }
-      }
-      case SharingStrategy.InstanceShare(MigSlot slot) -> {
-        switch (instanceShare(result, gpu.get(), slot, node)) {
-          case Part.Granted<CardUse>(CardUse share) -> use = share;
-          case Part.Refused<CardUse>(String why) -> {
-            return refuse(at + why);
-          }
-        }
-      }
-      case SharingStrategy.WholeCard _ -> use = new WholeCard();
-      case SharingStrategy.TimeSlicing(TimeSlice interval) -> {
-        Optional<String> unknown = strategy.fieldUnknownToScheduler(true);
-        if (unknown.isPresent() && node.allocator() == GpuNodeSpec.Allocator.Scheduler) {
-          return refuse(
-              at + ", by its config, is to be had in turn with others: kube-scheduler allocated it, which knows"
-                  + " no " + unknown.get() + "; have the controller allocate on this node");
-        }
-        use = new TimeSlicing(interval);
-      }
-      case SharingStrategy.HookedShare _,SharingStrategy.ExclusiveShare _,SharingStrategy.BookedShare _,SharingStrategy.Mps _ -> {
-        switch (ShareDecoder.read(result, resized, strategy, config, gpu.get(), node)) {
-          case Part.Granted<CardUse>(CardUse share) -> use = share;
-          case Part.Refused<CardUse>(String why) -> {
-            return refuse(at + why);
-          }
-        }
-      }
-    }
-    return new Part.Granted<>(
-        new Grant(
-            List.of(RequestName.withoutSubrequest(String.valueOf(result.getRequest()))),
-            name.get().toString(),
-            Optional.ofNullable(shareId),
-            CardIdentity.of(gpu.get()),
-            use));
+  /** It consumes nothing, so there is no share that it could be held to. */
+  private static Part<CardUse> adminAccess(DeviceName name, Gpu gpu) {
+    Optional<MigSlot> slot = name.instance();
+    Optional<MigInstance> instance =
+        slot.flatMap(place -> gpu.migProfile(place).map(profile -> MigInstance.of(profile, place)));
+    return slot.isPresent() && instance.isEmpty()
+        ? new Part.Refused<>(": the card has no such MIG instance")
+        : new Part.Granted<>(new AdminAccess(instance));
+  }
+
+  private static Part<CardUse> inTurn(SharingStrategy strategy, TimeSlice interval, GpuNodeSpec node) {
+    Optional<String> unknown = strategy.fieldUnknownToScheduler(true);
+    return unknown.isPresent() && node.allocator() == GpuNodeSpec.Allocator.Scheduler
+        ? new Part.Refused<>(
+            ", by its config, is to be had in turn with others: kube-scheduler allocated it, which knows"
+                + " no " + unknown.get() + "; have the controller allocate on this node")
+        : new Part.Granted<>(new TimeSlicing(interval));
   }
 
   /** An instance that is there, where somebody else has cut the card, or else one that is to be made. */
