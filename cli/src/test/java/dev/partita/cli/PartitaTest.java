@@ -115,7 +115,7 @@ class PartitaTest {
   @Test
   void helpIsGivenOfTheCommandThatIsAskedForIt() {
     assertThat(CommandRun.of("top", "--help", "gpus").status()).isZero();
-    assertThat(CommandRun.of("top", "gpus", "--help").out()).contains("A row a card");
+    assertThat(CommandRun.of("top", "gpus", "--help").out()).contains("Shows one row for each card");
   }
 
   @ParameterizedTest

@@ -92,7 +92,8 @@ class CompletionCommandTest {
   void fishIsToldEveryCommandWithItsOptions() {
     String script = CommandRun.of("completion", "fish").out();
     assertThat(script.lines())
-        .contains("complete -c partita -n '__partita_at \"top\"' -a claims -d 'A row a device of a ResourceClaim.'")
+        .contains(
+            "complete -c partita -n '__partita_at \"top\"' -a claims -d 'Shows one row for each device of a ResourceClaim.'")
         .anyMatch(
             line -> line.startsWith("complete -c partita -n '__partita_in \"report\"' -l min-age -r -d 'How long"))
         .anyMatch(line -> line.contains("-l kubeconfig -r -F"));
